@@ -31,7 +31,6 @@ interface AiRequest {
 	messages: readonly ChatMessage[];
 	stream: boolean;
 	body: unknown;
-	/** Whether the request had the right API key, a wrong one, or none. */
 	authorization: "right" | "wrong" | "none";
 	/** Until the end "waiting"; "broken" by the provider, "hung up" by the client; a number: HTTP status of an error. */
 	outcome: "waiting" | "whole" | "broken" | "hung up" | number;
@@ -61,7 +60,6 @@ export class AiSimulation implements AsyncDisposable {
 	readonly key: string;
 	/** The latest 1,000 chat completion requests that the simulated AI provider received, oldest first. */
 	readonly requests: AiRequest[] = [];
-	/** Returns the text with which the simulated AI responds to a conversation. Tests may replace this function. */
 	answer: (messages: readonly ChatMessage[]) => string = quoteLastMessage;
 	readonly #wrong = new Misbehaviours<AiMisbehaviour>();
 	readonly #server: Bun.Server<undefined>;
@@ -78,7 +76,6 @@ export class AiSimulation implements AsyncDisposable {
 		this.#wrong.set(kind, times);
 	}
 
-	/** Ends the misbehaviour of the AI provider, which then sends the responses that it has held back. */
 	behave(): void {
 		this.#wrong.clear();
 	}

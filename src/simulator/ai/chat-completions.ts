@@ -29,17 +29,13 @@ export interface ChatMessage {
 	content: string;
 }
 
+/** What each does is in the README. */
 export const aiMisbehaviours = [
-	/** Simulated fault: the AI provider holds back its response until the test calls `behave()`. */
 	"slow",
-	/** The first word is streamed at once, the rest when the test calls `behave()`. */
 	"slow-pieces",
-	/** The connection is closed before the response ("dropped") or after its first word ("cut"). */
 	"dropped",
 	"cut",
-	/** Simulated fault: the AI provider ends the stream after the first word, without a finish_reason. */
 	"unfinished",
-	/** An error with this HTTP status: 429 with a retry-after of 7 seconds, "content-filter" 400, "no-money" 402. */
 	"400",
 	"401",
 	"403",
@@ -48,27 +44,17 @@ export const aiMisbehaviours = [
 	"500",
 	"content-filter",
 	"no-money",
-	/** Simulated fault: the AI provider redirects to a path that does not exist. */
 	"redirect",
-	/** Simulated fault: the AI provider sends an HTML page with status 200. */
 	"html",
-	/** Simulated fault: the AI provider sends one JSON object, although the client requested a stream. */
 	"no-stream",
-	/** One stream event of 64 MB ("huge") or a stream that does not end ("endless"). */
 	"huge",
 	"endless",
-	/** Simulated fault: the AI provider streams the first word, then an event that is not valid JSON. */
 	"wrong-json",
-	/** Simulated fault: the AI provider sends JSON whose fields have the right names but wrong types. */
 	"wrong-types",
-	/** Simulated faults: the text of the AI provider's response is empty ("empty") or only white space ("blank"). */
 	"empty",
 	"blank",
-	/** Simulated fault: the AI provider streams the first word, then finish_reason "length". */
 	"length",
-	/** Simulated fault: the AI provider streams the first word, then finish_reason "content_filter". */
 	"filtered",
-	/** Simulated fault: the AI provider streams the first word, then an event with an error. */
 	"error-event",
 ] as const;
 
@@ -131,7 +117,6 @@ export function* streamEvents({ model, pieces, finish }: Completion): Generator<
 	yield frame("[DONE]");
 }
 
-/** Creates an HTTP response with an error in OpenAI's format. */
 export function openAiError(
 	status: number,
 	code: string,

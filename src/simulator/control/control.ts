@@ -92,7 +92,7 @@ function respond(status: number, body: unknown): Response {
 	});
 }
 
-/** Returns the URL of a request. If its Host header is invalid, the result is a URL that matches no route. */
+/** If the Host header is invalid, the result is a URL that matches no route. */
 export function urlOf(request: Request): URL {
 	return URL.parse(request.url, "http://unknown.invalid") ?? new URL("http://unknown.invalid/");
 }

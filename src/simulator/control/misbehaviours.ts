@@ -5,7 +5,6 @@ export class Misbehaviours<Fault> {
 	readonly #faults = new Map<string, { fault: Fault; left: number }>();
 	#held = Promise.withResolvers<void>();
 
-	/** Resolves when the server is told to behave. */
 	get released(): Promise<void> {
 		return this.#held.promise;
 	}
@@ -15,7 +14,6 @@ export class Misbehaviours<Fault> {
 		this.#faults.set(route, { fault, left: times });
 	}
 
-	/** Returns the fault of a request to this route, and counts the request. */
 	next(route = "*"): Fault | undefined {
 		const key = this.#faults.has(route) ? route : "*";
 		const found = this.#faults.get(key);

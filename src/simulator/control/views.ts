@@ -22,7 +22,6 @@ import * as serialize from "../world/state/serialize.ts";
 import type { World } from "../world/world.ts";
 import type { Controllable } from "./controllable.ts";
 
-/** Returns the OAuth2 settings of a bot's application as JSON. */
 export function oauth2Summary({ authorizations }: World, clientId: string) {
 	const settings = authorizations.settings(clientId);
 	return { client_secret: settings?.clientSecret, redirect_uris: settings?.redirectUris };
@@ -64,7 +63,6 @@ export function summarizeInteraction(interactions: Interactions, interaction: In
 	};
 }
 
-/** Returns bots, people, tokens, guilds, channels and roles of the simulator as JSON. */
 export function summarizeState({ world, sockets, url, api, cdn }: Controllable) {
 	const summarize = ({ user, token }: Account) => ({
 		id: user.id,

@@ -191,7 +191,6 @@ class GuildBuilder {
 		return users.add({ ...personNamed(state.users.size), ...(id && { id }) });
 	}
 
-	/** Returns the ids of those that are invented. */
 	#addMembers(): string[] {
 		const { members, bans } = this.#document;
 		const add = (user: User) => this.#world.members.add(this.#guild, user);

@@ -38,7 +38,6 @@ export interface Worlds {
 	worldOptions: BuildOptions;
 }
 
-/** Throws a ConfigError that lists the mistakes in the options or in the files. */
 export async function readWorlds(given: GivenOptions): Promise<Worlds> {
 	const { settings, issues } = parseSettings(v.object({ members: v.optional(integer(0, maxMembers)) }), given);
 	if (!settings) throw new ConfigError("the command line", issues);

@@ -18,7 +18,6 @@ export function describeLeft(
 	return `${subject}: the simulator keeps ${changes.map(({ field, before = "none" }) => `${field} ${before}`).join(", ")}`;
 }
 
-/** Returns the message of a REST error response, followed by the messages for individual fields. */
 export function describeError({ status, body }: Reply): string {
 	const { message = `status ${status}`, errors } = (body ?? {}) as { message?: string; errors?: object };
 	return [message, ...fieldErrors(errors ?? {})].join("; ");

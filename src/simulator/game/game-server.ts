@@ -176,7 +176,6 @@ export class GameServer implements AsyncDisposable {
 		this.#wrong.set({ kind, executed }, times, route);
 	}
 
-	/** Ends all misbehaviour of the game server, which then sends the responses that it has held back. */
 	behave(): void {
 		this.#wrong.clear();
 	}

@@ -10,45 +10,29 @@ export interface GameResponse {
 	body: unknown;
 }
 
+/** What each does is in the README. */
 export const misbehaviours = [
-	/** Simulated fault: the game server holds back its response until the test calls `behave()` or closes the server. */
 	"slow",
-	/** Simulated fault: the game server sends its response byte by byte, for about 30 s. */
 	"trickle",
-	/** Simulated fault: the game server closes the connection in the middle of the response. */
 	"cut",
-	/** Simulated fault: the game server sends a response of 64 MB. */
 	"huge",
-	/** Simulated fault: the game server sends valid JSON of a little more than 64 KiB. */
 	"large",
-	/** Simulated fault: the game server sends an HTML page with status 200. */
 	"html",
-	/** Simulated fault: the game server sends this HTTP status. A 204 has no body. */
 	"204",
 	"401",
 	"403",
-	/** Simulated fault: the game server sends an error with this HTTP status and a body that is not JSON. */
 	"404",
 	"500",
-	/** Simulated fault: the game server redirects to a path that does not exist. */
 	"redirect",
-	/** Simulated fault: the game server sends JSON whose fields have the right names but wrong types. */
 	"wrong-types",
-	/** Simulated fault: the game server sends `{"success":false}` without the field `error`. */
 	"no-error",
-	/** Simulated fault: the game server sends `{"success":true}` with a uuid but without the field `username`. */
 	"no-username",
-	/** Simulated fault: the game server refuses the request with an error text of 5,000 characters. */
 	"long-error",
-	/** The request is refused with this HTTP status and an error text, like by real game servers. */
 	"refused-400",
 	"refused-404",
 	"refused-409",
-	/** Simulated fault: the game server sends an empty list of donators. */
 	"no-donators",
-	/** Simulated fault: the game server sends a list of donators that are all invalid. */
 	"wrong-donators",
-	/** Simulated fault: the game server sends only the first quarter of its list of donators. */
 	"fewer-donators",
 ] as const;
 

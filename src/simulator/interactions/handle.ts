@@ -56,7 +56,6 @@ export interface VisibleModal {
 /** A text input or select menu of a modal, as the bot sent it, with its label. */
 type VisibleInput = ModalInput & { label: string };
 
-/** Returns functions to wait for the bot's response to an interaction. */
 export function createHandle(interactions: Interactions, interaction: Interaction): InteractionHandle {
 	const seen = (message: Message, failed = false): Reply => ({
 		id: message.id,

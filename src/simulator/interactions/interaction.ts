@@ -35,7 +35,6 @@ export interface Invocation {
 	channel: Channel;
 	place: InvocationPlace;
 	data: object;
-	/** The command that is used. */
 	command?: Command;
 	/** The message with the used component, also if that has opened the submitted modal. */
 	message?: Message | undefined;
@@ -110,7 +109,6 @@ export function eventOf(world: World, interaction: Interaction): EventPayloads["
 	return event as unknown as EventPayloads["INTERACTION_CREATE"];
 }
 
-/** The fields of a response message that say to which interaction and to which message it responds. */
 export function originOf(interaction: Interaction): Partial<NewMessage> {
 	const { application, id, user, message, command } = interaction;
 	const first = interaction.original;

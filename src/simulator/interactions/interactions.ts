@@ -58,7 +58,6 @@ export class Interactions {
 		return Date.now() - timeOf(id) > this.timing.interactionTokenMs;
 	}
 
-	/** Sends INTERACTION_CREATE and starts the timer for the application's first response. */
 	begin(invocation: Invocation): Interaction {
 		const id = this.world.state.newId();
 		const interaction: Live = {

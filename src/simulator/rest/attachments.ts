@@ -17,7 +17,6 @@ export const describedFiles = list(
 
 type Described = Read<typeof describedFiles> & object;
 
-/** Stores the uploaded files of a message. Returns their attachment objects. */
 export function storeAttachments(call: Call, channel: Channel, described: Described): Attachment[] {
 	if (call.files.size > maxFiles)
 		throw formError("BASE_TYPE_MAX_LENGTH", `Must be ${maxFiles} or fewer in length.`, "attachments");

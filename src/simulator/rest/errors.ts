@@ -143,7 +143,6 @@ export function httpError(status: number, name: string): ApiError {
 	return new ApiError(status, { message: `${status}: ${name}`, code: 0 });
 }
 
-/** Creates Discord's 429 response to a request that exceeds a rate limit. */
 export function rateLimited(
 	retryAfterMs: number,
 	{ global, scope }: { global: boolean; scope: string },

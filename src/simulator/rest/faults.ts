@@ -34,7 +34,6 @@ export interface InjectedFault {
 	match: Match;
 	effect: Effect;
 	hits: number;
-	/** Removes the injected fault and lets the requests that it holds continue. */
 	release(): void;
 }
 
@@ -47,7 +46,6 @@ export class Faults {
 	readonly #active = new Set<ActiveFault>();
 	#count = 0;
 
-	/** Injects a fault: matching requests are refused with one of Discord's JSON error codes and have no effect. */
 	refuse(
 		match: Match,
 		code: number,
@@ -64,13 +62,11 @@ export class Faults {
 		return this.#add(match, effect, given, gate.resolve);
 	}
 
-	/** Injects a fault: the connections of matching requests are closed, before or after the requests take effect. */
 	drop(match: Match, given: { when: "before" | "after" } & FaultLimits): InjectedFault {
 		const effect = { kind: "drop", executed: given.when === "after" } as const;
 		return this.#add(match, effect, given);
 	}
 
-	/** Injects a fault: matching requests get a 429 response and have no effect. */
 	rateLimit(
 		match: Match,
 		given: {

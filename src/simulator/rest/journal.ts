@@ -7,7 +7,6 @@ interface JournalEntry {
 	seq: number;
 	/** When the request was executed, in ISO 8601. */
 	at: string;
-	/** The id of the user, bot or webhook that sent the request. */
 	actor: string;
 	method: string;
 	/** Method and path pattern of the route, such as "POST /channels/:channel_id/messages". */

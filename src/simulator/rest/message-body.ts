@@ -174,7 +174,6 @@ export function requireEmbedsAndFiles(call: Call, channel: Channel, body: Conten
 	if (call.files.size > 0) requirePermissions(call, channel, "AttachFiles");
 }
 
-/** Returns the stored fields of a new message: text, mentions, embeds, components, attachments and flags. */
 export function newContent(call: Call, channel: Channel, body: Content, repliedTo?: Message) {
 	const content = (body.content ?? "").trim();
 	return {
@@ -214,7 +213,6 @@ function keptAttachments(message: Message, wanted: Content["attachments"]) {
 	return wanted ? message.attachments.filter(({ id }) => wanted.some((one) => one.id === id)) : message.attachments;
 }
 
-/** Converts a message to the JSON object that the sender of the request receives. */
 export function serializeMessage({ world, actor }: Call, message: Message) {
 	return world.messages.serialize(message, readerOf(actor));
 }

@@ -11,7 +11,6 @@ interface Limit {
 }
 
 export interface RateLimits {
-	/** The rate limit for all requests of a user or bot together, across all routes. */
 	global: Limit;
 	/** The rate limit of each route for which no other limit is set. */
 	each: Limit;

@@ -23,7 +23,6 @@ import { type Field, type Fields, object, type ReadFields, required } from "./fi
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** The objects (guild, channel, message …) that the router has looked up by the ids and tokens in a request path. */
 export interface Found {
 	guild: Guild;
 	channel: Channel;
@@ -169,7 +168,6 @@ export function threadOf(call: Call<":channel_id">): Thread {
 	throw apiError("CannotExecuteActionOnThisChannelType");
 }
 
-/** Returns the sender of the request as a member of the guild of the request path. */
 export function memberOfActor({ guild, actor }: Call<":guild_id">): Member {
 	return found(guild.members.get(actor.user.id), "UnknownMember");
 }

@@ -50,7 +50,6 @@ export interface Exchange {
 	body: unknown;
 	/** The part names of the uploaded files in a multipart request body. */
 	files: readonly string[];
-	/** Whether a Discord library sent the request, judged by its User-Agent header. */
 	byLibrary: boolean;
 	status: number;
 	/** The response body as JSON text; undefined if the response has no body. */

@@ -41,7 +41,6 @@ export class Session {
 	readonly id = randomBytes(16).toString("hex");
 	connection: SessionConnection | undefined;
 	alter: Alter | undefined;
-	/** Ends the session some time after its connection was closed. Until then the bot can resume it. */
 	expiry: Timer | undefined;
 	/** The ids of the channels that the bot could not view when it was last told about them. */
 	readonly #hidden = new Set<string>();

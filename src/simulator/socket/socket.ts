@@ -187,7 +187,6 @@ export class SocketHub {
 		}
 	}
 
-	/** Requests all bots to reconnect (opcode 7). */
 	requestReconnect(): void {
 		for (const socket of this.#sockets) send(socket, Op.Reconnect, null);
 	}
@@ -197,12 +196,10 @@ export class SocketHub {
 		for (const session of this.#sessions.values()) session.queue.pause(held);
 	}
 
-	/** Holds back new WebSocket connections before they open (true), or lets them open (false). */
 	holdConnections(held: boolean): void {
 		this.#newConnections.pause(held);
 	}
 
-	/** Holds back responses to requests for guild members (true), or sends the held responses (false). */
 	holdMembers(held: boolean): void {
 		this.#memberRequests.pause(held);
 	}

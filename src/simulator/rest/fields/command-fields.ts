@@ -78,7 +78,6 @@ export const newCommand = f.refine(f.unchecked, (given): NewCommand => {
 	return { ...newInMenu.read(given), type, description: "" };
 });
 
-/** Throws above 8,000 characters. Of a localized name or description, the longest counts. */
 export function checkSize(form: object): void {
 	if (sizeOf(form) > maxCharacters)
 		throw formError("APPLICATION_COMMAND_TOO_LARGE", `Command exceeds maximum size (${maxCharacters})`);

@@ -89,7 +89,6 @@ export const snowflake = optional((value) => {
 	throw formError("NUMBER_TYPE_COERCE", message);
 });
 
-/** A request field with permission bits, as a decimal string or a number. They are parsed to a bigint. */
 export const permissionBits = optional((value) => {
 	const bits = typeof value === "number" ? String(value) : value;
 	if (typeof bits !== "string" || !/^\d{1,20}$/.test(bits))

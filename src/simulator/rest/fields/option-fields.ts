@@ -100,7 +100,6 @@ export const options = f.refine(
 	},
 );
 
-/** Whether an option is a subcommand or a group of subcommands, so that it has options and no value. */
 export function isSubcommand({ type }: { type: Option }): boolean {
 	return type === Option.Subcommand || type === Option.SubcommandGroup;
 }

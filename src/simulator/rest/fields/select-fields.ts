@@ -74,7 +74,6 @@ export function duplicateId(...path: readonly (string | number)[]) {
 	return formError("COMPONENT_CUSTOM_ID_DUPLICATED", "Component custom id cannot be duplicated", ...path);
 }
 
-/** Returns a function that gives components their ids: the one of the request, else the number of the component. */
 export function numbering() {
 	let last = 0;
 	return <T extends { id?: number }>(one: T): T & { id: number } => {

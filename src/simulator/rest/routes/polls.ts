@@ -24,7 +24,6 @@ export const pollForm = f.object({
 
 type PollForm = Exclude<f.Read<typeof pollForm>, undefined>;
 
-/** Converts the poll of a request body to the stored form: numbers its answers and computes when it ends. */
 export function readPoll(call: Call, form: PollForm): NewPoll {
 	const hours = form.duration ?? 24;
 	return {

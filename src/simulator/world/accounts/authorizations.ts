@@ -5,7 +5,6 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { User } from "../state/entities.ts";
 import type { State } from "../state/state.ts";
 
-/** The OAuth2 settings of an application. The client id is the id of the application's bot. */
 export interface OAuth2Settings {
 	clientSecret: string;
 	/** The URIs to which Discord may redirect people who authorize the application. They are compared as strings. */
@@ -49,7 +48,6 @@ export class Authorizations {
 		return settings !== undefined && timingSafeEqual(sha256(settings.clientSecret), sha256(clientSecret));
 	}
 
-	/** Returns the code that the application can exchange for a token. */
 	accept(accepted: Accepted): string {
 		const code = random();
 		this.#codes.set(code, accepted);
@@ -74,7 +72,7 @@ export class Authorizations {
 		return this.#authorizations.get(token)?.user;
 	}
 
-	/** Deletes all authorizations of this person for the application. Ignores unknown tokens and those of others. */
+	/** All authorizations of this person for the application. Ignores unknown tokens and those of others. */
 	revoke(token: string, clientId: string): void {
 		const known = this.#authorizations.get(token);
 		if (known?.clientId !== clientId) return;

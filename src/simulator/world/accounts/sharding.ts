@@ -42,13 +42,12 @@ export class Sharding {
 		return this.settings.shards ?? Math.max(1, Math.ceil(count / guildsPerShard));
 	}
 
-	/** Whether a shard of a bot would have more guilds than Discord allows. */
 	isTooLarge(botId: string, shard: number, shards: number): boolean {
 		const guilds = this.#guildsOf(botId).filter(({ id }) => shardOf(id, shards) === shard);
 		return guilds.length > this.settings.maxGuilds;
 	}
 
-	/** Whether a shard of a bot may identify now. If so, the shard is recorded as having identified. */
+	/** If so, the shard is recorded as having identified. */
 	takeIdentify(botId: string, shard: number): boolean {
 		const { maxConcurrency, identifyMs } = this.settings;
 		const key = `${botId} ${shard % maxConcurrency}`;

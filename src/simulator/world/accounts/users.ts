@@ -6,11 +6,9 @@ import type { Account, PrivilegedIntent, User } from "../state/entities.ts";
 import type { State } from "../state/state.ts";
 
 export class Users {
-	/** The bots and people who have a token for the REST API, by token. */
 	readonly accounts: ReadonlyMap<string, Account>;
 	/** `total`: how many Gateway sessions each bot may start. `used`: how many it has started, by bot id; never reset. */
 	readonly sessionStarts = { total: 1_000, used: new Map<string, number>() };
-	/** The ids of users who accept no direct messages. */
 	readonly closedDms = new Set<string>();
 	/** Discord's language of each user who has chosen one, by user id; otherwise en-US. */
 	readonly locales = new Map<string, `${Locale}`>();
@@ -18,7 +16,6 @@ export class Users {
 	/** The ids of users without two-factor authentication. */
 	readonly withoutMfa = new Set<string>();
 
-	/** The user who owns the applications of all bots. */
 	readonly developer: User;
 
 	constructor(private readonly state: State) {
@@ -38,7 +35,7 @@ export class Users {
 		return this.state.users.get(id);
 	}
 
-	/** Whether a user has two-factor authentication. For a bot, whether its developer has it. */
+	/** For a bot, whether its developer has two-factor authentication. */
 	hasMfa(user: User): boolean {
 		return !this.withoutMfa.has(user.bot ? this.developer.id : user.id);
 	}

@@ -92,7 +92,6 @@ export class Channels {
 		audit.delete(this.state, guild, channel, before, {}, by);
 	}
 
-	/** Adds a role's or member's permission overwrite to a channel, or replaces the existing one. */
 	setOverwrite(channel: GuildChannel, overwrite: Overwrite, by?: Attribution): void {
 		const guild = this.state.guildOf(channel);
 		const overwrites = channel.permission_overwrites;
@@ -114,7 +113,6 @@ export class Channels {
 		auditOverwrite.delete(this.state, guild, channel, overwrite, {}, by, overwriteOptions(guild, overwrite));
 	}
 
-	/** Whether a channel is age-restricted. For a thread, whether its parent channel is. */
 	isNsfw(channel: Channel): boolean {
 		const parent = isThread(channel) ? this.get(channel.parent_id) : channel;
 		return parent !== undefined && isGuildChannel(parent) && parent.nsfw;

@@ -9,7 +9,6 @@ import * as serialize from "../state/serialize.ts";
 import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
 import type { Picture, Pictures } from "./pictures.ts";
 
-/** New values for the fields of a custom emoji. */
 type EmojiChanges = Changes<Pick<GuildEmoji, "name" | "roles">>;
 
 const audit = auditOf("Emoji");

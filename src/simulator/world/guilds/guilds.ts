@@ -23,7 +23,6 @@ import { type Attribution, apply, type Changes, type State } from "../state/stat
 import type { Pictures } from "./pictures.ts";
 import type { ScheduledEvents } from "./scheduled-events.ts";
 
-/** New values for the fields of a guild. */
 type GuildChanges = Changes<
 	GuildSettings & Pick<Guild, "owner_id" | "features" | "premium_tier" | "mfa_level" | "incidents_data">
 >;
@@ -98,7 +97,6 @@ export class Guilds {
 		});
 	}
 
-	/** Removes a guild with its channels, threads and messages. */
 	remove(guild: Guild): void {
 		const { id } = guild;
 		this.state.dispatchToGuild("GUILD_DELETE", guild, { id });

@@ -112,7 +112,6 @@ export function metadata(invite: Invite) {
 	return { uses, max_uses, max_age, temporary, created_at };
 }
 
-/** Converts an invite to the API object that Discord sends to anyone who has the invite's code. */
 export function serializeInvite(invite: Invite, guild: Guild, { id, name, type }: GuildChannel): SentInvite {
 	return {
 		type: 0,

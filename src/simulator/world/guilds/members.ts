@@ -13,7 +13,6 @@ import { type Attribution, apply, type Changes, type State } from "../state/stat
 import type { Guilds } from "./guilds.ts";
 import type { Roles } from "./roles.ts";
 
-/** New values for the fields of a guild member. */
 type MemberChanges = Changes<Omit<Member, "user" | "joined_at">>;
 
 interface Parts {

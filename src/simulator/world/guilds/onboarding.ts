@@ -51,7 +51,6 @@ export class Onboardings {
 		return { guild_id: guild.id, ...this.of(guild) };
 	}
 
-	/** Edits a guild's onboarding. Prompts and options with an unknown id are added, with a new id. */
 	edit(guild: Guild, changes: Changes<Onboarding>, by?: Attribution): void {
 		const before = this.of(guild);
 		const prompts = changes.prompts?.map((one) => this.#withIds(one, before.prompts));

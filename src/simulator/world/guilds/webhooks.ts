@@ -107,7 +107,6 @@ export function authorOf(
 	return { id, ...newUserProfile, username: username || name, discriminator: "0000", avatar, bot: true };
 }
 
-/** Creates the account that counts as the sender of REST requests with the webhook's token. */
 export function accountOf(webhook: Webhook): Account {
 	return { token: webhook.token ?? "", user: authorOf(webhook), privilegedIntents: [] };
 }

@@ -25,7 +25,6 @@ export const selectTypes = [
 
 export type SelectType = (typeof selectTypes)[number];
 
-/** A select menu of a message or modal. */
 export interface SelectMenu {
 	type: SelectType;
 	id: number;

@@ -30,7 +30,6 @@ export type NewThread = ThreadChanges & {
 	type?: ThreadType | undefined;
 	/** The message from which the thread is started. The thread gets the message's id. */
 	message?: Message | undefined;
-	/** The id of a new forum post. The first message of the post has the same id. */
 	id?: string | undefined;
 };
 

@@ -111,7 +111,6 @@ export function newRole(id: string): Role {
 	};
 }
 
-/** Creates a token in Discord's format: the user id in base64, then two random parts, joined by dots. */
 export function newToken(userId: string): string {
 	const owner = Buffer.from(userId).toString("base64url");
 	const random = (bytes: number) => randomBytes(bytes).toString("base64url");

@@ -313,7 +313,6 @@ export type Invite = Pick<APIExtendedInvite, "code" | "uses" | "max_uses" | "max
 	guild_id: string;
 	channel_id: string;
 	inviter: User;
-	/** The ids of the roles that users get when they join the guild with an invite. */
 	role_ids: readonly string[];
 };
 
@@ -356,12 +355,10 @@ export interface CommandOption {
 	options?: readonly CommandOption[];
 }
 
-/** Whether a channel is a forum or media channel. */
 export function holdsPosts({ type }: { type: ChannelType }): boolean {
 	return type === ChannelType.GuildForum || type === ChannelType.GuildMedia;
 }
 
-/** Whether channels of this type can contain messages. */
 export function isText(type: Channel["type"]): type is Channel["type"] & TextChannelType {
 	return type !== ChannelType.GuildCategory && !holdsPosts({ type });
 }

@@ -107,7 +107,6 @@ export function isShown(guild: Guild, channel: GuildChannel, userId: string): bo
 	);
 }
 
-/** The permission bits in a channel of a member who has no roles and no overwrite. */
 export function permissionsOfEveryone(guild: Guild, channel: GuildChannel): bigint {
 	const base = BigInt(guild.roles.get(guild.id)?.permissions ?? 0);
 	if (has(base, "Administrator")) return allPermissions;
@@ -157,7 +156,6 @@ function highestRole(guild: Guild, member: Member): Role | undefined {
 	return [guild.id, ...member.roles].flatMap((id) => guild.roles.get(id) ?? []).sort(compareRoles)[0];
 }
 
-/** Whether a user ranks above a role: as the guild's owner, or because the user's highest role is higher. */
 export function isAboveRole(guild: Guild, actorId: string, role: Role): boolean {
 	if (guild.owner_id === actorId) return true;
 	const actor = guild.members.get(actorId);

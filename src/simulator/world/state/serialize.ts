@@ -175,7 +175,6 @@ export function member(of: Member): Sent<APIGuildMember> {
 	return { user: of.user, ...bareMember(of) };
 }
 
-/** The presence object of a guild member. In the simulator all members are online. */
 export function presence({ user: { id } }: Member): Sent<GatewayGuildMembersChunkPresence> {
 	return { user: { id }, status: "online", activities: [], client_status: { desktop: "online" } };
 }
@@ -261,7 +260,6 @@ export function readerOf(account: Account): MessageReader {
 	};
 }
 
-/** Whether a user may see the content of a message. */
 export function isReadable(of: Message, reader: MessageReader, guildId: string | undefined): boolean {
 	return (
 		reader.seesContent ||

@@ -49,7 +49,6 @@ export function keepLargeIntegers(_key: string, value: unknown, context?: { sour
 	return /^\d+$/.exec(context?.source ?? "")?.[0] ?? value;
 }
 
-/** Whether a text has the form of a Discord id (snowflake): a decimal number below 2^64. */
 export function isSnowflake(text: string): boolean {
 	return /^\d{1,20}$/.test(text) && BigInt(text) < 1n << 64n;
 }

@@ -31,7 +31,6 @@ export class State {
 	/** The id that the next role, channel, emoji, event, AutoMod rule or webhook gets, if it is not to be a new one. */
 	chosenId: string | undefined;
 	readonly users = new Map<string, entity.User>();
-	/** The bots and people who have a token for the REST API, by token. */
 	readonly accounts = new Map<string, entity.Account>();
 	readonly guilds = new Map<string, Guild>();
 	/** The channels and threads of all guilds, and all direct message channels, by id. */
