@@ -20,6 +20,7 @@ import type { Attribution } from "../world/state/state.ts";
 import type { World } from "../world/world.ts";
 import { apiError, found } from "./errors.ts";
 import { type Field, type Fields, object, type ReadFields, required } from "./fields/fields.ts";
+import { pathMatcher } from "./paths.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -105,6 +106,7 @@ export interface Route extends Omit<RouteSpec<"", Fields, Fields>, "body" | "que
 	name: string;
 	method: string;
 	path: string;
+	matcher: RegExp;
 	run(call: Call): unknown;
 }
 
@@ -127,6 +129,7 @@ export function route<
 		name,
 		method,
 		path,
+		matcher: pathMatcher(path),
 		run: (call) =>
 			run({
 				// The router has found the entities of the path, or answered with an error.

@@ -11,7 +11,7 @@ import { type Content, readBody, readForm, readReason } from "./body.ts";
 import { ApiError, apiError, httpError, notSimulated } from "./errors.ts";
 import type { Effect, Faults, ResponseData } from "./faults.ts";
 import type { Journal, RequestLog, RequestRecord } from "./journal.ts";
-import { countParams, decodeSegment, matchesPattern, readParams, redactToken } from "./paths.ts";
+import { redactToken } from "./paths.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 import type { Call, Route } from "./route.ts";
 import { authenticateByToken } from "./token-auth.ts";
@@ -31,9 +31,8 @@ interface Parts {
 
 /** Not implemented; listed because they match other routes, such as "/guilds/:guild_id/roles/:role_id". */
 const otherPaths = [
-	"/applications/:application_id/guilds/:guild_id/commands/permissions",
-	"/guilds/:guild_id/roles/member-counts",
-	"/guilds/:guild_id/voice-states/@me",
+	/^\/applications\/\d+\/guilds\/\d+\/commands\/permissions$/,
+	/^\/guilds\/\d+\/(roles\/member-counts|voice-states\/@me)$/,
 ];
 
 class HangUp extends Error {
@@ -85,13 +84,11 @@ export interface UnknownRoute {
 
 export class Router {
 	readonly #parts: Parts;
-	readonly #routesByLength: ReadonlyMap<number, readonly Route[]>;
 	readonly #unknown = new Map<string, UnknownRoute>();
 	#closed = false;
 
 	constructor(parts: Parts) {
 		this.#parts = parts;
-		this.#routesByLength = Map.groupBy(parts.routes, ({ path }) => path.split("/").length);
 	}
 
 	get unknownRoutes(): readonly UnknownRoute[] {
@@ -206,17 +203,17 @@ export class Router {
 	}
 
 	#findRoute(method: string, path: string) {
-		const parts = path.split("/").map(decodeSegment);
-		const matching = (this.#routesByLength.get(parts.length) ?? []).filter((route) =>
-			matchesPattern(route.path, parts),
-		);
+		// Some clients encode the "@" of "@original" and "@me".
+		const plain = path.replaceAll("%40", "@");
 		// Webhooks and interactions share their paths. The id decides which one it is.
-		const isWebhook = this.#parts.world.webhooks.has(parts[2] ?? "");
+		const isWebhook = this.#parts.world.webhooks.has(plain.split("/")[2] ?? "");
 		const other = isWebhook ? ":interaction_token" : ":webhook_token";
-		const rank = ({ path: pattern }: Route) => countParams(pattern) + (pattern.includes(other) ? 100 : 0);
-		const route = matching.sort((a, b) => rank(a) - rank(b)).find((one) => one.method === method);
-		if (route && !otherPaths.some((other) => matchesPattern(other, parts)))
-			return { route, params: readParams(route.path, parts) };
+		const rank = ({ path: pattern }: Route) => pattern.split(":").length + (pattern.includes(other) ? 100 : 0);
+		const [route] = this.#parts.routes
+			.filter((one) => one.method === method && one.matcher.test(plain))
+			.sort((a, b) => rank(a) - rank(b));
+		if (route && !otherPaths.some((other) => other.test(plain)))
+			return { route, params: { ...route.matcher.exec(plain)?.groups } };
 		const redacted = redactToken(path);
 		const key = `${method} ${redacted}`;
 		const count = (this.#unknown.get(key)?.count ?? 0) + 1;

@@ -12,9 +12,10 @@ import type { Picture } from "../../world/guilds/pictures.ts";
 import type { Guild, GuildChannelType } from "../../world/state/entities.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { requireGuildPermissions } from "../access.ts";
-import { apiError, formError, missingField, notSimulated } from "../errors.ts";
+import { apiError, formError, missingField } from "../errors.ts";
 import * as f from "../fields/fields.ts";
 import { image } from "../images.ts";
+import { notSimulatedField } from "../message-body.ts";
 import { type Call, type ReadForm, route } from "../route.ts";
 
 function enumOf<T extends number>(numbers: Record<string, T | string>) {
@@ -22,18 +23,14 @@ function enumOf<T extends number>(numbers: Record<string, T | string>) {
 	return f.choice(...(all as T[]));
 }
 
-const notKept: Readonly<Record<string, f.Field<unknown>>> = {
-	splash: f.unchecked,
-	discovery_splash: f.unchecked,
-	banner: f.unchecked,
-	owner_id: f.unchecked,
-};
-
 /** Maximum size of a guild's icon, in bytes. A guess (icon-size): Discord refuses larger icons. */
 const iconLimitBytes = 10 * 1024 * 1024;
 
 const settings = {
-	...notKept,
+	splash: notSimulatedField("splashes of guilds"),
+	discovery_splash: notSimulatedField("splashes of guilds"),
+	banner: notSimulatedField("banners of guilds"),
+	owner_id: notSimulatedField("changing the owner of a guild"),
 	name: f.text(2, 100),
 	icon: f.nullable(image(iconLimitBytes)),
 	features: f.list(f.text(1, 100), 0, 1000),
@@ -73,7 +70,7 @@ type Feature = Features[number];
 type SettingsCall = Call<":guild_id", ReadForm<typeof settings>>;
 
 function checkChannel({ guild, body }: SettingsCall, isCommunity: boolean, key: string): void {
-	const id = Object.entries(body).find(([given]) => given === key)?.[1];
+	const id = (body as Readonly<Record<string, unknown>>)[key];
 	if (id === undefined) return;
 	if (id === null) {
 		if (isCommunity && communityChannels.some((one) => one === key)) throw missingField(key);
@@ -156,9 +153,6 @@ export const guildRoutes = [
 		body: settings,
 		run: (call) => {
 			const { guild, world, body, by } = call;
-			const given: Readonly<Record<string, unknown>> = body;
-			for (const key of Object.keys(notKept))
-				if (given[key] !== undefined) throw notSimulated(`${key} of PATCH /guilds/:guild_id`);
 			const features = body.features && changedFeatures(call, body.features);
 			// A guess (community-removed): without COMMUNITY, channels keep their types, and settings their values.
 			const isCommunity = (features ?? guild.features).includes("COMMUNITY");
