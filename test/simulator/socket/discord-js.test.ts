@@ -1,8 +1,7 @@
 // The simulator with discord.js: logging in, events, and the calls of our tools.
 
 import { describe, expect } from "bun:test";
-import { GatewayIntentBits as Intent, TextChannel } from "discord.js";
-import type { EventType } from "../../../src/simulator/world/state/events.ts";
+import { GatewayIntentBits as Intent } from "discord.js";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import { as, connect, cooksOf, startSimulator, usualIntents } from "../support.ts";
@@ -41,72 +40,6 @@ describe("events", () => {
 			member: { nick: "Chef José" },
 			mentions: [{ id: own, member: { joined_at: expect.any(String) } }],
 		});
-	});
-
-	simulatorTest("editing, deleting and typing are dispatched", async (simulator) => {
-		await using bot = await connect(simulator);
-		const ada = as(simulator, simulator.user("ada"));
-		const said: string[] = [];
-		for (const text of ["1", "2", "3"]) {
-			const sent = await simulator.user("ada").say("The Cooks/general", text);
-			said.push(sent.id);
-		}
-		const { id } = simulator.channel("The Cooks/general");
-		const path = `/channels/${id}`;
-		await ada("PATCH", `${path}/messages/${said[0]}`, { content: "one" });
-		await ada("DELETE", `${path}/messages/${said[0]}`);
-		await ada("POST", `${path}/typing`);
-		const general = bot.client.channels.cache.get(id);
-		if (!(general instanceof TextChannel)) throw new Error("general is a text channel");
-		await general.bulkDelete(said.slice(1));
-		expect(await bot.event("MESSAGE_UPDATE")).toMatchObject({ content: "one" });
-		expect(await bot.event("MESSAGE_DELETE")).toMatchObject({ id: said[0] });
-		expect(await bot.event("MESSAGE_DELETE_BULK")).toMatchObject({ ids: said.slice(1) });
-		expect(await bot.event("TYPING_START")).toMatchObject({
-			user_id: simulator.user("ada").id,
-			member: { user: { username: "ada" } },
-		});
-	});
-
-	simulatorTest("changes of roles, channels, members, bans and the guild are dispatched", async (simulator) => {
-		await using bot = await connect(simulator);
-		const { world } = simulator;
-		const guild = simulator.guild("The Cooks");
-		const doing = { actor: simulator.user("ada").id, reason: "because" };
-
-		const role = world.roles.add(guild, { name: "New" }, doing);
-		world.roles.edit(guild, role, { name: "Newer" });
-		world.roles.remove(guild, role);
-		const channel = world.channels.add(guild, { name: "new" });
-		world.channels.edit(channel, { topic: "x" });
-		world.channels.remove(channel);
-		const user = world.users.add({ username: "guest" });
-		const member = world.members.add(guild, user);
-		world.members.edit(guild, member, { nick: "G" });
-		const ban = world.bans.add(guild, user);
-		world.bans.remove(guild, ban);
-		world.guilds.edit(guild, { name: "The Chefs" });
-
-		const named = (name: string) => (data: Record<string, unknown>) =>
-			(data.role as { name?: string } | undefined)?.name === name;
-		await bot.event("GUILD_ROLE_CREATE", named("New"));
-		await bot.event("GUILD_ROLE_UPDATE", named("Newer"));
-		expect(await bot.event("GUILD_ROLE_DELETE")).toEqual({ guild_id: guild.id, role_id: role.id });
-		const entry = { action_type: 30, user_id: doing.actor, reason: "because" };
-		const expected: [EventType, object][] = [
-			["CHANNEL_CREATE", { name: "new", topic: null }],
-			["CHANNEL_UPDATE", { topic: "x" }],
-			["CHANNEL_DELETE", { id: channel.id }],
-			["GUILD_MEMBER_ADD", { user: { username: "guest" } }],
-			["GUILD_MEMBER_UPDATE", { nick: "G" }],
-			["GUILD_MEMBER_REMOVE", { user: { id: user.id } }],
-			["GUILD_BAN_ADD", { user: { id: user.id } }],
-			["GUILD_BAN_REMOVE", { user: { id: user.id } }],
-			["GUILD_UPDATE", { name: "The Chefs" }],
-			["GUILD_AUDIT_LOG_ENTRY_CREATE", entry],
-		];
-		for (const [type, data] of expected) expect(await bot.event(type)).toMatchObject(data);
-		expect(bot.client.guilds.cache.get(guild.id)?.name).toBe("The Chefs");
 	});
 
 	simulatorTest("a bot that joins or leaves a guild receives GUILD_CREATE or GUILD_DELETE", async (simulator) => {

@@ -71,11 +71,7 @@ export class Members {
 		const { MemberUpdate, MemberRoleUpdate } = AuditLogEvent;
 		// A guess (audit-unchanged): no entry without a change.
 		for (const [action, made] of [
-			// Of an empty object, `changesBetween` would say that everything was deleted.
-			[
-				MemberUpdate,
-				roles && !Object.values(others).some((value) => value !== undefined) ? [] : changesBetween(before, others),
-			],
+			[MemberUpdate, changesBetween(before, others)],
 			[MemberRoleUpdate, roles ? roleChanges(guild, before.roles, roles) : []],
 		] as const)
 			if (made.length > 0) this.state.audit(guild, by, action, id, { changes: made });

@@ -22,7 +22,7 @@ export function auditOf(noun: NounOf<Action>) {
 			by: Attribution | undefined,
 			options?: Record<string, string>,
 		) => {
-			const changes = changesBetween(before, after);
+			const changes = changesBetween(before, after, verb === "Delete" ? before : after);
 			const more = options ? { changes, options } : { changes };
 			state.audit(guild, by, AuditLogEvent[`${noun}${verb}`], id, more);
 		};
@@ -30,17 +30,16 @@ export function auditOf(noun: NounOf<Action>) {
 }
 
 /**
- * Compares an object before and after a change. Returns the changed fields for the audit log. A new object is {}
- * before, a deleted one {} after. For an update, only the fields of the new state are compared. A value of null is left
- * out: https://docs.discord.com/developers/resources/audit-log#audit-log-change-object-audit-log-change-structure
+ * The changed fields of an object for the audit log. A new object is {} before, a deleted one {} after. Only the fields
+ * that are defined in `compared` are looked at. A value of null is left out:
+ * https://docs.discord.com/developers/resources/audit-log#audit-log-change-object-audit-log-change-structure
  */
-export function changesBetween(before: object, after: object): AuditLogChange[] {
+export function changesBetween(before: object, after: object, compared = after): AuditLogChange[] {
 	const old: Readonly<Record<string, unknown>> = { ...before };
-	const now: Readonly<Record<string, unknown>> = Object.fromEntries(
-		Object.entries(after).filter(([, value]) => value !== undefined),
-	);
-	return Object.keys(Object.keys(now).length > 0 ? now : old)
-		.filter((key) => !Bun.deepEquals(old[key], now[key]))
+	const now: Readonly<Record<string, unknown>> = { ...after };
+	return Object.entries(compared)
+		.filter(([key, value]) => value !== undefined && !Bun.deepEquals(old[key], now[key]))
+		.map(([key]) => key)
 		.map((key) => ({
 			key,
 			...(isSet(old[key]) && { old_value: old[key] }),
