@@ -8,7 +8,6 @@ import { join } from "node:path";
 import { moderatorPermissions, type Seed } from "../../src/simulator/seed.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { botExecutable } from "../support/bot-executable.ts";
-import { forgetLogins } from "../support/bot-process.ts";
 import { freePort } from "../support/free-port.ts";
 import { connectTo, type McpCaller } from "../support/mcp.ts";
 import { type Postgres, password, postgresMissing, startPostgres } from "../support/postgres.ts";
@@ -121,7 +120,6 @@ async function startInstance(
 		readiness,
 		program: runBot({ CONFIG_DIR: folder }),
 		start() {
-			forgetLogins(folder, env.DATA_DIR);
 			instance.program = runBot({ CONFIG_DIR: folder });
 			return instance.program;
 		},

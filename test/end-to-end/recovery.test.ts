@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { tools } from "../../src/bot/tools/index.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { botExecutable } from "../support/bot-executable.ts";
-import { forgetLogins } from "../support/bot-process.ts";
 import { freePort } from "../support/free-port.ts";
 import { connectTo } from "../support/mcp.ts";
 import { listeningUrl, startCommand, startProgram } from "../support/program.ts";
@@ -40,7 +39,6 @@ function startBot(port: number | string, discordToken = simulator.bot("alpha").t
 		MCP_PORT: String(port),
 		MCP_AUTH_TOKEN: token,
 	};
-	forgetLogins(configDirectory);
 	return startCommand([executable], env, { cwd: configDirectory });
 }
 

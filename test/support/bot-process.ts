@@ -3,15 +3,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sessionStartsFile } from "../../src/discord/connection/session-starts.ts";
 import { botExecutable } from "./bot-executable.ts";
 import { freePort } from "./free-port.ts";
 import { listeningUrl, type Program, startCommand } from "./program.ts";
 import { until } from "./until.ts";
-
-/** Lets the next process log in at once: a bot waits 5 s after its last login, of which this file tells. */
-export const forgetLogins = (configDirectory: string, dataDirectory = join(configDirectory, "data")) =>
-	rmSync(sessionStartsFile(dataDirectory), { force: true });
 
 /** The number of log lines in the error of a bot that does not become ready. */
 const lastLines = 30;
@@ -101,7 +96,6 @@ export async function startBotProcess(env: Record<string, string>, toml = 'bot_n
 		async restart(signal, meanwhile) {
 			program?.kill(signal);
 			await program?.exited;
-			forgetLogins(directory);
 			meanwhile?.();
 			await start();
 		},

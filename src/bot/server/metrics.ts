@@ -71,7 +71,7 @@ export function addGauges(registry: Registry, { connection, store, audit, sessio
 	);
 	gauge(
 		"discord_logins_24h",
-		"Sessions started on Discord's Gateway in the last 24 hours.",
+		"Sessions that this process started on Discord's Gateway in the last 24 hours.",
 		() => connection.sessionStarts,
 	);
 	registry.readCounter(

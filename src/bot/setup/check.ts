@@ -5,7 +5,6 @@ import { dirname, resolve } from "node:path";
 import type { Client, Guild } from "discord.js";
 import { providerChecks } from "../../ai/check.ts";
 import { Connection, type ConnectionOptions } from "../../discord/connection/connection.ts";
-import { sessionStartsFile } from "../../discord/connection/session-starts.ts";
 import { userName } from "../../discord/describe.ts";
 import { describeRefused, privilegedIntents } from "../../discord/intents.ts";
 import { oneLine } from "../../discord/text.ts";
@@ -63,7 +62,6 @@ export function createConnection(config: BotConfig, log: Log, options: Partial<C
 		log,
 		onResponse: () => {},
 		needsMessageContent: needsMessageContent(config),
-		sessionStartsFile: sessionStartsFile(config.dataDirectory),
 		...options,
 	});
 }

@@ -106,8 +106,6 @@ export interface ConnectionOptions {
 	needsMessageContent?: boolean;
 	needsModerationEvents?: boolean;
 	timing?: Partial<typeof connectionTiming> | undefined;
-	/** Counts logins across restarts. Without it they are counted in memory only. */
-	sessionStartsFile?: string;
 	/** Default: AbortSignal.timeout. */
 	timeoutSignal?: ((ms: number) => AbortSignal) | undefined;
 	/** Default: 50, Discord's global limit. */
@@ -148,7 +146,7 @@ export class Connection {
 	#state: ConnectionState = { connected: false, since: new Date(), reason: "not logged in yet" };
 
 	constructor(options: ConnectionOptions) {
-		const { log, sessionStartsFile } = options;
+		const { log } = options;
 		this.#options = options;
 		this.pictures = new Pictures(options);
 		this.requests = new RequestPacing({
@@ -159,8 +157,8 @@ export class Connection {
 		this.#timing = { ...connectionTiming, ...options.timing };
 		this.droppedEvents = new DroppedEvents(log);
 		const { identifyMs, identifyClock } = this.#timing;
-		this.#starts = new SessionStarts(sessionStartsFile, log);
-		this.#waitForIdentify = createIdentifyThrottler(identifyMs, identifyClock, this.#starts.sinceLastMs);
+		this.#starts = new SessionStarts(log);
+		this.#waitForIdentify = createIdentifyThrottler(identifyMs, identifyClock);
 		this.#members = new MemberLoader({
 			log,
 			backOffMs: this.#timing.backOffMs,

@@ -10,15 +10,14 @@ interface Bucket {
 
 /**
  * Discord allows one shard per `intervalMs` to identify in each bucket, `shard % maxConcurrency`, in the order of
- * their numbers. `sinceLastMs` is the time since the last login of an earlier process, of any bucket.
+ * their numbers.
  * https://discord.com/developers/docs/events/gateway#max-concurrency
  */
-export function createIdentifyThrottler(intervalMs: number, now = () => performance.now(), sinceLastMs = Infinity) {
-	const firstAt = now() + intervalMs - sinceLastMs;
+export function createIdentifyThrottler(intervalMs: number, now = () => performance.now()) {
 	const buckets = new Map<number, Bucket>();
 	return async (signal: AbortSignal, shard = 0, maxConcurrency = 1): Promise<void> => {
 		const key = shard % maxConcurrency;
-		const bucket = buckets.get(key) ?? { nextAt: firstAt, waiting: [] };
+		const bucket = buckets.get(key) ?? { nextAt: -Infinity, waiting: [] };
 		buckets.set(key, bucket);
 		const { waiting } = bucket;
 		const waiter = { shard };

@@ -1,13 +1,11 @@
-// Discord resets the token after 1,000 sessions in 24 hours; the bot stops at 90 %. It counts in a file, too, for when
-// Discord's count is wrong or unavailable. https://discord.com/developers/docs/events/gateway#identifying
+// Discord resets the token after 1,000 sessions in 24 hours; the bot stops at 90 %, by Discord's count or, where that is
+// unavailable, its own. https://discord.com/developers/docs/events/gateway#identifying
 
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as v from "valibot";
-import { clockWatch } from "../../lib/clock-watch.ts";
-import { isObject, parseJson } from "../../lib/json.ts";
+import { isObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
+import { SlidingWindow } from "../../lib/sliding-window.ts";
 
 const dayMs = 86_400_000;
 const defaultTotal = 1_000;
@@ -25,30 +23,21 @@ const limitSchema = v.object({
 });
 type Limit = v.InferOutput<typeof limitSchema>;
 
-export function sessionStartsFile(directory: string): string {
-	return join(directory, "logins.json");
-}
-
 export class SessionStarts {
-	#times: number[] | undefined;
-	#lastReason: string | undefined;
-	#fileError: string | undefined;
+	readonly #own: SlidingWindow;
+	#isWaiting = false;
 	#maxConcurrency = 1;
 
 	constructor(
-		private readonly file: string | undefined,
 		private readonly log: Log,
-		private readonly now: () => number = Date.now,
-	) {}
-
-	/** As counted by the bot itself. */
-	get count(): number {
-		return this.#recent().length;
+		now?: () => number,
+	) {
+		this.#own = new SlidingWindow({ max: defaultTotal, windowMs: dayMs, ...(now && { now }) });
 	}
 
-	/** Of any process that uses the file; Infinity if there was none. */
-	get sinceLastMs(): number {
-		return this.now() - (this.#recent().at(-1) ?? -Infinity);
+	/** Of this process, in 24 hours. */
+	get count(): number {
+		return this.#own.count;
 	}
 
 	/** By Discord's latest response; 1 until there is one. */
@@ -56,10 +45,7 @@ export class SessionStarts {
 		return this.#maxConcurrency;
 	}
 
-	/**
-	 * Waits for Discord's limit. Without a response of `fetchLimit` (GET /gateway/bot), only the bot's own count
-	 * applies.
-	 */
+	/** Waits for Discord's limit, which `fetchLimit` reads (GET /gateway/bot). */
 	async wait(
 		fetchLimit: () => Promise<unknown>,
 		signal: AbortSignal,
@@ -73,90 +59,31 @@ export class SessionStarts {
 			this.#maxConcurrency = limit?.max_concurrency ?? this.#maxConcurrency;
 			const waitMs = this.#waitMs(limit, sessions());
 			if (waitMs <= 0) {
-				this.#lastReason = undefined;
+				this.#isWaiting = false;
 				return;
 			}
-			const until = new Date(this.now() + waitMs).toISOString();
-			const reason = `too many logins to Discord in 24 hours (${this.count} by this bot${limit ? `, ${limit.remaining} of ${limit.total} left` : ""}): after ${limit?.total ?? defaultTotal} Discord resets the token, so the bot waits until about ${until}`;
+			const until = new Date(Date.now() + waitMs).toISOString();
+			const reason = `too many logins to Discord in 24 hours (${this.count} by this process${limit ? `, ${limit.remaining} of ${limit.total} left` : ""}): after ${limit?.total ?? defaultTotal} Discord resets the token, so the bot waits until about ${until}`;
 			onWait(reason);
-			if (this.#lastReason === undefined)
-				this.log.error("Discord login limit reached, waiting before the next login", { reason });
-			this.#lastReason = reason;
-			const jump = Promise.withResolvers<void>();
-			const unwatch = clockWatch.subscribe(jump.resolve);
-			const waiting = sleep(Math.min(waitMs, maxWaitMs), undefined, { signal });
-			await Promise.race([waiting, jump.promise]).finally(unwatch);
+			if (!this.#isWaiting) this.log.error("Discord login limit reached, waiting before the next login", { reason });
+			this.#isWaiting = true;
+			await sleep(Math.min(waitMs, maxWaitMs), undefined, { signal });
 		}
 	}
 
-	/** Call it just before the login, so that a crash cannot lose the record. */
 	note(): void {
-		const stored = this.#read();
-		// `--check` may have written to the file too. If the file cannot be written, memory has more.
-		if (stored.length > this.#recent().length) this.#times = stored;
-		this.#times = [...this.#recent(), this.now()];
-		this.#write(this.#times);
+		this.#own.add();
 	}
 
 	#waitMs(limit: Limit | undefined, sessions: number): number {
 		const total = limit?.total ?? defaultTotal;
 		// Other servers of the API may allow very few; a limit of one has no reserve.
 		const reserved = Math.floor(total * reservedShare);
-		const max = total - reserved;
 		// With more shards than the limit allows logins, the bot starts as many as it may.
-		const more = Math.min(sessions, max);
-		if (limit && limit.remaining < reserved + more) return Math.max(Math.min(limit.reset_after, dayMs), minWaitMs);
-		const times = this.#recent();
-		const most = max - more;
-		if (times.length <= most) return 0;
-		// When the count is low enough again.
-		return (times.at(-1 - most) ?? 0) + dayMs - this.now();
+		const more = Math.min(sessions, total - reserved);
+		const { remaining = total - this.count, reset_after = maxWaitMs } = limit ?? {};
+		return remaining < reserved + more ? Math.max(Math.min(reset_after, dayMs), minWaitMs) : 0;
 	}
-
-	#recent(): number[] {
-		const now = this.now();
-		const times = this.#times ?? this.#read();
-		// After the clock was set back, times in the future must not count for longer than a day.
-		const isAhead = times.some((time) => time > now);
-		this.#times = times.map((time) => Math.min(time, now)).filter((time) => time > now - dayMs);
-		if (isAhead) this.#write(this.#times);
-		return this.#times;
-	}
-
-	#read(): number[] {
-		if (this.file === undefined) return [];
-		try {
-			const stored = parseJson(readFileSync(this.file, "utf8"));
-			return Array.isArray(stored) ? stored.filter(Number.isFinite) : [];
-		} catch (error) {
-			if (codeOf(error) !== "ENOENT") this.#logFileError(error);
-			return [];
-		}
-	}
-
-	#write(times: readonly number[]): void {
-		if (this.file === undefined) return;
-		const draft = `${this.file}.${process.pid}`;
-		try {
-			mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
-			writeFileSync(draft, `${JSON.stringify(times)}\n`);
-			// Atomic: a crash leaves either the old or the new file.
-			renameSync(draft, this.file);
-		} catch (error) {
-			this.#logFileError(error);
-		}
-	}
-
-	#logFileError(error: unknown): void {
-		const reason = codeOf(error) ?? String(error);
-		if (this.#fileError === undefined)
-			this.log.info("cannot use the file that counts Discord logins across restarts", { reason });
-		this.#fileError = reason;
-	}
-}
-
-function codeOf(error: unknown): string | undefined {
-	return (error as NodeJS.ErrnoException).code;
 }
 
 function readLimit(response: unknown): Limit | undefined {

@@ -67,25 +67,3 @@ test("the waiting shards of a bucket identify in the order of their numbers", as
 	await Promise.all(waiting);
 	expect(order).toEqual([1, 2, 3]);
 });
-
-test.each([
-	[4_000, 1_500],
-	[5_500, 0],
-	[Infinity, 0],
-])(
-	"%d ms after the login of an earlier process the first one of each bucket waits %d ms",
-	async (sinceLastMs, waitMs) => {
-		let now = 100;
-		const waitForIdentify = createIdentifyThrottler(5_500, () => now, sinceLastMs);
-		const entered: number[] = [];
-		const waiting = [0, 1].map(async (shard) => {
-			await waitForIdentify(never, shard, 2);
-			entered.push(now);
-		});
-		await new Promise((resolve) => setImmediate(resolve));
-		expect(entered).toHaveLength(waitMs > 0 ? 0 : 2);
-		now += waitMs;
-		await Promise.all(waiting);
-		expect(entered).toEqual([now, now]);
-	},
-);

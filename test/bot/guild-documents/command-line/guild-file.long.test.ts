@@ -8,7 +8,7 @@ import { toYaml } from "../../../../src/guild-document/format/document.ts";
 import { pictureHash } from "../../../../src/guild-document/read/picture.ts";
 import type { Simulator } from "../../../../src/simulator/simulator.ts";
 import { botExecutable } from "../../../support/bot-executable.ts";
-import { type BotProcess, forgetLogins, startBotProcess } from "../../../support/bot-process.ts";
+import { type BotProcess, startBotProcess } from "../../../support/bot-process.ts";
 import { freePort } from "../../../support/free-port.ts";
 import { startCommand } from "../../../support/program.ts";
 import { startSimulator } from "../../../support/simulator.ts";
@@ -45,7 +45,6 @@ function envOf(simulator: Simulator): Record<string, string> {
 
 /** Starts the program with a configuration of its own and a port on which nothing listens. */
 async function start(simulator: Simulator, args: readonly string[], more: Record<string, string> = {}) {
-	forgetLogins(directory);
 	const env = { ...envOf(simulator), CONFIG_DIR: directory, MCP_PORT: String(await freePort()), ...more };
 	return startCommand([await botExecutable(), ...args], env, { cwd: directory });
 }
