@@ -13,7 +13,7 @@ import { type Bits, type Overwrites, withOverwrites } from "../guild-document/na
 import { ToolError } from "../lib/tool-error.ts";
 import { channelName, roleName, time } from "./describe.ts";
 import type { Channel } from "./find.ts";
-import { allBits, bitsByName, isVoice, overwritesOf, permissionsInTimeout } from "./permissions.ts";
+import { allBits, isVoice, overwritesOf, permissionsInTimeout } from "./permissions.ts";
 
 const {
 	Administrator,
@@ -40,20 +40,6 @@ export type Cause =
 	| { kind: "implied"; missing: string }
 	| { kind: "private_thread" }
 	| { kind: "timeout"; until: Date | null };
-
-export interface Decision {
-	name: string;
-	allowed: boolean;
-	/** Undefined if nothing allows or denies it. */
-	why: string | undefined;
-}
-
-export interface Effective {
-	bits: bigint;
-	decisions: readonly Decision[];
-	/** Undefined if some permission may be missing. */
-	reasonForEverything: string | undefined;
-}
 
 /** For a role: a member who has only this role and @everyone. */
 export interface Holder {
@@ -88,16 +74,6 @@ export interface Computed {
 	causeOf(bit: bigint): Cause | undefined;
 	/** Undefined if some permission may be missing. */
 	everything: Cause | undefined;
-}
-
-export function describePermissions({ bits, causeOf, everything }: Computed): Effective {
-	const decisions = [...bitsByName].map(([name, bit]) => {
-		const cause = causeOf(bit);
-		const why = cause && describeCause(cause);
-		return { name, allowed: (bits & bit) !== 0n, why };
-	});
-	const reasonForEverything = everything && describeCause(everything);
-	return { bits, decisions, reasonForEverything };
 }
 
 export function holderOf(guild: Guild, subject: GuildMember | Role): Holder {
@@ -220,7 +196,7 @@ function impliedStep(bits: bigint, channel: GuildBasedChannel): Step {
 	return without(MentionEveryone | SendTTSMessages | AttachFiles | EmbedLinks, name);
 }
 
-function describeCause(cause: Cause): string {
+export function describeCause(cause: Cause): string {
 	switch (cause.kind) {
 		case "owner":
 			return "as the owner of the guild, who has all permissions";

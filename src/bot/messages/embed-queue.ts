@@ -6,6 +6,7 @@ import { ButtonStyle, type EmbedBuilder, embedLength } from "discord.js";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { inBackground } from "../../discord/rest/rest.ts";
 import type { Log } from "../../lib/log.ts";
+import { inBatches } from "../../lib/store/statement.ts";
 import { type Say, sayIn } from "../../texts/texts.ts";
 import { buttonRow } from "./buttons.ts";
 import { noMentions } from "./split-message.ts";
@@ -113,7 +114,5 @@ function detailButtons(taken: readonly Taken[], say: Say) {
 		const style = ButtonStyle.Secondary as const;
 		return { id: details, label: count === undefined ? label : `${label} ${count}`, style };
 	});
-	return Array.from({ length: Math.ceil(buttons.length / buttonsPerRow) }, (_, row) =>
-		buttonRow(buttons.slice(row * buttonsPerRow, (row + 1) * buttonsPerRow)),
-	);
+	return Array.from(inBatches(buttons, buttonsPerRow), buttonRow);
 }

@@ -8,21 +8,19 @@ import { channelName } from "../../discord/describe.ts";
 import { missingPermissions } from "../../discord/permissions.ts";
 import { fieldLine, resultLines } from "../../discord/text.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
-import { ToolError } from "../../lib/tool-error.ts";
+import { inBatches } from "../../lib/store/statement.ts";
 import type { ToolCall } from "../../mcp/tool.ts";
-import { SaidError } from "../../texts/said-error.ts";
-import { joined, type Said, said } from "../../texts/texts.ts";
+import { type Said, said } from "../../texts/texts.ts";
 import {
 	asking,
 	channels as channelMentions,
-	forModels,
 	type Output,
 	type Part,
 	parts,
 	reasonOf,
 	result,
 } from "../results/result.ts";
-import { shownOf, tryEach } from "../tool/bulk.ts";
+import { refusalOf, shownOf, tryEach } from "../tool/bulk.ts";
 import type { CaseDraft, Concerned } from "../tool/case-record.ts";
 import type { Plan } from "../tool/context.ts";
 import { bulkDelete, isTooOldForBulk } from "./bulk-delete.ts";
@@ -129,12 +127,9 @@ function batchesOf(targets: readonly Target[]): Batch[] {
 	const rounds = byChannel.flatMap(([channel, inChannel]) => {
 		const ids = inChannel.map(({ id }) => id);
 		const young = ids.filter((id) => !isTooOldForBulk(id));
-		const chunks = Array.from({ length: Math.ceil(young.length / bulkSize) }, (_, index) =>
-			young.slice(index * bulkSize, (index + 1) * bulkSize),
-		);
 		const old = ids.filter(isTooOldForBulk).map((id) => [id]);
 		return [
-			...chunks.map((ids, round) => ({ channel, ids, round })),
+			...Array.from(inBatches(young, bulkSize), (ids, round) => ({ channel, ids, round })),
 			...old.map((ids, index) => ({ channel, ids, round: lastRound + index })),
 		];
 	});
@@ -194,10 +189,8 @@ async function deleteBatches(
 		),
 		notes,
 	);
-	if (deleted > 0) return output;
-	const people = joined(output.flatMap((part) => (typeof part === "string" ? [] : part.people)));
-	const models = forModels(output).join("\n");
-	throw people ? new SaidError(people, { models }) : new ToolError(models);
+	if (deleted === 0) throw refusalOf(output);
+	return output;
 }
 
 function targetsOf(batches: readonly Batch[]): Target[] {

@@ -9,8 +9,8 @@ import { ToolError } from "../../lib/tool-error.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
 import type { ToolCall } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
-import { joined, type Said, said } from "../../texts/texts.ts";
-import { type Output, parts, reasonOf, result } from "../results/result.ts";
+import { type Said, said } from "../../texts/texts.ts";
+import { forModels, type Output, parts, reasonOf, result, saidIn } from "../results/result.ts";
 
 const minTimeLeftMs = 5_000;
 // Requests time out this long before the call's deadline, so that the result can still be returned.
@@ -62,9 +62,15 @@ export async function writeEach<Item>(bulk: Bulk<Item>, call: ToolCall): Promise
 	// For a single item the error says everything.
 	const throwsError = items.length === 1;
 	const { done, lines, people } = await attemptEach(bulk, call, throwsError);
-	const said = joined(people);
-	if (done === 0) throw said ? new SaidError(said, { models: lines.join("\n") }) : new ToolError(lines.join("\n"));
-	return said ? result(lines, said) : lines;
+	const output = people.length > 0 ? result(lines, ...people) : lines;
+	if (done === 0) throw refusalOf(output);
+	return output;
+}
+
+/** Of a call that has done nothing: says what its result would. */
+export function refusalOf(output: Output): ToolError {
+	const [models, people] = [forModels(output).join("\n"), saidIn(output)];
+	return people ? new SaidError(people, { models }) : new ToolError(models);
 }
 
 /** Returns the `act` of a plan that changes items, such as members, with `more` lines at the end of its result. */

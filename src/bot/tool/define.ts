@@ -1,34 +1,8 @@
-// Defines a tool. From the definition the pipeline derives what to resolve, authorize and lock.
+// The kinds of tools, by what their calls do.
 
-import * as v from "valibot";
-import { flag } from "./arguments/arguments.ts";
-import type { BotTool, BotToolDefinition, Hints } from "./context.ts";
-import { createPipeline } from "./pipeline.ts";
-
-const dry_run = v.optional(flag("Preview."), false);
-
-/** Defines an MCP tool of the bot. A call of a tool with a plan returns the plan's preview if `dry_run` is true. */
-export function tool<const Entries extends v.ObjectEntries>(
-	hints: Hints,
-	definition: BotToolDefinition<Entries>,
-): BotTool {
-	const { toolset, offered, permissions = [], intents = [], person } = definition;
-	const input = definition.plan ? { ...definition.input, dry_run } : definition.input;
-	return {
-		// TypeScript cannot infer the entries plus `dry_run`.
-		...createPipeline(hints, { ...definition, input } as BotToolDefinition<v.ObjectEntries>),
-		toolset,
-		offered,
-		effectVaries: definition.destructive !== undefined,
-		needs: {
-			permissions,
-			intents,
-			person,
-			checkedInRun: definition.permissionsIn === "run",
-			isPlanned: definition.plan !== undefined,
-		},
-	};
-}
+import type * as v from "valibot";
+import type { BotTool, BotToolDefinition } from "./context.ts";
+import { tool } from "./pipeline.ts";
 
 /** A definition with certain keys that other tools leave out. */
 type With<Entries extends v.ObjectEntries, Key extends keyof BotToolDefinition<Entries>> = BotToolDefinition<Entries> &

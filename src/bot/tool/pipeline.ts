@@ -6,7 +6,7 @@
 // one. All steps from the lock on share one deadline, also for their platform calls.
 
 import { type Guild, type GuildBasedChannel, GuildMember, PermissionFlagsBits, Role } from "discord.js";
-import type * as v from "valibot";
+import * as v from "valibot";
 import { actAs, actingPerson, isForPeople } from "../../discord/acting-person.ts";
 import { guildName } from "../../discord/describe.ts";
 import type { Finder, Person, VoiceMember } from "../../discord/find.ts";
@@ -24,14 +24,7 @@ import type { JsonObject } from "../../lib/json.ts";
 import { Deadlines, type Signal } from "../../lib/signal.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
-import {
-	type ArgumentsOf,
-	type Effect,
-	errorResult,
-	tool as mcpTool,
-	type Tool,
-	type ToolCall,
-} from "../../mcp/tool.ts";
+import { type ArgumentsOf, type Effect, errorResult, tool as mcpTool, type ToolCall } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { render, said } from "../../texts/texts.ts";
 import { forModels, type Output, parts, result } from "../results/result.ts";
@@ -47,10 +40,19 @@ import {
 	whyNoAccess,
 	withPersonName,
 } from "./admission.ts";
-import { defaultReason } from "./arguments/arguments.ts";
+import { defaultReason, flag } from "./arguments/arguments.ts";
 import { allowNames } from "./arguments/names.ts";
 import { recorded } from "./case-record.ts";
-import type { BotContext, BotToolDefinition, Chosen, ContextFor, Hints, Needs, ToolContext } from "./context.ts";
+import type {
+	BotContext,
+	BotTool,
+	BotToolDefinition,
+	Chosen,
+	ContextFor,
+	Hints,
+	Needs,
+	ToolContext,
+} from "./context.ts";
 import { namedIds } from "./named-ids.ts";
 import { choosePeople } from "./people.ts";
 import { previewOf, previewOfNames } from "./review.ts";
@@ -65,12 +67,18 @@ const timedOut = `The tool timed out after ${toolTimeoutMs / 1000} seconds. Requ
 const failedAfterWrite =
 	"Internal error after a request was sent to Discord. Its outcome is unknown: check before repeating the call.";
 
-export function createPipeline<const Entries extends v.ObjectEntries>(
-	hints: Hints,
-	given: BotToolDefinition<Entries>,
-): Tool<BotContext> {
-	const definition = { ...given, ...hints };
-	const takesGuild = "guild_id" in definition.input;
+const dry_run = v.optional(flag("Preview."), false);
+
+/**
+ * From the definition follows what to resolve, authorize and lock. A call of a tool with a plan returns the plan's preview if
+ * `dry_run` is true.
+ */
+export function tool<const Entries extends v.ObjectEntries>(hints: Hints, given: BotToolDefinition<Entries>): BotTool {
+	const { toolset, offered, permissions = [], intents = [], person, permissionsIn, plan } = given;
+	// TypeScript cannot infer the entries plus `dry_run`.
+	const input = (plan ? { ...given.input, dry_run } : given.input) as Entries;
+	const definition = { ...given, ...hints, input };
+	const takesGuild = "guild_id" in input;
 	const parsed = mcpTool<Entries, BotContext>({
 		...definition,
 		async run(args, bot, call) {
@@ -89,6 +97,10 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 	});
 	return {
 		...parsed,
+		toolset,
+		offered,
+		effectVaries: given.destructive !== undefined,
+		needs: { permissions, intents, person, checkedInRun: permissionsIn === "run", isPlanned: plan !== undefined },
 		listing: { ...parsed.listing, inputSchema: allowNames(parsed.listing.inputSchema) },
 		async call(args, bot, call) {
 			const refusal = whyNoAccess(bot.principal, definition);

@@ -19,7 +19,8 @@ import type { PlanSource } from "../guild-documents/guild-documents.ts";
 import { expected, flag, guild_id, list, reason, text } from "../tool/arguments/arguments.ts";
 import { namesIn, replaceNames, requireFewNames } from "../tool/arguments/names.ts";
 import type { ToolContext } from "../tool/context.ts";
-import { readTool, tool } from "../tool/define.ts";
+import { readTool } from "../tool/define.ts";
+import { tool } from "../tool/pipeline.ts";
 import { copied, copy_from, exported, narrowed, partsArgument } from "./guild-comparison.ts";
 
 const maxDocumentBytes = 200_000;

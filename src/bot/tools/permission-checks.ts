@@ -15,9 +15,7 @@ import { channelsFromTop } from "../../discord/channel-order.ts";
 import { channelName, memberName, nowIs, roleName } from "../../discord/describe.ts";
 import {
 	computePermissions,
-	type Decision,
-	describePermissions,
-	type Effective,
+	describeCause,
 	holderOf,
 	type Place,
 	placeOf,
@@ -27,7 +25,7 @@ import { isObfuscated } from "../../discord/obfuscation.ts";
 import { permissionHolders } from "../../discord/permission-checks/holder-lines.ts";
 import { permissionMatrix } from "../../discord/permission-checks/matrix.ts";
 import { appliesTo, checkedIn, kindOf } from "../../discord/permission-checks/places.ts";
-import { permissionNames } from "../../discord/permissions.ts";
+import { bitsByName, permissionNames } from "../../discord/permissions.ts";
 import { resultLines } from "../../discord/text.ts";
 import { flag, found, guild_id, list } from "../tool/arguments/arguments.ts";
 import { readPermissions } from "../tool/arguments/permissions.ts";
@@ -117,18 +115,24 @@ function detailLines(
 ): string[] {
 	const { channel } = place;
 	const holder = holderOf(guild, subject);
-	const effective = describePermissions(computePermissions(holder, place));
+	const { bits, causeOf, everything } = computePermissions(holder, place);
 	const names = asked && checkedIn(kindOf(channel), asked);
-	const decisions = selectDecisions(effective, kindOf(channel), names);
-	const allowed = decisions.filter(({ allowed }) => allowed).length;
+	const decisions = [...bitsByName].flatMap(([name, bit]) => {
+		const cause = causeOf(bit);
+		const isShown = names ? names.includes(name) : cause && appliesTo(kindOf(channel), name);
+		const isAllowed = (bits & bit) !== 0n;
+		const why = cause ? describeCause(cause) : "because no role grants it";
+		return isShown ? [{ name, isAllowed, reason: `${isAllowed ? "allowed" : "denied"} ${why}` }] : [];
+	});
+	const allowed = decisions.filter(({ isAllowed }) => isAllowed).length;
 	const where = channel ? channelName(channel) : "the guild, without channel permissions";
-	const { bits, reasonForEverything } = effective;
+	const byReason = Map.groupBy(decisions, ({ reason }) => reason);
 	return resultLines(
 		`${allowed} permission(s) allowed, ${decisions.length - allowed} not, for ${nameOf(subject)} in ${where}${asked ? "" : `; all allowed permissions as bits: ${bits}`}`,
-		reasonForEverything && `everything is allowed ${reasonForEverything}`,
+		everything && `everything is allowed ${describeCause(everything)}`,
 		asked
-			? decisions.map((decision) => `${decision.name} | ${reasonOf(decision)}`)
-			: !reasonForEverything && linesByReason(decisions),
+			? decisions.map(({ name, reason }) => `${name} | ${reason}`)
+			: !everything && [...byReason].map(([reason, all]) => `${reason}: ${all.map(({ name }) => name).join(", ")}`),
 		holder.timedOutUntil !== undefined && nowIs(),
 		channel?.isThread() &&
 			"A thread has the permissions of its channel, with SEND_MESSAGES_IN_THREADS in place of SEND_MESSAGES. A private thread is visible only to its members and with MANAGE_THREADS.",
@@ -138,26 +142,4 @@ function detailLines(
 function nameOf(subject: GuildMember | Role): string {
 	if (subject instanceof GuildMember) return memberName(subject);
 	return `a member with ${roleName(subject)} as the only role`;
-}
-
-function selectDecisions(
-	{ decisions }: Effective,
-	kind: ReturnType<typeof kindOf>,
-	asked: readonly string[] | undefined,
-): Decision[] {
-	if (asked === undefined) return decisions.filter(({ name, why }) => why !== undefined && appliesTo(kind, name));
-	return decisions.filter(({ name }) => asked.includes(name));
-}
-
-function reasonOf({ allowed, why }: Decision): string {
-	return `${allowed ? "allowed" : "denied"} ${why ?? "because no role grants it"}`;
-}
-
-function linesByReason(decisions: readonly Decision[]): string[] {
-	const names = new Map<string, string[]>();
-	for (const decision of decisions) {
-		const reason = reasonOf(decision);
-		names.set(reason, [...(names.get(reason) ?? []), decision.name]);
-	}
-	return [...names].map(([reason, names]) => `${reason}: ${names.join(", ")}`);
 }

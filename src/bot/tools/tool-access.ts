@@ -10,8 +10,9 @@ import { invalidParameters, privilegedHint } from "../../mcp/tool.ts";
 import { whereGrammar } from "../people/where.ts";
 import { guild_id, limit, text } from "../tool/arguments/arguments.ts";
 import type { BotTool, Self } from "../tool/context.ts";
-import { readTool, tool } from "../tool/define.ts";
+import { readTool } from "../tool/define.ts";
 import { accessors } from "../tool/offered-tools.ts";
+import { tool } from "../tool/pipeline.ts";
 import { describeWay, documentTool, findOtherWay, hasDocument, nothing } from "../tool/search/other-ways.ts";
 import { searchTools } from "../tool/search/tool-search.ts";
 

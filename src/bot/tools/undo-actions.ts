@@ -19,7 +19,7 @@ import { lostForGood } from "../guild-documents/plans/plan-text.ts";
 import type { ToolCallRow } from "../store/tables/tool-calls.ts";
 import { flag, guild_id, type Moment, moment, reason, snowflake, text } from "../tool/arguments/arguments.ts";
 import type { ToolContext } from "../tool/context.ts";
-import { tool } from "../tool/define.ts";
+import { tool } from "../tool/pipeline.ts";
 import { callOf, isOfUndo } from "./audit-log/calls.ts";
 import { namesIn } from "./audit-log/lines.ts";
 import { restoreItems, rolesOfGone } from "./audit-log/restore.ts";
