@@ -25,6 +25,7 @@ interface Setup {
 	keep?: number;
 	guilds?: readonly string[];
 	timing?: Partial<BackupTiming>;
+	withMembers?: boolean;
 	prepare?(simulator: Simulator): void;
 	store?(store: Store): Store;
 }
@@ -39,6 +40,7 @@ async function startBackups(setup: Setup = {}) {
 		...(setup.place && { place: setup.place }),
 		...(setup.prepare && { prepare: setup.prepare }),
 		...(setup.store && { store: setup.store }),
+		withMembers: setup.withMembers ?? true,
 		create({ connection, store, log }) {
 			registry = createRegistry();
 			backups = new Backups({
@@ -370,6 +372,15 @@ test("a backup is made without members that are never all loaded, and says so", 
 	expect(latest?.omitted).toBe("members: they were not all loaded");
 	const { document } = await world.backups.read(bot.guild.id, "latest");
 	expect(document.members).toBeUndefined();
+});
+
+test("the first backup waits for the members, not for the next look", async () => {
+	const prepare = ({ sockets }: Simulator) => sockets.holdMembers(true);
+	await using world = await startBackups({ timing: { maxSleepMs: 300_000 }, withMembers: false, prepare });
+	expect(await world.list()).toEqual([]);
+	world.bot.simulator.sockets.holdMembers(false);
+	await world.checked();
+	expect(await world.list()).toMatchObject([{ omitted: "" }]);
 });
 
 onBoth((databases) => {

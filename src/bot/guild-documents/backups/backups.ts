@@ -2,11 +2,10 @@
 // parts but the bans; with the roles of members, since nobody could otherwise tell who had which role after roles were
 // deleted.
 
-import type { Client, Guild } from "discord.js";
+import { type Client, Events, type Guild } from "discord.js";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { onSessionOrGuild } from "../../../discord/connection/session-events.ts";
-import type { GuildDocument, Part } from "../../../guild-document/format/document.ts";
-import { partNames } from "../../../guild-document/format/document.ts";
+import { type GuildDocument, type Part, partNames } from "../../../guild-document/format/document.ts";
 import { exportDocument } from "../../../guild-document/read/export.ts";
 import { picturesIn } from "../../../guild-document/read/picture.ts";
 import type { GuildState } from "../../../guild-document/steps.ts";
@@ -148,9 +147,7 @@ export class Backups {
 		});
 	}
 
-	#isServed(guildId: string): boolean {
-		return this.options.guilds?.has(guildId) ?? true;
-	}
+	readonly #isServed = (guildId: string) => this.options.guilds?.has(guildId) ?? true;
 
 	#servedGuilds(): Guild[] {
 		const { connection } = this.options;
@@ -313,6 +310,10 @@ export class Backups {
 			this.#work.retryAll();
 		};
 		onSessionOrGuild(client, isNewSession, this.#work.wake);
+		// The connection counts the members as loaded after the listeners of their last chunk.
+		client.on(Events.GuildMembersChunk, (_members, _guild, { index, count }) => {
+			if (index === count - 1) setImmediate(this.#work.wake);
+		});
 	}
 
 	start(): void {
