@@ -7,6 +7,7 @@ import {
 	type Guild,
 	PermissionFlagsBits,
 	type RESTGetAPIAuditLogResult,
+	SnowflakeUtil,
 } from "discord.js";
 import * as v from "valibot";
 import { time } from "../../discord/describe.ts";
@@ -75,7 +76,7 @@ async function planOf(args: Arguments, context: Context): Promise<string> {
 	const undone = await guildDocuments.undone(entries.map(({ id }) => id));
 	const left = entries.filter(({ id }) => !undone.has(id));
 	const nameOf = namesIn(pages, guild);
-	const backup = await backupBefore(after, context);
+	const backup = await backupBefore(left.at(-1), context);
 	const found = restoreItems(left, others, guild, nameOf, ({ id }) => madeBy.get(id), backup?.document);
 	const actors = [...new Set([args.user_id, ...calls.map(({ person }) => person)])].filter((id) => id != null);
 	const gone = left.filter(({ action_type: type }) =>
@@ -143,8 +144,9 @@ async function readActions(args: Arguments, after: Moment, { guild, audit }: Con
 const { MemberBanAdd, MemberBanRemove, MemberRoleUpdate } = AuditLogEvent;
 const decisions: readonly AuditLogEvent[][] = [[MemberBanAdd, MemberBanRemove], [MemberRoleUpdate]];
 
-/** The newest backup from before. */
-async function backupBefore({ atMs }: Moment, { guild, guildDocuments }: Context) {
+/** The newest one from before the first entry. */
+async function backupBefore(first: APIAuditLogEntry | undefined, { guild, guildDocuments }: Context) {
+	const atMs = SnowflakeUtil.timestampFrom(first?.id ?? "0");
 	const backup = (await guildDocuments.backups(guild)).find(({ madeAt }) => madeAt.getTime() < atMs);
 	if (!backup) return undefined;
 	const { document } = await guildDocuments.exportBackup(guild, backup.name);

@@ -51,6 +51,8 @@ class Restoration implements Difference {
 	readonly notes: Refusal[] = [];
 	readonly kept: Set<string>;
 	readonly #recreated: ReadonlySet<string>;
+	/** Ids of what was created and is deleted. */
+	readonly #removed: ReadonlySet<string>;
 	readonly #names: ReadonlyMap<string, string>;
 
 	constructor(
@@ -62,6 +64,8 @@ class Restoration implements Difference {
 		this.kept = new Set(restore.kept);
 		const deleted = restore.items.filter(({ fields }) => fields.exists?.before === true);
 		this.#recreated = new Set(deleted.map(placeholderOf));
+		const created = restore.deleteCreated ? restore.items.filter(({ fields }) => fields.exists?.before === false) : [];
+		this.#removed = new Set(created.map(({ id }) => id));
 		const { roles } = state.guild;
 		this.#names = new Map([
 			...deleted.map((item) => [placeholderOf(item), item.name] as const),
@@ -76,6 +80,7 @@ class Restoration implements Difference {
 		else if (fields.exists && fields.exists.before !== Boolean(now) && this.#isDecided(item, fields.exists)) return;
 		else if (fields.exists?.before === false) this.#remove(item, now);
 		else if (fields.exists) this.#recreate(item, now);
+		else if (!now && Object.values(fields).every(({ before }) => before === false)) this.#note(item, "already gone");
 		else if (!now) this.#refuse(item, "is not in the guild any more");
 		else if (kind === "member") this.#restoreRoles(item, now);
 		else this.#restoreFields(item, now);
@@ -147,8 +152,17 @@ class Restoration implements Difference {
 		const guard = kind === "role" ? { roleIds: [id] } : {};
 		if (!now) this.#note(item, kind === "ban" ? "already lifted" : "already gone");
 		else if (alwaysUndone.has(kind) || this.restore.deleteCreated)
-			this.#add("delete", item, { method: "DELETE", path: this.#pathOf(item) }, { guard });
+			this.#add("delete", this.#withMembers(item), { method: "DELETE", path: this.#pathOf(item) }, { guard });
 		else this.#refuse(item, "was created or added; delete_created: true deletes it with all that others put there");
+	}
+
+	/** A deleted role is taken from its members without steps of their own. */
+	#withMembers(item: RestoreItem): RestoreItem {
+		const given = this.restore.items.flatMap(({ kind, fields }) =>
+			kind === "member" && item.kind === "role" ? (fields[`role:${item.id}`] ?? []) : [],
+		);
+		const entries = given.flatMap(({ before, entries }) => (before ? [] : entries));
+		return { ...item, fields: { ...item.fields, members: { before: null, after: null, entries } } };
 	}
 
 	#recreate(item: RestoreItem, now: Values | undefined): void {
@@ -205,7 +219,9 @@ class Restoration implements Difference {
 			const role = this.#idNow("role", old);
 			const own = { ...item, name: this.#nameOf(role ?? old), fields: { [field]: values } };
 			const of = `of ${item.name}: `;
-			if (role === undefined) this.#refuse(own, `${of}the role does not exist any more`);
+			if (role !== undefined && this.#removed.has(old)) continue;
+			if (role === undefined && before) this.#refuse(own, `${of}the role does not exist any more`);
+			else if (role === undefined) this.#note(own, `${of}already gone`);
 			else if ((roles as string[]).includes(role) === before) this.#note(own, `${of}already as before`);
 			else if (this.#isDecided(own, values, of)) continue;
 			else if (before && this.restore.actors.includes(item.id)) this.#refuse(own, of + getsNothing);

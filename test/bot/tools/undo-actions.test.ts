@@ -238,6 +238,22 @@ worldTest("what was created is deleted only if asked for", async (world) => {
 	expect(guild.roles.has(role.id)).toBe(false);
 });
 
+worldTest("a created role is taken from its members by deleting it, and all counts as done", async (world) => {
+	const { simulator, guild } = world;
+	const { members, roles } = simulator.world;
+	const role = roles.add(guild, { name: "evil" }, byZoe(world));
+	for (const name of ["liwei", "mona_lisa"]) {
+		const member = memberNamed(world, name);
+		members.edit(guild, member, { roles: [...member.roles, role.id] }, byZoe(world));
+	}
+	await world.heard();
+	const { steps, hash } = await plan(world, { delete_created: true });
+	expect(steps).toEqual(["- role evil"]);
+	expect(await carryOut(world, hash)).toMatch(/: done, 1 of 1 step done\n/);
+	const again = await plan(world, { delete_created: true });
+	expect([again.steps, again.text]).toEqual([[], expect.stringContaining("Undoes 0 actions")]);
+});
+
 worldTest("without a backup a plan says that the category of a deleted channel is unknown", async (world) => {
 	world.simulator.world.channels.remove(channelNamed(world, "general"), byZoe(world));
 	await world.heard();
@@ -259,8 +275,9 @@ worldTest("deleted things come back as far as the audit log and a backup of befo
 	const { text: json } = await world.call("export_guild", { parts: ["roles", "channels", "categories", "members"] });
 	using database = new Database(join(world.dataDirectory, "store.sqlite"));
 	database.run(
-		"INSERT INTO guild_backups (guild_id, number, made_at, guild_name, length, sha256, channels, roles, omitted, notice_due, document) VALUES (?, 1, 0, 'The Cooks', ?, '', 1, 1, '', 0, ?)",
-		[guild.id, json.length, json],
+		"INSERT INTO guild_backups (guild_id, number, made_at, guild_name, length, sha256, channels, roles, omitted, notice_due, document) VALUES (?, 1, ?, 'The Cooks', ?, '', 1, 1, '', 0, ?)",
+		// After the time since when it is undone, before the first action.
+		[guild.id, Date.now() - 60_000, json.length, json],
 	);
 	const before = shown(world);
 	platform.channels.remove(general, byZoe(world));
