@@ -230,6 +230,18 @@ describe("steps", () => {
 			["order role/all | c: at the top | a: below b2"],
 		],
 		[
+			"roles that the document does not list do not move along with those that it does",
+			{ roles: ["d", "c", "b", "a"].map((name, id) => ({ id: id + 1, name })) },
+			{ roles: [{ name: "c" }, { name: "a" }] },
+			["order role/all | c: at the top | a: below b"],
+		],
+		[
+			"a single listed category stays where it is, and a new one comes below it",
+			{ channels: talk },
+			{ categories: [{ name: "Staff" }, { name: "New" }] },
+			["create category/New"],
+		],
+		[
 			"a new role at the bottom needs no ordering",
 			{ roles },
 			{ roles: [{ name: "Mods" }, { name: "Members" }, { name: "New" }] },

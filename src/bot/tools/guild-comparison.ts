@@ -169,7 +169,8 @@ export async function copied(
 	const chosen = narrowing.parts?.includes("roles") ? undefined : (narrowing.roles ?? []);
 	const copy = forOtherGuild(source.document, existing, chosen);
 	const changed = readChanges(changes);
-	const merged = mergeDocuments(copy.document, changed.changes);
+	// What only the changes have exists here, so that the copy goes below it.
+	const merged = mergeDocuments(mergeDocuments(changed.changes, copy.document), changed.changes);
 	for (const part of changed.removed) delete merged[part];
 	const access = copy.withoutAccess.map((one) => `overwrite of ${oneField(one)}`);
 	return { missing: [...source.missing, ...access], document: merged };

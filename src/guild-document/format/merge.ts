@@ -71,25 +71,17 @@ function mergeLists<T extends Thing>(
 	return mergeOrder(before, changes.map(found)).map((thing) => change(thing, changed.get(thing) ?? []));
 }
 
-/** Those only in `current` stay below the one that they follow; those only in `wanted` go below theirs there. */
+/** Those in both share their places anew; those only in `wanted` go below the one before them, the first above the next. */
 export function mergeOrder<T>(current: readonly T[], wanted: readonly T[]): T[] {
-	const listed = new Set(wanted);
-	const existing = new Set(current);
-	const followers = new Map<T | undefined, T[]>();
-	let last: T | undefined;
-	for (const one of current)
-		if (listed.has(one)) last = one;
-		else followers.set(last, [...(followers.get(last) ?? []), one]);
-	const order = [...(followers.get(undefined) ?? [])];
-	let waiting: readonly T[] = [];
-	for (const one of listed) {
-		if (existing.has(one)) {
-			order.push(...waiting);
-			waiting = followers.get(one) ?? [];
-		}
-		order.push(one);
-	}
-	return [...order, ...waiting];
+	const [existing, listed] = [new Set(current), new Set(wanted)];
+	const runs: T[][] = [[]];
+	for (const one of listed)
+		if (existing.has(one)) runs.push([one]);
+		else runs.at(-1)?.push(one);
+	const [leading = [], first, ...others] = runs;
+	if (!first) return [...current, ...leading];
+	const places = [[...leading, ...first], ...others];
+	return current.flatMap((one) => (listed.has(one) ? (places.shift() ?? []) : [one]));
 }
 
 function mergeChannels(document: GuildDocument, changes: GuildDocument): GuildDocument {

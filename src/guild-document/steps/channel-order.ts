@@ -17,14 +17,14 @@ export function orderChannels(list: StepList): void {
 		.toSorted(compareChannels);
 	const isCategory = (type: number) => type === editedKinds.category.type;
 	const listed = new Set(channelsWithCategories(wanted).map(({ channel }) => channel.id));
-	const orders: string[][] = [];
+	const orders: { order: string[]; moves: string[] }[] = [];
 	const addOrder = (now: readonly string[], wantedIds: readonly string[]) => {
-		const order = mergeOrder(
-			now,
-			// What the job has created and someone has deleted has no place.
-			wantedIds.filter((id) => !isPlaceholder(id) || !ids.has(id)),
-		);
-		if (movedIn(now, order).length > 0 || isNewAmong(order)) orders.push(order);
+		// What the job has created and someone has deleted has no place.
+		const own = wantedIds.filter((id) => !isPlaceholder(id) || !ids.has(id));
+		const order = mergeOrder(now, own);
+		const moved = movedIn(now, order, own);
+		if (moved.length > 0 || isNewAmong(order))
+			orders.push({ order, moves: [...moved, ...order.filter(isPlaceholder)] });
 	};
 	const addPlace = (parentId: string, channels: readonly Channel[]) => {
 		const kinds = new Map(channels.map(({ id = "", kind }) => [id, kind]));
@@ -49,20 +49,15 @@ export function orderChannels(list: StepList): void {
 			wanted.categories.map(({ id = "" }) => id),
 		);
 	if (orders.length === 0) return;
-	const position = new Map(all.map(({ id }, index) => [id, index]));
-	const places = orders.map((order) => {
-		const now = order.filter((id) => position.has(id)).sort((a, b) => (position.get(a) ?? 0) - (position.get(b) ?? 0));
-		return { order, moves: [...movedIn(now, order), ...order.filter(isPlaceholder)] };
-	});
 	list.add("channel order", {
 		action: "order",
 		kind: "channel",
 		name: "channels",
 		targetId: "all",
-		changes: places.flatMap(({ order, moves }) => placesIn(order, moves, nameOf)),
-		guard: { moves: places.flatMap(({ moves }) => moves) },
+		changes: orders.flatMap(({ order, moves }) => placesIn(order, moves, nameOf)),
+		guard: { moves: orders.flatMap(({ moves }) => moves) },
 		path: `${list.guildPath}/channels`,
-		body: orders.flatMap((order) => order.map((id, position) => ({ id, position }))),
+		body: orders.flatMap(({ order }) => order.map((id, position) => ({ id, position }))),
 		needs: [],
 	});
 }

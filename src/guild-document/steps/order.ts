@@ -2,29 +2,30 @@
 
 import { isPlaceholder } from "../match/match.ts";
 
-/** As few as possible. */
-export function movedIn(current: readonly string[], wanted: readonly string[]): string[] {
-	const placeOf = new Map(wanted.map((id, index) => [id, index]));
-	const places = current.flatMap((id) => placeOf.get(id) ?? []);
-	const stays = new Set(longestIncreasing(places));
-	return current.filter((id) => {
-		const place = placeOf.get(id);
-		return place !== undefined && !stays.has(place);
-	});
+interface Chain {
+	weight: number;
+	place: number;
+	id: string;
+	before?: Chain;
 }
 
-function longestIncreasing(numbers: readonly number[]): number[] {
-	const ends: number[] = [];
-	const before: (number | undefined)[] = [];
-	for (const [index, number] of numbers.entries()) {
-		let at = 0;
-		while (at < ends.length && (numbers[ends[at] ?? 0] ?? 0) < number) at += 1;
-		before[index] = ends[at - 1];
-		ends[at] = index;
+/** As few as possible, and only `listed` ones. */
+export function movedIn(current: readonly string[], wanted: readonly string[], listed: readonly string[]): string[] {
+	const placeOf = new Map(wanted.map((id, index) => [id, index]));
+	const mayMove = new Set(listed);
+	const known = current.filter((id) => placeOf.has(id));
+	// Those that stay are the heaviest chain whose places increase.
+	const chains: Chain[] = [{ weight: 0, place: -1, id: "" }];
+	const heaviest = (below = Infinity) =>
+		chains.reduce((best, one) => (one.place < below && one.weight >= best.weight ? one : best));
+	for (const id of known) {
+		const place = placeOf.get(id) ?? 0;
+		const before = heaviest(place);
+		chains.push({ weight: before.weight + (mayMove.has(id) ? 1 : known.length), place, id, before });
 	}
-	const found: number[] = [];
-	for (let at = ends.at(-1); at !== undefined; at = before[at]) found.unshift(numbers[at] ?? 0);
-	return found;
+	const stays = new Set<string>();
+	for (let at: Chain | undefined = heaviest(); at; at = at.before) stays.add(at.id);
+	return known.filter((id) => !stays.has(id));
 }
 
 /** Otherwise new ones need no reordering, because Discord puts them last. */

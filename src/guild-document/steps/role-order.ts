@@ -13,7 +13,7 @@ export function orderRoles(list: StepList): void {
 	const listed = (wanted.roles ?? []).map(({ id = "" }) => id).filter((id) => !isPlaceholder(id) || !ids.has(id));
 	const movable = all.filter((id) => !fixedRoles.has(id));
 	const existing = listed.filter((id) => all.includes(id));
-	for (const id of movedIn(all, mergeOrder(all, existing))) {
+	for (const id of movedIn(all, mergeOrder(all, existing), existing)) {
 		const below = existing.slice(existing.indexOf(id) + 1);
 		if (!fixedRoles.has(id) && below.some((other) => fixedRoles.has(other)))
 			list.refuse(
@@ -21,11 +21,9 @@ export function orderRoles(list: StepList): void {
 				"the document places the role above roles that the bot cannot move; the role stays below them",
 			);
 	}
-	const order = mergeOrder(
-		movable,
-		listed.filter((id) => !fixedRoles.has(id)),
-	);
-	const moved = movedIn(movable, order);
+	const own = listed.filter((id) => !fixedRoles.has(id));
+	const order = mergeOrder(movable, own);
+	const moved = movedIn(movable, order, own);
 	if (moved.length === 0 && !isNewAmong(order)) return;
 	const moves = [...moved, ...order.filter(isPlaceholder)];
 	list.add("role order", {
