@@ -12,7 +12,7 @@ import {
 import * as v from "valibot";
 import { time } from "../../discord/describe.ts";
 import { requirePermissions } from "../../discord/permissions.ts";
-import { countOf, oneField } from "../../discord/text.ts";
+import { countOf, oneField, resultLines } from "../../discord/text.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
 import type { Refusal } from "../../guild-document/steps.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
@@ -79,14 +79,11 @@ async function planOf(args: Arguments, context: Context): Promise<string> {
 	const backup = await backupBefore(left.at(-1), context);
 	const found = restoreItems(left, others, guild, nameOf, ({ id }) => madeBy.get(id), backup?.document);
 	const actors = [...new Set([args.user_id, ...calls.map(({ person }) => person)])].filter((id) => id != null);
-	const gone = left.filter(({ action_type: type }) =>
-		[AuditLogEvent.MemberBanAdd, AuditLogEvent.MemberKick].includes(type),
-	);
+	const gone = left.filter(({ action_type: type }) => type === MemberBanAdd || type === AuditLogEvent.MemberKick);
 	const people = new Map(gone.map(({ target_id }) => [target_id ?? "", nameOf(target_id ?? "")]));
 	const roles = rolesOfGone(people, backup?.document);
 	const had = roles.length > 0 ? `; ${backup?.label}: ${roles.join("; ")}` : "";
-	const isBannedAgain = found.items.some(({ kind, fields }) => kind === "ban" && fields.exists?.before === true);
-	const isRecreated = found.items.some(({ kind, fields }) => kind !== "ban" && fields.exists?.before === true);
+	const again = found.items.filter(({ fields }) => fields.exists?.before === true);
 	const fromBackup = `Their order, the category of a channel, and who had a role are not in the audit log${backup ? `; members and categories are taken from ${backup.label}` : ", and there is no backup of before: such channels are made outside of categories"}.`;
 	const who = args.user_id === undefined ? `the key ${oneField(args.key ?? "")}` : nameOf(args.user_id);
 	return guildDocuments.planRestore(guild, {
@@ -96,23 +93,19 @@ async function planOf(args: Arguments, context: Context): Promise<string> {
 		actors,
 		deleteCreated,
 		overwriteChanges,
-		remarks: [
+		remarks: resultLines(
 			`Undoes ${countOf(left.length, "action")} of ${who} since ${time(after.atMs)}.${undone.size > 0 ? ` ${undone.size} were undone before.` : ""}`,
-			...(isCut ? [`Only the newest ${maxEntries} entries were read: carry this out, then call again.`] : []),
-			...(people.size > 0 ? [`Banned and kicked people have to rejoin, without roles${had}.`] : []),
-			...(isBannedAgain
-				? [
-						"Unbanned people are banned again, without the ban's old reason: check first that each still has to be banned.",
-					]
-				: []),
-			...(isRecreated ? [`${lostForGood} ${fromBackup}`] : []),
-		],
+			isCut && `Only the newest ${maxEntries} entries were read: carry this out, then call again.`,
+			people.size > 0 && `Banned and kicked people have to rejoin, without roles${had}.`,
+			again.some(({ kind }) => kind === "ban") &&
+				"Unbanned people are banned again, without the ban's old reason: check first that each still has to be banned.",
+			again.some(({ kind }) => kind !== "ban") && `${lostForGood} ${fromBackup}`,
+		),
 	});
 }
 
 /** `entries`: the newest first. `calls`: of the bot's tools. */
-async function readActions(args: Arguments, after: Moment, { guild, audit }: Context) {
-	const { user_id, key } = args;
+async function readActions({ user_id, key }: Arguments, after: Moment, { guild, audit }: Context) {
 	const self = guild.client.user.id;
 	const filter = { guildId: guild.id, from: new Date(after.atMs), limit: maxEntries };
 	const own = user_id === self ? [] : await audit.recent({ ...filter, key, person: user_id });
@@ -121,24 +114,25 @@ async function readActions(args: Arguments, after: Moment, { guild, audit }: Con
 	// An entry belongs to the call that fits it best, whoever made it.
 	const all = calls.length > 0 ? [...own, ...(await audit.recent(filter))].filter(isWrite) : [];
 	const ownIds = new Set(calls.map(({ id }) => id));
-	const read = (id?: string, type?: AuditLogEvent) => readPages(guild, { user_id: id, after, limit: maxEntries }, type);
+	const pages: RESTGetAPIAuditLogResult[] = [];
+	const read = async (id?: string, type?: AuditLogEvent) => {
+		const found = await readPages(guild, { user_id: id, after, limit: maxEntries }, type);
+		pages.push(...found);
+		return found.flatMap((page) => page.audit_log_entries);
+	};
 	const direct = user_id === undefined ? [] : await read(user_id);
 	const byBot = calls.length > 0 ? await read(self) : [];
-	const entriesIn = (pages: readonly RESTGetAPIAuditLogResult[]) => pages.flatMap((page) => page.audit_log_entries);
-	const isOther = (entry: APIAuditLogEntry) => entry.user_id !== self || !isOfUndo(entry);
-	const callIds = entriesIn(byBot).map((entry) => [entry.id, callOf(entry, all, guild)?.id ?? ""] as const);
+	const isCut = [direct, byBot, own].some(({ length }) => length >= maxEntries);
+	const callIds = byBot.map((entry) => [entry.id, callOf(entry, all, guild)?.id ?? ""] as const);
 	const madeBy = new Map(callIds.filter(([, call]) => ownIds.has(call)));
-	const entries = [...entriesIn(direct), ...entriesIn(byBot).filter(({ id }) => madeBy.has(id))]
-		.filter(isOther)
-		.toSorted((a, b) => compareIds(b.id, a.id));
+	const sorted = (list: readonly APIAuditLogEntry[]) =>
+		list.filter((one) => one.user_id !== self || !isOfUndo(one)).toSorted((a, b) => compareIds(b.id, a.id));
+	const entries = sorted([...direct, ...byBot.filter(({ id }) => madeBy.has(id))]);
 	const ids = new Set(entries.map(({ id }) => id));
 	const decided = decisions.filter((types) => entries.some(({ action_type }) => types.includes(action_type))).flat();
 	const since = (await Promise.all(decided.map((type) => read(undefined, type)))).flat();
-	const others = entriesIn(since)
-		.filter((entry) => !ids.has(entry.id) && entry.user_id !== user_id && isOther(entry))
-		.toSorted((a, b) => compareIds(b.id, a.id));
-	const isCut = [direct, byBot].some((pages) => entriesIn(pages).length >= maxEntries) || own.length >= maxEntries;
-	return { entries, others, pages: [...direct, ...byBot, ...since], calls, madeBy, isCut };
+	const others = sorted(since.filter((one) => !ids.has(one.id) && one.user_id !== user_id));
+	return { entries, others, pages, calls, madeBy, isCut };
 }
 
 const { MemberBanAdd, MemberBanRemove, MemberRoleUpdate } = AuditLogEvent;
