@@ -4,6 +4,7 @@
 import type { Log } from "../../lib/log.ts";
 import type { Store } from "../../lib/store/store.ts";
 import type { ConsoleSignIn } from "../oauth/endpoints/console-sign-in.ts";
+import type { Clocks } from "../oauth/protocol/clocks.ts";
 import { readOnlyPath } from "../principals/narrowing.ts";
 import { createBotRoutes } from "./bots.ts";
 import { Events } from "./events.ts";
@@ -29,8 +30,7 @@ export interface ConsoleOptions extends StateOptions, ReadingToolsOptions {
 	publicUrl: string | undefined;
 	discord: ConsoleSignIn | undefined;
 	log: Log;
-	/** `now`: milliseconds since 1970. */
-	clocks: { now(): number; monotonicNow(): number };
+	clocks: Clocks;
 }
 
 /** `rest`: the path after the route's path. */

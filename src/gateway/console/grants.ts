@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { Log } from "../../lib/log.ts";
 import type { Store } from "../../lib/store/store.ts";
-import { type Grant, Grants } from "../oauth/grants/grants.ts";
+import { Grants } from "../oauth/grants/grants.ts";
 import { ConsoleError, jsonResponse, readJson } from "./respond.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -20,8 +20,7 @@ export function createGrantRoutes({ store, log, now }: GrantRoutesOptions) {
 	return {
 		async list(_: Request, { person }: Viewer): Promise<Response> {
 			if (!grants) return jsonResponse({ grants: null, reason: "The gateway has no database: set GATEWAY_DATABASE." });
-			const all = await grants.list(person?.person.id);
-			return jsonResponse({ grants: all.map(describe), reason: null });
+			return jsonResponse({ grants: await grants.list(person?.person.id), reason: null });
 		},
 		async end(request: Request, { person }: Viewer): Promise<Response> {
 			const { id } = await readJson(request, chosen);
@@ -30,19 +29,5 @@ export function createGrantRoutes({ store, log, now }: GrantRoutesOptions) {
 			log.info("ended a connection in the console", { grant: id, person: person?.person.id });
 			return jsonResponse({});
 		},
-	};
-}
-
-function describe(grant: Grant) {
-	const { id, client, person, access, resource, createdAt, expiresAt } = grant;
-	return {
-		id,
-		client: { id: client.id, name: client.name, uri: client.uri ?? null },
-		person: { id: person.id, name: person.name },
-		access,
-		resource,
-		createdAt,
-		expiresAt,
-		usedAt: grant.usedAt ?? null,
 	};
 }

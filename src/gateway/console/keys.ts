@@ -14,15 +14,15 @@ const dayMs = 86_400_000;
 const id = v.pipe(v.string(), v.regex(/^\d{17,20}$/, "expected an id of 17 to 20 digits"));
 const name = v.pipe(v.string(), v.regex(keyName, 'expected a name of 1 to 64 letters, digits, "_", "." and "-"'));
 const items = <Item extends v.GenericSchema>(item: Item) =>
-	v.nullish(v.pipe(v.array(item), v.minLength(1), v.maxLength(maxPrincipalItems)));
+	v.optional(v.pipe(v.array(item), v.minLength(1), v.maxLength(maxPrincipalItems)));
 
 const newKey = v.strictObject({
 	name,
 	access: v.picklist(accessLevels),
 	instances: items(v.string()),
 	guilds: items(id),
-	person: v.nullish(id),
-	days: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(maxDays))),
+	person: v.optional(id),
+	days: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(maxDays))),
 });
 
 const noDatabase = "Keys need a database: set GATEWAY_DATABASE, for example to gateway.sqlite.";
@@ -44,18 +44,7 @@ export function createKeyRoutes({ store, instances, log, now }: KeyRoutesOptions
 	}
 
 	function describe(key: Omit<Key, "id">) {
-		const { name, access, createdAt, person, expiresAt, lastUsedAt } = key;
-		return {
-			name,
-			access,
-			createdAt,
-			instances: key.instances ?? null,
-			guilds: key.guilds ?? null,
-			person: person ?? null,
-			expiresAt: expiresAt ?? null,
-			lastUsedAt: lastUsedAt ?? null,
-			expired: expiresAt !== undefined && expiresAt <= now(),
-		};
+		return { ...key, expired: key.expiresAt !== undefined && key.expiresAt <= now() };
 	}
 
 	return {
@@ -67,21 +56,12 @@ export function createKeyRoutes({ store, instances, log, now }: KeyRoutesOptions
 		},
 		async create(request: Request, viewer: Viewer): Promise<Response> {
 			const database = requireStore(viewer);
-			const given = await readJson(request, newKey);
+			const { days, ...given } = await readJson(request, newKey);
 			const unknown = given.instances?.find((one) => !instances.includes(one));
 			if (unknown !== undefined)
 				throw new ConsoleError("invalid", `instances: there is no bot ${JSON.stringify(unknown.slice(0, 100))}.`);
 			const at = now();
-			const key: Omit<Key, "id"> = {
-				name: given.name,
-				access: given.access,
-				instances: given.instances ?? undefined,
-				guilds: given.guilds ?? undefined,
-				person: given.person ?? undefined,
-				expiresAt: given.days ? at + given.days * dayMs : undefined,
-				createdAt: at,
-				lastUsedAt: undefined,
-			};
+			const key = { ...given, expiresAt: days && at + days * dayMs, createdAt: at, lastUsedAt: undefined };
 			const secret = await createKey(database, key.name, key, at);
 			if (secret === undefined)
 				throw new ConsoleError(

@@ -5,6 +5,7 @@ import * as v from "valibot";
 import { parseJson } from "../../lib/json.ts";
 import { isSameSecret } from "../keys/token.ts";
 import { cookiesOf } from "../oauth/people/browser.ts";
+import type { DiscordPerson } from "../oauth/people/discord.ts";
 import { createEndedSessions, type EndedSessionsStore } from "./ended-sessions.ts";
 import { isOnLoopback } from "./origin.ts";
 
@@ -21,16 +22,11 @@ const maxCookieLength = 3_000;
 
 const cookieNames = { https: "__Host-guildhall-console", loopback: "guildhall-console" } as const;
 
-export interface SessionPerson {
-	id: string;
-	name: string;
-}
-
 /** As the cookie describes it. */
 export interface Session {
 	id: string;
 	/** Undefined for the holder of MCP_AUTH_TOKEN. */
-	person: SessionPerson | undefined;
+	person: DiscordPerson | undefined;
 	/** Milliseconds since 1970. */
 	since: number;
 	expiresAt: number;
@@ -82,7 +78,7 @@ export function createSessions(token: string, now: () => number, store?: EndedSe
 	}
 
 	return {
-		async begin(person: SessionPerson | undefined, isHttps: boolean): Promise<{ session: Session; cookie: string }> {
+		async begin(person: DiscordPerson | undefined, isHttps: boolean): Promise<{ session: Session; cookie: string }> {
 			const content = {
 				id: crypto.getRandomValues(Buffer.alloc(16)).toString("base64url"),
 				since: now(),

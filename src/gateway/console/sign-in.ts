@@ -4,11 +4,12 @@ import type { Log } from "../../lib/log.ts";
 import { createTokenMatch } from "../../mcp/access.ts";
 import { clientAddress, SenderLimit } from "../http/sender-limit.ts";
 import type { ConsoleSignIn } from "../oauth/endpoints/console-sign-in.ts";
+import type { DiscordPerson } from "../oauth/people/discord.ts";
 import { OAuthError } from "../oauth/protocol/oauth-error.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 import { type OwnOrigin, ownOrigin } from "./origin.ts";
 import { ConsoleError, jsonResponse, readJson } from "./respond.ts";
-import { type Session, type SessionPerson, type Sessions, sessionCookie } from "./sessions.ts";
+import { type Session, type Sessions, sessionCookie } from "./sessions.ts";
 
 interface SignInOptions {
 	token: string;
@@ -49,7 +50,7 @@ export function createSignIn({ token, publicUrl, sessions, discord, log, monoton
 		throw new ConsoleError("wrong_token", "This is not the gateway's MCP_AUTH_TOKEN.");
 	}
 
-	async function discordPerson(request: Request): Promise<SessionPerson> {
+	async function discordPerson(request: Request): Promise<DiscordPerson> {
 		try {
 			const person = await discord?.finish(request);
 			if (person) return person;

@@ -91,7 +91,7 @@ export class Rights {
 
 /**
  * Returns a function that asks the bots in which of their guilds a person is. It caches nothing, so that a change of
- * the person's roles takes effect at once. It also returns offline bots, with unknown guilds: otherwise a gateway that
+ * the person's roles takes effect at once. It also returns undefined for offline bots: otherwise a gateway that
  * starts before its bots would refuse people and end their connections. It resolves within 2 s and never rejects.
  */
 export function createAskRights(rights: Rights, backends: readonly Backend[]): AskRights {
@@ -99,10 +99,6 @@ export function createAskRights(rights: Rights, backends: readonly Backend[]): A
 		const asked = backends.filter(({ acceptsPrincipals, state }) => acceptsPrincipals || !state.online);
 		const signal = AbortSignal.timeout(requestTimeoutMs);
 		await rights.load(asked, id, signal, 0);
-		return asked.map((backend) => {
-			const known = rights.known(backend, id, freshMs + requestTimeoutMs);
-			const { guilds, incomplete } = known ?? {};
-			return { instance: backend.name, guilds, incomplete };
-		});
+		return asked.map((backend) => rights.known(backend, id, freshMs + requestTimeoutMs));
 	};
 }

@@ -37,7 +37,7 @@ export function createConnections(ofAll) {
 			named(person.name, 64),
 			accessName(access),
 			timeOf(createdAt),
-			usedAt === null ? "never" : timeOf(usedAt),
+			usedAt ? timeOf(usedAt) : "never",
 			actionButton("button.small", "End", end, question),
 		]);
 	}

@@ -68,8 +68,8 @@ export function createKeys(stateOf) {
 			accessName(access) + (person ? ` as person ${shown(person, 20)}` : ""),
 			named(where, 300),
 			timeOf(createdAt),
-			expired ? element("span.state.bad", "expired") : expiresAt === null ? "never" : timeOf(expiresAt),
-			lastUsedAt === null ? "never" : timeOf(lastUsedAt),
+			expired ? element("span.state.bad", "expired") : expiresAt ? timeOf(expiresAt) : "never",
+			lastUsedAt ? timeOf(lastUsedAt) : "never",
 			actionButton("button.small", "Revoke", revoke, question),
 		]);
 	}

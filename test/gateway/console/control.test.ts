@@ -85,7 +85,7 @@ async function startWorld({ hasStore = true } = {}) {
 
 worldTest("a key is made with its limits, works, and is revoked", async (world) => {
 	const client = await world.root();
-	const wanted = { name: "ci", access: "read", instances: ["alpha"], guilds: [guild], person: null, days: 30 };
+	const wanted = { name: "ci", access: "read", instances: ["alpha"], guilds: [guild], days: 30 };
 	const made = await client.post<{ secret: string; key: unknown }>("keys", wanted);
 	expect(made.status).toBe(201);
 	const key = {
@@ -93,15 +93,13 @@ worldTest("a key is made with its limits, works, and is revoked", async (world) 
 		access: "read",
 		instances: ["alpha"],
 		guilds: [guild],
-		person: null,
 		createdAt: world.clock.now,
 		expiresAt: world.clock.now + 30 * 86_400_000,
-		lastUsedAt: null,
 		expired: false,
 	};
 	expect(made.body.key).toEqual(key);
 	expect(made.headers.get("cache-control")).toBe("no-store");
-	expect((await client.get("keys")).body).toEqual({ keys: [key], reason: null });
+	expect((await client.get("keys")).body).toEqual({ keys: [{ ...key, id: expect.any(String) }], reason: null });
 	const secret = made.body.secret;
 	const holder = createGatewayClient(`${world.url}/mcp`, secret);
 	expect(await holder.toolNames()).toContain("list_things");
@@ -191,12 +189,12 @@ worldTest("the operator ends any connection, a person their own", async (world) 
 	expect(own).toEqual([
 		{
 			id: expect.any(String),
-			client: { id: "c", name: "Claude", uri: null },
+			client: { id: "c", name: "Claude" },
+			redirectUri: "https://claude.example",
 			person: hanna,
 			access: "write",
 			resource: "/mcp",
 			createdAt: clock.now,
-			usedAt: null,
 			expiresAt: expect.any(Number),
 		} as never,
 	]);

@@ -76,19 +76,19 @@ test("a sign-in belongs to the browser that began it", async () => {
 });
 
 test("who may sign in in no guild gets no session", async () => {
-	world.rights.answer = [{ instance: "alpha", guilds: [{ ...cooks, signIn: false }] }];
+	world.rights.answer = [{ guilds: [{ ...cooks, signIn: false }] }];
 	const browser = new Browser();
 	await throughDiscord(browser);
 	const refused = await post(browser, "sign-in", { discord: true });
 	expect([refused.status, refused.body.error?.code]).toEqual([403, "forbidden"]);
 	const refusals = () => world.recorded.entries("refused a sign-in to the console: no guild allows it");
 	expect(refusals()).toEqual([expect.objectContaining({ person: hanna.id })]);
-	world.rights.answer = [{ instance: "alpha", guilds: undefined }];
+	world.rights.answer = [undefined];
 	const later = await post(browser, "sign-in", { discord: true });
 	expect(later.status).toBe(503);
 	// Whether the person may sign in is unknown.
 	expect(refusals()).toHaveLength(1);
-	world.rights.answer = [{ instance: "alpha", guilds: [cooks] }];
+	world.rights.answer = [{ guilds: [cooks] }];
 	expect((await post(browser, "sign-in", { discord: true })).status).toBe(200);
 });
 

@@ -40,7 +40,7 @@ async function startWorld() {
 		store,
 		log,
 		clients,
-		askRights: async () => [{ instance: "alpha", guilds }],
+		askRights: async () => [{ guilds }],
 	});
 	respond = (request, http) =>
 		oauth.respond(request, pathOf(request), http) ?? new Response("Not found", { status: 404 });

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { hashToken } from "../../../src/gateway/keys/token.ts";
 import { refreshLifetimeMs } from "../../../src/gateway/oauth/grants/grants.ts";
-import type { InstanceRights } from "../../../src/gateway/oauth/people/rights.ts";
+import type { PersonRights } from "../../../src/mcp/rights.ts";
 import { rowsIn } from "../../support/gateway-store.ts";
 import { until } from "../../support/until.ts";
 import { Browser } from "./browser.ts";
@@ -198,23 +198,19 @@ describe("who may sign in", () => {
 	const guest = { id: "200000000000000002", name: "Guests", signIn: false };
 
 	test("is decided by the bots: a guild where they may not is not listed", async () => {
-		world.rights.answer = [
-			{ instance: "alpha", guilds: [guest, cooks] },
-			{ instance: "beta", guilds: [cooks] },
-			{ instance: "gamma", guilds: undefined },
-		];
+		world.rights.answer = [{ guilds: [guest, cooks] }, { guilds: [cooks] }, undefined];
 		const { page } = await world.toConsent();
 		expect(page).not.toContain("Guests");
 		expect(page.split("The Cooks")).toHaveLength(2);
 		expect(world.rights.asked.at(-1)).toBe(hanna.id);
 	});
 
-	test.each<[bots: string, answer: InstanceRights[], status: number]>([
-		["name no guild", [{ instance: "alpha", guilds: [] }], 403],
-		["do not let them", [{ instance: "alpha", guilds: [guest] }], 403],
+	test.each<[bots: string, answer: (PersonRights | undefined)[], status: number]>([
+		["name no guild", [{ guilds: [] }], 403],
+		["do not let them", [{ guilds: [guest] }], 403],
 		["do not exist", [], 403],
-		["are offline", [{ instance: "alpha", guilds: undefined }], 503],
-		["do not know all guilds", [{ instance: "alpha", guilds: [guest], incomplete: true }], 503],
+		["are offline", [undefined], 503],
+		["do not know all guilds", [{ guilds: [guest], incomplete: true }], 503],
 	])("is nobody while the bots %s", async (_, answer, status) => {
 		const browser = new Browser();
 		const url = await browser.redirected(world.authorizeUrl());
@@ -222,7 +218,7 @@ describe("who may sign in", () => {
 		const refusals = () => world.recorded.entries("refused a sign-in: no guild allows it");
 		const before = refusals().length;
 		const response = await browser.open(world.discord.signIn(url));
-		world.rights.answer = [{ instance: "alpha", guilds: [cooks] }];
+		world.rights.answer = [{ guilds: [cooks] }];
 		expect(response.status).toBe(status);
 		const page = await response.text();
 		const error = status === 403 ? "access_denied" : "temporarily_unavailable";
@@ -234,18 +230,18 @@ describe("who may sign in", () => {
 
 	test("is asked again at each refresh", async () => {
 		const { refresh_token } = await world.getTokens();
-		world.rights.answer = [{ instance: "alpha", guilds: [guest] }];
+		world.rights.answer = [{ guilds: [guest] }];
 		expect(await errorOf(await world.refresh(refresh_token))).toEqual({ status: 400, error: "invalid_grant" });
-		world.rights.answer = [{ instance: "alpha", guilds: [cooks] }];
+		world.rights.answer = [{ guilds: [cooks] }];
 	});
 
 	test("is unknown while the bot is offline: the client keeps its refresh token", async () => {
 		const { refresh_token } = await world.getTokens();
-		world.rights.answer = [{ instance: "alpha", guilds: undefined }];
+		world.rights.answer = [undefined];
 		const response = await world.refresh(refresh_token);
 		expect(response.headers.get("retry-after")).toBe("5");
 		expect(await errorOf(response)).toEqual({ status: 503, error: "temporarily_unavailable" });
-		world.rights.answer = [{ instance: "alpha", guilds: [cooks] }];
+		world.rights.answer = [{ guilds: [cooks] }];
 		expect((await world.refresh(refresh_token)).status).toBe(200);
 	});
 });

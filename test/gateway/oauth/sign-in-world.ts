@@ -9,11 +9,11 @@ import type { OAuthClient } from "../../../src/gateway/oauth/clients/client-meta
 import { createClients } from "../../../src/gateway/oauth/clients/clients.ts";
 import type { SafeFetch } from "../../../src/gateway/oauth/clients/safe-fetch.ts";
 import { createOAuth } from "../../../src/gateway/oauth/oauth.ts";
-import type { InstanceRights } from "../../../src/gateway/oauth/people/rights.ts";
 import type { StoreSettings } from "../../../src/gateway/store/settings.ts";
 import { openStore } from "../../../src/gateway/store/store.ts";
 import type { PrincipalPerson } from "../../../src/lib/principal.ts";
 import { type ListenOptions, pathOf } from "../../../src/lib/program/listen.ts";
+import type { PersonRights } from "../../../src/mcp/rights.ts";
 import { connect } from "../../support/backend-client.ts";
 import { databaseDirectory } from "../../support/database-directory.ts";
 import { gatewayToken } from "../../support/gateway.ts";
@@ -30,7 +30,6 @@ export const assistant: OAuthClient = {
 	id: "client-1",
 	name: "Assistant",
 	redirectUris: ["https://assistant.example/callback", "http://127.0.0.1/done"],
-	kind: "registered",
 };
 
 export interface TokenBody {
@@ -66,8 +65,8 @@ export async function startWorld({ database, bots, realClients }: WorldOptions =
 	const discord = startStubDiscord({ ...hanna, username: "hanna" });
 	const clients = new Map([[assistant.id, assistant]]);
 	/** What the bots say of a person. */
-	const rights: { answer: InstanceRights[]; asked: string[] } = {
-		answer: [{ instance: "alpha", guilds: [cooks] }],
+	const rights: { answer: (PersonRights | undefined)[]; asked: string[] } = {
+		answer: [{ guilds: [cooks] }],
 		asked: [],
 	};
 	/** `setMs` is by how much the time of day was changed. */

@@ -186,27 +186,27 @@ worldTest("signing in asks all bots that accept principals, and says which did n
 	await using broken = await start();
 	broken.stub.on["guildhall/rights"] = fails;
 	const ask = createAskRights(world.rights, [...[world.backend, old.backend]]);
-	expect(await ask(who)).toEqual([{ instance: "alpha", guilds: [one, two] }]);
+	expect(await ask(who)).toEqual([{ guilds: [one, two] }]);
 	expect(old.asked()).toBe(0);
 	const askBroken = createAskRights(broken.rights, [broken.backend]);
-	expect(await askBroken(who)).toEqual([{ instance: "alpha", guilds: undefined }]);
+	expect(await askBroken(who)).toEqual([undefined]);
 	// An answer from before the failure does not let anyone in.
 	world.stub.on["guildhall/rights"] = fails;
 	world.clock.ms = 7_000;
-	expect(await ask(who)).toEqual([{ instance: "alpha", guilds: undefined }]);
+	expect(await ask(who)).toEqual([undefined]);
 });
 
 worldTest("signing in is told that a bot does not know all guilds of a person", async (world) => {
 	world.stub.on["guildhall/rights"] = ({ id }) => result(id, JSON.stringify({ guilds: [two], incomplete: true }));
 	const ask = createAskRights(world.rights, [world.backend]);
-	expect(await ask(who)).toEqual([{ instance: "alpha", guilds: [two], incomplete: true }]);
+	expect(await ask(who)).toEqual([{ guilds: [two], incomplete: true }]);
 });
 
 worldTest("signing in asks a bot again that was asked just now", async (world) => {
 	const ask = createAskRights(world.rights, [world.backend]);
 	await world.load();
 	world.stub.on["guildhall/rights"] = answers(two);
-	expect(await ask(who)).toEqual([{ instance: "alpha", guilds: [two] }]);
+	expect(await ask(who)).toEqual([{ guilds: [two] }]);
 	expect(await Promise.all([ask(who), ask(who)])).toHaveLength(2);
 	expect(world.asked()).toBe(3);
 });
@@ -217,6 +217,6 @@ test("a bot that was never reached is one that did not answer", async () => {
 	await stub.stop();
 	await backend.refresh();
 	const ask = createAskRights(new Rights(), [backend]);
-	expect(await ask(who)).toEqual([{ instance: "alpha", guilds: undefined }]);
+	expect(await ask(who)).toEqual([undefined]);
 	await backend.close();
 });

@@ -164,13 +164,7 @@ function readDocument(id: string, text: string): OAuthClient {
 	// An invalid one is of no use to anyone, but the client may not need it here.
 	const redirectUris = redirect_uris.filter((uri) => redirectIssue(uri) === undefined);
 	if (redirectUris.length === 0) throw new FetchRefused("none of its redirect_uris is valid");
-	return {
-		id,
-		name: clientName(client_name, redirectUris),
-		uri: clientUri(client_uri),
-		redirectUris,
-		kind: "document",
-	};
+	return { id, name: clientName(client_name, redirectUris), uri: clientUri(client_uri), redirectUris };
 }
 
 function canBePublic({

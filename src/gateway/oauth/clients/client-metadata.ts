@@ -14,7 +14,6 @@ export interface OAuthClient {
 	/** Home page, as the client states it: an https URL. */
 	uri?: string | undefined;
 	redirectUris: readonly string[];
-	kind: "registered" | "document";
 }
 
 const maxNameLength = 100;

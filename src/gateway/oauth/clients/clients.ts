@@ -59,13 +59,7 @@ export function createClients({
 		if (!/^client_[\w-]{22}$/.test(id)) return undefined;
 		const [row] = await store.sql<Row>`SELECT id, name, uri, redirect_uris FROM oauth_clients WHERE id = ${id}`;
 		return (
-			row && {
-				id: row.id,
-				name: row.name,
-				uri: row.uri ?? undefined,
-				redirectUris: JSON.parse(row.redirect_uris),
-				kind: "registered",
-			}
+			row && { id: row.id, name: row.name, uri: row.uri ?? undefined, redirectUris: JSON.parse(row.redirect_uris) }
 		);
 	}
 
@@ -106,7 +100,6 @@ export function createClients({
 			name: clientName(client_name, redirect_uris),
 			uri: clientUri(client_uri),
 			redirectUris: redirect_uris,
-			kind: "registered",
 		};
 		if (!(await add(client))) {
 			log.warn("refused to register an OAuth client: the limit of clients is reached");

@@ -5,6 +5,7 @@ import type { Access } from "../../../lib/principal.ts";
 import type { Statements } from "../../../lib/store/store.ts";
 import type { PersonGuild } from "../../../mcp/rights.ts";
 import { hashToken, newSecret } from "../../keys/token.ts";
+import type { OAuthClient } from "../clients/client-metadata.ts";
 import type { DiscordPerson } from "../people/discord.ts";
 import type { ResourcePath } from "../protocol/metadata.ts";
 
@@ -13,7 +14,7 @@ const attemptLifetimeMs = 10 * 60_000;
 
 /** After validation. */
 export interface AuthorizationRequest {
-	client: { id: string; name: string; uri?: string | undefined };
+	client: Pick<OAuthClient, "id" | "name" | "uri">;
 	redirectUri: string;
 	/** The client gets it back unchanged. */
 	state: string | undefined;

@@ -21,7 +21,7 @@ export const reuseGraceMs = 10_000;
 /** A person's permission for a client to act in the person's name. */
 export interface Grant {
 	id: string;
-	client: { id: string; name: string; uri: string | undefined };
+	client: AuthorizationRequest["client"];
 	redirectUri: string;
 	person: DiscordPerson;
 	access: Access;
@@ -278,7 +278,7 @@ function grantOf(id: string, { request, person, access }: Consent, now: number):
 	const { client, redirectUri, resource } = request;
 	return {
 		id,
-		client: { id: client.id, name: client.name, uri: client.uri },
+		client,
 		redirectUri,
 		person,
 		access,

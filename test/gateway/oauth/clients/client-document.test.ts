@@ -54,7 +54,6 @@ test("a client is what its document states", async () => {
 		name: "Claude",
 		uri: "https://client.example",
 		redirectUris: ["https://client.example/callback"],
-		kind: "document",
 	});
 	expect(reasons()).toEqual([]);
 });

@@ -93,7 +93,6 @@ onBoth((databases) => {
 			name: "Claude",
 			uri: "https://claude.ai",
 			redirectUris: claude.redirect_uris,
-			kind: "registered",
 		});
 		const again = await one.register();
 		expect(again.body.client_id).not.toBe(body.client_id);
@@ -117,10 +116,7 @@ onBoth((databases) => {
 			fetch: async () =>
 				Response.json({ ...claude, token_endpoint_auth_method: "none", client_id: "https://client.example/a" }),
 		});
-		expect(await one.clients.findClient("https://client.example/a")).toMatchObject({
-			kind: "document",
-			name: "Claude",
-		});
+		expect(await one.clients.findClient("https://client.example/a")).toMatchObject({ name: "Claude" });
 	});
 
 	test.each<[string, object, object]>([
