@@ -20,20 +20,15 @@ import type { UserIds } from "./system.ts";
 
 /** Also creates the directory. */
 export function writeAtomically(path: string, text: string, mode: number, owner?: UserIds): void {
-	replaceAtomically(path, (temporary) => {
+	const create = (temporary: string) => {
 		// In another user's directory, that user could have placed a link under this name. These flags do not follow it.
 		const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 		const flags = O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY;
 		const file = openSync(temporary, flags, 0o600);
-		try {
-			writeFileSync(file, text);
-			if (owner) fchownSync(file, owner.uid, owner.gid);
-			fchmodSync(file, mode);
-			fsyncSync(file);
-		} finally {
-			closeSync(file);
-		}
-	});
+		writeFileSync(file, text);
+		return file;
+	};
+	replaceAtomically(path, create, mode, owner);
 }
 
 /** As root in another user's directory: throws for a link, which could lead to what only root may read. "" if none. */
@@ -57,26 +52,29 @@ export function readWithoutLinks(path: string): string {
 
 /** A program that runs from the old file continues undisturbed. */
 export function copyAtomically(from: string, to: string, mode: number): void {
-	replaceAtomically(to, (temporary) => {
+	const create = (temporary: string) => {
 		copyFileSync(from, temporary);
-		const file = openSync(temporary, "r");
-		try {
-			fchmodSync(file, mode);
-			fsyncSync(file);
-		} finally {
-			closeSync(file);
-		}
-	});
+		return openSync(temporary, "r");
+	};
+	replaceAtomically(to, create, mode);
 }
 
-function replaceAtomically(path: string, write: (temporary: string) => void): void {
+/** `create` returns the open file. */
+function replaceAtomically(path: string, create: (path: string) => number, mode: number, owner?: UserIds): void {
 	const directory = dirname(path);
 	mkdirSync(directory, { recursive: true, mode: 0o755 });
 	const temporary = join(directory, `.${basename(path)}.new`);
 	try {
 		// A process that was killed may have left the file behind.
 		rmSync(temporary, { force: true });
-		write(temporary);
+		const file = create(temporary);
+		try {
+			if (owner) fchownSync(file, owner.uid, owner.gid);
+			fchmodSync(file, mode);
+			fsyncSync(file);
+		} finally {
+			closeSync(file);
+		}
 		renameSync(temporary, path);
 	} catch (error) {
 		rmSync(temporary, { force: true });

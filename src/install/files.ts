@@ -37,7 +37,7 @@ type FileState =
 export function fileStep(system: System, record: InstallRecord, options: FileOptions): Step {
 	const { path, title, mode, content, pending, afterUndo } = options;
 	const target = system.at(path);
-	const wanted = once(() => hashWanted(content));
+	const wanted = () => hashWanted(content);
 	const recorded = () => record.content.files[path] ?? [];
 	const state = (): FileState => {
 		const present = hashFile(target);
@@ -110,14 +110,6 @@ function hashWanted(content: FileOptions["content"]): string {
 	const hash = hashFile(content.copyOf);
 	if (hash === undefined) throw new Error(`${content.copyOf} does not exist`);
 	return hash;
-}
-
-function once<T>(compute: () => T): () => T {
-	let value: { result: T } | undefined;
-	return () => {
-		value ??= { result: compute() };
-		return value.result;
-	};
 }
 
 function hasMode(path: string, mode: number): boolean {

@@ -757,24 +757,6 @@ describe("a signal", () => {
 		expect([client.open, stub.accepted]).toEqual([0, 0]);
 	});
 
-	/** Aborts a send once `when` holds; the reason, the pool and the socket are as they should be. */
-	async function abortWhen(
-		stub: ReturnType<typeof startStub>,
-		when: (heldBytes: number) => boolean,
-		progress: Progress,
-	) {
-		const budget = new ByteBudget(1_000);
-		const client = clientFor(stub.url, { maxConnections: 1, budget });
-		const given = new AbortController();
-		const sent = client.send(post, given.signal).then(read);
-		sent.catch(() => "looked at below");
-		await until("the moment", () => when(budget.usedBytes));
-		given.abort("enough");
-		expect(await sent.catch(givenUpAt)).toBe(progress);
-		expect(client.open).toBe(0);
-		await until("closed", () => stub.alive.size === 0);
-	}
-
 	test("ends the making of a connection, and leaves no socket", async () => {
 		const { stub, client } = startPair({ maxConnections: 1 });
 		const given = new AbortController();
@@ -801,19 +783,21 @@ describe("a signal", () => {
 		expect(stub.requests).toBe(0);
 	});
 
-	test("ends the wait for the head", async () => {
-		const stub = startStub(() => {});
-		await abortWhen(stub, () => stub.requests === 1, "sent");
-	});
-
-	test("ends the wait in the middle of the head", async () => {
-		const stub = startStub((peer) => peer.write("HTTP/1.1 2"));
-		await abortWhen(stub, (heldBytes) => heldBytes > 0, "answered");
-	});
-
-	test("ends the reading of the body", async () => {
-		const stub = startStub((peer) => peer.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n1"));
-		await abortWhen(stub, (heldBytes) => heldBytes > 0, "answered");
+	test.each<[what: string, answer: string, progress: Progress]>([
+		["the wait for the head", "", "sent"],
+		["the wait in the middle of the head", "HTTP/1.1 2", "answered"],
+		["the reading of the body", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n1", "answered"],
+	])("ends %s", async (_what, answer, progress) => {
+		const budget = new ByteBudget(1_000);
+		const { stub, client } = startPair({ maxConnections: 1, budget }, (peer) => answer && peer.write(answer));
+		const given = new AbortController();
+		const sent = client.send(post, given.signal).then(read);
+		sent.catch(() => "looked at below");
+		await until("the moment", () => (answer ? budget.usedBytes > 0 : stub.requests === 1));
+		given.abort("enough");
+		expect(await sent.catch(givenUpAt)).toBe(progress);
+		expect(client.open).toBe(0);
+		await until("closed", () => stub.alive.size === 0);
 	});
 
 	test("ends the reading of a body that is there", async () => {
