@@ -5,6 +5,7 @@
 import type { OAuth2Settings } from "../world/accounts/authorizations.ts";
 import type { User } from "../world/state/entities.ts";
 import type { World } from "../world/world.ts";
+import { ApiError, apiError } from "./errors.ts";
 
 const pageHeaders = {
 	"content-type": "text/html; charset=utf-8",
@@ -16,16 +17,6 @@ interface Query {
 	client: User;
 	redirectUri: string;
 	state: string | null;
-}
-
-/** Shown instead of redirecting, for example because the request has no redirect URI of the application. */
-class PageError extends Error {
-	constructor(
-		readonly status: number,
-		message: string,
-	) {
-		super(message);
-	}
 }
 
 /** Whether a URL is that of the page on which people authorize applications: /oauth2/authorize, without /api. */
@@ -47,14 +38,14 @@ export async function serveAuthorizePage(world: World, request: Request, url: UR
 		const query = readQuery(world, url.searchParams);
 		if (request.method === "GET" || request.method === "HEAD")
 			return new Response(renderForm(world, query), { headers: pageHeaders });
-		if (request.method !== "POST") throw new PageError(405, "Method Not Allowed");
+		if (request.method !== "POST") throw refusal(405, "Method Not Allowed");
 		const text = await request.text();
 		return redirect(world, query, new URLSearchParams(text));
 	} catch (error) {
-		if (!(error instanceof PageError)) throw error;
-		const { status, message } = error;
-		const page = render("Error", `<p>${Bun.escapeHTML(message)}</p>`);
-		return new Response(page, { status, headers: pageHeaders });
+		// Shown instead of redirecting, for example because the request has no redirect URI of the application.
+		if (!(error instanceof ApiError)) throw error;
+		const page = render("Error", `<p>${Bun.escapeHTML(String(error.body.message))}</p>`);
+		return new Response(page, { status: error.status, headers: pageHeaders });
 	}
 }
 
@@ -66,22 +57,22 @@ function readQuery(world: World, params: URLSearchParams): Query {
 	const clientId = params.get("client_id") ?? "";
 	const settings = world.authorizations.settings(clientId);
 	const client = world.users.get(clientId);
-	if (!settings || !client) throw new PageError(404, "Unknown Application");
+	if (!settings || !client) throw apiError("UnknownApplication");
 	const responseType = params.get("response_type");
-	if (responseType === "token") throw new PageError(501, "The simulator has no implicit grant.");
-	if (responseType !== "code") throw new PageError(400, "Unsupported response_type");
-	if (params.get("scope") !== "identify") throw new PageError(501, "The simulator has no scope but identify.");
+	if (responseType === "token") throw refusal(501, "The simulator has no implicit grant.");
+	if (responseType !== "code") throw refusal(400, "Unsupported response_type");
+	if (params.get("scope") !== "identify") throw refusal(501, "The simulator has no scope but identify.");
 	return { client, redirectUri: readRedirectUri(settings, params.get("redirect_uri")), state: params.get("state") };
 }
 
 /**
- * Returns the redirect URI that an authorization request names, by default the application's first one. Throws a
- * PageError if it is not a redirect URI of the application.
+ * Returns the redirect URI that an authorization request names, by default the application's first one. Throws an
+ * ApiError if it is not a redirect URI of the application.
  * https://docs.discord.food/topics/oauth2#authorization-url-structure
  */
 function readRedirectUri({ redirectUris }: OAuth2Settings, given: string | null): string {
 	const found = given === null ? redirectUris[0] : redirectUris.find((uri) => uri === given);
-	if (found === undefined) throw new PageError(400, "Invalid OAuth2 redirect_uri");
+	if (found === undefined) throw refusal(400, "Invalid OAuth2 redirect_uri");
 	return found;
 }
 
@@ -93,8 +84,8 @@ function redirect(world: World, { client, redirectUri, state }: Query, form: URL
 		// https://github.com/nhost/hasura-auth/issues/125
 		target.searchParams.set("error", "access_denied");
 		target.searchParams.set("error_description", "The resource owner or authorization server denied the request");
-	} else if (answer !== "true") throw new PageError(400, 'authorize must be "true" or "false".');
-	else if (!user || user.bot) throw new PageError(400, "user_id is not the id of a person.");
+	} else if (answer !== "true") throw refusal(400, 'authorize must be "true" or "false".');
+	else if (!user || user.bot) throw refusal(400, "user_id is not the id of a person.");
 	else target.searchParams.set("code", world.authorizations.accept({ clientId: client.id, user, redirectUri }));
 	if (state !== null) target.searchParams.set("state", state);
 	return new Response(null, { status: 303, headers: { location: target.href, "cache-control": "no-store" } });
@@ -118,6 +109,10 @@ ${choices.join("\n")}
 </form>
 <p><small>Then you return to ${Bun.escapeHTML(new URL(redirectUri).origin)}</small></p>`,
 	);
+}
+
+function refusal(status: number, message: string): ApiError {
+	return new ApiError(status, { message });
 }
 
 function render(title: string, body: string): string {

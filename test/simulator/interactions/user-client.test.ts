@@ -1,9 +1,8 @@
 // What a person does beside commands: sends files, chooses in menus.
 
 import { expect, test } from "bun:test";
-import { ActionRowBuilder, StringSelectMenuBuilder, UserSelectMenuBuilder } from "discord.js";
 import { connect, startSimulator } from "../support.ts";
-import { general, startAnswering } from "./answering.ts";
+import { general } from "./answering.ts";
 
 const picture = (size: number) => ({
 	filename: "picture.png",
@@ -40,42 +39,6 @@ test("a file sent again has another id and address", async () => {
 	const [first, second] = [await send(), await send()];
 	expect(first.attachments[0]?.id).not.toBe(second.attachments[0]?.id ?? "");
 	expect(first.attachments[0]?.url).not.toBe(second.attachments[0]?.url ?? "");
-});
-
-test("people choose in select menus", async () => {
-	const chosen: unknown[] = [];
-	await using world = await startAnswering({
-		command: (interaction) =>
-			interaction.reply({
-				content: "choose",
-				flags: ["Ephemeral"],
-				components: [
-					new ActionRowBuilder<StringSelectMenuBuilder>().addComponents(
-						new StringSelectMenuBuilder()
-							.setCustomId("soup")
-							.setMinValues(0)
-							.setMaxValues(2)
-							.addOptions(["leek", "pea"].map((value) => ({ label: value, value }))),
-					),
-					new ActionRowBuilder<UserSelectMenuBuilder>().addComponents(new UserSelectMenuBuilder().setCustomId("who")),
-				],
-			}),
-		any: async (interaction) => {
-			if (!interaction.isAnySelectMenu()) return;
-			chosen.push(interaction.values);
-			await interaction.update({ content: "thanks", components: [] });
-		},
-	});
-	const { ada, simulator } = world;
-	const asked = await ada.run(general, "verify", { code: "A" });
-	const reply = await asked.reply();
-	expect(reply.menus).toMatchObject([{ custom_id: "soup" }, { custom_id: "who" }]);
-	await expect(ada.select(reply, "salad", "leek")).rejects.toThrow("it has: soup, who");
-	await expect(ada.select(reply, "soup", "tomato")).rejects.toThrow("COMPONENT_VALIDATION_FAILED");
-	await expect(simulator.user("zoe").select(reply, "soup", "leek")).rejects.toThrow("cannot see the message");
-	const updated = await (await ada.select(reply, "soup", "pea", "leek")).reply();
-	expect(updated).toMatchObject({ id: reply.id, content: "thanks", menus: [] });
-	expect(chosen).toEqual([["pea", "leek"]]);
 });
 
 test("40 people who write in 20 channels at once: each message arrives once", async () => {

@@ -117,13 +117,6 @@ describe("identifying", () => {
 		for (let number = 0; number < 121; number += 1) socket.send(1, null);
 		expect(await socket.closed()).toBe(4008);
 	});
-
-	simulatorTest("a guild's events are sent to its shard", async (simulator) => {
-		const zero = await session(simulator, { shard: [0, 2] });
-		const one = await session(simulator, { shard: [1, 2] });
-		const count = ({ ready }: typeof zero) => (ready.guilds as unknown[]).length;
-		expect(count(zero) + count(one)).toBe(1);
-	});
 });
 
 describe("members", () => {

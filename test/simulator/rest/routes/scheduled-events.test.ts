@@ -187,14 +187,6 @@ test("own events need CREATE_EVENTS, others' MANAGE_EVENTS, and each type its ow
 	expect((await rename(own)).code).toBe(50013);
 });
 
-test("a guild has at most 100 uncompleted events", async ({ alpha, path, event, world, guild }) => {
-	const events = Array.from({ length: 100 }, event);
-	expect((await alpha("POST", path, external())).code).toBe(30038);
-	const [first] = events;
-	if (first) world.scheduledEvents.edit(guild, first, { status: 4 });
-	expect((await alpha("POST", path, external())).status).toBe(200);
-});
-
 test("an event of another guild gets 10070", async ({ alpha, path, world, simulator }) => {
 	const { id } = world.scheduledEvents.add(simulator.guild("The Bakers"), simulator.user("zoe").id, {
 		name: "Bread day",

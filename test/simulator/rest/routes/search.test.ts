@@ -124,26 +124,6 @@ test("invalid and unsimulated filters of a search are refused", async ({ path, a
 	expect((await alpha("GET", `${path}?slop=1`)).status).toBe(501);
 });
 
-test("a guild that is not indexed yet gets 202 with retry_after", async ({ path, alpha, simulator }) => {
-	const match = "GET /guilds/*/messages/search";
-	simulator.faults.indexing(match, { retryAfterSeconds: 2, times: 1 });
-	const answer = await alpha("GET", `${path}?content=a`);
-	expect(answer.status).toBe(202);
-	expect(answer.json()).toEqual({
-		message: "Index not yet available. Try again later",
-		code: 110000,
-		documents_indexed: 0,
-		retry_after: 2,
-	});
-	expect((await alpha("GET", `${path}?content=a`)).status).toBe(200);
-	const injected = await fetch(`${simulator.url}/simulator/faults`, {
-		method: "POST",
-		body: JSON.stringify({ kind: "indexing", match, retryAfterSeconds: 0 }),
-	});
-	expect(injected.status).toBe(200);
-	expect((await alpha("GET", `${path}?content=a`)).status).toBe(202);
-});
-
 describe("the audit log", () => {
 	test("is read by discord.js, filtered by user and type, in pages", async ({ guild, user, simulator }) => {
 		await using bot = await connect(simulator);

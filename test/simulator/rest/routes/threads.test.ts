@@ -340,16 +340,6 @@ test("system messages tell of added and removed members and of new names", async
 	expect([...thread.members.keys()]).toEqual([thread.owner_id]);
 });
 
-test("a thread has at most 1000 members", async ({ world, zoe, mona, alpha, start }) => {
-	const thread = start();
-	const members = `/channels/${thread.id}/thread-members`;
-	while (thread.members.size < 999) thread.members.set(world.state.newId(), thread.create_timestamp);
-	expect((await alpha("PUT", `${members}/${zoe.id}`)).status).toBe(204);
-	expect((await alpha("PUT", `${members}/${mona.id}`)).code).toBe(30033);
-	expect((await alpha("PUT", `${members}/@me`)).code).toBe(30033);
-	expect((await alpha("PUT", `${members}/${zoe.id}`)).status).toBe(204);
-});
-
 test("a bot receives the threads of a channel that it can now view", async (given) => {
 	const { world, general, deny, start, simulator } = given;
 	deny(general, ViewChannel);
