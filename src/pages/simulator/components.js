@@ -66,28 +66,18 @@ function button(message, component, use) {
  * @param {Use} use
  */
 function select(world, message, component, use) {
-	const { custom_id, placeholder, disabled } = component;
-	const { min_values: min = 1, max_values: max = 1 } = component;
-	const options = optionsOf(world, component);
-	const menu = element(
-		"select",
-		{
-			"aria-label": placeholder || "Choose",
-			"data-key": `choose-${message.id}-${custom_id}`,
-			multiple: max > 1,
-			size: max > 1 ? Math.min(6, Math.max(2, options.length)) : undefined,
-			disabled: disabled === true,
-		},
-		max <= 1 && element("option", { value: "" }, placeholder || "Choose…"),
-		...optionElements(options),
-	);
+	const { custom_id, placeholder, disabled, min_values: min = 1, max_values: max = 1 } = component;
+	const menu = selectMenu(world, component, {
+		"aria-label": placeholder || "Choose",
+		"data-key": `choose-${message.id}-${custom_id}`,
+		disabled: disabled === true,
+	});
 	return element(
 		"form.row",
 		{
 			onsubmit: (/** @type {Event} */ event) => {
 				event.preventDefault();
-				const values = Array.from(menu.selectedOptions, ({ value }) => value);
-				const given = values.filter((value) => value !== "");
+				const given = chosenIn(menu);
 				if (given.length >= min && given.length <= max) use(message, component, given);
 				else menu.focus();
 			},
@@ -95,6 +85,27 @@ function select(world, message, component, use) {
 		menu,
 		element("button", { "data-key": `chosen-${message.id}-${custom_id}`, disabled: disabled === true }, "Choose"),
 	);
+}
+
+/**
+ * @param {World} world
+ * @param {Json} component
+ * @param {Record<string, string | boolean>} [attributes]
+ */
+export function selectMenu(world, component, attributes = {}) {
+	const { placeholder, max_values: max = 1 } = component;
+	const options = optionElements(optionsOf(world, component));
+	return element(
+		"select",
+		{ ...attributes, multiple: max > 1, size: max > 1 ? Math.min(6, Math.max(2, options.length)) : undefined },
+		max <= 1 && element("option", { value: "" }, placeholder || "Choose…"),
+		...options,
+	);
+}
+
+/** @param {HTMLSelectElement} menu */
+export function chosenIn(menu) {
+	return Array.from(menu.selectedOptions, ({ value }) => value).filter((value) => value !== "");
 }
 
 /** @typedef {{ value: string, label: string, description?: string, selected?: boolean }} Option */

@@ -1,7 +1,7 @@
 // Modals: the dialog in which a person fills in what a bot asks for.
 
 import { byId, element } from "../dom.js";
-import { componentTypes, field, optionElements, optionsOf } from "./components.js";
+import { chosenIn, componentTypes, field, selectMenu } from "./components.js";
 
 /**
  * @typedef {import("./world.js").Json} Json
@@ -70,19 +70,14 @@ function createPart(world, part) {
  */
 function createInput(world, input, label, description) {
 	const { type, id, custom_id, required = true } = input;
-	const control = type === componentTypes.textInput ? textControl(input) : menuControl(world, input);
+	const control = type === componentTypes.textInput ? textControl(input) : selectMenu(world, input);
 	control.id = `modal-${id}`;
 	control.required = required;
 	return {
 		shown: field(control, label, { description, required }),
 		filled: () =>
 			control instanceof HTMLSelectElement
-				? {
-						type,
-						id,
-						custom_id,
-						values: Array.from(control.selectedOptions, ({ value }) => value).filter((value) => value !== ""),
-					}
+				? { type, id, custom_id, values: chosenIn(control) }
 				: { type, id, custom_id, value: control.value },
 	};
 }
@@ -93,18 +88,4 @@ function textControl({ style, value, placeholder, min_length, max_length }) {
 	const control = style === paragraph ? element("textarea", { ...common, rows: 4 }) : element("input", common);
 	control.value = value ?? "";
 	return control;
-}
-
-/**
- * @param {World} world
- * @param {Json} menu
- */
-function menuControl(world, menu) {
-	const { placeholder, max_values: max = 1 } = menu;
-	return element(
-		"select",
-		{ multiple: max > 1 },
-		max <= 1 && element("option", { value: "" }, placeholder || "Choose…"),
-		...optionElements(optionsOf(world, menu)),
-	);
 }
