@@ -1,6 +1,6 @@
 // Table "joins": by which invite members joined, as far as it can be known. Times are in epoch milliseconds.
 
-import { many, type Sql } from "../../../lib/store/statement.ts";
+import { type Sql, upsert } from "../../../lib/store/statement.ts";
 
 export const joinsTable = `
 	CREATE TABLE joins (
@@ -14,10 +14,8 @@ export const joinsTable = `
 /** `invites`: codes, separated by commas: one of them; "?" stands for any other way. */
 export type JoinRow = Record<"guild_id" | "user_id" | "invites", string> & { joined_at: number };
 
-export async function saveJoins(sql: Sql, rows: readonly JoinRow[]): Promise<void> {
-	await sql`
-		INSERT INTO joins ${many(rows)}
-		ON CONFLICT (guild_id, user_id) DO UPDATE SET joined_at = excluded.joined_at, invites = excluded.invites`;
+export function saveJoins(sql: Sql, rows: readonly JoinRow[]): Promise<void> {
+	return upsert(sql, "joins", ["guild_id", "user_id"], rows);
 }
 
 export async function deleteJoin(
