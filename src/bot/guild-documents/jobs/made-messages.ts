@@ -5,6 +5,7 @@ import {
 	type APIThreadChannel,
 	type Guild,
 	MessageFlags,
+	MessageType,
 	makeURLSearchParams,
 	Routes,
 	SnowflakeUtil,
@@ -78,7 +79,10 @@ async function findText({ client }: Guild, channelId: string, wanted: MessageBod
 	for (let pages = 0; pages < maxPages; pages += 1) {
 		const query = makeURLSearchParams({ limit: pageSize, after });
 		const messages = (await client.rest.get(Routes.channelMessages(channelId), { query })) as APIMessage[];
-		const own = messages.filter((one) => one.author.id === client.user.id && isNew(one));
+		// A message about a pin is the bot's, too, and says nothing.
+		const own = messages.filter(
+			(one) => one.type === MessageType.Default && one.author.id === client.user.id && isNew(one),
+		);
 		const found = own.findLast((one) => textOf(one) === textOf(wanted));
 		if (found) return found.id;
 		if (own.some(({ content }) => content === (wanted.content ?? "").trim())) return "unknown";
