@@ -18,14 +18,9 @@ import { saveDeletionMark, selectDeletionMark } from "../../store/tables/guild-d
 import { isJobReason } from "../jobs/made-things.ts";
 import type { Backups } from "./backups.ts";
 
-export interface DeletionWatchSettings {
-	/** So many channels and roles deleted by one person within `windowMs` are a mass deletion. */
-	deletions: number;
-	windowMs: number;
-}
-
 export interface DeletionWatchOptions extends Pick<DurableOptions, "log" | "backOffMs"> {
-	settings: DeletionWatchSettings;
+	/** So many channels and roles deleted by one person within `windowMs` are a mass deletion. */
+	settings: { deletions: number; windowMs: number };
 	/** Ids; undefined for all. */
 	guilds: ReadonlySet<string> | undefined;
 	connection: Pick<Connection, "ready" | "guilds">;
@@ -42,11 +37,6 @@ interface Deletion {
 	id: string;
 	at: number;
 	entryId?: string | undefined;
-}
-
-interface Burst {
-	deletions: Deletion[];
-	isKnown: boolean;
 }
 
 interface Alarm {
@@ -76,7 +66,7 @@ export class DeletionWatch {
 	readonly #sql: Sql;
 	readonly #monotonicNow: () => number;
 	readonly #checks: GuildChecks;
-	readonly #bursts = new Map<string, Burst>();
+	readonly #bursts = new Map<string, { deletions: Deletion[]; isKnown: boolean }>();
 	/** Those for which an earlier backup must still be exempted from the rotation. */
 	readonly #alarms = new Set<Alarm>();
 	readonly #handled = new Set<string>();

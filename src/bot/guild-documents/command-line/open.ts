@@ -2,11 +2,11 @@
 // server.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Guild } from "discord.js";
 import type { Connection, ConnectionOptions } from "../../../discord/connection/connection.ts";
 import { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Log } from "../../../lib/log.ts";
 import { CheckFailed } from "../../../lib/program/check.ts";
-import { within } from "../../../lib/wait.ts";
 import type { BotConfig } from "../../config/config.ts";
 import { createConnection, logIn } from "../../setup/check.ts";
 import { instanceName, startStore } from "../../store/store.ts";
@@ -95,11 +95,8 @@ export async function openGuildDocuments(
 
 async function loadMembers(connection: Connection): Promise<void> {
 	const timeout = AbortSignal.timeout(membersTimeoutMs);
-	const areLoaded = async () => {
-		while (!timeout.aborted && !connection.guilds.every((guild) => !guild.available || connection.hasAllMembers(guild)))
-			await sleep(membersLookMs);
-	};
-	await within(membersTimeoutMs, areLoaded());
+	const isLoaded = (guild: Guild) => !guild.available || connection.hasAllMembers(guild);
+	while (!timeout.aborted && !connection.guilds.every(isLoaded)) await sleep(membersLookMs);
 	if (timeout.aborted)
 		throw new CheckFailed(
 			`Discord did not send all members within ${membersTimeoutMs / 1000} seconds`,

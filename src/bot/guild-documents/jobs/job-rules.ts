@@ -31,31 +31,25 @@ export function toJob(row: GuildJobRow, steps: readonly GuildJobStepRow[]): Job 
 
 /** Real ids by placeholder, such as "+role/Mods", which stands for the id before the thing is created. */
 export function createdIds({ steps }: Job): Map<string, string> {
-	const ids = new Map<string, string>();
-	for (const { placeholder, target_id } of steps.values())
-		if (placeholder !== null && target_id !== null) ids.set(placeholder, target_id);
-	return ids;
+	const rows = [...steps.values()];
+	return new Map(
+		rows.flatMap(({ placeholder, target_id }) =>
+			placeholder !== null && target_id !== null ? [[placeholder, target_id]] : [],
+		),
+	);
 }
 
-interface Progress {
-	createdIds: ReadonlySet<string>;
-	createdKinds: ReadonlySet<string>;
-	failed: Map<string, GuildJobStepRow>;
-}
+type Progress = ReturnType<typeof progressOf>;
 
-function progressOf({ steps }: Job): Progress {
-	const createdIds = new Set<string>();
-	const createdKinds = new Set<string>();
-	const failed = new Map<string, GuildJobStepRow>();
-	for (const row of steps.values()) {
-		const { placeholder, target_id, kind, state } = row;
-		if (placeholder === null) continue;
-		if (state === "failed") failed.set(placeholder, row);
-		if (target_id === null) continue;
-		createdIds.add(target_id);
-		createdKinds.add(kind);
-	}
-	return { createdIds, createdKinds, failed };
+function progressOf({ steps }: Job) {
+	const creating = [...steps.values()].filter(({ placeholder }) => placeholder !== null);
+	const created = creating.filter(({ target_id }) => target_id !== null);
+	const failed = creating.filter(({ state }) => state === "failed");
+	return {
+		createdIds: new Set(created.map(({ target_id }) => target_id)),
+		createdKinds: new Set(created.map(({ kind }) => kind)),
+		failed: new Map(failed.map((row) => [row.placeholder, row])),
+	};
 }
 
 function isShown(step: Step, job: Job, { createdIds, createdKinds }: Progress): boolean {
@@ -92,8 +86,7 @@ export function runnable(steps: readonly Step[], job: Job, ids: ReadonlyMap<stri
 }
 
 function failedNeed({ needs }: Pick<PlannedStep, "needs">, { failed }: Progress): GuildJobStepRow | undefined {
-	const need = needs.find((placeholder) => failed.has(placeholder));
-	return need === undefined ? undefined : failed.get(need);
+	return failed.get(needs.find((placeholder) => failed.has(placeholder)) ?? "");
 }
 
 export function newStepRow(

@@ -26,7 +26,7 @@ export interface JobTextOptions {
 export function jobText(job: Job, { guildName, waiting, maxBytes = maxPlanBytes }: JobTextOptions): string {
 	const { row, plan, steps } = job;
 	const { id, state, started_at, ended_at, note } = row;
-	const done = plan.steps.filter((step) => wasDone(steps.get(step.id)));
+	const done = plan.steps.filter((step) => steps.get(step.id)?.state === "done");
 	const failed = [...steps.values()].filter(({ state }) => state === "failed");
 	const unknown = [...steps.values()].filter(({ state }) => state === "asked");
 	const isRunning = ended_at === null;
@@ -38,7 +38,7 @@ export function jobText(job: Job, { guildName, waiting, maxBytes = maxPlanBytes 
 			: []),
 		...(note === null ? [] : [`Note: ${oneLine(note)}`]),
 	];
-	const rest = plan.steps.length - done.length - failedPlanned(failed, job);
+	const rest = plan.steps.length - done.length - failed.filter(({ step_id }) => job.planned.has(step_id)).length;
 	const planner = plan.restore ? "undo_actions" : "plan_guild with the same document";
 	const end = isRunning
 		? ["get_job shows further progress. cancel_job stops the job after the running step."]
@@ -83,18 +83,7 @@ function createdLines({ plan, steps }: Job): string[] {
 	);
 }
 
-function wasDone(step: GuildJobStepRow | undefined): boolean {
-	return step?.state === "done";
-}
-
-function failedPlanned(failed: readonly GuildJobStepRow[], { planned }: Job) {
-	return failed.filter(({ step_id }) => planned.has(step_id)).length;
-}
-
-function lineOf(step: GuildJobStepRow, { planned }: Job): string {
-	const shown: PlannedStep | undefined = planned.get(step.step_id);
-	const { action, name, target_id } = step;
-	const kind = step.kind as PlannedStep["kind"];
-	const targetId = target_id ?? undefined;
-	return `${action} ${thingText(shown ?? { kind, name, targetId })}`;
+function lineOf({ step_id, action, name, target_id, ...row }: GuildJobStepRow, { planned }: Job): string {
+	const kind = row.kind as PlannedStep["kind"];
+	return `${action} ${thingText(planned.get(step_id) ?? { kind, name, targetId: target_id ?? undefined })}`;
 }

@@ -19,8 +19,8 @@ import {
 	selectRunningGuildJobs,
 } from "../../store/tables/guild-jobs.ts";
 import type { Plan } from "../plans/plans.ts";
-import { type Job, toJob } from "./job-rules.ts";
-import { JobRun, type JobRunOptions, keptMs, type Wait } from "./job-run.ts";
+import { toJob } from "./job-rules.ts";
+import { JobRun, type JobRunOptions, keptMs } from "./job-run.ts";
 
 const maxFailures = 5;
 
@@ -31,11 +31,6 @@ export interface JobsOptions
 	now?: () => number;
 	/** Milliseconds of a clock that never jumps. Default: `performance.now()`. */
 	monotonicNow?: () => number;
-}
-
-export interface JobView {
-	job: Job;
-	wait: Wait | undefined;
 }
 
 export class Jobs {
@@ -121,7 +116,7 @@ export class Jobs {
 		return (await selectRunningGuildJobs(this.#sql)).find(({ guild_id }) => guild_id === guildId);
 	}
 
-	async find(id: string): Promise<JobView | undefined> {
+	async find(id: string) {
 		const row = await selectGuildJob(this.#sql, id);
 		if (!row) return undefined;
 		const job = toJob(row, await selectGuildJobSteps(this.#sql, id));

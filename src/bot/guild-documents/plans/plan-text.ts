@@ -25,14 +25,14 @@ const signs = { create: "+", edit: "~", order: "^", delete: "-", assign: "~", ba
 	string
 >;
 
-const countNames = [
-	["create", ["create"]],
-	["change", ["edit"]],
-	["reorder", ["order"]],
-	["delete", ["delete"]],
-	["assign roles", ["assign"]],
-	["ban", ["ban"]],
-] as const satisfies readonly [string, readonly PlannedStep["action"][]][];
+const countNames: Record<PlannedStep["action"], string> = {
+	create: "create",
+	edit: "change",
+	order: "reorder",
+	delete: "delete",
+	assign: "assign roles",
+	ban: "ban",
+};
 
 export interface PlanTextOptions {
 	guildName: string;
@@ -100,10 +100,7 @@ function assignLines(steps: readonly PlannedStep[], memberName: (id: string) => 
 	// The role may be a new one: "123/+role/Mods".
 	const byRole = Map.groupBy(assigned, ({ action, targetId = "" }) => action + targetId.slice(targetId.indexOf("/")));
 	return Array.from(byRole.values(), (group) => {
-		const members = group.map(({ targetId = "" }) => {
-			const [id = ""] = targetId.split("/");
-			return memberName(id);
-		});
+		const members = group.map(({ targetId = "" }) => memberName(targetId.split("/")[0] ?? ""));
 		const [{ action, name } = { action: "assign", name: "" } as const] = group;
 		return `${signs[action]} role ${oneField(name)} ${action === "delete" ? "from" : "to"} ${countOf(group.length, "member")}: ${namesText(members, maxMembers)}`;
 	});
@@ -132,10 +129,9 @@ function placesOfNew(steps: readonly PlannedStep[]): string[] {
 
 /** Such as "create 3, change 1, cannot 2". */
 export function countsText(steps: readonly Pick<PlannedStep, "action">[], refusals: readonly Refusal[]): string {
-	const counts = countNames.map(([name, actions]) => {
-		const all: readonly string[] = actions;
-		return [name, steps.filter(({ action }) => all.includes(action)).length] as const;
-	});
+	const counts = Object.entries(countNames).map(
+		([action, name]) => [name, steps.filter((step) => step.action === action).length] as const,
+	);
 	const shown = [...counts, ["cannot", refusals.length] as const]
 		.filter(([, count]) => count > 0)
 		.map(([name, count]) => `${name} ${count}`);
