@@ -29,7 +29,6 @@ import {
 	pictureTypes,
 } from "../../../guild-document/read/picture.ts";
 import { CheckFailed } from "../../../lib/program/check.ts";
-import { listFirst } from "../../../lib/text.ts";
 import { maxDocumentBytes } from "./requests.ts";
 
 /** Stands for standard input or output on the command line. */
@@ -164,16 +163,12 @@ function decode(bytes: Uint8Array, name: string): string {
 	}
 }
 
-const shownIssues = 50;
-
 function parse(text: string, name: string): GuildDocument {
 	try {
 		return parseDocument(text);
 	} catch (error) {
 		if (!(error instanceof InvalidDocument)) throw error;
-		throw new CheckFailed(
-			`${name} is no valid document of a guild:\n${listFirst(error.issues, shownIssues, "\n… and ", "\n")}`,
-		);
+		throw new CheckFailed(`${name} is no valid document of a guild:\n${error.issues.join("\n")}`);
 	}
 }
 

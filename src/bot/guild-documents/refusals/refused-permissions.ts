@@ -6,7 +6,7 @@ import {
 	GuildScheduledEventEntityType as EventType,
 	type Guild,
 	type GuildBasedChannel,
-	PermissionFlagsBits,
+	PermissionFlagsBits as Permission,
 } from "discord.js";
 import { channelName, roleName } from "../../../discord/describe.ts";
 import {
@@ -29,43 +29,19 @@ import { changedBits } from "../../../guild-document/names/overwrites.ts";
 import type { RawOverwrite, Step } from "../../../guild-document/steps.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 
-const {
-	Administrator,
-	BanMembers,
-	Connect,
-	CreateEvents,
-	CreateGuildExpressions,
-	EmbedLinks,
-	KickMembers,
-	ManageChannels,
-	ManageEvents,
-	ManageGuild,
-	ManageGuildExpressions,
-	ManageNicknames,
-	ManageRoles,
-	ManageWebhooks,
-	MentionEveryone,
-	ModerateMembers,
-	MoveMembers,
-	MuteMembers,
-	SendMessages,
-	ViewAuditLog,
-	ViewChannel,
-} = PermissionFlagsBits;
-
 /** What the bot needs to change a guild: steps that take it from the bot are refused. */
 const working =
-	Connect |
-	CreateEvents |
-	CreateGuildExpressions |
-	ManageChannels |
-	ManageEvents |
-	ManageGuild |
-	ManageGuildExpressions |
-	ManageRoles |
-	ManageWebhooks |
-	ViewAuditLog |
-	ViewChannel;
+	Permission.Connect |
+	Permission.CreateEvents |
+	Permission.CreateGuildExpressions |
+	Permission.ManageChannels |
+	Permission.ManageEvents |
+	Permission.ManageGuild |
+	Permission.ManageGuildExpressions |
+	Permission.ManageRoles |
+	Permission.ManageWebhooks |
+	Permission.ViewAuditLog |
+	Permission.ViewChannel;
 
 /** With its request; new things have placeholders, such as "+role/Mods", as ids. */
 export interface CheckedStep extends Step {
@@ -147,10 +123,10 @@ function needsOf(guild: Guild, step: CheckedStep): readonly Need[] {
 	const needs = ownNeeds(guild, step);
 	if (step.action !== "create" || step.guard.channelId !== undefined) return needs;
 	const why = "If Discord's response to a request gets lost, the bot looks in the audit log for what it created.";
-	return [...needs, { bits: ViewAuditLog, why }];
+	return [...needs, { bits: Permission.ViewAuditLog, why }];
 }
 
-const community = { bits: Administrator, why: "Only administrators can enable or disable Community." };
+const community = { bits: Permission.Administrator, why: "Only administrators can enable or disable Community." };
 
 function ownNeeds(guild: Guild, step: CheckedStep): readonly Need[] {
 	const { kind, action, path, body, guard, targetId = "" } = step;
@@ -158,40 +134,40 @@ function ownNeeds(guild: Guild, step: CheckedStep): readonly Need[] {
 		case "everyone":
 		case "role":
 		case "member":
-			return [{ bits: ManageRoles }];
+			return [{ bits: Permission.ManageRoles }];
 		case "settings":
 		case "welcome_screen":
 		case "invite":
-			return [{ bits: ManageGuild }, ...(guard.fields?.includes("community") ? [community] : [])];
+			return [{ bits: Permission.ManageGuild }, ...(guard.fields?.includes("community") ? [community] : [])];
 		case "onboarding":
-			return [{ bits: ManageGuild | ManageRoles }];
+			return [{ bits: Permission.ManageGuild | Permission.ManageRoles }];
 		case "category":
 		case "channel":
 			return channelNeeds(guild, step);
 		case "emoji": {
 			const isOwn = guild.emojis.cache.get(targetId)?.author?.id === guild.client.user.id;
-			const manages = (allowed(guild, undefined) & ManageGuildExpressions) !== 0n;
+			const manages = (allowed(guild, undefined) & Permission.ManageGuildExpressions) !== 0n;
 			const creates = action === "create" || (isOwn && !manages);
-			return [{ bits: creates ? CreateGuildExpressions : ManageGuildExpressions }];
+			return [{ bits: creates ? Permission.CreateGuildExpressions : Permission.ManageGuildExpressions }];
 		}
 		case "automod":
-			return [{ bits: moderates(body) ? ManageGuild | ModerateMembers : ManageGuild }];
+			return [{ bits: moderates(body) ? Permission.ManageGuild | Permission.ModerateMembers : Permission.ManageGuild }];
 		case "event":
 			return eventNeeds(guild, step);
 		case "webhook": {
 			const [, created] = /^\/channels\/(.+)\/webhooks$/.exec(path) ?? [];
-			return [inChannel(guild, created ?? textIn(body, "channel_id"), ManageWebhooks)];
+			return [inChannel(guild, created ?? textIn(body, "channel_id"), Permission.ManageWebhooks)];
 		}
 		case "message":
 		case "post":
 		case "pin":
 			return [messageNeed(guild, step)];
 		case "ban":
-			return [{ bits: BanMembers }];
+			return [{ bits: Permission.BanMembers }];
 		case "person": {
 			const isIn = (field: string, bit: bigint) => (guard.fields?.includes(field) ? bit : 0n);
-			const bits = isIn("nickname", ManageNicknames) | isIn("timeout", ModerateMembers);
-			return [{ bits: action === "delete" ? KickMembers : bits }];
+			const bits = isIn("nickname", Permission.ManageNicknames) | isIn("timeout", Permission.ModerateMembers);
+			return [{ bits: action === "delete" ? Permission.KickMembers : bits }];
 		}
 	}
 }
@@ -199,7 +175,10 @@ function ownNeeds(guild: Guild, step: CheckedStep): readonly Need[] {
 /** Without some of them, Discord leaves embeds and pings out and says nothing. */
 function messageNeed(guild: Guild, { body, guard }: CheckedStep): Need {
 	const { embeds } = { ...body, ...Object(body.message) } as Readonly<Record<string, unknown>>;
-	const bits = SendMessages | (embeds ? EmbedLinks : 0n) | (guard.pingsMany ? MentionEveryone : 0n);
+	const bits =
+		Permission.SendMessages |
+		(embeds ? Permission.EmbedLinks : 0n) |
+		(guard.pingsMany ? Permission.MentionEveryone : 0n);
 	return inChannel(guild, guard.channelId, bits);
 }
 
@@ -219,21 +198,27 @@ function moderates({ actions }: CheckedStep["body"]): boolean {
  */
 function channelNeeds(guild: Guild, { action, body, guard, targetId = "", entries }: CheckedStep): Need[] {
 	const parentOf = (id: string) => guild.channels.cache.get(id)?.parentId ?? "";
-	if (action === "create") return [{ bits: ManageChannels }];
+	if (action === "create") return [{ bits: Permission.ManageChannels }];
 	if (action === "order") {
-		if ((allowed(guild, undefined) & ManageChannels) !== 0n) return [];
+		if ((allowed(guild, undefined) & Permission.ManageChannels) !== 0n) return [];
 		const parents = new Set(entries.map(({ id }) => parentOf(id)));
-		return [...parents].map((id) => inChannel(guild, id, ManageChannels));
+		return [...parents].map((id) => inChannel(guild, id, Permission.ManageChannels));
 	}
-	const needed = body.permission_overwrites === undefined ? ManageChannels : ManageChannels | ManageRoles;
+	const needed =
+		body.permission_overwrites === undefined
+			? Permission.ManageChannels
+			: Permission.ManageChannels | Permission.ManageRoles;
 	const { parentId } = guard;
 	const isMoved = parentId && parentId !== parentOf(targetId);
-	return [inChannel(guild, targetId, needed), ...(isMoved ? [inChannel(guild, parentId, ManageChannels)] : [])];
+	return [
+		inChannel(guild, targetId, needed),
+		...(isMoved ? [inChannel(guild, parentId, Permission.ManageChannels)] : []),
+	];
 }
 
 const needsOfEvents = new Map<number, bigint>([
-	[EventType.StageInstance, ManageChannels | MuteMembers | MoveMembers],
-	[EventType.Voice, ViewChannel | Connect],
+	[EventType.StageInstance, Permission.ManageChannels | Permission.MuteMembers | Permission.MoveMembers],
+	[EventType.Voice, Permission.ViewChannel | Permission.Connect],
 ]);
 
 function eventNeeds(guild: Guild, { action, body, targetId = "" }: CheckedStep): Need[] {
@@ -242,9 +227,12 @@ function eventNeeds(guild: Guild, { action, body, targetId = "" }: CheckedStep):
 	const isOwn = !before || before.creatorId === guild.client.user.id;
 	const need = (type: number | undefined, channelId: string | null | undefined): Need => {
 		const channel = guild.channels.cache.get(channelId ?? "");
-		const manages = (allowed(guild, channel) & ManageEvents) !== 0n;
+		const manages = (allowed(guild, channel) & Permission.ManageEvents) !== 0n;
 		const creates = action === "create" || (isOwn && !manages);
-		return { channel, bits: (creates ? CreateEvents : ManageEvents) | (needsOfEvents.get(type ?? 0) ?? 0n) };
+		return {
+			channel,
+			bits: (creates ? Permission.CreateEvents : Permission.ManageEvents) | (needsOfEvents.get(type ?? 0) ?? 0n),
+		};
 	};
 	const channelId = body.channel_id === null ? "" : (textIn(body, "channel_id") ?? before?.channelId);
 	const after = need(numberIn(body, "entity_type") ?? before?.entityType, channelId);
@@ -289,7 +277,7 @@ function refusedChannelLoss(guild: Guild, { action, guard, targetId = "" }: Chec
 	if (action !== "edit" || !guard.overwrites || !channel || channel.isThread()) return undefined;
 	if (botPermissions(guild, undefined) === everything) return undefined;
 	const after = toOverwrites(guard.overwrites.after);
-	const needed = ManageChannels | ManageRoles | impliedIn(channel);
+	const needed = Permission.ManageChannels | Permission.ManageRoles | impliedIn(channel);
 	const lost = needed & botPermissions(guild, channel) & ~botBitsWith(guild, after);
 	const losesOverwrite = canManageOverwrites(guild, overwritesOf(channel)) && !canManageOverwrites(guild, after);
 	if (lost === 0n && !losesOverwrite) return undefined;
@@ -309,9 +297,9 @@ function refusedRoleLoss(guild: Guild, own: ReadonlyMap<string, bigint>, step: C
 	if (after === undefined || !own.has(targetId) || guild.ownerId === guild.client.user.id) return undefined;
 	const held = (roles: ReadonlyMap<string, bigint>) => {
 		const bits = [...roles.values()].reduce((all, one) => all | one, 0n);
-		return (bits & Administrator) === 0n ? bits : everything;
+		return (bits & Permission.Administrator) === 0n ? bits : everything;
 	};
-	const lost = held(own) & ~held(new Map(own).set(targetId, after)) & (working | Administrator);
+	const lost = held(own) & ~held(new Map(own).set(targetId, after)) & (working | Permission.Administrator);
 	if (lost === 0n) return undefined;
 	return `This would take ${describeBits(lost)} from the bot, which needs that to change the guild. Give it to ${ownRole(guild)} first.`;
 }
@@ -327,14 +315,14 @@ export function noteOnNewChannel(
 	if (has === everything) return undefined;
 	const kindOfChannel = kindOf(numberIn(body, "type") ?? 0);
 	const isVoice = kindOfChannel === "voice" || kindOfChannel === "stage";
-	const needed = ViewChannel | ManageChannels | (isVoice ? Connect : 0n);
+	const needed = Permission.ViewChannel | Permission.ManageChannels | (isVoice ? Permission.Connect : 0n);
 	const parent = guild.channels.cache.get(guard.parentId ?? "");
 	// Without overwrites of its own a channel gets those of its category.
 	const inherited = parent && !parent.isThread() ? overwritesOf(parent) : categories.get(guard.parentId ?? "");
 	const isGiven = body.permission_overwrites !== undefined && guard.overwrites;
 	const overwrites = isGiven ? toOverwrites(isGiven.after) : (inherited ?? new Map());
 	// Without VIEW_CHANNEL in the guild, the bot does not see new channels either.
-	const lost = ((needed & has) | ViewChannel) & ~botBitsWith(guild, overwrites, has);
+	const lost = ((needed & has) | Permission.ViewChannel) & ~botBitsWith(guild, overwrites, has);
 	if (lost === 0n) return undefined;
 	const cause =
 		(lost & has) === 0n
