@@ -34,6 +34,7 @@ export function userName({ username, id }: Pick<User, "username" | "id">): strin
 }
 
 export function memberName({ displayName, user }: GuildMember): string {
+	if (displayName === user.username) return userName(user);
 	return `${oneField(displayName)} (@${oneField(user.username)}, ID: ${user.id})`;
 }
 
@@ -42,9 +43,10 @@ export function userFields({ username, id }: Pick<User, "username" | "id">) {
 	return `@${oneField(username)} | ID: ${id}`;
 }
 
-/** "display name (@username)". */
+/** "display name (@username)", or "@username" for who has no other name. */
 export function memberNames({ displayName, user }: GuildMember): string {
-	return `${oneField(displayName)} (@${oneField(user.username)})`;
+	const username = `@${oneField(user.username)}`;
+	return displayName === user.username ? username : `${oneField(displayName)} (${username})`;
 }
 
 /** "display name (@username) | ID: id". */

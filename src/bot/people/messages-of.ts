@@ -50,7 +50,7 @@ export async function countMessages(
 	let read: { messages: readonly APIMessage[]; count: number; wholeSinceMs: number; how: string };
 	if (found && !found.isIndexing && !found.hasMore) {
 		const messages = [...new Map(found.messages.map((one) => [one.id, one])).values()];
-		const how = "all by these people in Discord's index, which may lack the latest ones";
+		const how = "all by these people in Discord's search index; only the very latest can be missing";
 		const wholeSinceMs = scope.unlisted.length > 0 ? Infinity : sinceMs;
 		read = { messages, count: messages.length, wholeSinceMs, how };
 	} else {

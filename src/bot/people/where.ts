@@ -35,7 +35,7 @@ export const whereExample = "joined since 2d and not role:@Member and messages =
 export const whereGrammar = [
 	`\`where\`: who is meant, such as: ${whereExample}. Conditions, joined by and, or, not, ( ):`,
 	"joined since 2d | joined before 2026-10-01 | joined > 2026-11-20 | account < 7d (its age)",
-	'role:@Member | role:"Two Words" | role:(@A, @B) (any of them) | no role | user:@name | name:part',
+	'role:@Member | role:"Two Words" | role:(@A, @B) (any of them) | no role | user:@name | name:part (contains it)',
 	"messages = 0 since 7d | messages >= 8 since 30d | messages = 0 (since they joined)",
 	"cases >= 2 since 90d | cases:warn | spam (was in a spam incident) | spam since 7d",
 	"reacted to MESSAGE_LINK | reacted to (LINK, CHANNEL_ID/MESSAGE_ID) with 👍",

@@ -71,9 +71,10 @@ export const listMembers = readTool({
 		const matching = found?.matches ?? [...cache.values()];
 		const total = matching.length;
 		const { page, next } = pageOf(matching, { guild, sort, after, limit });
+		const bots = matching.filter(({ user }) => user.bot).length;
 		const shown = page.length < total && `, ${page.length} shown`;
 		const counts = found
-			? `${thousands(total)} of ${countOf(cache.size, "member")} match${shown || ""}`
+			? `${thousands(total)} of ${countOf(cache.size, "member")} match${bots > 0 ? `, ${countOf(bots, "bot")} among them` : ""}${shown || ""}`
 			: `${thousands(page.length)} of ${countOf(cache.size, "member")}`;
 		const asksTimeouts = /time.?d?.?out/i.test(question?.where ?? "");
 		const timeoutOf = await readTimeouts(guild, asksTimeouts ? page.filter((member) => isTimedOut(member, nowMs)) : []);
@@ -87,8 +88,7 @@ export const listMembers = readTool({
 		return resultLines(
 			`${counts}${found ? ` (now ${time(nowMs)})` : ""}${page.length > 0 ? ":" : "."}`,
 			page.map(format),
-			unknown.length > 0 && `${countOf(unknown.length, "more member")} may match:`,
-			sample(unknown, maxUnknown, format),
+			openLines(unknown, found?.factsOf, format),
 			found?.notes,
 			stillLoading(guild, connection),
 			next,
@@ -97,6 +97,21 @@ export const listMembers = readTool({
 });
 
 const maxUnknown = 20;
+
+/** Those who may match. Many of whom the same is unknown are one line. */
+function openLines(
+	members: readonly GuildMember[],
+	factsOf: (member: GuildMember) => string = () => "",
+	format: (member: GuildMember) => string,
+): string[] {
+	if (members.length === 0) return [];
+	const lines = [...Map.groupBy(members, factsOf)].flatMap(([facts, some]) =>
+		some.length > maxAlike ? [`${thousands(some.length)} members: ${facts}`] : some.map(format),
+	);
+	return [`${countOf(members.length, "more member")} may match:`, ...sample(lines, maxUnknown, (line) => line)];
+}
+
+const maxAlike = 5;
 
 interface MemberFormat {
 	timeoutOf: TimeoutOf;
@@ -124,10 +139,9 @@ function memberFormatter(
 			.sort((a, b) => a - b)
 			.map((index) => names[index]);
 	return (member) => {
-		const { username } = member.user;
 		const joined = time(member.joinedAt);
 		return fieldLine(
-			member.displayName === username ? `@${oneField(username)} | ID: ${member.id}` : memberFields(member),
+			memberFields(member),
 			showsRoles && `roles: ${rolesOf(member).join(", ") || "none"}`,
 			factsOf && !showsTimes ? factsOf(member) : `joined: ${showsTimes ? joined : joined.slice(0, 10)}`,
 			member.id === guild.ownerId && "owner",

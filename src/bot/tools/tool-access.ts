@@ -66,7 +66,7 @@ export const findTools = everywhere(
 			});
 			const [result] = results;
 			if (!result) return `${nothing}.`;
-			const grammar = aboutPeople.test(query) ? whereGrammar : [];
+			const grammar = purposes.some((text) => aboutPeople.test(text)) ? whereGrammar : [];
 			if (results.length === 1)
 				return resultLines(
 					result.lines,

@@ -34,7 +34,7 @@ export const bulkRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.MemberRoleUpdate,
 		needs: inGuild("ManageRoles"),
-		dryRun: /^Would give thing-\d+ \(@thing-\d+, ID: \d+\) the role @thing-\d+ \(ID: \d+\)\.$/m,
+		dryRun: /^Would give @thing-\d+ \(ID: \d+\) the role @thing-\d+ \(ID: \d+\)\.$/m,
 	},
 	prune_members: {
 		ids: { include_role_ids: roleId },

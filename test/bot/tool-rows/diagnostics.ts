@@ -19,7 +19,7 @@ export const diagnosticsRows: Record<string, Row> = {
 			};
 		},
 		answer: ({ guild }) => [
-			"1 permission(s) allowed, 2 not, for thing-",
+			"1 permission(s) allowed, 2 not, for @thing-",
 			`VIEW_CHANNEL | allowed by @everyone (ID: ${guild.id})`,
 			"SEND_MESSAGES | denied by the permissions of the member (ID: ",
 			"BAN_MEMBERS | denied because no role grants it",

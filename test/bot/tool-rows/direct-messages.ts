@@ -9,7 +9,7 @@ export const directMessagesRows: Record<string, Row> = {
 	send_private_message: {
 		ids: { user_ids: memberId },
 		adds: true,
-		dryRun: /^Would send thing-\d+ \(@thing-\d+, ID: \d+\) a direct message\.$/m,
+		dryRun: /^Would send @thing-\d+ \(ID: \d+\) a direct message\.$/m,
 		person: person.botManager,
 		act(scene) {
 			const { user, channel } = newTalk(scene);
@@ -32,7 +32,7 @@ export const directMessagesRows: Record<string, Row> = {
 				args: { user_id: user.id },
 				request: `GET /channels/${channel.id}/messages`,
 				answer: [
-					`2 message(s) in the direct messages with ${user.username} `,
+					`2 message(s) in the direct messages with @${user.username} `,
 					`[bot] | ID: ${id} | text: said by the bot`,
 					"| text: said by them",
 				],
@@ -53,7 +53,7 @@ export const directMessagesRows: Record<string, Row> = {
 			};
 		},
 		needs: "no permission",
-		dryRun: /^Would replace content of the direct message \d+ to thing-\d+ /m,
+		dryRun: /^Would replace content of the direct message \d+ to @thing-\d+ /m,
 	},
 	delete_private_message: {
 		ids: { user_id: memberId, message_id: messageId },
@@ -68,6 +68,6 @@ export const directMessagesRows: Record<string, Row> = {
 			};
 		},
 		needs: "no permission",
-		dryRun: /^Would delete the direct message of .* \| ID: \d+ to thing-\d+ /m,
+		dryRun: /^Would delete the direct message of .* \| ID: \d+ to @thing-\d+ /m,
 	},
 };

@@ -49,7 +49,7 @@ export const membersRows: Record<string, Row> = {
 				done: () => member.nick === "Chef",
 			};
 		},
-		dryRun: /^Would give thing-\d+ \(@thing-\d+, ID: \d+\) the nickname "Chef", instead of no nickname\.$/m,
+		dryRun: /^Would give @thing-\d+ \(ID: \d+\) the nickname "Chef", instead of no nickname\.$/m,
 		reason: AuditLogEvent.MemberUpdate,
 		needs: inGuild("ManageNicknames"),
 	},

@@ -25,7 +25,7 @@ export const moderationRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.MemberBanAdd,
 		needs: inGuild("BanMembers", { permission: "ManageGuild", with: { user_ids: ["1".repeat(18), "2".repeat(18)] } }),
-		dryRun: /^Would ban thing-\d+ \(@thing-\d+, ID: \d+\)\.$/m,
+		dryRun: /^Would ban @thing-\d+ \(ID: \d+\)\.$/m,
 	},
 	unban: {
 		ids: {
@@ -80,7 +80,7 @@ export const moderationRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.MemberKick,
 		needs: inGuild("KickMembers"),
-		dryRun: /^Would kick thing-\d+ \(@thing-\d+, ID: \d+\), who has 0 role\(s\)\.$/m,
+		dryRun: /^Would kick @thing-\d+ \(ID: \d+\), who has 0 role\(s\)\.$/m,
 	},
 };
 

@@ -104,8 +104,8 @@ export const reactionsRows: Record<string, Row> = {
 				request: `GET ${path}/${inPath}`,
 				answer: [
 					"2 user(s) with 👍 on the message",
-					`(@${user.username}) | ID: ${user.id}`,
-					`(@alpha) | ID: ${botUser(scene.world).id}`,
+					`@${user.username} | ID: ${user.id}`,
+					`@alpha | ID: ${botUser(scene.world).id}`,
 				],
 			};
 		},

@@ -131,7 +131,7 @@ export const threadsRows: Record<string, Row> = {
 				request: `GET /channels/${thread.id}/thread-members`,
 				answer: [
 					` member(s) of #${thread.name} (ID: ${thread.id}), by id:`,
-					`(@${user.username}) | ID: ${user.id} | joined: `,
+					`@${user.username} | ID: ${user.id} | joined: `,
 				],
 				channel: thread.id,
 			};
@@ -153,6 +153,6 @@ export const threadsRows: Record<string, Row> = {
 			};
 		},
 		needs: inChannel("ManageThreads"),
-		dryRun: /^Would remove 1 member\(s\) from #thing-\d+ \(ID: \d+\):\nthing-\d+ \(@thing-\d+\) \| ID: \d+$/m,
+		dryRun: /^Would remove 1 member\(s\) from #thing-\d+ \(ID: \d+\):\n@thing-\d+ \| ID: \d+$/m,
 	},
 };

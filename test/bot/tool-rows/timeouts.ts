@@ -21,7 +21,7 @@ export const timeoutsRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.MemberUpdate,
 		needs: moderate,
-		dryRun: /^Would time out thing-\d+ \(@thing-\d+, ID: \d+\) until \S+Z; now is \S+Z\.$/m,
+		dryRun: /^Would time out @thing-\d+ \(ID: \d+\) until \S+Z; now is \S+Z\.$/m,
 	},
 	remove_timeout: {
 		ids: { user_ids: memberId },
@@ -36,7 +36,7 @@ export const timeoutsRows: Record<string, Row> = {
 				done: () => member.communication_disabled_until === null,
 			};
 		},
-		dryRun: /^Would end the timeout of thing-\d+ \(@thing-\d+, ID: \d+\), which would last until \S+Z\.$/m,
+		dryRun: /^Would end the timeout of @thing-\d+ \(ID: \d+\), which would last until \S+Z\.$/m,
 		reason: AuditLogEvent.MemberUpdate,
 		needs: moderate,
 	},

@@ -32,6 +32,6 @@ export const voiceRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.MemberUpdate,
 		needs: inChannel("MuteMembers"),
-		dryRun: /^thing-\d+ \(@thing-\d+, ID: \d+\): muted$/m,
+		dryRun: /^@thing-\d+ \(ID: \d+\): muted$/m,
 	},
 };

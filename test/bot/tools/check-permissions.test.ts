@@ -250,7 +250,7 @@ describe("a matrix", () => {
 		expect(text.split("\n")).toEqual([
 			'4 role(s) or member(s) in 3 channel(s); a role as a member\'s only one. "all" is: MANAGE_CHANNELS, VIEW_CHANNEL, SEND_MESSAGES',
 			`Checked: ${zoeName} (@zoe, ID: ${zoe}) | @everyone (ID: ${guild.id}) | ${cook}`,
-			`ADMINISTRATOR by @Waiter (ID: ${Waiter.role.id}): waiter (@waiter, ID: ${Waiter.user.id})`,
+			`ADMINISTRATOR by @Waiter (ID: ${Waiter.role.id}): @waiter (ID: ${Waiter.user.id})`,
 			`#kitchen (ID: ${kitchen.id}), #pantry (ID: ${pantry.id}) | none: @zoe, @everyone | all but MANAGE_CHANNELS: @Cook`,
 			`#hall (ID: ${hall.id}) | all but MANAGE_CHANNELS: @zoe, @everyone, @Cook`,
 		]);
@@ -366,10 +366,10 @@ describe("who has a permission", () => {
 		expect(text).toContain(`\nOwner: ${owner} | ADMINISTRATOR by @alpha `);
 		expect(lines).toEqual([
 			`#kitchen (ID: ${kitchen.id}):`,
-			`VIEW_CHANNEL, SEND_MESSAGES: 4, 1 of them bot(s) | 2 owner or administrator(s) | 1 by channel permissions of @Cook (ID: ${Cook.role.id}): cook (@cook, ID: ${Cook.user.id}) | 1 by channel permissions of their own: guest (@guest, ID: ${Guest.user.id})`,
+			`VIEW_CHANNEL, SEND_MESSAGES: 4, 1 of them bot(s) | 2 owner or administrator(s) | 1 by channel permissions of @Cook (ID: ${Cook.role.id}): @cook (ID: ${Cook.user.id}) | 1 by channel permissions of their own: @guest (ID: ${Guest.user.id})`,
 			`#hall (ID: ${hall.id}):`,
 			`VIEW_CHANNEL: ${total}, 1 of them bot(s) | 2 owner or administrator(s) | ${total - 2} as @everyone`,
-			`SEND_MESSAGES: ${total - 1}, 1 of them bot(s) | 2 owner or administrator(s) | ${total - 3} as @everyone | not 1 by channel permissions of @Waiter (ID: ${Waiter.role.id}): waiter (@waiter, ID: ${Waiter.user.id})`,
+			`SEND_MESSAGES: ${total - 1}, 1 of them bot(s) | 2 owner or administrator(s) | ${total - 3} as @everyone | not 1 by channel permissions of @Waiter (ID: ${Waiter.role.id}): @waiter (ID: ${Waiter.user.id})`,
 		]);
 	});
 
@@ -390,9 +390,9 @@ describe("who has a permission", () => {
 		});
 		expect(text).toContain(" has permissions in the guild, without channel permissions; now is ");
 		expect(text).toContain(
-			`\nOwner: Ada (@ada, ID: ${owner.user.id}) | ADMINISTRATOR by @Boss (ID: ${Boss.role.id}): Ada (@ada, ID: ${owner.user.id}), boss (@boss, ID: ${Boss.user.id})\n`,
+			`\nOwner: Ada (@ada, ID: ${owner.user.id}) | ADMINISTRATOR by @Boss (ID: ${Boss.role.id}): Ada (@ada, ID: ${owner.user.id}), @boss (ID: ${Boss.user.id})\n`,
 		);
-		expect(text).toContain(` (@alpha, ID: ${alpha.user.id}) (bot), cook (@cook, ID: ${Cook.user.id})`);
+		expect(text).toContain(` (@alpha, ID: ${alpha.user.id}) (bot), @cook (ID: ${Cook.user.id})`);
 		expect(text).toContain("\nVIEW_GUILD_INSIGHTS: 2 | 2 owner or administrator(s)");
 		expect(text).toEndWith(
 			`\nChannel permissions also allow MANAGE_WEBHOOKS: @everyone (ID: ${guild.id}) in #kitchen (ID: ${channel.id})\nUnknown in 1 channel(s) that the bot cannot see.`,

@@ -356,7 +356,7 @@ describe("what the bot needs to undo a change", () => {
 		const advice =
 			target === "the bot"
 				? "An administrator can make the change in Discord."
-				: `First allow ${name} in ${place} to alpha (@alpha, ID: ${ids["the bot"]}), or let an administrator make the change in Discord.`;
+				: `First allow ${name} in ${place} to @alpha (ID: ${ids["the bot"]}), or let an administrator make the change in Discord.`;
 		expect(refused.text).toBe(
 			`This change would take ${name} in ${place} from the bot, and the bot could not undo it. ${advice} Nothing was done.`,
 		);

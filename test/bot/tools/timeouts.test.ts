@@ -199,10 +199,10 @@ worldTest("several members are timed out until a time, and their timeouts ended"
 	const args = { user_ids, duration: until };
 	const dry = await world.call("timeout", { ...args, dry_run: true });
 	expect(dry.text).toStartWith(
-		`Dry run: nothing was done.\nWould time out 2 member(s) until ${until}, now is 2026-03-01T12:00:00Z:\nloud-1 (@loud-1) | ID: `,
+		`Dry run: nothing was done.\nWould time out 2 member(s) until ${until}, now is 2026-03-01T12:00:00Z:\n@loud-1 | ID: `,
 	);
 	const { text } = await world.call("timeout", args);
-	expect(text).toStartWith(`Timed out 2 of 2 member(s) until ${until}, now is 2026-03-01T12:00:00Z:\nloud-1 `);
+	expect(text).toStartWith(`Timed out 2 of 2 member(s) until ${until}, now is 2026-03-01T12:00:00Z:\n@loud-1 `);
 	expect(text).toEndWith(`\n1 not in the guild: ${outsider.id}`);
 	for (const { communication_disabled_until } of made)
 		expect(Date.parse(communication_disabled_until ?? "")).toBe(Date.parse(until));
@@ -213,7 +213,7 @@ worldTest("several members are timed out until a time, and their timeouts ended"
 	const one = await world.call("get_member", { user_ids: user_ids.slice(0, 1) });
 	expect(one.text).toMatch(new RegExp(`^Timed out until: ${by}$`, "m"));
 	const ended = await world.call("remove_timeout", { user_ids });
-	expect(ended.text).toStartWith("Ended 2 of 2 timeout(s):\nloud-1 ");
+	expect(ended.text).toStartWith("Ended 2 of 2 timeout(s):\n@loud-1 ");
 	expect(made.every((member) => !member.communication_disabled_until)).toBe(true);
 	await world.heard();
 	const none = await world.call("remove_timeout", { user_ids });

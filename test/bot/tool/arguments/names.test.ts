@@ -163,7 +163,7 @@ test("an unknown name is an error with similar names, all of a call in one", asy
 	const { text, isError } = await world.call("ban", { user_ids: ["@zachary", "@qqqqq"] });
 	expect(isError).toBe(true);
 	expect(text.split("\n")).toEqual([
-		`user_ids: The Cooks (ID: ${world.guild.id}) has no user "@zachary". Give the id of someone who is not a member. Similar: zacharias (@zacharias, ID: ${id}).`,
+		`user_ids: The Cooks (ID: ${world.guild.id}) has no user "@zachary". Give the id of someone who is not a member. Similar: @zacharias (ID: ${id}).`,
 		`user_ids: The Cooks (ID: ${world.guild.id}) has no user "@qqqqq". Give the id of someone who is not a member.`,
 		"Nothing was done.",
 	]);
