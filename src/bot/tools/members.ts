@@ -3,7 +3,6 @@
 import { type Guild, type GuildMember, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { actingPerson } from "../../discord/acting-person.ts";
-import type { Connection } from "../../discord/connection/connection.ts";
 import { memberFields, memberName, roleLabel, roleName, time } from "../../discord/describe.ts";
 import { currentMember, unknownMembers } from "../../discord/find.ts";
 import {
@@ -90,7 +89,7 @@ export const listMembers = readTool({
 			page.map(format),
 			openLines(unknown, found?.factsOf, format),
 			found?.notes,
-			stillLoading(guild, connection),
+			unknownMembers(guild, connection),
 			next,
 		);
 	},
@@ -189,10 +188,6 @@ function nextAfter(
 	return (member) => compare(member, last) > 0;
 }
 
-export function stillLoading(guild: Guild, connection: Connection): string[] {
-	return resultLines(unknownMembers(guild, connection));
-}
-
 export const lookupUserByName = readTool({
 	name: "lookup_user_by_name",
 	toolset: "core",
@@ -208,7 +203,7 @@ export const lookupUserByName = readTool({
 	},
 	run({ query, limit }, { guild, connection }) {
 		const found = query.flatMap((one) => lookUp(guild, one, limit, query.length > 1));
-		return [...found, ...stillLoading(guild, connection)];
+		return resultLines(found, unknownMembers(guild, connection));
 	},
 });
 

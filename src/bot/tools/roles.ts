@@ -3,7 +3,7 @@
 import { type Guild, type GuildMember, PermissionFlagsBits, PermissionsBitField, type Role, Routes } from "discord.js";
 import * as v from "valibot";
 import { memberFields, roleFields, roleName } from "../../discord/describe.ts";
-import { currentRole, knownMember, role } from "../../discord/find.ts";
+import { currentRole, knownMember, role, unknownMembers } from "../../discord/find.ts";
 import { roleIds } from "../../discord/members/member-filter.ts";
 import { isObfuscated } from "../../discord/obfuscation.ts";
 import { describeBits, personHas, requireGrantable } from "../../discord/permissions.ts";
@@ -32,7 +32,6 @@ import { color } from "../tool/arguments/colors.ts";
 import { readPermissions } from "../tool/arguments/permissions.ts";
 import { attemptEach, shownOf } from "../tool/bulk.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
-import { stillLoading } from "./members.ts";
 import { describePlace, placeBelow, planMove, requirePlaceBelow, whyPlaceBelow, whyReordered } from "./role-order.ts";
 
 const fields = {
@@ -65,7 +64,7 @@ export const listRoles = readTool({
 		return [
 			`${lines.length} roles${words}, from the top${showsPermissions ? ", with permissions beyond @everyone's" : "; only people with MANAGE_ROLES see their permissions"}:`,
 			...lines,
-			...stillLoading(guild, connection),
+			...resultLines(unknownMembers(guild, connection)),
 		];
 	},
 });
@@ -328,7 +327,7 @@ export const deleteRole = destructiveTool({
 				...resultLines(
 					shown.map(memberFields),
 					shown.length < members.length && 'Not all are shown: list_members with where="role:ID" lists them.',
-					stillLoading(guild, connection),
+					unknownMembers(guild, connection),
 				),
 			],
 			write: () => guild.client.rest.delete(Routes.guildRole(guild.id, role.id)),

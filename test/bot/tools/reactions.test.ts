@@ -168,7 +168,7 @@ worldTest("super reactions are counted, listed by themselves, and cleared with t
 	for (const [type, target, { id, username }] of lists) {
 		const text = await call("get_reactions", { emoji, type });
 		expect(text).toStartWith(`1 user(s) with ${target} the message`);
-		expect(text).toEndWith(`@${username} | ID: ${id}`);
+		expect(text).toEndWith(`(@${username}) | ID: ${id}`);
 	}
 	expect(world.simulator.journal.entries()).toEqual([]);
 	expect(await call("get_reactions", { type: "burst" })).toEndWith(
