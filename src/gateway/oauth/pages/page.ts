@@ -34,7 +34,8 @@ legend { margin: 0 0 .5rem; padding: 0; font-weight: 600; }
 	border: 1px solid var(--line); border-radius: .5rem; cursor: pointer;
 }
 .choice input {
-	flex: none; width: 1.25rem; height: 1.25rem; min-height: 0; margin: .125rem 0 0; accent-color: var(--accent);
+	flex: none; width: 1.25rem; height: 1.25rem; min-height: 0; margin: .125rem 0 0; padding: 0; border: 0;
+	accent-color: var(--accent);
 }
 .choice:has(:checked) { border-color: var(--accent); box-shadow: inset 0 0 0 1px var(--accent); }
 .choice strong, .choice span { display: block; }
