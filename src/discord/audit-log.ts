@@ -3,7 +3,6 @@
 import {
 	type APIAuditLogEntry,
 	type AuditLogEvent,
-	DiscordAPIError,
 	type Guild,
 	makeURLSearchParams,
 	PermissionFlagsBits,
@@ -11,6 +10,7 @@ import {
 	type RESTGetAPIAuditLogResult,
 	Routes,
 } from "discord.js";
+import { absentIf } from "./find.ts";
 import { mayBeAfter } from "./ids.ts";
 
 /** Discord's maximum. */
@@ -27,15 +27,10 @@ export async function readAuditLogPage(
 	{ client, id }: Guild,
 	query: RESTGetAPIAuditLogQuery,
 ): Promise<APIAuditLogEntry[] | undefined> {
-	try {
-		const { audit_log_entries } = (await client.rest.get(Routes.guildAuditLog(id), {
-			query: makeURLSearchParams(query),
-		})) as RESTGetAPIAuditLogResult;
-		return audit_log_entries;
-	} catch (error) {
-		if (error instanceof DiscordAPIError && error.status === 403) return undefined;
-		throw error;
-	}
+	const log = await absentIf([403], () =>
+		client.rest.get(Routes.guildAuditLog(id), { query: makeURLSearchParams(query) }),
+	);
+	return (log as RESTGetAPIAuditLogResult | undefined)?.audit_log_entries;
 }
 
 /**

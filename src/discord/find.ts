@@ -287,7 +287,7 @@ export async function anyChannel(guild: Guild, id: string): Promise<GuildBasedCh
 	throw new SaidError(said("refusal.no_channel"), { models });
 }
 
-/** Undefined if the result is null or Discord answers with one of the error codes. */
+/** Undefined if the result is null or Discord answers with one of the error codes or HTTP statuses. */
 export async function absentIf<T>(
 	codes: readonly number[],
 	request: () => Promise<T>,
@@ -295,17 +295,8 @@ export async function absentIf<T>(
 	try {
 		return (await request()) ?? undefined;
 	} catch (error) {
-		if (error instanceof DiscordAPIError && codes.includes(Number(error.code))) return undefined;
-		throw error;
-	}
-}
-
-/** Undefined if Discord answers 404. */
-export async function unlessUnknown<T>(read: () => Promise<T>): Promise<T | undefined> {
-	try {
-		return await read();
-	} catch (error) {
-		if (error instanceof DiscordAPIError && error.status === 404) return undefined;
+		if (error instanceof DiscordAPIError && [Number(error.code), error.status].some((one) => codes.includes(one)))
+			return undefined;
 		throw error;
 	}
 }

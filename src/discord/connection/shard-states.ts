@@ -1,12 +1,5 @@
 // Which of the bot's shards are connected to Discord's Gateway, and what was missed while one was not.
 
-export interface ShardState {
-	readonly id: number;
-	readonly connected: boolean;
-	readonly since: Date;
-	readonly reason: string;
-}
-
 interface State {
 	connected: boolean;
 	since: Date;
@@ -16,6 +9,8 @@ interface State {
 	/** Replayed messages and interactions that were ignored, because the connection loss was long. */
 	ignoredCommands: number;
 }
+
+export type ShardState = Readonly<Pick<State, "connected" | "since" | "reason"> & { id: number }>;
 
 interface Return {
 	wasLost: boolean;

@@ -2,7 +2,7 @@
 // https://discord.com/developers/docs/resources/auto-moderation
 
 import { type APIAutoModerationRule, type Guild, Routes } from "discord.js";
-import { unlessUnknown } from "../../../discord/find.ts";
+import { absentIf } from "../../../discord/find.ts";
 import { bitsIn, requirePermissions } from "../../../discord/permissions.ts";
 import {
 	type ActionName,
@@ -22,7 +22,7 @@ export function moderatesMembers(actions: readonly ActionName[] = []): boolean {
 
 export async function automodRule(guild: Guild, id: string): Promise<APIAutoModerationRule> {
 	requirePermissions(guild, undefined, bitsIn(undefined, ["ManageGuild"]));
-	const found = await unlessUnknown(() => guild.client.rest.get(Routes.guildAutoModerationRule(guild.id, id)));
+	const found = await absentIf([404], () => guild.client.rest.get(Routes.guildAutoModerationRule(guild.id, id)));
 	if (found) return found as APIAutoModerationRule;
 	throw new ToolError(`There is no AutoMod rule ${id} in the guild ${guild.id}. list_automod_rules lists them.`);
 }

@@ -3,7 +3,7 @@
 
 import { type APIGuildScheduledEvent, type Guild, Routes } from "discord.js";
 import { channelLabel, time } from "../../../discord/describe.ts";
-import { unlessUnknown } from "../../../discord/find.ts";
+import { absentIf } from "../../../discord/find.ts";
 import { fieldLine, oneField } from "../../../discord/text.ts";
 import { isHidden, visibleChannel } from "../../../discord/visible-channels.ts";
 import { type EventFields, eventFieldsOf } from "../../../guild-document/names/scheduled-event.ts";
@@ -11,7 +11,7 @@ import { ToolError } from "../../../lib/tool-error.ts";
 
 /** From Discord, with its number of interested users, if the person of the call sees its channel. */
 export async function scheduledEvent(guild: Guild, id: string): Promise<APIGuildScheduledEvent> {
-	const found = await unlessUnknown(() =>
+	const found = await absentIf([404], () =>
 		guild.client.rest.get(Routes.guildScheduledEvent(guild.id, id), {
 			query: new URLSearchParams({ with_user_count: "true" }),
 		}),
