@@ -20,7 +20,7 @@ export function socketUrl(host: string): string {
 }
 
 /** The WebSocket of a session. */
-export interface SessionConnection {
+interface SessionConnection {
 	send(text: string): unknown;
 	close(code: number, reason: string): void;
 }

@@ -194,16 +194,6 @@ describe("refusals", () => {
 		["a row without a label", { components: [{ type: 1, components: [input] }] }, "components.0.components.0.label"],
 		["a button", { components: [{ ...label, component: { type: 2 } }] }, "components.0.component.type"],
 		["a long label", { components: [{ ...label, label: "x".repeat(46) }] }, "components.0.label"],
-		[
-			"a disabled menu",
-			{ components: [{ ...label, component: { type: 5, custom_id: "who", disabled: true } }] },
-			"components.0.component.disabled",
-		],
-		[
-			"a menu that must be filled with nothing",
-			{ components: [{ ...label, component: { type: 5, custom_id: "who", min_values: 0 } }] },
-			"components.0.component.min_values",
-		],
 	])("%s: refused", async (_, fault, path) => {
 		await using world = await startAnswering({}, {}, registered);
 		const { simulator, bot, ada } = world;

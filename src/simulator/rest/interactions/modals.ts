@@ -39,17 +39,11 @@ const textInput = {
 	max_length: f.integer(1, 4000),
 };
 
-const inModal = {
-	required: f.boolean,
-	disabled: f.refine(f.boolean, (disabled) => {
-		// A guess (modal-disabled): the code of this error.
-		if (disabled) throw formError("COMPONENT_DISABLED_INVALID", "Modals cannot have disabled components");
-	}),
-};
-
 const inputFields: Readonly<Record<number, f.Fields>> = {
 	[ComponentType.TextInput]: textInput,
-	...Object.fromEntries(Object.entries(selectFields).map(([type, fields]) => [type, { ...fields, ...inModal }])),
+	...Object.fromEntries(
+		Object.entries(selectFields).map(([type, fields]) => [type, { ...fields, required: f.boolean }]),
+	),
 };
 const otherInputs = [
 	ComponentType.FileUpload,
@@ -63,18 +57,10 @@ function wrongType(type: number, types: readonly number[]) {
 	return f.notOneOf(types, "type");
 }
 
-/** A guess (modal-required): the code of this error. */
-function checkSelect(menu: object): void {
-	checkCounts(menu);
-	const { required, min_values } = menu as Record<string, unknown>;
-	if (required === false || min_values !== 0) return;
-	throw formError("NUMBER_TYPE_MIN", "int value should be greater than or equal to 1.", "min_values");
-}
-
 const label = f.required(f.text(1, 45));
 
 const input = f.refine(f.byType<ModalInput>(inputFields, wrongType), (one) => {
-	if (one.type !== ComponentType.TextInput) checkSelect(one);
+	if (one.type !== ComponentType.TextInput) checkCounts(one);
 	return one;
 });
 
