@@ -9,6 +9,7 @@ import { currentRun, timeLeftMs } from "../../discord/rest/rest.ts";
 import { countOf, fieldLine, oneLine } from "../../discord/text.ts";
 import { documentSchema } from "../../guild-document/format/document.ts";
 import { formatText } from "../../guild-document/format/format-text.ts";
+import { withUserMentions } from "../../guild-document/steps/message-steps.ts";
 import { isObject } from "../../lib/json.ts";
 import { runs } from "../../lib/program/program.ts";
 import { ToolError } from "../../lib/tool-error.ts";
@@ -136,12 +137,15 @@ export const planGuild = reading(
 
 const namedIn = toJsonSchema(documentSchema);
 
-/** With ids instead of "@username", which documents have for members, bans and overwrites. */
+/** With ids instead of "@username", which documents have for members, bans and overwrites, and mentions in messages. */
 async function withUserIds(document: unknown, guild: Guild, connection: ToolContext["connection"]): Promise<unknown> {
-	const names = isObject(document) ? namesIn(namedIn, document) : [];
-	if (!isObject(document) || names.length === 0) return document;
+	if (!isObject(document)) return document;
+	const users = guild.members.cache.map(({ user }) => user);
+	const mentioning = withUserMentions(document, users, guild.roles.cache.values());
+	const names = namesIn(namedIn, mentioning);
+	if (names.length === 0) return mentioning;
 	requireFewNames(names);
-	return replaceNames({ schema: namedIn, args: document, names, reads: false }, guild, connection);
+	return replaceNames({ schema: namedIn, args: mentioning, names, reads: false }, guild, connection);
 }
 
 type Sources = { [Name in "document" | "changes" | "copy_from"]?: unknown } & {

@@ -236,7 +236,7 @@ export const message = v.strictObject({
 		keyOf("channel", "Key of the channel, if the message is not in its channel.", { isIdentity: true }),
 	),
 	name: optional(text(1, 100, "Title of a forum post; also its key, if it has none.")),
-	content: optional(text(1, 2000, "Markdown. @Role and #channel become mentions.")),
+	content: optional(text(1, 2000, "Markdown. @Role, #channel, and @username in plan_guild become mentions.")),
 	embeds: optional(list(embed, 10, "Embeds as Discord has them; a color may be #8E44AD.")),
 	mentions: optional(choice(["none", "users", "roles", "everyone"], "Who is pinged, cumulatively. Default: none.")),
 	pin: optional(flag("Whether it is pinned.")),

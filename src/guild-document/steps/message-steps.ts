@@ -219,6 +219,23 @@ function withMentions(content: string, mentions: ReadonlyMap<string, string | un
 	return content.replaceAll(pattern, (text) => mentions.get(text.toLowerCase()) ?? text);
 }
 
+/** `@username` in messages as a mention. `roles`: the guild's; names of roles become mentions later. */
+export function withUserMentions(
+	document: Record<string, unknown>,
+	users: readonly { id: string; username: string }[],
+	roles: Iterable<{ name: string }>,
+): Record<string, unknown> {
+	const text = JSON.stringify(document);
+	const used = new Set(text.toLowerCase().match(/@[\w.]*\w/g));
+	const mentions = new Map<string, string | undefined>();
+	for (const { id, username } of users) if (used.has(`@${username}`)) mentions.set(`@${username}`, `<@${id}>`);
+	for (const role of [...roles, ...[document.roles ?? []].flat()])
+		mentions.set(`@${Object(role).name}`.toLowerCase(), undefined);
+	return JSON.parse(text, (key, value) =>
+		key === "content" && typeof value === "string" ? withMentions(value, mentions) : value,
+	);
+}
+
 /** Names for people. `isMany`: they are pinged only with MENTION_EVERYONE. */
 function pingsOf({ wanted, current, nameOf }: StepList, text: string, types: readonly string[]) {
 	const found = (type: string, pattern: RegExp) =>

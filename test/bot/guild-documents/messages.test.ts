@@ -84,6 +84,25 @@ async function startPosted() {
 	return { world, first, job, messages, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
 }
 
+test("a member is mentioned by name, unless a role has it, and the plan says who is pinged", async () => {
+	await using world = await startSeason();
+	const { id } = world.simulator.user("zoe");
+	const content = "Hi @zoe, @judge and @nobody. `@zoe` is code.";
+	const messages = [
+		{ key: "a", content, mentions: "users" },
+		{ key: "b", content: "By @zoe." },
+	];
+	const { text, hash } = await plan(world, {
+		document: { channels: [{ name: "hello", messages }], roles: [{ name: "Judge" }] },
+	});
+	expect(text).toContain("pinged @zoe\n");
+	expect(text.match(/pinged/g)).toHaveLength(1);
+	expect(await apply(world, hash)).toContain(": done, ");
+	const [a, b] = messagesIn(world, "hello");
+	expect(a).toMatchObject({ content: `Hi <@${id}>, <@&${roleNamed(world, "Judge")}> and @nobody. \`@zoe\` is code.` });
+	expect(b?.content).toBe(`By <@${id}>.`);
+});
+
 test("a season in one document is posted once, with its mentions, pins, poll, embed and role menu", async () => {
 	await using posted = await startPosted();
 	const { world, first, job, messages } = posted;

@@ -49,10 +49,8 @@ export interface PlanTextOptions {
 }
 
 /** The last lines name the plan's hash and the tool that applies it. */
-export function planText(
-	plan: Plan,
-	{ guildName, hash, self, memberName = (id) => id, remarks = [], earlier, maxBytes = maxPlanBytes }: PlanTextOptions,
-): string {
+export function planText(plan: Plan, options: PlanTextOptions): string {
+	const { guildName, hash, memberName = (id) => id, remarks = [], earlier, maxBytes = maxPlanBytes } = options;
 	const { steps, refusals, notes, duration, restore } = plan;
 	const known = new Set(earlier?.plan.steps.map(contentOf));
 	const shown = steps.filter((step) => step.action === "delete" || !known.has(contentOf(step)));
@@ -82,7 +80,7 @@ export function planText(
 			...shown
 				.filter(({ kind }) => kind !== "member")
 				.map((step) => ({
-					line: stepLine(withOwnName(step, self)),
+					line: stepLine(withNames(step, options)),
 					group: `${step.action} ${step.kind}`,
 					isFirst: step.action === "delete" || givesNotable(step),
 				})),
@@ -106,11 +104,13 @@ function assignLines(steps: readonly PlannedStep[], memberName: (id: string) => 
 	});
 }
 
-function withOwnName(step: PlannedStep, self: PlanTextOptions["self"]): PlannedStep {
-	if (!self) return step;
-	const changes = step.changes.map((change) =>
-		change.field === `access of ${self.id}` ? { ...change, field: `access of ${self.name} (this bot)` } : change,
-	);
+function withNames(step: PlannedStep, { self, memberName = (id) => id }: PlanTextOptions): PlannedStep {
+	const changes = step.changes.map((change) => {
+		if (self && change.field === `access of ${self.id}`)
+			return { ...change, field: `access of ${self.name} (this bot)` };
+		if (change.field !== "pinged") return change;
+		return { ...change, after: change.after.replaceAll(/<@!?(\d+)>/g, (_, id) => memberName(id)) };
+	});
 	return { ...step, changes };
 }
 
