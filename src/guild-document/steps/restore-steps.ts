@@ -4,16 +4,7 @@ import { isPlaceholder } from "../match/match.ts";
 import { compareIds } from "../names/ids.ts";
 import { permissionNamesOf } from "../read/from-api.ts";
 import type { Restore, RestoredField, RestoreItem } from "../restore.ts";
-import type {
-	ApiRequest,
-	Difference,
-	FieldChange,
-	GuildState,
-	RawOverwrite,
-	Refusal,
-	Step,
-	StepKind,
-} from "../steps.ts";
+import type { ApiRequest, Difference, FieldChange, GuildState, Refusal, Step, StepKind } from "../steps.ts";
 import { placeholdersIn } from "./step-list.ts";
 import { fillPlaceholders, rawOverwritesOf } from "./to-api.ts";
 import { accessChanges } from "./values.ts";
@@ -175,31 +166,7 @@ class Restoration implements Difference {
 		if (kind === "ban" && now) this.#note(item, "already banned again");
 		else if (kind === "ban") this.#add("ban", item, { method: "PUT", path: this.#pathOf(item), body: {} });
 		else if (same) this.#note(item, `already there again (ID: ${same.id})`);
-		else this.#create(item);
-	}
-
-	#create(item: RestoreItem): void {
-		const { kind, fields } = item;
-		const { exists: _, ...rest } = fields;
-		const given = Object.entries(rest).filter(([, { before }]) => before != null);
-		const body: Record<string, unknown> = Object.fromEntries(given.map(([field, { before }]) => [field, before]));
-		if (body.parent_id) body.parent_id = this.#idNow("category", String(body.parent_id)) ?? null;
-		const old = rawOverwritesOf(body as never).flatMap((one) => {
-			const id = Number(one.type) === 0 ? this.#idNow("role", one.id) : one.id;
-			return id === undefined ? [] : [[id, { ...one, type: Number(one.type) as 0 | 1, id }] as const];
-		});
-		const after = [...this.#withoutGain(item, new Map(), new Map(old)).values()];
-		if (body.permission_overwrites) body.permission_overwrites = after.map(apiOverwrite);
-		const changes = given
-			.filter(([field]) => !["name", "permission_overwrites", "type"].includes(field))
-			.map(([field, { before }]) => ({ field: labelOf(field), after: this.#textOf(field, before) }));
-		const guard = {
-			...(kind === "role" && { roleIds: [placeholderOf(item)] }),
-			...(after.length > 0 && { overwrites: { before: [], after } }),
-			...(kind === "channel" && { parentId: String(body.parent_id ?? "") }),
-		};
-		const request = { method: "POST", path: this.#pathOf(item, true), body } as const;
-		this.#add("create", item, request, { changes: [...changes, ...accessChanges([], after, this.#nameOf)], guard });
+		else this.#restoreFields(item);
 	}
 
 	/** Or its placeholder; undefined if it was deleted and is not created again. */
@@ -236,72 +203,71 @@ class Restoration implements Difference {
 		}
 	}
 
-	#restoreFields(item: RestoreItem, now: Values): void {
+	/** `now`: undefined if it is created again. */
+	#restoreFields(item: RestoreItem, now?: Values): void {
 		const { kind, id } = item;
-		const before = new Map(rawOverwritesOf(now as never).map((one) => [one.id, one]));
+		const { exists: _, ...fields } = item.fields;
+		const before = new Map(rawOverwritesOf((now ?? {}) as never).map((one) => [one.id, one]));
 		const after = new Map(before);
 		const body: Record<string, unknown> = {};
 		const changes: FieldChange[] = [];
-		const undone: Record<string, RestoredField> = {};
-		let isBefore = true;
-		for (const [field, values] of Object.entries(item.fields)) {
+		const undone: Record<string, RestoredField> = now ? {} : item.fields;
+		let isBefore = now !== undefined;
+		for (const [field, values] of Object.entries(fields)) {
 			const [part = "", type, target = ""] = field.split(":");
+			const isOverwrite = type !== undefined;
+			const [old, set] = [values.before, values.after].map((one) => (isOverwrite ? (one ?? "0") : one));
 			const isParent = field === "parent_id" && values.before != null;
 			const kindOfOld = isParent ? "category" : type === "0" ? "role" : undefined;
-			const thing = kindOfOld ? this.#idNow(kindOfOld, isParent ? String(values.before) : target) : target;
-			const own = before.get(thing ?? "");
-			const value = type === undefined ? now[field] : String(own?.[part as "allow"] ?? 0);
-			const [old, set] = [values.before, values.after].map((one) => (type === undefined ? one : (one ?? "0")));
+			const thing = kindOfOld ? this.#idNow(kindOfOld, isParent ? String(old) : target) : target;
+			const value = isOverwrite ? String(before.get(thing ?? "")?.[part as "allow"] ?? 0) : now?.[field];
 			if (!values.impossible && isSame(value, (isParent && thing) || old)) continue;
 			isBefore = false;
-			const label = type === undefined ? labelOf(field) : `${part} of ${this.#nameOf(target)}`;
-			const refuse = (why: string) => this.#refuse(item, `${label}${why}`, [values]);
-			if (values.impossible) refuse(`: ${values.impossible}`);
-			else if (!isSame(value, set) && !this.restore.overwriteChanges)
-				refuse(` is now ${this.#textOf(field, value)}: ${changedSince}`);
-			else if (thing === undefined) refuse(": what it was does not exist any more");
-			else undone[field] = values;
-			if (thing === undefined || !undone[field]) continue;
-			if (type === undefined) {
-				body[field] = thing || (values.before ?? emptyLike(value));
-				const [from, to] = [value ?? emptyLike(values.before), body[field]].map((one) => this.#textOf(field, one));
-				changes.push({ field: label, before: from, after: to ?? "" });
-			} else {
+			const label = isOverwrite ? `${part} of ${this.#nameOf(target)}` : labelOf(field);
+			const isChanged = now && !isSame(value, set) && !this.restore.overwriteChanges;
+			const why =
+				(values.impossible && `: ${values.impossible}`) ||
+				(isChanged && ` is now ${this.#textOf(field, value)}: ${changedSince}`) ||
+				(thing === undefined && ": what it was does not exist any more");
+			if (why && now) this.#refuse(item, label + why, [values]);
+			if (why || thing === undefined) continue;
+			undone[field] = values;
+			if (isOverwrite) {
 				const present = after.get(thing) ?? { id: thing, type: Number(type) as 0 | 1, allow: 0n, deny: 0n };
-				const overwrite = { ...present, [part]: BigInt(String(values.before ?? 0)) };
+				const wanted = BigInt(String(old));
+				const isActor = this.restore.actors.includes(thing);
+				const limited = part === "allow" ? wanted & present.allow : wanted | present.deny;
+				if (isActor && limited !== wanted)
+					this.#refuse(item, `access of ${this.#nameOf(thing)}: ${getsNothing}`, now ? [values] : []);
+				const overwrite = { ...present, [part]: isActor ? limited : wanted };
 				after.set(thing, overwrite);
 				// The other half stays if others have changed it.
-				if (values.before === null && !(overwrite.allow | overwrite.deny)) after.delete(thing);
+				if ((values.before === null || isActor) && !(overwrite.allow | overwrite.deny)) after.delete(thing);
+				continue;
 			}
+			body[field] = thing || (old ?? emptyLike(value));
+			const [from, to = ""] = [value ?? emptyLike(old), body[field]].map((one) => this.#textOf(field, one));
+			const isShown = now || !["name", "type"].includes(field);
+			if (isShown) changes.push({ field: label, ...(now && { before: from }), after: to });
 		}
 		if (isBefore) this.#note(item, "already as before");
-		this.#withoutGain(item, before, after);
 		const overwrites = { before: [...before.values()], after: [...after.values()] };
 		const access = accessChanges(overwrites.before, overwrites.after, this.#nameOf);
-		if (access.length > 0) body.permission_overwrites = overwrites.after.map(apiOverwrite);
-		if (changes.length + access.length === 0) return;
+		if (access.length > 0)
+			body.permission_overwrites = overwrites.after.map((one) => ({
+				...one,
+				allow: String(one.allow),
+				deny: String(one.deny),
+			}));
+		if (now && changes.length + access.length === 0) return;
 		const guard = {
-			...(kind === "role" || kind === "everyone" ? { roleIds: [id] } : {}),
+			...((kind === "role" || kind === "everyone") && { roleIds: [now ? id : placeholderOf(item)] }),
 			...(access.length > 0 && { overwrites }),
-			...(body.parent_id !== undefined && { parentId: String(body.parent_id ?? "") }),
+			...((body.parent_id !== undefined || (!now && kind === "channel")) && { parentId: String(body.parent_id ?? "") }),
 		};
-		const request = { method: "PATCH", path: this.#pathOf(item), body } as const;
-		this.#add("edit", { ...item, fields: undone }, request, { changes: [...changes, ...access], guard });
-	}
-
-	/** `after` without what it gives to the account that is undone. */
-	#withoutGain(item: RestoreItem, before: ReadonlyMap<string, RawOverwrite>, after: Map<string, RawOverwrite>) {
-		for (const id of this.restore.actors) {
-			const none: RawOverwrite = { id, type: 1, allow: 0n, deny: 0n };
-			const [now, old] = [before.get(id) ?? none, after.get(id) ?? none];
-			const limited = { ...old, allow: old.allow & now.allow, deny: old.deny | now.deny };
-			if (Bun.deepEquals(limited, old)) continue;
-			if (limited.allow | limited.deny) after.set(id, limited);
-			else after.delete(id);
-			const own = Object.entries(item.fields).flatMap(([field, values]) => (field.endsWith(`:${id}`) ? values : []));
-			this.#refuse(item, `access of ${this.#nameOf(id)}: ${getsNothing}`, own);
-		}
-		return after;
+		const request = { method: now ? "PATCH" : "POST", path: this.#pathOf(item, !now), body } as const;
+		const own = { ...item, fields: undone };
+		this.#add(now ? "edit" : "create", own, request, { changes: [...changes, ...access], guard });
 	}
 
 	/** For people. */
@@ -314,12 +280,6 @@ class Restoration implements Difference {
 }
 
 const placeholderOf = ({ kind, id }: Pick<RestoreItem, "kind" | "id">) => `+${kind}/${id}`;
-
-const apiOverwrite = ({ allow, deny, ...rest }: RawOverwrite) => ({
-	...rest,
-	allow: String(allow),
-	deny: String(deny),
-});
 
 const labels: Readonly<Record<string, string>> = {
 	rate_limit_per_user: "slowmode_seconds",

@@ -1,7 +1,7 @@
 // From entries of Discord's audit log to what has to be set back: for each thing the fields as they were before the first
 // change, and as the last change left them. Which keys entries have: https://docs.discord.com/developers/resources/audit-log
 
-import { type APIAuditLogEntry, AuditLogEvent, ChannelType, type Guild } from "discord.js";
+import { type APIAuditLogEntry, type APIOverwrite, AuditLogEvent, ChannelType, type Guild } from "discord.js";
 import { oneField } from "../../../discord/text.ts";
 import { visibleChannel } from "../../../discord/visible-channels.ts";
 import type { GuildDocument } from "../../../guild-document/format/document.ts";
@@ -33,8 +33,6 @@ const editable: Partial<Record<StepKind, ReadonlySet<string>>> = {
 	event: keysOf("name description scheduled_start_time scheduled_end_time"),
 	automod: keysOf("name enabled event_type trigger_metadata actions exempt_roles exempt_channels"),
 };
-/** Only of what is created again. */
-const ofDeleted = keysOf("permission_overwrites trigger_type");
 /** Without a meaning for people, or the same as another field. */
 const ignored = keysOf("id guild_id managed tags creator_id version");
 
@@ -157,6 +155,9 @@ function whyImpossible({ key, new_value, old_value }: Change): string | undefine
 	return isGradient ? noStep("gradients") : undefined;
 }
 
+const overwritesIn = (changes: readonly Change[]): APIOverwrite[] =>
+	Object(changes.find(({ key }) => key === "permission_overwrites")).old_value ?? [];
+
 /** `entries`: the ids of the entry and of its call. */
 function fieldsOf(event: string, kind: StepKind, entry: APIAuditLogEntry, entries: readonly string[]): Fields {
 	const changes = changesOf(entry);
@@ -178,11 +179,13 @@ function fieldsOf(event: string, kind: StepKind, entry: APIAuditLogEntry, entrie
 			set(`role:${Object(role).id}`, key !== "$add", key === "$add");
 	if (isNew || isGone) set("exists", isGone, isNew);
 	if (isNew || kind === "member") return fields;
+	for (const one of isGone ? overwritesIn(changes) : [])
+		for (const part of ["allow", "deny"] as const) set(`${part}:${one.type}:${one.id}`, String(one[part]));
 	const known = editable[kind === "everyone" ? "role" : kind === "category" ? "channel" : kind];
 	for (const change of changes) {
 		const { key, old_value, new_value } = change;
 		const impossible = ignored.has(key) || isGone ? undefined : whyImpossible(change);
-		if (known?.has(key) || (isGone && ofDeleted.has(key))) set(key, old_value, new_value);
+		if (known?.has(key) || (isGone && key === "trigger_type")) set(key, old_value, new_value);
 		else if (impossible) fields[key] = { before: null, after: null, entries, impossible };
 	}
 	return fields;
