@@ -9,7 +9,15 @@ import { createMonitor } from "../lib/program/monitor.ts";
 import { type Running, version } from "../lib/program/program.ts";
 import { Deadlines } from "../lib/signal.ts";
 import type { Store } from "../lib/store/store.ts";
-import { createBearerCheck, createHostCheck, createOriginCheck, unauthorized, withCors } from "../mcp/access.ts";
+import {
+	bearerToken,
+	createBearerCheck,
+	createHostCheck,
+	createOriginCheck,
+	createTokenMatch,
+	unauthorized,
+	withCors,
+} from "../mcp/access.ts";
 import { notFound } from "../mcp/http-response.ts";
 import { countedMethod, createServer } from "../mcp/server.ts";
 import { createEndpoint, type EndpointHandler } from "../mcp/streamable-http.ts";
@@ -170,7 +178,6 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 			})
 		: undefined;
 	const authenticate = createAuthenticator({
-		token,
 		find: { key: store && createFindKey(store), access: oauth?.findAccessToken },
 		refuse: (request) => unauthorized(request, oauth?.challenge(pathOf(request))),
 		log,
@@ -190,7 +197,10 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 	});
 	const endpoint = createEndpoint({ server, maxBodyBytes, sessions });
 	return {
-		fetch: withCors(config.allowedOrigins, createFetch({ checks, monitor, oauth, console, authenticate, endpoint })),
+		fetch: withCors(
+			config.allowedOrigins,
+			createFetch({ checks, monitor, oauth, console, isRoot: createTokenMatch(token), authenticate, endpoint }),
+		),
 		responses: metrics.responses,
 		start: () => void refresher.start(),
 		refresh: () => refresher.refresh(),
@@ -235,6 +245,8 @@ interface FetchOptions {
 	monitor: ReturnType<typeof createMonitor>;
 	oauth: OAuth | undefined;
 	console: Console | undefined;
+	/** By MCP_AUTH_TOKEN. */
+	isRoot(token: string): boolean;
 	authenticate: Authenticate;
 	endpoint: EndpointHandler;
 }
@@ -244,6 +256,7 @@ function createFetch({
 	monitor,
 	oauth,
 	console,
+	isRoot,
 	authenticate,
 	endpoint,
 }: FetchOptions): ListenOptions["fetch"] {
@@ -265,8 +278,10 @@ function createFetch({
 		if (refusal) return refusal;
 		const { headers } = request;
 		const isNarrowed = path === readOnlyPath || headers.has("x-mcp-readonly") || headers.has("x-mcp-toolsets");
-		const caller = authenticate(request);
-		if (caller === "root") return endpoint(request, http, isNarrowed ? narrow(undefined, headers, path) : undefined);
+		const token = bearerToken(request);
+		if (token !== undefined && isRoot(token))
+			return endpoint(request, http, isNarrowed ? narrow(undefined, headers, path) : undefined);
+		const caller = authenticate(request, token);
 		if (caller instanceof Response) return caller;
 		return caller.then((known) => {
 			if (known instanceof Response) return known;

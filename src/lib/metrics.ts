@@ -9,7 +9,7 @@ type LabelValues = readonly string[];
 type Sample = readonly [labelValues: LabelValues, value: number];
 
 export interface Counter {
-	/** Default 1; RangeError if negative. */
+	/** Default 1. */
 	add(labelValues: LabelValues, amount?: number): void;
 	value(labelValues: LabelValues): number;
 }
@@ -25,7 +25,7 @@ type AddRead = (
 	read: () => number | Iterable<Sample>,
 ) => void;
 
-/** TypeError for an invalid or duplicate name. Metrics without labels are listed even before their first value. */
+/** Metrics without labels are listed even before their first value. */
 export interface Registry {
 	counter(name: string, help: string, labelNames?: readonly string[]): Counter;
 	/** The callback is called whenever Prometheus reads the metrics. */
@@ -39,21 +39,14 @@ export interface Registry {
 const defaultBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 export function createRegistry(): Registry {
-	const taken = new Set<string>();
 	const metrics: (() => Iterable<string>)[] = [];
 
 	function add(
 		type: "counter" | "gauge" | "histogram",
 		name: string,
 		help: string,
-		labelNames: readonly string[],
 		samples: () => Iterable<string>,
 	): void {
-		checkNames(name, labelNames);
-		const suffixes = type === "histogram" ? histogramSuffixes : [];
-		const names = [name, ...suffixes.map((suffix) => name + suffix)];
-		for (const one of names) if (taken.has(one)) throw new TypeError(`duplicate metric name: ${one}`);
-		for (const one of names) taken.add(one);
 		const head = [`# HELP ${name} ${escapeHelp(help)}`, `# TYPE ${name} ${type}`];
 		metrics.push(function* () {
 			yield* head;
@@ -64,24 +57,20 @@ export function createRegistry(): Registry {
 	const addRead =
 		(type: "counter" | "gauge"): AddRead =>
 		(name, help, labelNames, read) =>
-			add(type, name, help, labelNames, function* () {
+			add(type, name, help, function* () {
 				const values = read();
 				const samples: Iterable<Sample> = typeof values === "number" ? [[[], values]] : values;
-				for (const [labelValues, value] of samples) {
-					checkCount(name, labelNames, labelValues);
-					yield sample(name, labelText(labelNames, labelValues), value);
-				}
+				for (const [labelValues, value] of samples) yield sample(name, labelText(labelNames, labelValues), value);
 			});
 
 	return {
 		counter(name, help, labelNames = []) {
-			const series = createSeries(name, labelNames, () => ({ sum: 0 }));
-			add("counter", name, help, labelNames, function* () {
+			const series = createSeries(labelNames, () => ({ sum: 0 }));
+			add("counter", name, help, function* () {
 				for (const { labels, state } of series.all()) yield sample(name, labels, state.sum);
 			});
 			return {
 				add(labelValues, amount = 1) {
-					if (!(amount >= 0)) throw new RangeError(`${name}: negative amount ${amount}`);
 					series.of(labelValues).sum += amount;
 				},
 				value: (labelValues) => series.peek(labelValues)?.sum ?? 0,
@@ -89,18 +78,13 @@ export function createRegistry(): Registry {
 		},
 		readCounter: addRead("counter"),
 		gauge: addRead("gauge"),
-		histogram(name, help, labelNames = [], bucketsSeconds = defaultBucketsSeconds) {
-			const bounds = [...bucketsSeconds];
-			if (labelNames.includes("le"))
-				throw new TypeError(`the metric ${name} must not have a label "le", which is reserved for buckets`);
-			if (!bounds.every((bound, at) => at === 0 || bound > Number(bounds[at - 1])))
-				throw new TypeError(`the buckets of the metric ${name} are not in ascending order`);
-			const series = createSeries(name, labelNames, () => ({
+		histogram(name, help, labelNames = [], bounds = defaultBucketsSeconds) {
+			const series = createSeries(labelNames, () => ({
 				// The last count is for +Inf.
 				counts: new Array<number>(bounds.length + 1).fill(0),
 				sum: 0,
 			}));
-			add("histogram", name, help, labelNames, function* () {
+			add("histogram", name, help, function* () {
 				for (const { labels, state } of series.all()) {
 					let count = 0;
 					for (const [at, own] of state.counts.entries()) {
@@ -116,8 +100,6 @@ export function createRegistry(): Registry {
 			});
 			return {
 				observe(labelValues, seconds) {
-					// A NaN would stay in the sum forever.
-					if (Number.isNaN(seconds)) throw new RangeError(`the value observed for the metric ${name} is not a number`);
 					const state = series.of(labelValues);
 					let at = 0;
 					while (at < bounds.length && seconds > Number(bounds[at])) at += 1;
@@ -147,8 +129,6 @@ export function addProcessMetrics(registry: Registry): void {
 	});
 }
 
-const histogramSuffixes = ["_bucket", "_sum", "_count"] as const;
-
 interface Series<State> {
 	labels: string;
 	state: State;
@@ -159,7 +139,7 @@ interface SeriesNode<State> {
 	next: Map<string, SeriesNode<State>>;
 }
 
-function createSeries<State>(name: string, labelNames: readonly string[], begin: () => State) {
+function createSeries<State>(labelNames: readonly string[], begin: () => State) {
 	const all: Series<State>[] = [];
 	const createNode = (): SeriesNode<State> => ({ series: undefined, next: new Map() });
 	const root = createNode();
@@ -173,7 +153,6 @@ function createSeries<State>(name: string, labelNames: readonly string[], begin:
 	return {
 		// A map per label, because a key of several values would be a new text for each call.
 		of(labelValues: LabelValues): State {
-			checkCount(name, labelNames, labelValues);
 			let node = root;
 			for (const value of labelValues) {
 				let next = node.next.get(value);
@@ -186,27 +165,12 @@ function createSeries<State>(name: string, labelNames: readonly string[], begin:
 			return (node.series ?? start(node, labelValues)).state;
 		},
 		peek(labelValues: LabelValues): State | undefined {
-			checkCount(name, labelNames, labelValues);
 			let node: SeriesNode<State> | undefined = root;
 			for (const value of labelValues) node = node?.next.get(value);
 			return node?.series?.state;
 		},
 		all: () => all,
 	};
-}
-
-function checkCount(name: string, labelNames: readonly string[], labelValues: LabelValues): void {
-	if (labelValues.length !== labelNames.length)
-		throw new TypeError(
-			`the metric ${name} has ${labelNames.length} labels, but received ${labelValues.length} label values`,
-		);
-}
-
-function checkNames(name: string, labelNames: readonly string[]): void {
-	if (!/^[a-zA-Z_:][\w:]*$/.test(name)) throw new TypeError(`${JSON.stringify(name)} is not a valid metric name`);
-	for (const label of labelNames)
-		if (!/^(?!__)[a-zA-Z_]\w*$/.test(label)) throw new TypeError(`${JSON.stringify(label)} is not a valid label name`);
-	if (new Set(labelNames).size < labelNames.length) throw new TypeError(`the metric ${name} has a duplicate label`);
 }
 
 function labelText(labelNames: readonly string[], labelValues: LabelValues): string {

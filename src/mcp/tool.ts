@@ -75,9 +75,8 @@ export function tool<const Entries extends v.ObjectEntries, Context>(
 				: { destructiveHint: !definition.additive, ...(definition.idempotent && { idempotentHint: true }) },
 		},
 		async call(args, context, call) {
-			const unknown = unknownKeys(input, args);
 			const parsed = v.safeParse(input, dropNulls(input.entries, args));
-			if (!parsed.success || unknown.length > 0) throw invalidArguments(parsed.issues ?? [], unknown);
+			if (!parsed.success) throw invalidArguments(parsed.issues, unknownKeys(input, args));
 			try {
 				return textResult(await definition.run(parsed.output, context, call));
 			} catch (error) {

@@ -52,17 +52,7 @@ describe("tracestate", () => {
 		},
 	);
 
-	test.each([
-		"",
-		",",
-		"a",
-		"A=b",
-		"a=",
-		"a=b=c",
-		"a@b@c=d",
-		Array.from({ length: 33 }, (_, n) => `k${n}=v`).join(),
-		Array.from({ length: 20 }, (_, n) => `k${n}=${"v".repeat(250)}`).join(),
-	])("%j is left out", (tracestate) => {
+	test.each(["", "a=\u00e4", `a=${"v".repeat(5_000)}`])("%j is left out", (tracestate) => {
 		expect(read({ traceparent: valid, tracestate })).toEqual({ id, traceparent: valid, tracestate: undefined });
 	});
 });

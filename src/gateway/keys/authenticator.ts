@@ -1,11 +1,10 @@
-// Says who makes a request, by its bearer token: MCP_AUTH_TOKEN is the root key, other tokens are in the gateway's
-// database. What a token may do is decided elsewhere.
+// Says who makes a request, by a bearer token in the gateway's database. What a token may do is decided elsewhere.
 
 import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { pathOf } from "../../lib/program/listen.ts";
 import { within } from "../../lib/wait.ts";
-import { bearerToken, createTokenMatch, unauthorized } from "../../mcp/access.ts";
+import { unauthorized } from "../../mcp/access.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 import { hashToken, kindOfToken, type TokenKind } from "./token.ts";
 
@@ -20,12 +19,10 @@ export interface TokenOwner {
 /** Undefined if the token is unknown or revoked. Rejects if the database is unavailable. */
 export type FindToken = (hash: string) => Promise<TokenOwner | undefined>;
 
-/** "root" for the root key; responses: 401 for an invalid token, 503 if the database is unavailable. */
-export type Authenticate = (request: Request) => "root" | Response | Promise<Principal | Response>;
+/** Responses: 401 for an invalid token or none, 503 if the database is unavailable. */
+export type Authenticate = (request: Request, token: string | undefined) => Response | Promise<Principal | Response>;
 
 interface AuthenticatorOptions {
-	/** MCP_AUTH_TOKEN, which has no limits. */
-	token: string;
 	/** By kind of token (API key, OAuth access token). */
 	find: { [Kind in TokenKind]?: FindToken | undefined };
 	log: Log;
@@ -53,7 +50,6 @@ const maxGuesses = 200;
 const retryAfterSeconds = 5;
 
 export function createAuthenticator({
-	token,
 	find,
 	log,
 	refuse = unauthorized,
@@ -62,7 +58,6 @@ export function createAuthenticator({
 	now = Date.now,
 	monotonicNow = () => performance.now(),
 }: AuthenticatorOptions): Authenticate {
-	const isRoot = createTokenMatch(token);
 	const lookUps = new Map<string, LookUp>();
 	let guesses = 0;
 
@@ -109,10 +104,7 @@ export function createAuthenticator({
 		}
 	}
 
-	return (request) => {
-		const given = bearerToken(request);
-		if (given === undefined) return refuse(request);
-		if (isRoot(given)) return "root";
+	return (request, given = "") => {
 		const kind = kindOfToken(given);
 		const findToken = kind && find[kind];
 		return findToken ? authenticate(request, given, findToken) : refuse(request);

@@ -14,7 +14,6 @@ const noes = new Set(["", "false", "f", "no", "n", "0", "off"]);
 export function narrow(principal: Principal | undefined, headers: Headers, path: string): Principal | undefined {
 	const readOnly = headers.get("x-mcp-readonly");
 	const toolsets = headers.get("x-mcp-toolsets");
-	if (readOnly === null && toolsets === null && path !== readOnlyPath) return principal;
 	const reads = path === readOnlyPath || (readOnly !== null && !noes.has(readOnly.trim().toLowerCase()));
 	const wanted = toolsets === null ? undefined : toolsetsIn(toolsets);
 	if (!reads && !wanted) return principal;

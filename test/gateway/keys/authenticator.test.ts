@@ -6,7 +6,6 @@ import { createToken, hashToken } from "../../../src/gateway/keys/token.ts";
 import { StoreUnavailable } from "../../../src/gateway/store/unavailable.ts";
 import { recordLog } from "../../support/log.ts";
 
-const rootToken = "the-root-key-of-the-test";
 const owner: TokenOwner = { principal: { id: "key:mods", name: "mods", access: "read" } };
 
 function requestWith(token: string | undefined): Request {
@@ -31,7 +30,6 @@ function createWorld({ findTimeoutMs = 30_000 } = {}) {
 		}) as FindToken,
 	};
 	const authenticate = createAuthenticator({
-		token: rootToken,
 		find: { key: (hash) => world.find(hash) },
 		log,
 		findTimeoutMs,
@@ -40,7 +38,7 @@ function createWorld({ findTimeoutMs = 30_000 } = {}) {
 	});
 	/** The status of a refusal, or the caller. */
 	const ask = async (token: string | undefined) => {
-		const result = await authenticate(requestWith(token));
+		const result = await authenticate(requestWith(token), token);
 		return result instanceof Response ? result.status : result;
 	};
 	return Object.assign(world, { authenticate, ask });
@@ -52,12 +50,6 @@ async function seen(response: unknown) {
 	const { status, headers } = response;
 	return { status, headers: [...headers], body: await response.text() };
 }
-
-test("the root key is recognised at once, and asks nobody", () => {
-	const { authenticate, asked } = createWorld();
-	expect(authenticate(requestWith(rootToken))).toBe("root");
-	expect(asked).toEqual([]);
-});
 
 test("a key is its owner's", async () => {
 	const { ask, owners } = createWorld();
@@ -73,10 +65,9 @@ test("guesses with a wrong checksum are refused at once, and ask nobody", () => 
 		`${token.slice(0, -1)}${token.endsWith("0") ? "1" : "0"}`,
 		token.replace("guildhall_", "guildhall_at_"),
 		"guildhall_",
-		`${rootToken}x`,
 		`guildhall_${"a".repeat(10_000)}`,
 	]) {
-		const result = authenticate(requestWith(guess));
+		const result = authenticate(requestWith(guess), guess);
 		expect(result instanceof Response && result.status).toBe(401);
 	}
 	expect(asked).toEqual([]);
@@ -85,7 +76,7 @@ test("guesses with a wrong checksum are refused at once, and ask nobody", () => 
 test("kinds of tokens without a look-up are refused at once", () => {
 	const { authenticate, asked } = createWorld();
 	for (const kind of ["access", "refresh"] as const) {
-		const result = authenticate(requestWith(createToken(kind)));
+		const result = authenticate(requestWith(createToken(kind)), createToken(kind));
 		expect(result instanceof Response && result.status).toBe(401);
 	}
 	expect(asked).toEqual([]);
@@ -97,11 +88,13 @@ test("an unknown, an expired, a revoked and a malformed token get the same respo
 	owners.set(hashToken(expired), { ...owner, expiresAt: clock.now });
 	const revoked = createToken("key");
 	owners.set(hashToken(revoked), owner);
-	await authenticate(requestWith(revoked));
+	await authenticate(requestWith(revoked), revoked);
 	owners.delete(hashToken(revoked));
 	clock.monotonicNow += 500;
 	const responses = await Promise.all(
-		[createToken("key"), expired, revoked, "guess"].map(async (token) => seen(await authenticate(requestWith(token)))),
+		[createToken("key"), expired, revoked, "guess"].map(async (token) =>
+			seen(await authenticate(requestWith(token), token)),
+		),
 	);
 	const [first, ...others] = responses;
 	expect(first).toEqual({
@@ -165,13 +158,11 @@ test("when the database cannot be asked, nobody gets in, and clients may try aga
 	const token = createToken("key");
 	for (const error of [new StoreUnavailable("the disk is full"), new Error("no such table")]) {
 		world.find = () => Promise.reject(error);
-		const response = await seen(await world.authenticate(requestWith(token)));
+		const response = await seen(await world.authenticate(requestWith(token), token));
 		expect(response.status).toBe(503);
 		expect(response.headers).toContainEqual(["retry-after", "5"]);
 		expect(response.body).not.toContain("disk");
 	}
-	// The root key needs no database.
-	expect(await world.ask(rootToken)).toBe("root");
 	world.find = async () => owner;
 	expect(await world.ask(token)).toBe(owner.principal);
 	expect(world.lines.join()).toContain("could not check a token");
@@ -225,7 +216,7 @@ test("guesses with a right checksum do not keep valid tokens from the database",
 
 test("a request without a token is asked for one", async () => {
 	const { authenticate } = createWorld();
-	expect(await seen(await authenticate(requestWith(undefined)))).toMatchObject({
+	expect(await seen(await authenticate(requestWith(undefined), undefined))).toMatchObject({
 		status: 401,
 		headers: expect.arrayContaining([["www-authenticate", "Bearer"]]),
 	});
