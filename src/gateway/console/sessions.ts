@@ -3,10 +3,12 @@
 
 import * as v from "valibot";
 import { parseJson } from "../../lib/json.ts";
+import { LruMap } from "../../lib/lru-map.ts";
+import type { Store } from "../../lib/store/store.ts";
 import { isSameSecret } from "../keys/token.ts";
 import { cookiesOf } from "../oauth/people/browser.ts";
 import type { DiscordPerson } from "../oauth/people/discord.ts";
-import { createEndedSessions, type EndedSessionsStore } from "./ended-sessions.ts";
+import { StoreUnavailable } from "../store/unavailable.ts";
 import { isOnLoopback } from "./origin.ts";
 
 async function deriveKey(password: string): Promise<Buffer> {
@@ -19,6 +21,8 @@ async function deriveKey(password: string): Promise<Buffer> {
 /** In milliseconds, whether it is used or not. */
 export const sessionLifetimeMs = 12 * 3_600_000;
 const maxCookieLength = 3_000;
+/** Of which this gateway knows without asking the database. */
+const maxEnded = 10_000;
 
 const cookieNames = { https: "__Host-guildhall-console", loopback: "guildhall-console" } as const;
 
@@ -46,11 +50,14 @@ const stored = v.strictObject({
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-/** `now`: milliseconds since 1970. `store` remembers ended sessions. */
-export function createSessions(token: string, now: () => number, store?: EndedSessionsStore) {
+/**
+ * `now`: milliseconds since 1970. Sessions whose owners have signed out are kept in memory and in `store`, so that they stay
+ * ended after a restart and at every replica.
+ */
+export function createSessions(token: string, now: () => number, store?: Pick<Store, "sql" | "reason">) {
 	/** Slow on purpose, so that a cookie does not help to guess a short MCP_AUTH_TOKEN. Derived when first needed. */
 	let key: Promise<Buffer> | undefined;
-	const ended = createEndedSessions(now, store);
+	const ended = new LruMap<string, true>(maxEnded);
 
 	async function mac(text: string): Promise<string> {
 		key ??= deriveKey(token);
@@ -74,7 +81,21 @@ export function createSessions(token: string, now: () => number, store?: EndedSe
 		const at = now();
 		// A session that begins in the future was made before the clock was set back.
 		if (at >= expiresAt || since > at + 60_000) return false;
-		return !ended.has(session);
+		return !ended.get(session.id);
+	}
+
+	/** Whether the session was ended at another gateway. Rejects with StoreUnavailable. */
+	async function look({ id }: Session): Promise<void> {
+		if (!store || ended.get(id)) return;
+		const rows = await store.sql`SELECT id FROM console_ended_sessions WHERE id = ${id}`;
+		if (rows.length > 0) ended.set(id, true);
+	}
+
+	async function tryToLook(session: Session): Promise<void> {
+		if (store?.reason !== undefined) return;
+		await look(session).catch((error) => {
+			if (!(error instanceof StoreUnavailable)) throw error;
+		});
 	}
 
 	return {
@@ -97,16 +118,22 @@ export function createSessions(token: string, now: () => number, store?: EndedSe
 			const read = await Promise.all(sessionCookiesOf(request).map(readCookie));
 			const [session, ...others] = read.filter((one) => one !== undefined && isOpen(one));
 			if (!session || others.length > 0) return undefined;
-			await (session.person ? ended.look(session) : ended.tryToLook(session));
+			await (session.person ? look(session) : tryToLook(session));
 			return isOpen(session) ? session : undefined;
 		},
-		refresh: (session: Session): Promise<void> => ended.tryToLook(session),
+		refresh: tryToLook,
 		/**
 		 * Ends a session at this gateway at once. When the promise resolves, the database records it, too, so that other
 		 * replicas, and this gateway after a restart, refuse the session; without a database they accept it. Rejects with
 		 * StoreUnavailable if the database cannot be reached.
 		 */
-		end: (session: Session): Promise<void> => ended.add(session),
+		async end({ id, expiresAt }: Session): Promise<void> {
+			ended.set(id, true);
+			if (!store) return;
+			await store.sql`DELETE FROM console_ended_sessions WHERE expires_at <= ${now()}`;
+			await store.sql`INSERT INTO console_ended_sessions (id, expires_at) VALUES (${id}, ${expiresAt})
+				ON CONFLICT (id) DO NOTHING`;
+		},
 	};
 }
 
