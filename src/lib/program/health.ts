@@ -4,6 +4,7 @@
 import { ConfigError, formatValue } from "../config.ts";
 import { describeConnectionError } from "../http.ts";
 import { reachableHost } from "./listen.ts";
+import { askPort } from "./own-port.ts";
 
 export interface HealthAddress {
 	hostname: string;
@@ -24,23 +25,16 @@ export async function askHealth(
 		throw new ConfigError("the environment", [
 			`${portSetting}: is 0 (any free port), so the health check does not know the port; set a fixed port`,
 		]);
-	// The request stays on this machine and must not go through an HTTP proxy.
-	process.env.NO_PROXY = "*";
 	const url = `http://${reachableHost(hostname)}:${port}${path}`;
+	const signal = AbortSignal.timeout(timeout);
 	try {
-		const response = await fetch(url, {
-			// Our servers accept this host name on any address.
-			headers: { Host: `127.0.0.1:${port}` },
-			redirect: "manual",
-			signal: AbortSignal.timeout(timeout),
-			keepalive: false,
-		});
-		const { ok, status } = response;
-		const says = await firstLine(response);
+		const { status = 0, body } = await askPort({ hostname, port }, signal)(path);
+		const ok = status >= 200 && status < 300;
+		const [first = ""] = body.slice(0, maxShownLength).split(/\r?\n/);
+		const says = formatValue(first.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " "));
 		return { ready: ok, line: line(ok, url, `answers ${status} ${says}`) };
 	} catch (error) {
-		const late = error instanceof Error && error.name === "TimeoutError";
-		const why = late ? `no answer within ${timeout / 1_000} s` : describeConnectionError(error);
+		const why = signal.aborted ? `no answer within ${timeout / 1_000} s` : describeConnectionError(error);
 		return { ready: false, line: line(false, url, why) };
 	}
 }
@@ -60,15 +54,4 @@ export async function healthProgram(configure: () => HealthAddress): Promise<nev
 
 function line(ready: boolean, url: string, what: string): string {
 	return `${ready ? "ready" : "not ready"}: ${url}: ${what}`;
-}
-
-async function firstLine({ body }: Response): Promise<string> {
-	const decoder = new TextDecoder();
-	let text = "";
-	for await (const chunk of body ?? []) {
-		text += decoder.decode(chunk, { stream: true });
-		if (text.length > maxShownLength || text.includes("\n")) break;
-	}
-	const [first = ""] = text.split(/\r?\n/);
-	return formatValue(first.slice(0, maxShownLength).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " "));
 }

@@ -42,7 +42,7 @@ test("a program that listens on all interfaces is asked on the loopback address"
 	}, "0.0.0.0");
 	for (const hostname of ["0.0.0.0", "::", "127.0.0.1", "localhost"]) {
 		const { ready, line } = await server.ask(hostname);
-		expect(line).toEndWith(`answers 200 "/ready 127.0.0.1:${server.port}"`);
+		expect(line).toEndWith(`answers 200 "/ready localhost:${server.port}"`);
 		expect(ready).toBe(true);
 	}
 });
