@@ -3,7 +3,7 @@
 import { checkProgram, describeVariables, parseCommandLine, runProgram, runs } from "../lib/program/program.ts";
 import { helpVariables, readConfig, readHealthAddress } from "./config/config.ts";
 import { startGateway } from "./gateway.ts";
-import { grantOptions, grantUsage, hasGrantOptions, hasKeyOptions, keyOptions, keyUsage } from "./keys/options.ts";
+import { storeOptions, storeUsage } from "./keys/options.ts";
 
 const usage =
 	() => `Usage: ${runs("gateway")} [--check | --health | --new-key NAME … | --keys | --revoke-key NAME | --grants | --revoke-grant ID] [--help] [--version]
@@ -12,31 +12,20 @@ One MCP endpoint in front of several Discord bots, at http://<address>:<port>/mc
 
   --check            check the configuration, the port, the database and every bot, then exit with 0 (all in order) or 1
   --health           ask the gateway on this machine and port whether it is ready, then exit with 0 (ready) or 1
-${keyUsage}
-${grantUsage}
+${storeUsage}
 
 Environment:
 ${describeVariables(helpVariables)}`;
 
-const values = parseCommandLine(usage, {
-	check: { type: "boolean" },
-	health: { type: "boolean" },
-	...keyOptions,
-	...grantOptions,
-});
+const values = parseCommandLine(usage, { check: { type: "boolean" }, health: { type: "boolean" }, ...storeOptions });
 // Requests to bots carry the token, so they must not go through an HTTP proxy of the environment.
 process.env.NO_PROXY = "*";
 const configure = () => readConfig(process.env);
 // A gateway that serves clients does not load what only these options need: it starts sooner and needs less memory.
-if (hasKeyOptions(values)) {
-	const { readKeyCommand } = await import("./keys/commands.ts");
+if (Object.keys(values).some((name) => name in storeOptions)) {
+	const { readStoreCommand } = await import("./oauth/commands.ts");
 	const { runStoreCommand } = await import("./store/command.ts");
-	await checkProgram(() => readKeyCommand(values, process.env), runStoreCommand);
-}
-if (hasGrantOptions(values)) {
-	const { readGrantCommand } = await import("./oauth/commands.ts");
-	const { runStoreCommand } = await import("./store/command.ts");
-	await checkProgram(() => readGrantCommand(values, process.env), runStoreCommand);
+	await checkProgram(() => readStoreCommand(values, process.env), runStoreCommand);
 }
 if (values.health) {
 	const { healthProgram } = await import("../lib/program/health.ts");

@@ -8,9 +8,7 @@ import type { Store } from "../../lib/store/store.ts";
 import { variables } from "../config/config.ts";
 import { commandIssues, readStoreCommandSettings, type StoreCommand, timeText } from "../store/command.ts";
 import { createKey, type Key, type KeyScope, keyName, listKeys, revokeKey } from "./keys.ts";
-import { type KeyValues, scopeOptions } from "./options.ts";
-
-export type { KeyValues };
+import { type StoreValues, scopeOptions } from "./options.ts";
 
 const help = {
 	"new-key": `expected a name of 1 to 64 letters, digits, "_", "." and "-"`,
@@ -24,7 +22,7 @@ const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 const maxLifetimeMs = 3_653 * unitMs.d;
 
 /** Throws a ConfigError that lists every issue of the command line and the environment. */
-export function readKeyCommand(values: KeyValues, env: Record<string, string | undefined>): StoreCommand {
+export function readKeyCommand(values: StoreValues, env: Record<string, string | undefined>): StoreCommand {
 	const issues = commandIssues(values);
 	if (values["new-key"] === undefined)
 		for (const name of scopeOptions)
@@ -36,18 +34,19 @@ export function readKeyCommand(values: KeyValues, env: Record<string, string | u
 	if (issues.length > 0) throw new ConfigError("the command line", issues);
 
 	checkInstances(env, scope.instances);
+	const { "revoke-key": key } = values;
 	return {
-		...readStoreCommandSettings(env, "keys", { mayCreate: name !== undefined }),
+		...readStoreCommandSettings(env, values.grants || values["revoke-grant"] ? "sign-ins" : "keys", {
+			mayCreate: name !== undefined,
+		}),
 		run(store) {
 			if (name !== undefined) return printNewKey(store, name, scope);
-			const revoked = values["revoke-key"];
-			if (revoked !== undefined) return printRevoked(store, revoked);
-			return printKeys(store);
+			return key === undefined ? printKeys(store) : printRevoked(store, key);
 		},
 	};
 }
 
-function readScope(values: KeyValues, issues: string[]): KeyScope {
+function readScope(values: StoreValues, issues: string[]): KeyScope {
 	const issue = (name: keyof typeof help, value: string, hint = "") =>
 		issues.push(`--${name}: ${help[name]}, received ${formatValue(value)}${hint}`);
 	const { access = "read", instances, guilds, person, expires } = values;

@@ -1,7 +1,7 @@
-// Options of keys and grants, apart from the commands, which a gateway does not need to load.
+// Options of commands on keys and grants, apart from the commands, which a gateway does not need to load.
 
 /** For `parseCommandLine`. */
-export const keyOptions = {
+export const storeOptions = {
 	"new-key": { type: "string" },
 	access: { type: "string" },
 	instances: { type: "string" },
@@ -10,19 +10,20 @@ export const keyOptions = {
 	expires: { type: "string" },
 	keys: { type: "boolean" },
 	"revoke-key": { type: "string" },
+	grants: { type: "boolean" },
+	"revoke-grant": { type: "string" },
 } as const;
 
-const commands = ["new-key", "keys", "revoke-key"] as const;
 export const scopeOptions = ["access", "instances", "guilds", "person", "expires"] as const;
 
 /** Undefined for options that were not given. */
-export type KeyValues = {
-	[Option in keyof typeof keyOptions]?:
-		| ((typeof keyOptions)[Option]["type"] extends "boolean" ? boolean : string)
+export type StoreValues = {
+	[Option in keyof typeof storeOptions]?:
+		| ((typeof storeOptions)[Option]["type"] extends "boolean" ? boolean : string)
 		| undefined;
 };
 
-export const keyUsage = `  --new-key NAME     create a key for clients, print it, and exit. Its scope:
+export const storeUsage = `  --new-key NAME     create a key for clients, print it, and exit. Its scope:
       --access LEVEL     what it may do: read (default), write, or all, which includes what deletes, punishes,
                          gives power or silences many
       --instances A,B    only these instances
@@ -30,22 +31,6 @@ export const keyUsage = `  --new-key NAME     create a key for clients, print it
       --person ID        acts as this Discord user, with this user's rights
       --expires 90d      how long it works, in minutes (m), hours (h), days (d) or weeks (w)
   --keys             list all keys with their scope and last use, then exit
-  --revoke-key NAME  end a key, on every gateway within a second, then exit`;
-
-export function hasKeyOptions(values: KeyValues): boolean {
-	return [...commands, ...scopeOptions].some((name) => values[name] !== undefined);
-}
-
-export const grantOptions = { grants: { type: "boolean" }, "revoke-grant": { type: "string" } } as const;
-
-export interface GrantValues {
-	grants?: boolean | undefined;
-	"revoke-grant"?: string | undefined;
-}
-
-export const grantUsage = `  --grants           list what people have allowed clients by signing in, then exit
+  --revoke-key NAME  end a key, on every gateway within a second, then exit
+  --grants           list what people have allowed clients by signing in, then exit
   --revoke-grant ID  end one of these, on every gateway within a second, then exit`;
-
-export function hasGrantOptions(values: GrantValues): boolean {
-	return values.grants !== undefined || values["revoke-grant"] !== undefined;
-}

@@ -1,22 +1,20 @@
 // `gateway --grants` and `--revoke-grant`: what people have allowed clients, for the operator.
 
-import { ConfigError, formatValue } from "../../lib/config.ts";
+import { formatValue } from "../../lib/config.ts";
 import { runs } from "../../lib/program/program.ts";
 import type { Store } from "../../lib/store/store.ts";
 import { onOneLine } from "../../lib/text.ts";
-import type { GrantValues } from "../keys/options.ts";
-import { commandIssues, readStoreCommandSettings, type StoreCommand, timeText } from "../store/command.ts";
+import { readKeyCommand } from "../keys/commands.ts";
+import type { StoreValues } from "../keys/options.ts";
+import { type StoreCommand, timeText } from "../store/command.ts";
 import { type Grant, Grants } from "./grants/grants.ts";
 
-/** Throws a ConfigError that lists every issue of the command line or the environment. */
-export function readGrantCommand(values: GrantValues, env: Record<string, string | undefined>): StoreCommand {
-	const { "revoke-grant": id } = values;
-	const issues = commandIssues(values);
-	if (issues.length > 0) throw new ConfigError("the command line", issues);
-	return {
-		...readStoreCommandSettings(env, "sign-ins"),
-		run: (store) => (id === undefined ? printGrants(store) : printRevoked(store, id)),
-	};
+/** Also those on keys. Throws a ConfigError that lists every issue of the command line and the environment. */
+export function readStoreCommand(values: StoreValues, env: Record<string, string | undefined>): StoreCommand {
+	const command = readKeyCommand(values, env);
+	const { grants, "revoke-grant": id } = values;
+	if (id !== undefined) return { ...command, run: (store) => endGrant(store, id) };
+	return grants ? { ...command, run: printGrants } : command;
 }
 
 async function printGrants(store: Store): Promise<boolean> {
@@ -30,7 +28,7 @@ async function printGrants(store: Store): Promise<boolean> {
 	return true;
 }
 
-async function printRevoked(store: Store, id: string): Promise<boolean> {
+async function endGrant(store: Store, id: string): Promise<boolean> {
 	if (await new Grants(store, Date.now).end(id)) {
 		console.log(`Revoked the grant ${id}. It ends within a second; calls that run now are finished.`);
 		return true;

@@ -5,7 +5,8 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { chmod, mkdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type KeyValues, readKeyCommand } from "../../../src/gateway/keys/commands.ts";
+import { readKeyCommand } from "../../../src/gateway/keys/commands.ts";
+import type { StoreValues } from "../../../src/gateway/keys/options.ts";
 import { kindOfToken } from "../../../src/gateway/keys/token.ts";
 import { ConfigError } from "../../../src/lib/config.ts";
 import { clock } from "../../support/clock.ts";
@@ -128,7 +129,7 @@ test("a server that does not answer is named, without its password", async () =>
 describe("a mistake is named before the database is touched", () => {
 	const untouched = join(directory, "untouched/g.sqlite");
 	/** The message of the ConfigError, without its first line. */
-	const issues = (values: KeyValues, env: Record<string, string> = {}) => {
+	const issues = (values: StoreValues, env: Record<string, string> = {}) => {
 		try {
 			readKeyCommand(values, { GATEWAY_DATABASE: untouched, ...env });
 			return [];
@@ -137,9 +138,9 @@ describe("a mistake is named before the database is touched", () => {
 			throw error;
 		}
 	};
-	const isInvalid = (value: KeyValues, text: string) => [{ "new-key": "mods", ...value }, text] as const;
+	const isInvalid = (value: StoreValues, text: string) => [{ "new-key": "mods", ...value }, text] as const;
 
-	test.each<readonly [KeyValues, string]>([
+	test.each<readonly [StoreValues, string]>([
 		[
 			{ "new-key": "two words" },
 			'--new-key: expected a name of 1 to 64 letters, digits, "_", "." and "-", received "two words"',
