@@ -12,7 +12,7 @@ import {
 } from "../../lib/http.ts";
 import { principalHeader } from "../../lib/principal.ts";
 import { Semaphore } from "../../lib/semaphore.ts";
-import { type Carrier, Connection, Exchange } from "./http-connection.ts";
+import { Connection, Exchange } from "./http-connection.ts";
 import { fieldName, type ParserOptions } from "./response-parser.ts";
 
 const defaults = { idleTimeoutMs: 4_000, maxHeadBytes: 16 * 1_024, maxBodyBytes: 16 * 1_024 * 1_024 };
@@ -35,28 +35,14 @@ export interface HttpClientOptions {
 	budget?: ByteBudget | undefined;
 }
 
-class Slot implements Carrier {
-	exchange: Exchange | undefined;
-
-	constructor(
-		readonly connection: Connection,
-		readonly settle: (slot: Slot) => void,
-	) {}
-
-	cancel(exchange: Exchange, reason?: HttpFailure): void {
-		this.connection.cancel(exchange, reason);
-		this.settle(this);
-	}
-}
-
 /** The constructor throws a TypeError unless the URL is an `http:` URL. */
 export class HttpClient {
 	readonly #url: URL;
 	readonly #parserOptions: ParserOptions;
 	readonly #options: HttpClientOptions & typeof defaults;
 	readonly #permits: Semaphore;
-	readonly #slots = new Set<Slot>();
-	readonly #idle: Slot[] = [];
+	readonly #connections = new Set<Connection>();
+	readonly #idle: Connection[] = [];
 	readonly #requestHeads = new WeakMap<HttpRequest["headers"], string>();
 	#timer: ReturnType<typeof setTimeout> | undefined;
 	#isClosed = false;
@@ -72,7 +58,7 @@ export class HttpClient {
 
 	/** Idle, busy and being opened. */
 	get open(): number {
-		return this.#slots.size;
+		return this.#connections.size;
 	}
 
 	send: Send = (request, signal) => {
@@ -111,12 +97,11 @@ export class HttpClient {
 		handler.failed(abortFailure(signal, "unsent"));
 	}
 
-	#send(exchange: Exchange, slot: Slot): void {
-		slot.exchange = exchange;
-		exchange.attach(slot);
-		slot.connection.send(exchange);
+	#send(exchange: Exchange, connection: Connection): void {
+		exchange.attach(connection);
+		connection.send(exchange);
 		// A reset may be detected only when the request is written.
-		this.#settle(slot);
+		this.#settle(connection);
 	}
 
 	/** Busy connections close after their request. Queued requests are still sent; new ones fail as "unsent". */
@@ -127,7 +112,7 @@ export class HttpClient {
 
 	/** The next request opens a new one. */
 	closeIdle(): void {
-		for (const slot of [...this.#idle]) this.#close(slot);
+		for (const connection of [...this.#idle]) this.#close(connection);
 	}
 
 	#serialize(request: HttpRequest): string {
@@ -145,79 +130,78 @@ export class HttpClient {
 		return `${method}${head}\r\n${body}`;
 	}
 
-	#connect(): Slot {
-		const connection = new Connection(this.#parserOptions);
-		const slot = new Slot(connection, this.#settle);
-		this.#slots.add(slot);
+	#connect(): Connection {
+		const connection = new Connection(this.#parserOptions, this.#settle);
+		this.#connections.add(connection);
 		const { hostname, port } = this.#url;
 		Bun.connect({
 			hostname: hostname.replace(/^\[|\]$/g, ""),
 			port: Number(port || 80),
-			data: slot,
+			data: connection,
 			socket: this.#handlers,
 		}).catch((cause) => {
 			connection.onClose(cause);
-			this.#settle(slot);
+			this.#settle(connection);
 		});
-		return slot;
+		return connection;
 	}
 
-	readonly #handlers: Bun.SocketHandler<Slot> = {
+	readonly #handlers: Bun.SocketHandler<Connection> = {
 		open: (socket) => {
-			socket.data.connection.onOpen(socket);
+			socket.data.onOpen(socket);
 			this.#settle(socket.data);
 		},
-		data: ({ data: slot }, bytes) => {
-			slot.connection.onData(bytes);
-			const { exchange } = slot;
+		data: ({ data: connection }, bytes) => {
+			connection.onData(bytes);
+			const { exchange } = connection;
 			// Most responses arrive in one piece and do not count towards the budget.
 			if (exchange?.isOpen) this.#options.budget?.hold(exchange, bytes.length);
-			this.#settle(slot);
+			this.#settle(connection);
 			// The head of a response that has not ended.
 			exchange?.report();
 		},
-		drain: ({ data: slot }) => slot.connection.onDrain(),
-		end: ({ data: slot }) => {
-			slot.connection.onEnd();
-			this.#settle(slot);
+		drain: ({ data: connection }) => connection.onDrain(),
+		end: ({ data: connection }) => {
+			connection.onEnd();
+			this.#settle(connection);
 		},
-		close: ({ data: slot }, cause) => {
-			slot.connection.onClose(cause);
-			this.#settle(slot);
+		close: ({ data: connection }, cause) => {
+			connection.onClose(cause);
+			this.#settle(connection);
 		},
 	};
 
-	readonly #settle = (slot: Slot): void => {
-		const { connection, exchange } = slot;
-		if (connection.isClosed && this.#slots.delete(slot)) {
-			const at = this.#idle.indexOf(slot);
+	readonly #settle = (connection: Connection): void => {
+		const { exchange } = connection;
+		if (connection.isClosed && this.#connections.delete(connection)) {
+			const at = this.#idle.indexOf(connection);
 			if (at >= 0) this.#idle.splice(at, 1);
 		}
 		if (exchange?.isOpen && connection.leftUnsent) {
-			slot.exchange = undefined;
+			connection.exchange = undefined;
 			// The request keeps its permit and is sent over a new connection.
 			this.#send(exchange, this.#connect());
 			return;
 		}
 		if (!exchange || exchange.isOpen) return;
-		slot.exchange = undefined;
+		connection.exchange = undefined;
 		exchange.detach();
 		if (exchange.heldBytes > 0) this.#options.budget?.release(exchange);
 		if (!connection.isClosed) {
-			this.#idle.push(slot);
-			if (this.#isClosed && this.#permits.waiting === 0) this.#close(slot);
+			this.#idle.push(connection);
+			if (this.#isClosed && this.#permits.waiting === 0) this.#close(connection);
 			else if (!this.#timer) this.#closeExpiredIn(this.#options.idleTimeoutMs);
 		}
 		this.#permits.release();
 		exchange.report();
 	};
 
-	#close(slot: Slot): void {
-		slot.connection.onClose();
-		this.#settle(slot);
+	#close(connection: Connection): void {
+		connection.onClose();
+		this.#settle(connection);
 	}
 
-	#takeIdle(): Slot | undefined {
+	#takeIdle(): Connection | undefined {
 		// The timer is late if the process was busy.
 		if (this.#idle.length > 0) this.#closeExpired();
 		return this.#idle.pop();
@@ -227,7 +211,7 @@ export class HttpClient {
 		const limit = performance.now() - this.#options.idleTimeoutMs;
 		for (;;) {
 			const [oldest] = this.#idle;
-			const idleSince = oldest?.connection.idleSince;
+			const idleSince = oldest?.idleSince;
 			if (!oldest || idleSince === undefined) return undefined;
 			if (idleSince > limit) return idleSince;
 			this.#close(oldest);

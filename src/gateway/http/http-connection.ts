@@ -1,5 +1,5 @@
 // One keep-alive connection: sends one request at a time and passes the response to its Exchange. Its `on…` methods report
-// events of the socket. It knows neither its pool nor the reader of the response.
+// events of the socket. It knows no other connection.
 
 import type { ByteBudget, ByteHolder } from "../../lib/byte-budget.ts";
 import {
@@ -29,15 +29,20 @@ type State =
 export class Connection {
 	/** Lost before any byte of the request was written, which can be sent on another connection. */
 	leftUnsent = false;
+	/** Until it has ended and the pool has seen it. */
+	exchange: Exchange | undefined;
 	readonly #parser: ResponseParser;
 	#socket: Socket | undefined;
 	#state: State = "connecting";
-	#exchange: Exchange | undefined;
 	#idleSince = 0;
 	#isReused = false;
 	#unwritten: Uint8Array | undefined;
 
-	constructor(parser: ParserOptions) {
+	/** `settle`: the exchange or the connection may have ended. */
+	constructor(
+		parser: ParserOptions,
+		private readonly settle: (connection: Connection) => void,
+	) {
 		this.#parser = new ResponseParser(parser);
 	}
 
@@ -53,7 +58,7 @@ export class Connection {
 	/** The connection must be new or idle. */
 	send(exchange: Exchange): void {
 		this.#parser.start(exchange.maxBodyBytes);
-		this.#exchange = exchange;
+		this.exchange = exchange;
 		if (this.#state === "idle") {
 			this.#isReused = true;
 			this.#transition("busy");
@@ -67,6 +72,7 @@ export class Connection {
 		this.#transition("closed");
 		if (reason) exchange.fail(reason);
 		else exchange.finish();
+		this.settle(this);
 	}
 
 	onOpen(socket: Socket) {
@@ -74,11 +80,11 @@ export class Connection {
 		if (this.#state !== "connecting") return socket.terminate();
 		this.#socket = socket;
 		this.#transition("busy");
-		if (this.#exchange) this.#write(this.#exchange);
+		if (this.exchange) this.#write(this.exchange);
 	}
 
 	onDrain(): void {
-		const exchange = this.#exchange;
+		const exchange = this.exchange;
 		// The server has begun to respond: it does not need the rest of the request.
 		if (!this.#unwritten || !exchange || exchange.head) return;
 		const count = this.#writeSome(exchange, this.#unwritten);
@@ -89,7 +95,7 @@ export class Connection {
 	}
 
 	onData(bytes: Buffer) {
-		const exchange = this.#exchange;
+		const exchange = this.exchange;
 		// Unrequested bytes would be taken for the response to the next request.
 		if (!exchange) return this.onClose();
 		exchange.advance("answered");
@@ -107,7 +113,7 @@ export class Connection {
 
 	/** Completes a response whose length is only marked by the end of the connection. */
 	onEnd(): void {
-		const exchange = this.#exchange;
+		const exchange = this.exchange;
 		// After a failed write Bun reports a reset as an orderly end.
 		if (exchange && !this.#unwritten && this.#parser.endsWithConnection) exchange.finish();
 		this.onClose();
@@ -115,7 +121,9 @@ export class Connection {
 
 	/** The request fails, unless the connection was reused and no byte was written (`leftUnsent`). */
 	onClose(cause?: unknown): void {
-		const exchange = this.#exchange;
+		// Terminating the socket reports its end at once.
+		if (this.isClosed) return;
+		const { exchange } = this;
 		this.#transition("closed");
 		if (!exchange?.isOpen) return;
 		if (this.#isReused && exchange.progress === "unsent") this.leftUnsent = true;
@@ -123,19 +131,17 @@ export class Connection {
 	}
 
 	#transition(next: State): void {
-		if (this.#state === "closed") return;
-		const exchange = this.#exchange;
+		if (this.isClosed) return;
 		this.#state = next;
 		if (next === "busy") {
 			this.#socket?.ref();
 			return;
 		}
-		this.#exchange = undefined;
 		if (next === "idle") {
 			this.#idleSince = performance.now();
 			// An idle connection does not keep the process alive.
 			this.#socket?.unref();
-		} else if (exchange?.isOpen) this.#socket?.terminate();
+		} else if (this.exchange?.isOpen) this.#socket?.terminate();
 		else this.#socket?.end();
 	}
 
@@ -146,7 +152,7 @@ export class Connection {
 	}
 
 	#fail(reason: unknown): void {
-		const exchange = this.#exchange;
+		const exchange = this.exchange;
 		this.#transition("closed");
 		exchange?.fail(reason);
 	}
@@ -167,11 +173,6 @@ export class Connection {
 	}
 }
 
-export interface Carrier {
-	/** With a `reason`, the response fails; otherwise it ends with the bytes received so far. */
-	cancel(exchange: Exchange, reason?: HttpFailure): void;
-}
-
 /** Callers get it when the head of the response has arrived. */
 export class Exchange implements HttpResponse, AsyncIterableIterator<Uint8Array>, ByteHolder {
 	progress: Progress = "unsent";
@@ -183,7 +184,7 @@ export class Exchange implements HttpResponse, AsyncIterableIterator<Uint8Array>
 	#piece: Uint8Array | undefined;
 	#morePieces: Uint8Array[] | undefined;
 	#wanted: PromiseWithResolvers<IteratorResult<Uint8Array>> | undefined;
-	#carrier: Carrier | undefined;
+	#connection: Connection | undefined;
 
 	constructor(
 		readonly request: string,
@@ -193,10 +194,10 @@ export class Exchange implements HttpResponse, AsyncIterableIterator<Uint8Array>
 		readonly owner: object,
 	) {}
 
-	/** A connection starts to send; `carrier` closes it if the request is aborted. */
-	attach(carrier: Carrier): void {
-		if (!this.#carrier) this.signal.addEventListener("abort", this);
-		this.#carrier = carrier;
+	/** It starts to send, and is closed if the request is aborted. */
+	attach(connection: Connection): void {
+		if (!this.#connection) this.signal.addEventListener("abort", this);
+		this.#connection = connection;
 	}
 
 	/** Head or failure. Call it when the pool is up to date, since the handler may send another request. */
@@ -226,11 +227,11 @@ export class Exchange implements HttpResponse, AsyncIterableIterator<Uint8Array>
 
 	/** The signal aborts. */
 	handleEvent(): void {
-		this.#carrier?.cancel(this, abortFailure(this.signal, this.progress));
+		this.#connection?.cancel(this, abortFailure(this.signal, this.progress));
 	}
 
 	overflow(budget: ByteBudget): void {
-		this.#carrier?.cancel(this, noRoom(budget));
+		this.#connection?.cancel(this, noRoom(budget));
 	}
 
 	/** Removes the abort listener. */
@@ -276,7 +277,7 @@ export class Exchange implements HttpResponse, AsyncIterableIterator<Uint8Array>
 	}
 
 	discard(): void {
-		this.#carrier?.cancel(this);
+		this.#connection?.cancel(this);
 		this.#takePieces();
 	}
 
