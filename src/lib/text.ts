@@ -107,3 +107,12 @@ export function quoted(text: string): string {
 export function shownName(name: string): string {
 	return /^[\w.-]{1,100}$/.test(name) ? name : quoted(name);
 }
+
+/** In the largest unit, such as "12 min". */
+export function duration(ms: number): string {
+	const seconds = Math.floor(ms / 1000);
+	if (seconds < 60) return `${seconds} s`;
+	if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`;
+	if (seconds < 2 * 86_400) return `${Math.floor(seconds / 3_600)} h`;
+	return `${Math.floor(seconds / 86_400)} d`;
+}

@@ -1,7 +1,7 @@
 // The output of `up status`: the state of each program, as JSON and as text.
 
 import { styleText } from "node:util";
-import { escapeBreaks, onOneLine } from "../lib/text.ts";
+import { duration, escapeBreaks, onOneLine } from "../lib/text.ts";
 import type { Programs } from "./programs.ts";
 import type { State, Supervisor } from "./supervisor.ts";
 
@@ -109,7 +109,7 @@ function colourOf(program: ProgramStatus): "green" | "yellow" | "red" | "gray" {
 export function stateLines(program: ProgramStatus): string[] {
 	const { state, seconds, pid, url, restarts, issue, reason } = program;
 	const details = [
-		duration(seconds),
+		duration(seconds * 1_000),
 		...(pid === undefined ? [] : [`process ${pid}`]),
 		...(state === "running" && url !== undefined ? [url] : []),
 		...(restarts === 0 ? [] : [`restarted ${restarts} ${restarts === 1 ? "time" : "times"}`]),
@@ -129,10 +129,3 @@ const states: Record<State, string> = {
 	stopping: "stopping",
 	stopped: "stopped",
 };
-
-function duration(seconds: number): string {
-	if (seconds < 120) return `${seconds} s`;
-	if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`;
-	if (seconds < 172_800) return `${Math.floor(seconds / 3_600)} h`;
-	return `${Math.floor(seconds / 86_400)} d`;
-}

@@ -3,7 +3,7 @@
 import { version } from "../../lib/program/program.ts";
 import { stagger } from "../../lib/stagger.ts";
 import type { Store } from "../../lib/store/store.ts";
-import { onOneLine, shownName } from "../../lib/text.ts";
+import { duration, onOneLine, shownName } from "../../lib/text.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { BackendState } from "../backends/backend-health.ts";
 import { shownGuildName } from "../backends/guilds.ts";
@@ -81,15 +81,6 @@ function notes(labelled: Record<string, string>): string[] {
 
 function listNames(names: readonly string[]): string {
 	return listSome(names.slice(0, maxNames).map(shownName), names.length);
-}
-
-/** In the largest unit, such as "12 min". */
-export function duration(ms: number): string {
-	const seconds = Math.floor(ms / 1000);
-	if (seconds < 60) return `${seconds} s`;
-	if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`;
-	if (seconds < 2 * 86_400) return `${Math.floor(seconds / 3_600)} h`;
-	return `${Math.floor(seconds / 86_400)} d`;
 }
 
 /** JSON of GET /status. */

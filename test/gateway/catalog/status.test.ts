@@ -1,7 +1,7 @@
 // What the gateway shows of its backends.
 
 import { expect, test } from "bun:test";
-import { duration } from "../../../src/gateway/catalog/status.ts";
+import { duration } from "../../../src/lib/text.ts";
 
 test.each([
 	[0, "0 s"],
