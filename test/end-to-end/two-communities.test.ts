@@ -95,8 +95,9 @@ test("a username is looked up in each guild, and where nobody has it, that guild
 test("somebody is banned from both in one call, and each outcome is named", async () => {
 	const args = { guild_ids: Object.values(guilds), user_ids: [userNamed(world, "zoe").id], reason: "Spam" };
 	const text = await gateway.text("ban", args);
-	expect(text).toContain(`The Cooks (ID: ${guilds.cooks}):`);
-	expect(text).toContain(`The Bakers (ID: ${guilds.bakers}):`);
+	expect(text).toBe(
+		`The Cooks (ID: ${guilds.cooks}), The Bakers (ID: ${guilds.bakers}):\nBanned @zoe (ID: ${args.user_ids[0]}).`,
+	);
 	const banned = Object.values(guilds).map((id) => [...(world.simulator.world.guilds.get(id)?.bans.keys() ?? [])]);
 	expect(banned).toEqual([args.user_ids, args.user_ids]);
 });

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { claimState, hasState, socketPath } from "../../src/up/claim.ts";
 
 const directories: string[] = [];
@@ -106,7 +106,8 @@ test("a directory of another user is refused", () => {
 
 test("a socket's path that is too long is an error, unless it is short from here", () => {
 	const { path } = workplace();
-	expect(socketPath(path)).toBe(join(path, ".up/control.sock"));
+	const state = join(path, ".up/control.sock");
+	expect([state, relative(process.cwd(), state)]).toContain(socketPath(path));
 	expect(socketPath(join(process.cwd(), "instances"))).toBe("instances/.up/control.sock");
 	expect(socketPath(join(process.cwd(), "i".repeat(80)))).toHaveLength(97);
 	for (const name of ["i".repeat(100), "é".repeat(60)])

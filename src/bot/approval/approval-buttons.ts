@@ -28,6 +28,7 @@ interface ApprovalButtonsOptions {
 export function createApprovalButtons({ settings, requests, deciding }: ApprovalButtonsOptions) {
 	return {
 		prefix: buttonPrefix,
+		isUnlimited: true,
 		async run(interaction: RepliableInteraction, rest: string) {
 			const read = readButtonId(rest);
 			if (!read || !interaction.isButton()) return;

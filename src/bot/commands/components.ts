@@ -25,6 +25,8 @@ export function callerOf({ guildId, user, locale }: RepliableInteraction) {
 export interface ComponentHandler {
 	/** Such as "rolemenu": unique, without ":". */
 	prefix: string;
+	/** Of buttons that only few people may press, such as those of approvals: no limit a person. */
+	isUnlimited?: boolean;
 	/** Must validate `rest`, which may have an old format, and reply within 3 s. A ToolError's text is shown. */
 	run(interaction: ComponentInteraction & { guildId: string }, rest: string): Promise<void>;
 }
@@ -48,8 +50,8 @@ export function serveComponents(client: Client, { handlers, log }: ComponentsOpt
 		interaction: ComponentInteraction & { guildId: string },
 		rest: string,
 	): Promise<void> {
-		const attempt = limiter.take(`${interaction.guildId} ${interaction.user.id}`);
-		if (attempt.waitS > 0) {
+		const attempt = handler.isUnlimited ? undefined : limiter.take(`${interaction.guildId} ${interaction.user.id}`);
+		if (attempt && attempt.waitS > 0) {
 			const refusal = tooOftenOnce(limiter, attempt, "answer.too_many_presses");
 			if (refusal) await answerPrivately(interaction, render(refusal, languageOf(interaction.locale)));
 			return;

@@ -39,6 +39,7 @@ export function createChargebackButtons({ store: { sql }, staffRoles, log, onDec
 
 	return {
 		prefix: buttonPrefix,
+		isUnlimited: true,
 		async run(interaction, rest) {
 			const button = readButtonId(rest);
 			if (!button || !interaction.isButton()) return;
