@@ -47,7 +47,9 @@ export const scenarios: Record<string, Scenario> = {
 		return {
 			settings: { features: { join_role: true }, join_role: { role: role("Newcomer") } },
 			create: (options) => createJoinRole(options, { scanIntervalMs: 5, saveIntervalMs: 10, backOffMs: [5, 20] }),
-			isReady: async ({ sql }) => (await sql`SELECT guild_id FROM join_role_marks`).length === 1,
+			// The life before may still have stored one of its guild.
+			isReady: async ({ sql }) =>
+				(await sql`SELECT guild_id FROM join_role_marks WHERE guild_id = ${guild.id}`).length === 1,
 			happen: () => simulator.world.members.add(guild, simulator.world.users.add({ username: "nora" })),
 			// The first life is over when it knows of it.
 			isOver: ({ isSecond, kill }) => person("nora").roles.includes(role("Newcomer")) && (isSecond || kill.writes > 0),
