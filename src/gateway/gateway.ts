@@ -4,6 +4,7 @@ import { ByteBudget } from "../lib/byte-budget.ts";
 import { ConfigError } from "../lib/config.ts";
 import type { Log } from "../lib/log.ts";
 import type { Counter } from "../lib/metrics.ts";
+import type { Principal } from "../lib/principal.ts";
 import { type ListenOptions, listen, pathOf } from "../lib/program/listen.ts";
 import { createMonitor } from "../lib/program/monitor.ts";
 import { type Running, version } from "../lib/program/program.ts";
@@ -141,15 +142,13 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 		recent,
 		withdrawals,
 	});
+	const listFor = async (principal: Principal) => (await offers.see(principal)).catalog.toolList;
 	const server = createServer({
 		info,
 		instructions: (principal) => instructionsFor(config, principal),
 		tools: {
 			list: (principal) =>
-				principal
-					? offers.see(principal).then(({ catalog }) => catalog.toolList)
-					: (firstList()?.then(() => merged.toolList) ?? merged.toolList),
-			// The tools do not change before the next refresh.
+				principal ? listFor(principal) : (firstList()?.then(() => merged.toolList) ?? merged.toolList),
 			ttlMs: () => Math.max(0, Math.round(config.refreshIntervalMs - refresher.ageMs)),
 			call: (request, caller) => calls.call(request, caller),
 		},

@@ -105,21 +105,16 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 			throw new ToolError(invalidText(issues, await keepPlan(store, kept, now())));
 		}
 		if (names.length > 0) plan.given = given.document;
-		const { earlier, removed = [] } = given;
-		const isUnchanged =
-			!isWhole && earlier?.plan.prune === plan.prune && Bun.deepEquals(document, earlier.plan.document);
+		const { removed = [] } = given;
+		const earlier = isWhole ? undefined : given.earlier;
+		const isUnchanged = earlier?.plan.prune === plan.prune && Bun.deepEquals(document, earlier?.plan.document);
 		// An export of the same guild is a backup, too.
 		const isRestored = "backup" in source || given.document.id === guild.id;
 		const remarks = resultLines(
-			isUnchanged &&
-				`This call changed nothing in the document of the plan ${earlier.hash}. changes adds and edits things; a part of it that is null, such as {"members": null}, is removed from the plan.`,
-			removed.length > 0 && `Removed from the plan: ${removed.join(", ")}.`,
-			names.length > 0 &&
-				`The bot keeps its own access: an overwrite for it was added to ${namesText(names)}. keep_bot_access: false in the document leaves it out.`,
-			isRestored && recreates(plan) && lostForGood,
-			deletesChannels(plan) && "The messages of deleted channels are lost.",
+			isUnchanged && earlier && unchangedText(earlier.hash),
+			remarksOn(plan, { removed, names, isRestored }),
 		);
-		return keepAndShow(guild, plan, { maxBytes, remarks, earlier: isWhole ? undefined : earlier });
+		return keepAndShow(guild, plan, { maxBytes, remarks, earlier });
 	}
 
 	async function begin(hash: string, given?: string): Promise<{ jobId?: string; text: string }> {
@@ -188,6 +183,23 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 		start: () => jobs.start(),
 		close: () => jobs.close(),
 	};
+}
+
+const unchangedText = (hash: string) =>
+	`This call changed nothing in the document of the plan ${hash}. changes adds and edits things; a part of it that is null, such as {"members": null}, is removed from the plan.`;
+
+/** `names`: of channels in which the bot keeps its access. */
+function remarksOn(
+	plan: Plan,
+	{ removed, names, isRestored }: { removed: readonly string[]; names: readonly string[]; isRestored: boolean },
+): string[] {
+	return resultLines(
+		removed.length > 0 && `Removed from the plan: ${removed.join(", ")}.`,
+		names.length > 0 &&
+			`The bot keeps its own access: an overwrite for it was added to ${namesText(names)}. keep_bot_access: false in the document leaves it out.`,
+		isRestored && recreates(plan) && lostForGood,
+		deletesChannels(plan) && "The messages of deleted channels are lost.",
+	);
 }
 
 const accessOf = (guild: Guild, document: GuildDocument) =>

@@ -109,7 +109,7 @@ export const planGuild = reading(
 		input: {
 			guild_id,
 			document: documentOf(
-				'Partial or whole: {"roles":[{"name":"Mods","color":"#FF0000","hoist":true,"permissions":["KICK_MEMBERS"]}],"categories":[{"name":"Staff","overwrites":[{"role":"@everyone","deny":["VIEW_CHANNEL"]},{"role":"Mods","allow":["VIEW_CHANNEL"]}],"channels":[{"name":"mod-chat","topic":"…","messages":[{"key":"intro","content":"Ask @Mods","pin":true}]},{"name":"Voice","kind":"voice","user_limit":9}]}]}. Forums have posts; messages also embeds, mentions, poll, role_menu. Also members (their roles), events, automod, welcome_screen. In order: list an existing one first to place others below it; to move an existing channel, give its id. Channels take their category\'s overwrites. All fields: export_guild with format.',
+				'Partial or whole: {"roles":[{"name":"Mods","color":"#FF0000","hoist":true,"permissions":["KICK_MEMBERS"]}],"categories":[{"name":"Staff","overwrites":[{"role":"@everyone","deny":["VIEW_CHANNEL"]},{"role":"Mods","allow":["VIEW_CHANNEL"]}],"channels":[{"name":"mod-chat","topic":"…","messages":[{"key":"intro","content":"Ask @Mods","pin":true}]},{"name":"Voice","kind":"voice","user_limit":9}]}]}. Forums have posts; messages also embeds, mentions, poll, role_menu. Also members ({"id":"@ada","roles":["Mods"]}: added), events, automod, welcome_screen. In order: list an existing one first to place others below it; to move an existing channel, give its id. Channels take their category\'s overwrites. All fields: export_guild with format.',
 			),
 			backup,
 			plan_hash: v.optional(plan_hash),

@@ -341,7 +341,7 @@ export const scheduledEvent = v.strictObject({
 	kind: choice(Object.keys(eventKinds) as (keyof typeof eventKinds)[], "Where it takes place."),
 	channel: reference("Stage or voice channel"),
 	location: defaulted("", text(0, 100, "Place of an external event.")),
-	start: instant("Start in UTC."),
+	start: instant("Start in UTC. With another start, one of this name is another event; `id` moves it."),
 	end: defaulted("", instant('End in UTC; "" for none.')),
 });
 
