@@ -8,6 +8,8 @@ export interface GuildFacts {
 	document: GuildDocument;
 	/** Ids; undefined if they are not known. */
 	members: readonly string[] | undefined;
+	/** Names of a member's roles, as far as they are known. */
+	rolesOf(id: string): readonly string[];
 	/** Lines that say what could not be read, and why. */
 	missing: readonly string[];
 }
@@ -24,7 +26,8 @@ const maxShown = 40;
 export function compareGuilds(a: GuildFacts, b: GuildFacts, parts: readonly Part[], shown: Shown): string[] {
 	const list = (x: GuildFacts, y: GuildFacts) => {
 		const ids = idsOf(x.document)?.filter((id) => y.members?.includes(id)) ?? [];
-		return ids.map(shown.person).join(", ") || "nobody";
+		const lines = ids.map((id) => [shown.person(id), y.rolesOf(id).join(", ")].filter(Boolean).join(" with "));
+		return lines.join("; ") || "nobody";
 	};
 	return [
 		`A: ${a.name}`,
@@ -37,7 +40,7 @@ export function compareGuilds(a: GuildFacts, b: GuildFacts, parts: readonly Part
 			return partLines(part, things(a.document, part), things(b.document, part), shown.all);
 		}),
 		...(parts.includes("bans") && parts.includes("members")
-			? [`banned in A, member of B: ${list(a, b)}; banned in B, member of A: ${list(b, a)}`]
+			? [`banned in A, member of B: ${list(a, b)}`, `banned in B, member of A: ${list(b, a)}`]
 			: []),
 	];
 }

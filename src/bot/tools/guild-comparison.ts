@@ -1,7 +1,7 @@
 // Two guilds side by side, and parts of one for a plan of the other. The second guild may be one of another bot: then the
 // gateway adds what that bot says of it.
 
-import type { Guild } from "discord.js";
+import type { Guild, GuildMember } from "discord.js";
 import * as v from "valibot";
 import { guildName } from "../../discord/describe.ts";
 import { oneField } from "../../discord/text.ts";
@@ -71,7 +71,7 @@ export const compareGuilds = reading(
 			const theirs: Facts = given === undefined ? await facts(await otherGuild(id)) : readFacts(given);
 			const person = (id: string) => {
 				const user = discord.users.cache.get(id);
-				const name = user?.username ?? theirs.names?.[id];
+				const name = user?.username ?? theirs.people?.[id]?.[0];
 				return name ? `@${oneField(name)} (${id}${user?.bot ? ", bot" : ""})` : id;
 			};
 			return compare(await facts(guild), theirs, parts, { all, person });
@@ -95,37 +95,48 @@ async function factsOf(
 		name: guildName(guild),
 		document,
 		members: parts.includes("members") && isKnown ? [...guild.members.cache.keys()] : undefined,
+		rolesOf: (id) => roleNamesOf(guild, guild.members.cache.get(id)),
 		missing: isMissing ? [...missing, "members: not all of them are loaded yet"] : missing,
 	};
 }
 
-/** With names, if all have place. */
+function roleNamesOf(guild: Guild, member: GuildMember | undefined): string[] {
+	return member?.roles.cache.filter(({ id }) => id !== guild.id).map(({ name }) => oneField(name)) ?? [];
+}
+
+/** With names and roles, if all have place. */
 function factsText({ members, ...facts }: GuildFacts, guild: Guild): string {
 	const fields = { ...facts, ...(members && { members: members.join(" ") }) };
-	const names = Object.fromEntries(guild.members.cache.map(({ id, user }) => [id, user.username]));
-	const texts = [...(members ? [JSON.stringify({ ...fields, names })] : []), JSON.stringify(fields)];
+	const withPeople = () => {
+		const { cache } = guild.members;
+		const all = cache.map((member) => [member.id, [member.user.username, ...roleNamesOf(guild, member)]]);
+		return JSON.stringify({ ...fields, people: Object.fromEntries(all) });
+	};
+	const texts = [...(members ? [withPeople()] : []), JSON.stringify(fields)];
 	const fitting = texts.find((text) => Buffer.byteLength(text) <= maxFactsBytes);
 	if (fitting !== undefined) return fitting;
 	throw new ToolError(`What there is to compare has more than ${maxFactsBytes} bytes. Compare fewer parts.`);
 }
 
 interface Facts extends GuildFacts {
-	/** Usernames by id. */
-	names?: Record<string, string> | undefined;
+	/** Username and names of roles by id. */
+	people?: Record<string, string[]> | undefined;
 }
 
 const facts = v.object({
 	name: v.string(),
 	document: v.unknown(),
 	members: v.optional(v.string()),
-	names: v.optional(v.record(v.string(), v.string())),
+	people: v.optional(v.record(v.string(), v.array(v.string()))),
 	missing: v.array(v.string()),
 });
 
 function readFacts(text: string): Facts {
 	const { success, output } = v.safeParse(facts, parseJson(text));
 	if (!success) throw new ToolError(`The other guild could not be read: ${text.slice(0, 300)}`);
-	return { ...output, document: readDocument(output.document), members: output.members?.split(" ") };
+	const { document, members, people } = output;
+	const rolesOf = (id: string) => people?.[id]?.slice(1).map(oneField) ?? [];
+	return { ...output, document: readDocument(document), members: members?.split(" "), rolesOf };
 }
 
 export const copy_from = v.optional(

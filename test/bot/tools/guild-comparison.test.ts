@@ -17,6 +17,8 @@ beforeAll(async () => {
 	const { members, roles, channels, bans } = simulator.world;
 	members.add(bakers, userNamed(world, "alpha"), { botPermissions: moderatorPermissions });
 	const judge = roles.add(cooks, { name: "Judge", permissions: "0", hoist: true });
+	const liwei = cooks.members.get(userNamed(world, "liwei").id);
+	if (liwei) members.edit(cooks, liwei, { roles: [judge.id] });
 	roles.add(cooks, { name: "Taster", permissions: "8192" });
 	roles.add(bakers, { name: "Taster", permissions: "0" });
 	const permission_overwrites = [
@@ -72,11 +74,16 @@ describe("compare_guilds", () => {
 		const outsiders = JSON.parse(facts.text);
 		Object.assign(outsiders, {
 			members: "300000000000000001 300000000000000002",
-			names: { "300000000000000001": "eve" },
+			people: { "300000000000000001": ["eve"] },
 		});
 		const theirs = { ...given, document: JSON.stringify(outsiders) };
 		const named = await world.call("compare_guilds", { ...args, with: theirs, all: true });
 		expect(named.text).toContain("only B: @eve (300000000000000001), 300000000000000002");
+		const liwei = userNamed(world, "liwei");
+		outsiders.document.bans = [{ id: liwei.id }];
+		const banned = { parts: ["members", "bans"], with: { ...given, document: JSON.stringify(outsiders) } };
+		const { text: shared } = await world.call("compare_guilds", { ...args, ...banned });
+		expect(shared).toEndWith(`\nbanned in B, member of A: @liwei (${liwei.id}) with Judge`);
 		const wrong = await world.call("compare_guilds", { ...args, with: { ...given, document: "no" } });
 		expect(wrong).toMatchObject({ isError: true, text: expect.stringContaining("could not be read: no") });
 	});
