@@ -92,7 +92,9 @@ function createMessage(list: StepList, { message, key, name, isPost, placeholder
 		...(message.name !== key && { name: message.name }),
 		content: message.content,
 		pinged: pinged.names.join(", "),
-		poll: poll && `${poll.question}: ${poll.answers.join(", ")}`,
+		poll:
+			poll &&
+			`${poll.question}: ${poll.answers.join(", ")}; ${poll.duration_hours ?? 24} h, ${poll.allow_multiselect ? "several answers" : "one answer"}`,
 		role_menu: message.role_menu?.roles.map(list.nameOf).join(", "),
 		tags: message.tags?.join(", "),
 	};

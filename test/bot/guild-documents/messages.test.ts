@@ -108,7 +108,7 @@ test("a season in one document is posted once, with its mentions, pins, poll, em
 	const { world, first, job, messages } = posted;
 	expect(first.text).toContain("create 14, change 2\n");
 	expect(first.text).toContain(
-		'+ message #season-rules/intro: content "Welcome, @Guest Star and @Judge! Ask in #season-help. `@Judge` is code.", pinged "@Guest Star, @Judge"\n~ pin #season-rules/intro: pinned true\n+ message #season-rules/vote: poll "Which day?: Monday, Sunday"\n',
+		'+ message #season-rules/intro: content "Welcome, @Guest Star and @Judge! Ask in #season-help. `@Judge` is code.", pinged "@Guest Star, @Judge"\n~ pin #season-rules/intro: pinned true\n+ message #season-rules/vote: poll "Which day?: Monday, Sunday; 48 h, one answer"\n',
 	);
 	expect(first.text).toContain('role_menu "Player, Guest Star"\n');
 	expect(first.text).toContain('content "Nothing yet.", embed "Dates description Soon color #FF0000"\n');

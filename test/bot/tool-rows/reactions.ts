@@ -105,7 +105,7 @@ export const reactionsRows: Record<string, Row> = {
 				answer: [
 					"2 user(s) with 👍 on the message",
 					`@${user.username} | ID: ${user.id}`,
-					`@alpha | ID: ${botUser(scene.world).id}`,
+					`| ID: ${botUser(scene.world).id}`,
 				],
 			};
 		},

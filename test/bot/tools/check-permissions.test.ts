@@ -392,7 +392,7 @@ describe("who has a permission", () => {
 		expect(text).toContain(
 			`\nOwner: Ada (@ada, ID: ${owner.user.id}) | ADMINISTRATOR by @Boss (ID: ${Boss.role.id}): Ada (@ada, ID: ${owner.user.id}), @boss (ID: ${Boss.user.id})\n`,
 		);
-		expect(text).toContain(` (@alpha, ID: ${alpha.user.id}) (bot), @cook (ID: ${Cook.user.id})`);
+		expect(text).toContain(`ID: ${alpha.user.id}) (bot), @cook (ID: ${Cook.user.id})`);
 		expect(text).toContain("\nVIEW_GUILD_INSIGHTS: 2 | 2 owner or administrator(s)");
 		expect(text).toEndWith(
 			`\nChannel permissions also allow MANAGE_WEBHOOKS: @everyone (ID: ${guild.id}) in #kitchen (ID: ${channel.id})\nUnknown in 1 channel(s) that the bot cannot see.`,
