@@ -71,7 +71,7 @@ export function addGauges(registry: Registry, { connection, store, audit, sessio
 	);
 	gauge(
 		"discord_logins_24h",
-		"Sessions that this process started on Discord's Gateway in the last 24 hours.",
+		"Sessions started on Discord's Gateway in the last 24 hours, by Discord's latest count or this process's, whichever is more.",
 		() => connection.sessionStarts,
 	);
 	registry.readCounter(

@@ -27,6 +27,7 @@ export class SessionStarts {
 	readonly #own: SlidingWindow;
 	#isWaiting = false;
 	#maxConcurrency = 1;
+	#countedByDiscord = 0;
 
 	constructor(
 		private readonly log: Log,
@@ -35,9 +36,9 @@ export class SessionStarts {
 		this.#own = new SlidingWindow({ max: defaultTotal, windowMs: dayMs, ...(now && { now }) });
 	}
 
-	/** Of this process, in 24 hours. */
+	/** In 24 hours, by Discord's latest count or, if that is more, of this process. */
 	get count(): number {
-		return this.#own.count;
+		return Math.max(this.#own.count, this.#countedByDiscord);
 	}
 
 	/** By Discord's latest response; 1 until there is one. */
@@ -56,6 +57,7 @@ export class SessionStarts {
 			signal.throwIfAborted();
 			const limit = readLimit(await fetchLimit().catch(() => undefined));
 			signal.throwIfAborted();
+			if (limit) this.#countedByDiscord = limit.total - limit.remaining;
 			this.#maxConcurrency = limit?.max_concurrency ?? this.#maxConcurrency;
 			const waitMs = this.#waitMs(limit, sessions());
 			if (waitMs <= 0) {
@@ -63,7 +65,7 @@ export class SessionStarts {
 				return;
 			}
 			const until = new Date(Date.now() + waitMs).toISOString();
-			const reason = `too many logins to Discord in 24 hours (${this.count} by this process${limit ? `, ${limit.remaining} of ${limit.total} left` : ""}): after ${limit?.total ?? defaultTotal} Discord resets the token, so the bot waits until about ${until}`;
+			const reason = `too many logins to Discord in 24 hours (${this.#own.count} by this process${limit ? `, ${limit.remaining} of ${limit.total} left` : ""}): after ${limit?.total ?? defaultTotal} Discord resets the token, so the bot waits until about ${until}`;
 			onWait(reason);
 			if (!this.#isWaiting) this.log.error("Discord login limit reached, waiting before the next login", { reason });
 			this.#isWaiting = true;
@@ -81,7 +83,7 @@ export class SessionStarts {
 		const reserved = Math.floor(total * reservedShare);
 		// With more shards than the limit allows logins, the bot starts as many as it may.
 		const more = Math.min(sessions, total - reserved);
-		const { remaining = total - this.count, reset_after = maxWaitMs } = limit ?? {};
+		const { remaining = total - this.#own.count, reset_after = maxWaitMs } = limit ?? {};
 		return remaining < reserved + more ? Math.max(Math.min(reset_after, dayMs), minWaitMs) : 0;
 	}
 }

@@ -60,10 +60,11 @@ test.each([
 	["as many remain as are reserved", 100, true],
 	["none remain", 0, true],
 ])("Discord's own count: %s", async (_, remaining, waits) => {
-	const { blocked } = startCount();
+	const { blocked, starts } = startCount();
 	const limit = { total: 1_000, remaining, reset_after: hourMs };
 	const wait = await blocked(limit);
 	expect(wait !== undefined).toBe(waits);
+	expect(starts.count).toBe(1_000 - remaining);
 	if (waits) expect(wait).toMatchObject({ reason: expect.stringContaining(`${remaining} of 1000 left)`), hours: 1 });
 });
 
