@@ -8,8 +8,8 @@ export interface GuildFacts {
 	document: GuildDocument;
 	/** Ids; undefined if they are not known. */
 	members: readonly string[] | undefined;
-	/** Names of a member's roles, as far as they are known. */
-	rolesOf(id: string): readonly string[];
+	/** Names of a member's roles; undefined if they are not known. */
+	rolesOf(id: string): readonly string[] | undefined;
 	/** Lines that say what could not be read, and why. */
 	missing: readonly string[];
 }
@@ -26,8 +26,11 @@ const maxShown = 40;
 export function compareGuilds(a: GuildFacts, b: GuildFacts, parts: readonly Part[], shown: Shown): string[] {
 	const list = (x: GuildFacts, y: GuildFacts) => {
 		const ids = idsOf(x.document)?.filter((id) => y.members?.includes(id)) ?? [];
-		const lines = ids.map((id) => [shown.person(id), y.rolesOf(id).join(", ")].filter(Boolean).join(" with "));
-		return lines.join("; ") || "nobody";
+		const withRoles = (id: string) => {
+			const roles = y.rolesOf(id);
+			return `${shown.person(id)}${roles ? ` with ${roles.join(", ") || "no roles"}` : ""}`;
+		};
+		return ids.map(withRoles).join("; ") || "nobody";
 	};
 	return [
 		`A: ${a.name}`,

@@ -65,6 +65,7 @@ export type GuildDocuments = ReturnType<typeof createGuildDocuments>;
 
 const optionalParts: readonly Part[] = ["messages", "members", "bans"];
 const shownJobs = 5;
+const started = "Started.";
 
 export function createGuildDocuments(options: GuildDocumentsOptions) {
 	const { store, rules, now = Date.now } = options;
@@ -128,14 +129,15 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 		if (issues) throw new ToolError(invalidText(issues));
 		current.given = plan.given;
 		// The steps that are still left may be fewer.
-		const { text, plan_hash: left } = await keepAndShow(guild, current);
+		const { text: planned, plan_hash: left } = await keepAndShow(guild, current);
 		if (left !== hash && !isPartOf(current, plan))
 			throw new ToolError(
-				`The guild has changed since the plan ${hash} was made. Nothing was done. The plan is now:\n${text}`,
+				`The guild has changed since the plan ${hash} was made. Nothing was done. The plan is now:\n${planned}`,
 			);
-		if (current.steps.length === 0) return { text };
+		if (current.steps.length === 0) return { text: planned };
 		const job = await jobs.begin(current, left, reasonFor(plan, given));
-		if (job) return { jobId: job.id, text: "Started." };
+		const text = left === hash ? started : `A part of the plan ${hash} was done meanwhile; what is left is ${left}.`;
+		if (job) return { jobId: job.id, text };
 		const other = await jobs.runningIn(guild.id);
 		throw alreadyRuns(guild, other?.id ?? "that has just ended");
 	}
@@ -173,7 +175,7 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 			if (jobId === undefined) return text;
 			const ended = waitMs > 0 && (await within(waitMs, jobs.ended(jobId))) !== "late";
 			const shown = await views.job(jobId);
-			return ended ? shown : `${text}\n${shown}`;
+			return ended && text === started ? shown : `${text}\n${shown}`;
 		},
 		/** Like `apply`, with the id of the job; undefined if the plan has no steps. */
 		startJob: async (hash: string, reason?: string) => (await begin(hash, reason)).jobId,

@@ -135,7 +135,7 @@ function readFacts(text: string): Facts {
 	const { success, output } = v.safeParse(facts, parseJson(text));
 	if (!success) throw new ToolError(`The other guild could not be read: ${text.slice(0, 300)}`);
 	const { document, members, people } = output;
-	const rolesOf = (id: string) => people?.[id]?.slice(1).map(oneField) ?? [];
+	const rolesOf = (id: string) => people?.[id]?.slice(1).map(oneField);
 	return { ...output, document: readDocument(document), members: members?.split(" "), rolesOf };
 }
 
