@@ -132,7 +132,7 @@ function settled({ args, text }: Example): Example {
 			.replace(/\bthing_\d+\b/g, emojiName)
 			.replace(/\b(?=[0-9a-f]*\d)[0-9a-f]{8}\b/g, inviteCode)
 			.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)/g, "2026-01-31T12:00:00Z")
-			.replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d\b/g, "2026-01-31 12:00")
+			.replace(/\b\d{4}-\d\d-\d\d( \d\d:\d\d)?\b/g, (_, time) => (time ? "2026-01-31 12:00" : "2026-01-31"))
 			// The first heartbeat comes after a random time.
 			.replace("latency: not measured yet", "latency: 5 ms")
 			.replace(/\b\d+(?:\.\d+)? ms\b/g, "5 ms");

@@ -110,6 +110,7 @@ CLOCK='${time}' bun run test:clock`);
 					"--no-isolate",
 					"--timings=test/timings.json",
 					"test/support/clock.test.ts",
+					"test/bot/reference.long.test.ts",
 					...files(),
 				];
 	const tests = Bun.spawn([process.execPath, "test", "--timeout", "120000", ...chosen], {
