@@ -38,8 +38,8 @@ import { Audit, type AuditedCall } from "./tool/audit.ts";
 import { PersonCalls } from "./tool/call-as.ts";
 import { createLocks } from "./tool/channel-locks.ts";
 import type { BotContext } from "./tool/context.ts";
-import { describeOff, offerTools } from "./tool/offered-tools.ts";
 import { scopeTo } from "./tool/scope.ts";
+import { describeOff, offerTools } from "./tool/search/offered-tools.ts";
 import { tools as allTools, callingTools } from "./tools/index.ts";
 import { promptsFor } from "./tools/prompts.ts";
 

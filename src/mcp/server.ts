@@ -235,8 +235,8 @@ function refuseCursor({ cursor }: JsonObject, method: string): void {
 	throw invalidParameters([`cursor: ${method} returns all items on one page and accepts no cursor`]);
 }
 
-export function methodNotFound(name: string): RpcError {
-	return new RpcError(errorCode.methodNotFound, `Method not found: ${name}`);
+export function methodNotFound(name: string, hint = ""): RpcError {
+	return new RpcError(errorCode.methodNotFound, `Method not found: ${name}${hint}`);
 }
 
 /** Inserts at the beginning. `object` is JSON text. */

@@ -80,7 +80,7 @@ export async function countMessages(
 		notes: resultLines(
 			`Messages since ${time(sinceMs)}: ${thousands(read.count)} read, ${read.how}.`,
 			scopeNotes(scope),
-			unread.size > 0 && `Whoever may see the ${countOf(unread.size, "channel")} not searched may have written more.`,
+			unread.size > 0 && `Members who can see ${countOf(unread.size, "channel")} not searched may have written more.`,
 		),
 	};
 }

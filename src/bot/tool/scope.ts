@@ -1,14 +1,13 @@
 // What one principal sees of a bot: the context of its tool calls, limited to what the principal may use.
 
 import type { Principal } from "../../lib/principal.ts";
-import type { BotContext } from "./context.ts";
-import type { OfferedTools } from "./offered-tools.ts";
+import type { BotContext, BotTool } from "./context.ts";
 
 /** Only with guilds within the principal's limits, and the tools in `offered`. */
 export function scopeTo(
 	principal: Principal,
 	context: BotContext,
-	{ allowed, listed, beyond }: Pick<OfferedTools, "allowed" | "listed" | "beyond">,
+	{ allowed, listed, beyond }: Record<"allowed" | "listed" | "beyond", readonly BotTool[]>,
 ): BotContext {
 	const { self, guildId, audit } = context;
 	const { guilds: own } = principal;

@@ -11,8 +11,8 @@ import { whereGrammar } from "../people/where.ts";
 import { guild_id, limit, text } from "../tool/arguments/arguments.ts";
 import type { BotTool, Self } from "../tool/context.ts";
 import { readTool } from "../tool/define.ts";
-import { accessors } from "../tool/offered-tools.ts";
 import { tool } from "../tool/pipeline.ts";
+import { accessors } from "../tool/search/offered-tools.ts";
 import { describeWay, documentTool, findOtherWay, hasDocument, nothing } from "../tool/search/other-ways.ts";
 import { searchTools } from "../tool/search/tool-search.ts";
 
@@ -22,7 +22,7 @@ const maxOthers = 3;
 
 /** Questions whose answer uses the argument `where`. */
 const aboutPeople =
-	/^\W*where\W*$|\bwhere (?:argument|expression|grammar|syntax)|\b(?:who|members?|people|users?|accounts?|everyone|everybody|anyone|newcomers?)\b.*\b(?:joined|younger|older|new|never|without|inactive|silent|wrote|written|reacted|invite[ds]?|at least|fewer|more than)\b/i;
+	/^\W*where\W*$|\bwhere (?:argument|expression|grammar|syntax)|\b(?:who|joins|members?|people|users?|accounts?|everyone|everybody|anyone|newcomers?)\b.*\b(?:joined|younger|older|new|never|without|inactive|silent|wrote|written|reacted|invite[ds]?|at least|fewer|more than)\b/i;
 
 export const findTools = everywhere(
 	readTool({

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import * as v from "valibot";
 import { toml } from "../../../src/bot/config/settings.ts";
 import type { BotTool } from "../../../src/bot/tool/context.ts";
-import { accessors, offerTools } from "../../../src/bot/tool/offered-tools.ts";
+import { accessors, offerTools } from "../../../src/bot/tool/search/offered-tools.ts";
 import { callingTools, tools as realTools } from "../../../src/bot/tools/index.ts";
 import { createFetchSend } from "../../../src/lib/http.ts";
 import type { Principal } from "../../../src/lib/principal.ts";

@@ -11,7 +11,7 @@ import type { BotConfig } from "../../config/config.ts";
 import { createConnection, logIn } from "../../setup/check.ts";
 import { instanceName, startStore } from "../../store/store.ts";
 import { Audit } from "../../tool/audit.ts";
-import { OfferedTools } from "../../tool/offered-tools.ts";
+import { OfferedTools } from "../../tool/search/offered-tools.ts";
 import { tools as allTools, callingTools } from "../../tools/index.ts";
 import { wireGuildDocuments } from "../wiring.ts";
 import type { OwnDocuments } from "./guild-file.ts";

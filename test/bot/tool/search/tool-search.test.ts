@@ -199,6 +199,12 @@ const firstForModerators: [query: string, tool: string][] = [
 	["delete messages of people who joined recently", "purge"],
 	["delete everything that new members wrote", "purge"],
 	["list members who joined today", "list_members"],
+	["list bans", "get_bans"],
+	["list temp bans", "list_temp_bans"],
+	["joins by invite", "list_members"],
+	["who came by which invite", "list_members"],
+	["who joined through an invite", "list_members"],
+	["which invites exist", "list_invites"],
 	["delete messages of a user", "delete_messages"],
 ];
 

@@ -1,16 +1,17 @@
 // Which tools a bot allows and lists, and which tool a call runs. Every call is resolved here before anything else reads it,
 // so that logs, the audit log, `deny` and `read_only` go by the tool that runs, whatever name it was called by.
 
-import { didYouMean } from "../../lib/config.ts";
-import { isObject, type JsonObject } from "../../lib/json.ts";
-import { LruMap } from "../../lib/lru-map.ts";
-import { howToRaise, type Principal } from "../../lib/principal.ts";
-import { shownName } from "../../lib/text.ts";
-import { methodNotFound, type ResolvedCall, type ToolSet } from "../../mcp/server.ts";
-import { errorResult, invalidParameters, isErrorResult } from "../../mcp/tool.ts";
-import { defaultChoice, type ToolChoice, type Toolset } from "../config/tool-choice.ts";
-import { whyNoAccess } from "./admission.ts";
-import type { BotContext, BotTool } from "./context.ts";
+import { didYouMean } from "../../../lib/config.ts";
+import { isObject, type JsonObject } from "../../../lib/json.ts";
+import { LruMap } from "../../../lib/lru-map.ts";
+import { howToRaise, type Principal } from "../../../lib/principal.ts";
+import { shownName } from "../../../lib/text.ts";
+import { methodNotFound, type ResolvedCall, type ToolSet } from "../../../mcp/server.ts";
+import { errorResult, invalidParameters, isErrorResult } from "../../../mcp/tool.ts";
+import { defaultChoice, type ToolChoice, type Toolset } from "../../config/tool-choice.ts";
+import { whyNoAccess } from "../admission.ts";
+import type { BotContext, BotTool } from "../context.ts";
+import { searchTools } from "./tool-search.ts";
 
 /** In the value "default" of the setting `mcp.toolsets`, without the tools that are "extra". */
 const defaultToolsets: readonly Toolset[] = [
@@ -112,12 +113,19 @@ export class OfferedTools implements ToolSet<BotContext> {
 	/** For `use_tool` and `use_reading_tool`, those inside the arguments. `refusal`: why the call is not allowed. */
 	readonly resolve = (name: string, args: JsonObject): ResolvedCall<BotTool> => {
 		const tool = this.#byName.get(name);
-		if (!tool) throw methodNotFound(name);
+		if (!tool) throw methodNotFound(name, this.#meantBy(name));
 		const refusal = this.#refusals.get(name);
 		if (refusal !== undefined) return { tool, args, refusal };
 		if (name === accessors.use || name === accessors.read) return this.#resolveInner(tool, args);
 		return { tool, args };
 	};
+
+	/** By its words, such as get_bans for list_bans, or else by its letters. */
+	#meantBy(name: string): string {
+		const [best] = searchTools(name.slice(0, 100), this.allowed, 1).best;
+		const names = this.allowed.map((one) => one.name);
+		return best ? `; did you mean ${best.name}?` : didYouMean(name, names);
+	}
 
 	readonly denies = (name: string): boolean => this.#refusals.has(name);
 
@@ -125,9 +133,7 @@ export class OfferedTools implements ToolSet<BotContext> {
 		const { name, args } = innerCall(outer);
 		const tool = this.#byName.get(name);
 		if (!tool) {
-			const offered = [...this.#byName.keys()].filter((one) => !this.#refusals.has(one));
-			const meant = didYouMean(name, offered);
-			const refusal = `There is no tool ${shownName(name)}${meant || "."} Use ${accessors.find} to search for tools. Nothing was done.`;
+			const refusal = `There is no tool ${shownName(name)}${this.#meantBy(name) || "."} Use ${accessors.find} to search for tools. Nothing was done.`;
 			return { tool: accessor, args: outer, refusal };
 		}
 		if (accessorNames.has(tool.name)) {

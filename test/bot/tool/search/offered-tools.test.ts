@@ -2,21 +2,21 @@
 
 import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
-import { toml } from "../../../src/bot/config/settings.ts";
-import { type ToolChoice, toolsetNames } from "../../../src/bot/config/tool-choice.ts";
-import { deniableTools } from "../../../src/bot/features/index.ts";
-import { donatorTools } from "../../../src/bot/game/donator-tools.ts";
-import type { BotTool } from "../../../src/bot/tool/context.ts";
+import { toml } from "../../../../src/bot/config/settings.ts";
+import { type ToolChoice, toolsetNames } from "../../../../src/bot/config/tool-choice.ts";
+import { deniableTools } from "../../../../src/bot/features/index.ts";
+import { donatorTools } from "../../../../src/bot/game/donator-tools.ts";
+import type { BotTool } from "../../../../src/bot/tool/context.ts";
 import {
 	accessors,
 	describeOff,
 	OfferedTools,
 	offerTools,
 	type ToolScope,
-} from "../../../src/bot/tool/offered-tools.ts";
-import { callingTools, tools as realTools } from "../../../src/bot/tools/index.ts";
-import { until } from "../../support/until.ts";
-import { startWorld } from "../../support/world.ts";
+} from "../../../../src/bot/tool/search/offered-tools.ts";
+import { callingTools, tools as realTools } from "../../../../src/bot/tools/index.ts";
+import { until } from "../../../support/until.ts";
+import { startWorld } from "../../../support/world.ts";
 
 const tools: readonly BotTool[] = [...realTools, ...callingTools];
 const open: ToolChoice = { read_only: false, tools: { deny: [] } };
@@ -200,11 +200,17 @@ describe("a call", () => {
 		expect(() => offer({}).resolve("use_tool", args)).toThrow(`Invalid parameters: ${issue}`);
 	});
 
-	test("of an unknown tool suggests one", () => {
-		const { refusal } = offer({}).resolve("use_tool", { name: "bann" });
-		expect(refusal).toBe(
-			"There is no tool bann; did you mean ban? Use find_tools to search for tools. Nothing was done.",
+	test.each([
+		["bann", "; did you mean ban?"],
+		["list_bans", "; did you mean get_bans?"],
+		["lst_members", "; did you mean list_members?"],
+		["zzz_qqq", ""],
+	])("of the unknown tool %s suggests one", (name, meant) => {
+		const tools = offer({});
+		expect(tools.resolve("use_tool", { name }).refusal).toBe(
+			`There is no tool ${name}${meant || "."} Use find_tools to search for tools. Nothing was done.`,
 		);
+		expect(() => tools.resolve(name, {})).toThrow(`Method not found: ${name}${meant}`);
 	});
 
 	test.each([
