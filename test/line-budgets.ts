@@ -7,7 +7,7 @@ import { Glob } from "bun";
 /** Maximum lines of the .ts and .js files of each folder, below src. "bot/." is what stands at the bot's root. */
 const budgets: Record<string, number> = {
 	"bot/.": 441,
-	"bot/approval": 2100,
+	"bot/approval": 2080,
 	"bot/commands": 2790,
 	"bot/config": 1090,
 	"bot/features": 2370,
@@ -16,12 +16,12 @@ const budgets: Record<string, number> = {
 	"bot/messages": 2785,
 	"bot/moderation": 9380,
 	"bot/people": 745,
-	"bot/results": 165,
+	"bot/results": 170,
 	"bot/server": 725,
 	"bot/setup": 1320,
 	"bot/store": 2990,
 	"bot/tool": 3815,
-	"bot/tools": 11_325,
+	"bot/tools": 11_440,
 	ai: 850,
 	build: 350,
 	demo: 540,
@@ -35,7 +35,7 @@ const budgets: Record<string, number> = {
 	pages: 5295,
 	simulator: 16_400,
 	// Nearly all of it is the two language files.
-	texts: 2900,
+	texts: 2_990,
 	up: 1862,
 };
 

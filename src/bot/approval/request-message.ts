@@ -20,7 +20,6 @@ import { textIn } from "./request-text.ts";
 const maxInlineLength = 3_500;
 const maxNameLength = 200;
 const maxResultLength = 900;
-const maxSentenceLength = 300;
 const maxSummaryLength = 1_500;
 const maxMentions = 10;
 
@@ -160,20 +159,6 @@ function mentionsIn(args: JsonObject): string[] {
 		return ids.map((id) => `<${mark}${id}>`);
 	});
 	return [...new Set(all)];
-}
-
-/** A line for models, as people read it: without ids, and with plural forms. */
-export function readable(line: string): string {
-	const plain = line
-		.replace(/,? ?\bID: \d{17,20}/g, "")
-		.replaceAll(" ()", "")
-		.replace(/\b(\d+) (\w+)\(s\)/g, (_, count, noun) => `${count} ${noun}${count === "1" ? "" : "s"}`)
-		.replace(/:$/, "")
-		.replace(/\\([\\|:])/g, "$1");
-	return inlineText(plain, maxSentenceLength).replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, (time) => {
-		const seconds = Math.floor(Date.parse(time) / 1000);
-		return Number.isNaN(seconds) ? time : `<t:${seconds}:f>`;
-	});
 }
 
 function embedOf({ row, guildName, language }: ShownRequest): EmbedBuilder {

@@ -9,7 +9,7 @@ import { onSessionOrGuild } from "../../discord/connection/session-events.ts";
 import { channelName } from "../../discord/describe.ts";
 import { bitsIn, describeBits, missingPermissions } from "../../discord/permissions.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
-import { resultLines } from "../../discord/text.ts";
+
 import type { JsonObject } from "../../lib/json.ts";
 import type { Principal } from "../../lib/principal.ts";
 import type { Signal } from "../../lib/signal.ts";
@@ -54,7 +54,6 @@ import {
 	namesHeading,
 	needsFile,
 	principalOf,
-	readable,
 	replacedMessage,
 	requestMessage,
 	type ShownRequest,
@@ -256,12 +255,10 @@ export class Requests {
 		return toolTitle(row.tool, this.#resolve(row).tool?.listing.title);
 	}
 
-	/** Of a dry run only for models, the first line, in English. */
-	#summaryOf({ shown = [], lines: [first = ""] = [] }: Preview, row: Partial<ApprovalRow>): string {
+	/** Of what a dry run has for people. */
+	#summaryOf({ shown = [] }: Preview, row: Partial<ApprovalRow>): string {
 		const ofPeople = [shown].flat().filter((part) => typeof part === "object");
-		const text = forPeople(ofPeople, this.#languageFor(row));
-		const isShown = ofPeople.some(({ models, people }) => people.length > 0 && models.includes(first));
-		return isShown ? text : resultLines(readable(first), text).join("\n");
+		return forPeople(ofPeople, this.#languageFor(row));
 	}
 
 	#languageFor({ channel_id = "" }: Partial<ApprovalRow>): Language {

@@ -5,6 +5,8 @@ import * as v from "valibot";
 import { guildName, memberFields, roleName } from "../../discord/describe.ts";
 import { oneField, oneLine } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
+import { said } from "../../texts/texts.ts";
+import { asking, type Result } from "../results/result.ts";
 import { integer, limit } from "../tool/arguments/arguments.ts";
 import { sample } from "../tool/bulk.ts";
 import type { BotTool, ToolContext } from "../tool/context.ts";
@@ -83,19 +85,22 @@ function syncDonators(sync: Sync) {
 	});
 }
 
-function preview(plan: SyncPlan): string[] {
+function preview(plan: SyncPlan): Result {
 	const changes = plan.changes.filter(({ kind }) => kind === "give" || plan.removalsHeld === undefined);
 	const gives = changes.filter(({ kind }) => kind === "give").length;
-	return [
-		changes.length === 0
-			? "Nothing would change."
-			: `Would give ${gives} role(s) and remove ${changes.length - gives}:`,
-		...sample(changes, maxListed, ({ kind, member, role, reason }) => {
-			const [verb, direction] = kind === "give" ? ["give", "to"] : ["remove", "from"];
-			return `${verb} ${roleName(role)} ${direction} ${memberFields(member)} | ${oneField(reason)}`;
-		}),
-		...formatNotes(plan),
-	];
+	return asking(
+		[
+			changes.length === 0
+				? "Nothing would change."
+				: `Would give ${gives} role(s) and remove ${changes.length - gives}:`,
+			...sample(changes, maxListed, ({ kind, member, role, reason }) => {
+				const [verb, direction] = kind === "give" ? ["give", "to"] : ["remove", "from"];
+				return `${verb} ${roleName(role)} ${direction} ${memberFields(member)} | ${oneField(reason)}`;
+			}),
+			...formatNotes(plan),
+		],
+		said("preview.sync_donators", { gives, takes: changes.length - gives }),
+	);
 }
 
 function formatNotes({

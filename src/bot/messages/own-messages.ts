@@ -4,6 +4,8 @@ import { type APIMessage, type Guild, PermissionFlagsBits, SnowflakeUtil } from 
 import { actingPerson } from "../../discord/acting-person.ts";
 import { describeBits, personHas } from "../../discord/permissions.ts";
 import { ToolError } from "../../lib/tool-error.ts";
+import type { Said } from "../../texts/texts.ts";
+import { asking } from "../results/result.ts";
 import type { Audit } from "../tool/audit.ts";
 import type { Plan } from "../tool/context.ts";
 
@@ -39,12 +41,12 @@ export function editPlan(
 	changes: object,
 	target: string,
 	{ content }: Pick<APIMessage, "content">,
-	{ link, write }: { link: string; write: () => Promise<unknown> },
+	{ link, ask, write }: { link: string; ask: Said; write: () => Promise<unknown> },
 ): Plan {
 	const fields = Object.keys(changes).join(", ");
 	const preview = `Would replace ${fields} of ${target}. What it says now would be lost.`;
 	return {
-		preview,
+		preview: asking(preview, ask),
 		// An approval counts for the text that was there.
 		basis: [preview, content],
 		write,

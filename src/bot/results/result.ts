@@ -1,5 +1,6 @@
 // Results of tools in two renderings: lines for models, and messages for people on Discord.
 
+import type { Guild } from "discord.js";
 import type { ToolError } from "../../lib/tool-error.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { joined, type Language, render, type Said, said, type Value } from "../../texts/texts.ts";
@@ -98,6 +99,12 @@ export function channels(all: readonly { id: string }[]): Value {
 
 export function roles(all: readonly { id: string }[]): Value {
 	return listed(all.map(({ id }) => `<@&${id}>`));
+}
+
+/** Of a role or member. */
+export function mentionOf(guild: Guild, id: string): string {
+	if (id === guild.id) return "@everyone";
+	return guild.roles.cache.has(id) ? `<@&${id}>` : `<@${id}>`;
 }
 
 /** In the reader's time zone. https://docs.discord.com/developers/reference#message-formatting */

@@ -4,6 +4,7 @@ import { type APIAutoModerationRule, type Guild, PermissionFlagsBits, Routes } f
 import * as v from "valibot";
 import { channel, role, textChannel } from "../../discord/find.ts";
 import { type NeededWith, requirePermissions } from "../../discord/permissions.ts";
+import { inlineText } from "../../discord/text.ts";
 import {
 	type ActionName,
 	actionNames,
@@ -23,6 +24,8 @@ import {
 } from "../../guild-document/names/automod-rule.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
+import { said } from "../../texts/texts.ts";
+import { asking } from "../results/result.ts";
 import { choice, flag, found, guild_id, integer, list, reason, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
 import { duration } from "../tool/arguments/durations.ts";
@@ -188,10 +191,13 @@ export const deleteAutomodRule = destructiveTool({
 	input: { guild_id, rule_id: ruleId, reason },
 	plan(_, { guild, discord, rule }) {
 		return {
-			preview: [
-				`Would delete the AutoMod rule ${ruleName(rule)}, which is ${rule.enabled ? "on" : "off"}.`,
-				ruleLine(guild, rule),
-			],
+			preview: asking(
+				[
+					`Would delete the AutoMod rule ${ruleName(rule)}, which is ${rule.enabled ? "on" : "off"}.`,
+					ruleLine(guild, rule),
+				],
+				said("preview.delete_automod_rule", { name: inlineText(rule.name, 200) }),
+			),
 			write: () => discord.rest.delete(Routes.guildAutoModerationRule(guild.id, rule.id)),
 			result: `Deleted the AutoMod rule ${ruleName(rule)}.`,
 		};

@@ -10,7 +10,8 @@ import { impliedIn, missingPermissions, requirePermissions } from "../../discord
 import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { type ArgumentsOf, invalidParameters } from "../../mcp/tool.ts";
-import { parts } from "../results/result.ts";
+import { said } from "../../texts/texts.ts";
+import { asking, channels as channelMentions, parts } from "../results/result.ts";
 import { flag, found, foundOrNone, guild_id, list, requireOneOf } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { editTool } from "../tool/define.ts";
@@ -70,7 +71,11 @@ export const moveChannels = editTool({
 		const names = new Map(channels.map((channel) => [channel.id, channelName(channel)]));
 		let written = 0;
 		return {
-			preview: describeMove("Would move", move),
+			preview: asking(
+				describeMove("Would move", move),
+				said("preview.move_channels", { where: channelMentions(channels) }),
+				args.lock_permissions && said("preview.lock_permissions"),
+			),
 			async act(call) {
 				const output = await writeEach(
 					{

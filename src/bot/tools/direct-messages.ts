@@ -7,11 +7,13 @@ import { directChannel, member } from "../../discord/find.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { isOutcomeUnknown } from "../../discord/rest/rest.ts";
 import { ToolError } from "../../lib/tool-error.ts";
+import { said } from "../../texts/texts.ts";
 import { allowedMentions, content, fetchOwnMessage } from "../messages/message-arguments.ts";
 import { messageHead } from "../messages/message-lines.ts";
 import { pageArguments, readPage } from "../messages/message-pages.ts";
 import { editPlan } from "../messages/own-messages.ts";
 import { linkTo } from "../messages/sent-message.ts";
+import { asking, mentions } from "../results/result.ts";
 import { flag, found, guild_id, limit, oneOrMore, snowflake } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
 import { onEach, sample } from "../tool/bulk.ts";
@@ -48,11 +50,12 @@ export const sendPrivateMessage = writeTool({
 		};
 		const send = (user: GuildMember) => sendTo(discord, user, body);
 		const [only, ...others] = users;
+		const ask = said("preview.send_dm", { who: mentions(users) });
 		if (only && others.length === 0 && !chosen)
-			return { preview: `Would send ${memberName(only)} a direct message.`, act: () => send(only) };
+			return { preview: asking(`Would send ${memberName(only)} a direct message.`, ask), act: () => send(only) };
 		const lines = sample(users, chosen ? maxShown : Infinity, chosen?.line ?? memberFields);
 		return {
-			preview: [`Would send ${users.length} member(s) a direct message:`, ...lines],
+			preview: asking([`Would send ${users.length} member(s) a direct message:`, ...lines], ask),
 			act: onEach({
 				...asMembers,
 				items: users,
@@ -113,6 +116,7 @@ export const editPrivateMessage = destructiveTool({
 		const route = Routes.channelMessage(channel.id, message_id);
 		return editPlan(changes, target, message, {
 			link: linkTo({ id: channel.id }, message_id),
+			ask: said("preview.edit_dm", { who: `<@${user.id}>` }),
 			write: () => discord.rest.patch(route, { body }),
 		});
 	},
@@ -131,7 +135,7 @@ export const deletePrivateMessage = destructiveTool({
 		const message = await fetchOwnMessage(channel, message_id, "delete");
 		const target = `the direct message of ${messageHead(message)} to ${memberName(user)}.`;
 		return {
-			preview: `Would delete ${target}`,
+			preview: asking(`Would delete ${target}`, said("preview.delete_dm", { who: `<@${user.id}>` })),
 			write: () => discord.rest.delete(Routes.channelMessage(channel.id, message_id)),
 			result: `Deleted ${target}`,
 		};

@@ -7,8 +7,10 @@ import { role } from "../../discord/find.ts";
 import { actingMembers, permissionsOf, personHas, requireOf } from "../../discord/permissions.ts";
 import { fieldLine, resultLines } from "../../discord/text.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
+import { said } from "../../texts/texts.ts";
 import { emojiName, fetchEmojis, type GuildEmoji, guildEmoji } from "../messages/emoji.ts";
 import { image } from "../messages/image.ts";
+import { asking } from "../results/result.ts";
 import { found, guild_id, list, reason } from "../tool/arguments/arguments.ts";
 import { changesOf, sortedIds } from "../tool/arguments/diff.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
@@ -121,7 +123,7 @@ export const deleteEmoji = destructiveTool({
 		const by = emoji.user ? `, made by ${userName(emoji.user)}` : "";
 		const target = `${emojiLabel(emoji)}${by}.`;
 		return {
-			preview: `Would delete ${target}`,
+			preview: asking(`Would delete ${target}`, said("preview.delete_emoji", { emoji: inMessages(emoji) })),
 			write: () => guild.client.rest.delete(Routes.guildEmoji(guild.id, emoji.id)),
 			result: `Deleted ${target}`,
 		};

@@ -5,9 +5,11 @@ import { channelName } from "../../discord/describe.ts";
 import { textChannel } from "../../discord/find.ts";
 import { botMember, requireOf, requirePermissions } from "../../discord/permissions.ts";
 import { ToolError } from "../../lib/tool-error.ts";
+import { said } from "../../texts/texts.ts";
 import { allowedMentions, fetchMessage, onMessage, slowMode } from "../messages/message-arguments.ts";
 import { messageHead } from "../messages/message-lines.ts";
 import { linkTo, placeOf } from "../messages/sent-message.ts";
+import { asking } from "../results/result.ts";
 import { found, guild_id, snowflake } from "../tool/arguments/arguments.ts";
 import { destructiveTool, writeTool } from "../tool/define.ts";
 
@@ -54,7 +56,10 @@ export const crosspostMessage = destructiveTool({
 		const message = await fetchMessage(channel, message_id);
 		if (message.author.id !== discord.user.id) requireOf(botMember(guild), channel, PermissionFlagsBits.ManageMessages);
 		return {
-			preview: `Would publish the message of ${messageHead(message)} in ${where}, to all channels that follow it.`,
+			preview: asking(
+				`Would publish the message of ${messageHead(message)} in ${where}, to all channels that follow it.`,
+				said("preview.crosspost", { where: `<#${channel.id}>` }),
+			),
 			write: () => discord.rest.post(Routes.channelMessageCrosspost(channel.id, message_id)),
 			result: `Published the message ${message_id} of ${where}: ${linkTo(channel, message_id)}`,
 		};

@@ -16,7 +16,9 @@ import { ToolError } from "../../lib/tool-error.ts";
 import { reading } from "../../mcp/fan-out.ts";
 import { publishedAs, toJsonSchema } from "../../mcp/json-schema.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
+import { said } from "../../texts/texts.ts";
 import type { PlanSource } from "../guild-documents/guild-documents.ts";
+import { asking } from "../results/result.ts";
 import { expected, flag, guild_id, list, reason, text } from "../tool/arguments/arguments.ts";
 import { namesIn, replaceNames, requireFewNames } from "../tool/arguments/names.ts";
 import type { ToolContext } from "../tool/context.ts";
@@ -194,8 +196,11 @@ export async function planToCarryOut(
 	requireRankOfBot(guild);
 	requireOwn(guild.id, await guildDocuments.guildOfPlan(hash, mayTouch, by));
 	return {
-		preview: () =>
-			guildDocuments.plan(guild, { plan: hash, changes: {} }, { maxBytes: maxDocumentBytes, isWhole: true }),
+		preview: async () =>
+			asking(
+				await guildDocuments.plan(guild, { plan: hash, changes: {} }, { maxBytes: maxDocumentBytes, isWhole: true }),
+				said(`preview.${by}`),
+			),
 		basis: planBasis,
 		act: () =>
 			guildDocuments.apply(
@@ -235,7 +240,11 @@ export const cancelJob = tool(
 		input: { guild_id, job_id },
 		async plan({ job_id }, { guild, guildDocuments, mayTouch }) {
 			requireOwn(guild.id, await guildDocuments.guildOfJob(job_id, mayTouch));
-			return { preview: () => guildDocuments.job(job_id), basis: job_id, act: () => guildDocuments.cancel(job_id) };
+			return {
+				preview: async () => asking(await guildDocuments.job(job_id), said("preview.cancel_job", { id: job_id })),
+				basis: job_id,
+				act: () => guildDocuments.cancel(job_id),
+			};
 		},
 	},
 );

@@ -6,9 +6,11 @@ import { channelName, nowIs } from "../../discord/describe.ts";
 import { channel, role } from "../../discord/find.ts";
 import { personHas, requireOfPerson } from "../../discord/permissions.ts";
 import { grantsOf } from "../../discord/powers.ts";
-import { oneField, resultLines } from "../../discord/text.ts";
+import { inlineText, oneField, resultLines } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
+import { said } from "../../texts/texts.ts";
+import { asking, listed } from "../results/result.ts";
 import { flag, found, guild_id, integer, list, reason } from "../tool/arguments/arguments.ts";
 import { duration } from "../tool/arguments/durations.ts";
 import { onEach } from "../tool/bulk.ts";
@@ -135,10 +137,13 @@ export const deleteInvite = destructiveTool({
 	async plan({ invite_codes }, { discord, guild }) {
 		const { invites, missing } = await invitesOf(guild, invite_codes);
 		return {
-			preview: resultLines(
-				`Would delete ${invites.length} invite(s), whose links would stop working; ${nowIs()}:`,
-				invites.map(inviteLine),
-				missing,
+			preview: asking(
+				resultLines(
+					`Would delete ${invites.length} invite(s), whose links would stop working; ${nowIs()}:`,
+					invites.map(inviteLine),
+					missing,
+				),
+				said("preview.delete_invite", { codes: listed(invites.map(({ code }) => inlineText(code, 200))) }),
 			),
 			act: onEach(
 				{

@@ -26,6 +26,7 @@ import {
 	at,
 	forModels,
 	listed,
+	mentionOf,
 	channels as mentionsOf,
 	type Part,
 	parts,
@@ -330,11 +331,6 @@ function nothingChanged(left: readonly Part[]): ToolError {
 	const models = [...forModels(left), "Nothing was done."].join(left.length === 1 ? " " : "\n");
 	const why = joined(left.flatMap((part) => (typeof part === "string" ? [] : part.people)));
 	return why ? new SaidError(said("refusal.nothing_done", { why }), { models }) : new ToolError(models);
-}
-
-function mentionOf(guild: Guild, id: string): string {
-	if (id === guild.id) return "@everyone";
-	return guild.roles.cache.has(id) ? `<@&${id}>` : `<@${id}>`;
 }
 
 function saidOfLocks(plans: readonly (LockPlan & { channel: find.Channel })[]): Said {

@@ -23,7 +23,7 @@ import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
 import { showsPending } from "../people/facts.ts";
 import { written } from "../results/people-text.ts";
-import { parts, result } from "../results/result.ts";
+import { asking, parts, result } from "../results/result.ts";
 import {
 	choice,
 	flag,
@@ -312,7 +312,12 @@ export const setNickname = editTool({
 		const { members } = guild;
 		const isBot = member.id === guild.client.user.id;
 		return {
-			preview: `Would give ${memberName(member)} ${describeNick(nickname)}, instead of ${describeNick(before)}.`,
+			preview: asking(
+				`Would give ${memberName(member)} ${describeNick(nickname)}, instead of ${describeNick(before)}.`,
+				nickname === ""
+					? said("preview.no_nickname", { who: `<@${member.id}>` })
+					: said("preview.nickname", { who: `<@${member.id}>`, name: written(nickname) }),
+			),
 			record: { action: "nickname", userIds: [member.id] },
 			async act() {
 				const edited = await (isBot ? members.editMe({ nick }) : members.edit(member.id, { nick }));

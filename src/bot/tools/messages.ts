@@ -5,6 +5,7 @@ import * as v from "valibot";
 import { channelName } from "../../discord/describe.ts";
 import { textChannel } from "../../discord/find.ts";
 import { ToolError } from "../../lib/tool-error.ts";
+import { said } from "../../texts/texts.ts";
 import {
 	allowedMentions,
 	content,
@@ -88,6 +89,7 @@ export const editMessage = destructiveTool({
 		const route = Routes.channelMessage(channel.id, message_id);
 		return editPlan(changes, target, message, {
 			link: linkTo(channel, message_id),
+			ask: said("preview.edit_message", { where: `<#${channel.id}>` }),
 			write: () => discord.rest.patch(route, { body }),
 		});
 	},

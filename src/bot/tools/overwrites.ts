@@ -25,13 +25,15 @@ import {
 	overwritesOf,
 	requireGrantable,
 	requirePermissions,
+	withTitles,
 } from "../../discord/permissions.ts";
 import { fieldLine, oneField, resultLines } from "../../discord/text.ts";
 import { isPublic } from "../../discord/visible-channels.ts";
 import { changedBits } from "../../guild-document/names/overwrites.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
-import { parts } from "../results/result.ts";
+import { said } from "../../texts/texts.ts";
+import { asking, channels as channelMentions, listed, mentionOf, parts } from "../results/result.ts";
 import {
 	flag,
 	found,
@@ -109,11 +111,21 @@ export const setChannelPermissions = destructiveTool({
 			);
 		const done: find.Channel[] = [];
 		return {
-			preview: [
-				`Would change ${changes.length} overwrite(s) for ${names}${rest}:`,
-				...sample(changes, 50, describeOverwriteChange),
-				...followersOf([...followers.keys()]),
-			],
+			preview: asking(
+				[
+					`Would change ${changes.length} overwrite(s) for ${names}${rest}:`,
+					...sample(changes, 50, describeOverwriteChange),
+					...followersOf([...followers.keys()]),
+				],
+				said("preview.overwrites", {
+					who: listed(targets.map(({ id }) => mentionOf(guild, id))),
+					where: channelMentions(own),
+				}),
+				...permissionSets.map(
+					(set) => args[set] && withTitles(said(`preview.${set}`, { permissions: describeBits(change[set]) })),
+				),
+				args.replace && said("preview.replace"),
+			),
 			act: async (call) => {
 				const output = await writeEach(
 					{
@@ -365,8 +377,14 @@ export const copyChannelPermissions = destructiveTool({
 		// Described before the writes, which change the cached overwrites.
 		const texts = new Map(changes.map((one) => [one, describe(one)]));
 		const rest = unchangedNote(targets.length - changes.length);
+		const where = channelMentions(changes.map(({ target }) => target));
 		return {
-			preview: [`Would give ${changes.length} channel(s) ${sourcePermissions}${rest}:`, ...texts.values()],
+			preview: asking(
+				[`Would give ${changes.length} channel(s) ${sourcePermissions}${rest}:`, ...texts.values()],
+				source
+					? said("preview.copy_permissions", { where, source: `<#${source.id}>` })
+					: said("preview.sync", { where }),
+			),
 			act: (call) =>
 				writeEach(
 					{

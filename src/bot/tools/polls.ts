@@ -13,11 +13,13 @@ import { channelName, personFields, personName } from "../../discord/describe.ts
 import { fieldLine, oneField } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
+import { said } from "../../texts/texts.ts";
 import { innerEmoji, requireOwnEmoji } from "../messages/emoji.ts";
 import { allowedMentions, fetchMessage, fetchOwnMessage, inChannel, slowMode } from "../messages/message-arguments.ts";
 import { hiddenContent } from "../messages/message-content.ts";
 import { pollFields } from "../messages/message-lines.ts";
 import { placeOf } from "../messages/sent-message.ts";
+import { asking } from "../results/result.ts";
 import { flag, integer, limit, list, orText, snowflake, text } from "../tool/arguments/arguments.ts";
 import { duration } from "../tool/arguments/durations.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
@@ -78,7 +80,10 @@ export const endPoll = destructiveTool({
 		const message = await fetchOwnMessage(channel, message_id, "end");
 		const target = `the poll ${message_id} in ${channelName(channel)}`;
 		return {
-			preview: pollLine(`Would end ${target}, now`, pollOf(message, discord)),
+			preview: asking(
+				pollLine(`Would end ${target}, now`, pollOf(message, discord)),
+				said("preview.end_poll", { where: `<#${channel.id}>` }),
+			),
 			async act() {
 				const { poll } = (await discord.rest.post(Routes.expirePoll(channel.id, message_id))) as APIMessage;
 				return pollLine(`Ended ${target}`, poll);

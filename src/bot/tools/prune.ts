@@ -15,6 +15,7 @@ import { role } from "../../discord/find.ts";
 import { requirePruning } from "../../discord/guild-features.ts";
 import { requireRolesBelowPerson } from "../../discord/role-hierarchy.ts";
 import { said } from "../../texts/texts.ts";
+import { asking, roles as roleMentions } from "../results/result.ts";
 import { flag, found, guild_id, list, reason } from "../tool/arguments/arguments.ts";
 import { duration } from "../tool/arguments/durations.ts";
 import { destructiveTool } from "../tool/define.ts";
@@ -47,7 +48,11 @@ export const pruneMembers = destructiveTool(
 				record: { action: "prune", userIds: [], detail: [said("case.detail.inactive", { count: days })] },
 				async preview() {
 					const count = await pruneCount(guild, days, include_roles);
-					return `Would remove ${count} member(s) of the guild ${guild.id} who ${criteria}.`;
+					return asking(
+						`Would remove ${count} member(s) of the guild ${guild.id} who ${criteria}.`,
+						said("preview.prune", { count, since: `<t:${Math.floor(Date.now() / 1000) - inactive}:D>` }),
+						include_roles && said("preview.prune_roles", { roles: roleMentions(include_roles) }),
+					);
 				},
 				async act() {
 					const roleIds = include_roles?.map(({ id }) => id) ?? [];

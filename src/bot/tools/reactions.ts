@@ -6,6 +6,7 @@ import { channelName, personFields, personName } from "../../discord/describe.ts
 import { requirePermissions } from "../../discord/permissions.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
+import { said } from "../../texts/texts.ts";
 import {
 	type Emoji,
 	emoji,
@@ -18,6 +19,7 @@ import {
 	requireOwnEmoji,
 } from "../messages/emoji.ts";
 import { fetchMessage, onMessage } from "../messages/message-arguments.ts";
+import { asking } from "../results/result.ts";
 import { choice, flag, limit, snowflake } from "../tool/arguments/arguments.ts";
 import type { Plan } from "../tool/context.ts";
 import { destructiveTool, editTool, readTool } from "../tool/define.ts";
@@ -101,7 +103,7 @@ async function removal(
 		);
 	const target = `${emojiName(asWritten)} of ${isOwn ? "the bot" : `the user ${userId}`} from ${where}.`;
 	return {
-		preview: `Would remove ${target}`,
+		preview: asking(`Would remove ${target}`, said("preview.reactions", { count: 1, where: `<#${channel.id}>` })),
 		write: () =>
 			rest.delete(
 				isOwn
@@ -127,7 +129,7 @@ async function clearing(
 	const count = removed.reduce((sum, { count }) => sum + count, 0);
 	const target = `${count} reaction(s) from ${where}: ${removed.map(reactionCount).join(", ")}`;
 	return {
-		preview: `Would remove ${target}`,
+		preview: asking(`Would remove ${target}`, said("preview.reactions", { count, where: `<#${channel.id}>` })),
 		write: () =>
 			guild.client.rest.delete(
 				emoji

@@ -19,7 +19,7 @@ import {
 	permissionsOf,
 	requireOf,
 } from "../../discord/permissions.ts";
-import { oneField } from "../../discord/text.ts";
+import { inlineText, oneField } from "../../discord/text.ts";
 import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
 import {
 	type EventFields,
@@ -29,6 +29,8 @@ import {
 	eventKinds,
 } from "../../guild-document/names/scheduled-event.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
+import { said } from "../../texts/texts.ts";
+import { asking } from "../results/result.ts";
 import { choice, found, guild_id, instant, limit, reason, snowflake, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
@@ -158,10 +160,13 @@ export const deleteScheduledEvent = destructiveTool({
 		requireEventPermissions(guild, event, eventFieldsOf(event));
 		const interested = event.user_count ?? 0;
 		return {
-			preview: [
-				`Would delete the scheduled event ${eventName(event)}, in which ${interested} user(s) are interested.`,
-				eventLine(guild, event),
-			],
+			preview: asking(
+				[
+					`Would delete the scheduled event ${eventName(event)}, in which ${interested} user(s) are interested.`,
+					eventLine(guild, event),
+				],
+				said("preview.delete_event", { name: inlineText(event.name, 200) }),
+			),
 			write: () => discord.rest.delete(Routes.guildScheduledEvent(guild.id, event.id)),
 			result: `Deleted the scheduled event ${eventName(event)}. ${interested} user(s) were interested.`,
 		};

@@ -11,9 +11,11 @@ import {
 import * as v from "valibot";
 import { channelName } from "../../discord/describe.ts";
 import { absentIf, voiceChannel } from "../../discord/find.ts";
-import { oneField } from "../../discord/text.ts";
+import { inlineText, oneField } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
+import { said } from "../../texts/texts.ts";
+import { asking } from "../results/result.ts";
 import { flag, found, guild_id, reason, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
 import type { Plan } from "../tool/context.ts";
@@ -63,7 +65,7 @@ async function planEnd(channel: StageChannel): Promise<Plan> {
 	const target = `the stage in ${channelName(channel)}, with ${channel.members.size} member(s) in it`;
 	const about = `Topic: ${oneField(topic)}`;
 	return {
-		preview: [`Would end ${target}.`, about],
+		preview: asking([`Would end ${target}.`, about], said("preview.stage_end", { where: `<#${channel.id}>` })),
 		write: () => channel.client.rest.delete(Routes.stageInstance(channel.id)),
 		result: [`Ended ${target}.`, about],
 	};
@@ -72,7 +74,13 @@ async function planEnd(channel: StageChannel): Promise<Plan> {
 function planStart(channel: StageChannel, topic: string, send_start_notification: boolean): Plan {
 	const name = channelName(channel);
 	return {
-		preview: `Would start the stage in ${name}${send_start_notification ? " and notify @everyone" : ""}: ${oneField(topic)}`,
+		preview: asking(
+			`Would start the stage in ${name}${send_start_notification ? " and notify @everyone" : ""}: ${oneField(topic)}`,
+			said(send_start_notification ? "preview.stage_start_notify" : "preview.stage_start", {
+				where: `<#${channel.id}>`,
+				topic: inlineText(topic, 200),
+			}),
+		),
 		write: () =>
 			channel.client.rest.post(Routes.stageInstances(), {
 				body: { channel_id: channel.id, topic, send_start_notification },
@@ -92,7 +100,10 @@ async function planTopic(channel: StageChannel, topic: string, notifies: boolean
 	const body = changesOf({ topic: before.topic }, { topic }, name);
 	const lines = [`Before: ${oneField(before.topic)}`, `Now: ${oneField(topic)}`];
 	return {
-		preview: [`Would change the topic of ${name}.`, ...lines],
+		preview: asking(
+			[`Would change the topic of ${name}.`, ...lines],
+			said("preview.stage_topic", { where: `<#${channel.id}>`, topic: inlineText(topic, 200) }),
+		),
 		write: () => channel.client.rest.patch(Routes.stageInstance(channel.id), { body }),
 		result: [`Changed the topic of ${name}.`, ...lines],
 	};

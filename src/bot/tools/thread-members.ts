@@ -18,6 +18,8 @@ import * as find from "../../discord/find.ts";
 import { botMember, requireOf, requireOfPerson } from "../../discord/permissions.ts";
 import { fieldLine, resultLines } from "../../discord/text.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
+import { said } from "../../texts/texts.ts";
+import { asking, mentions } from "../results/result.ts";
 import { found, guild_id, limit, list, requireOneOf, snowflake } from "../tool/arguments/arguments.ts";
 import { writeEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
@@ -93,11 +95,16 @@ export const editThreadMembers = destructiveTool({
 		];
 		const isBoth = add_users.length > 0 && remove_users.length > 0;
 		return {
-			preview: resultLines(
-				add_users.length > 0 && `Would add ${add_users.length} member(s) to ${where}:`,
-				add_users.map(memberFields),
-				remove_users.length > 0 && `Would remove ${remove_users.length} member(s) from ${where}:`,
-				remove_users.map(memberFields),
+			preview: asking(
+				resultLines(
+					add_users.length > 0 && `Would add ${add_users.length} member(s) to ${where}:`,
+					add_users.map(memberFields),
+					remove_users.length > 0 && `Would remove ${remove_users.length} member(s) from ${where}:`,
+					remove_users.map(memberFields),
+				),
+				add_users.length > 0 && said("preview.thread_add", { who: mentions(add_users), where: `<#${thread.id}>` }),
+				remove_users.length > 0 &&
+					said("preview.thread_remove", { who: mentions(remove_users), where: `<#${thread.id}>` }),
 			),
 			act: (call) =>
 				writeEach(

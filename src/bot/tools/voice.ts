@@ -18,7 +18,7 @@ import { compareIds } from "../../guild-document/names/ids.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { type Said, said } from "../../texts/texts.ts";
-import { mentions, parts, result } from "../results/result.ts";
+import { asking, mentions, parts, result } from "../results/result.ts";
 import { flag, found, guild_id, list, reason, requireOneOf, snowflakeOrEmpty } from "../tool/arguments/arguments.ts";
 import { onEach, sample } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";
@@ -109,9 +109,22 @@ export const editVoiceMembers = destructiveTool({
 		const done = (some: readonly Change[]) => saidOf(some, channel);
 		const same = changes.length - items.length;
 		const record = caseOf(items, channel);
+		const who = mentions(items.map(({ member }) => member));
 		const note = same > 0 && result(`${same} already so.`);
 		return {
-			preview: parts(`Would change ${items.length} member(s) in voice:`, sample(items, 50, describeChange), note),
+			preview: parts(
+				asking(
+					[`Would change ${items.length} member(s) in voice:`, ...sample(items, 50, describeChange)],
+					channel === undefined
+						? said("preview.voice", { who })
+						: channel
+							? said("preview.move", { who, where: `<#${channel.id}>` })
+							: said("preview.disconnect", { who }),
+					mute !== undefined && said(mute ? "preview.mute" : "preview.unmute"),
+					deafen !== undefined && said(deafen ? "preview.deafen" : "preview.undeafen"),
+				),
+				note,
+			),
 			record,
 			act: onEach(
 				{

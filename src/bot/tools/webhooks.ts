@@ -5,14 +5,16 @@ import * as v from "valibot";
 import { channelName, nowIs, time } from "../../discord/describe.ts";
 import { anyChannel, channel } from "../../discord/find.ts";
 import { impliedIn, requirePermissions } from "../../discord/permissions.ts";
-import { fieldLine, oneField, resultLines } from "../../discord/text.ts";
+import { fieldLine, inlineText, oneField, resultLines } from "../../discord/text.ts";
 import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
 import { ToolError } from "../../lib/tool-error.ts";
+import { said } from "../../texts/texts.ts";
 import { allowedMentions, content, embeds, mentions, messageFields, pingsMany } from "../messages/message-arguments.ts";
 import { apiUserName, messageHead } from "../messages/message-lines.ts";
 import { editPlan } from "../messages/own-messages.ts";
 import { linkTo, pingLines, placeOf } from "../messages/sent-message.ts";
+import { asking, listed } from "../results/result.ts";
 import { found, guild_id, list, reason, snowflake, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
 import { onEach } from "../tool/bulk.ts";
@@ -139,10 +141,13 @@ export const deleteWebhook = destructiveTool({
 		const absent = missing.length > 0 && `Not found, or not for the bot to manage: ${missing.join(", ")}.`;
 		const write = ({ id }: GuildWebhook) => discord.rest.delete(Routes.webhook(id));
 		return {
-			preview: resultLines(
-				`Would delete ${items.length} webhook(s). Programs that use them could no longer send. Their messages stay.`,
-				items.map(madeWebhook),
-				absent,
+			preview: asking(
+				resultLines(
+					`Would delete ${items.length} webhook(s). Programs that use them could no longer send. Their messages stay.`,
+					items.map(madeWebhook),
+					absent,
+				),
+				said("preview.delete_webhook", { names: listed(items.map(({ name }) => inlineText(name, 200))) }),
 			),
 			act: onEach(
 				{
@@ -232,6 +237,7 @@ export const editWebhookMessage = destructiveTool({
 		const body = { ...changes, allowed_mentions: allowedMentions("none") };
 		return editPlan(changes, target, message, {
 			link: linkTo(destination, message_id),
+			ask: said("preview.edit_message", { where: `<#${destination.id}>` }),
 			write: () => webhook.editMessage(message_id, body, destination),
 		});
 	},
@@ -251,7 +257,7 @@ export const deleteWebhookMessage = destructiveTool({
 		const message = await webhook.fetchMessage(message_id, destination);
 		const target = `the message of ${messageHead(message)} in ${channelName(destination)}.`;
 		return {
-			preview: `Would delete ${target}`,
+			preview: asking(`Would delete ${target}`, said("preview.delete_message", { where: `<#${destination.id}>` })),
 			write: () => webhook.deleteMessage(message_id, destination),
 			result: `Deleted ${target}`,
 		};

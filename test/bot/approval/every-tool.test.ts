@@ -12,6 +12,7 @@ import type { Scene } from "../tool-rows/scene.ts";
 import { executions, settle, writing } from "../tool-scene.ts";
 import { staffChannel, titleOf } from "./approval-world.ts";
 
+const planned = new Set(tools.filter(({ needs }) => needs.isPlanned).map(({ name }) => name));
 const titles = new Map(tools.map(({ name, listing }) => [name, listing.title]));
 const passedMs = 90_000;
 let world: TestWorld;
@@ -61,6 +62,10 @@ test.each(writing)("%s", async (name, row) => {
 		return found.length > 0 && found;
 	});
 	if (!post) throw new Error("it was posted");
+	const quoted = post.embeds[0]?.description?.split("\n").filter((line) => line.startsWith("> "));
+	// Of a plan people read their own text, not the models'.
+	expect(quoted?.length ?? 0).toBeGreaterThan(planned.has(name) ? 0 : -1);
+	expect(quoted?.filter((line) => /^> Would|\bID: /.test(line))).toEqual([]);
 	expect(act.done()).toBe(false);
 	expect(executions(scene, act)).toBe(0);
 
