@@ -116,6 +116,25 @@ describe.each(reading)("%s", (name, row) => {
 	});
 });
 
+describe.each(rows.flatMap(([name, row]) => (row.refuses ? [[name, row, row.refuses] as const] : [])))(
+	"%s",
+	(name, row, refuses) => {
+		test("refuses what its arguments cannot be, on one line and before Discord is asked", async () => {
+			const scene = await enter(name);
+			const { simulator, call } = scene.world;
+			const made = "answer" in row ? { args: row.args(scene) } : await prepare(scene, row);
+			await settle(scene);
+			for (const [args, ...said] of refuses) {
+				const { text, code } = await call(name, { ...made.args, ...args });
+				expect({ args, text, code }).toMatchObject({ code: -32602, text: expect.not.stringContaining("\n") });
+				for (const part of said) expect(text).toContain(part);
+			}
+			if ("done" in made) expect(made.done()).toBe(false);
+			expect(simulator.requests.list().filter(changes)).toEqual([]);
+		});
+	},
+);
+
 /** What becomes of ids that name nothing, or something in another guild. */
 function refusesIds(name: string, row: Row, argsFor: (scene: Scene) => Promise<Args>): void {
 	for (const [key, { unknown, foreign }] of Object.entries(row.ids)) {

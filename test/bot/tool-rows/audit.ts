@@ -37,5 +37,6 @@ export const auditRows: Record<string, Row> = {
 			};
 		},
 		needs: inGuild("ViewAuditLog"),
+		refuses: [[{ action_type: "MEMBER_BAN_AD" }, 'unknown action "MEMBER_BAN_AD"; did you mean MEMBER_BAN_ADD?']],
 	},
 };

@@ -114,6 +114,28 @@ export const automodRows: Record<string, Row> = {
 				["by words", { rule_id: guild.rule("Soup false"), enabled: true }],
 			],
 		}),
+		refuses: [
+			[
+				{ trigger_type: "spam", presets: ["slurs"] },
+				"keyword_filter: spam rules do not have this field",
+				"presets: spam rules do not have this field",
+			],
+			[
+				{ alert_channel_id: "#general", duration: "1m" },
+				"alert_channel_id: only rules with the action send_alert_message have this field",
+				"duration: only rules with the action timeout have this field",
+			],
+			[{ keyword_filter: ["x".repeat(61)] }, "expected 1 to 60 characters"],
+			[
+				{ actions: ["timeout"], duration: "2419201s" },
+				'duration: expected a duration from 1s to 28d, received "2419201s"',
+			],
+			[
+				{ name: undefined, trigger_type: undefined, actions: undefined },
+				...["name", "trigger_type", "actions"].map((field) => `${field}: is required for a new rule`),
+			],
+			[{ rule_id: null, trigger_type: "spam", keyword_filter: undefined, actions: undefined }, "actions: is required"],
+		],
 	},
 	delete_automod_rule: {
 		ids: { rule_id: ruleId },

@@ -35,6 +35,7 @@ export const bulkRows: Record<string, Row> = {
 		reason: AuditLogEvent.MemberRoleUpdate,
 		needs: inGuild("ManageRoles"),
 		dryRun: /^Would give @thing-\d+ \(ID: \d+\) the role @thing-\d+ \(ID: \d+\)\.$/m,
+		refuses: [[{ user_ids: undefined }, "user_ids, where: expected exactly one of the two"]],
 	},
 	prune_members: {
 		ids: { include_role_ids: roleId },

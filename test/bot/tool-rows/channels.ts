@@ -44,6 +44,19 @@ export const channelsRows: Record<string, Row> = {
 				],
 			],
 		}),
+		refuses: [
+			[{ channel_type: "voice", topic: "x" }, "topic: voice channels do not have this setting"],
+			[{ channel_type: "text", user_limit: 0 }, "user_limit: text channels do not have this setting"],
+			[
+				{ channel_type: "category", category_id: "#Talk", nsfw: false },
+				"nsfw: category channels do not have this setting; category_id: category channels do not have this setting",
+			],
+			[{ channel_type: "announcement", slowmode: "1s" }, "slowmode: announcement channels do not have this setting"],
+			[{ channel_type: "forum", tags: [{ name: "x" }, { name: "x" }] }, "tags: two of the tags have the same name"],
+			[{ channel_type: "text", tags: [] }, "tags: text channels do not have this setting"],
+			[{ channel_type: "Voices" }, "channel_type: expected"],
+			[{ channel_type: 0 }, "channel_type: expected"],
+		],
 	},
 	edit_channel: {
 		ids: {
@@ -83,6 +96,7 @@ export const channelsRows: Record<string, Row> = {
 				],
 			],
 		}),
+		refuses: [[{ topic: undefined }, "expected at least one of these"]],
 	},
 	list_channels: {
 		ids: { category_id: categoryId },

@@ -24,6 +24,7 @@ export const diagnosticsRows: Record<string, Row> = {
 			"SEND_MESSAGES | denied by the permissions of the member (ID: ",
 			"BAN_MEMBERS | denied because no role grants it",
 		],
+		refuses: [[{ permissions: ["FLY"] }, 'permissions: Discord has no permission "FLY"']],
 	},
 	find_tools: {
 		ids: {},

@@ -49,6 +49,16 @@ export const emojisRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.EmojiCreate,
 		needs: inGuild("CreateGuildExpressions"),
+		refuses: [
+			...[
+				"soup",
+				btoa("<svg/>"),
+				`${png.slice(0, -3)}*==`,
+				"https://example.com/soup.png",
+				`data:text/html;base64,${png}`,
+			].map((image) => [{ image }, "image: expected "] as const),
+			...["x", "a".repeat(33), "so up", "süp"].map((name) => [{ name }, "name: expected "] as const),
+		],
 	},
 	edit_emoji: {
 		ids: { emoji_id: emojiId, role_ids: roleId },
@@ -63,6 +73,7 @@ export const emojisRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.EmojiUpdate,
 		needs: manage,
+		refuses: [[{ name: undefined }]],
 	},
 	delete_emoji: {
 		ids: { emoji_id: emojiId },

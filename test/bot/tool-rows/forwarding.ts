@@ -53,5 +53,18 @@ export const forwardingRows: Record<string, Row> = {
 			};
 		},
 		needs: inChannel("AttachFiles", "SendMessages"),
+		refuses: [
+			...[
+				...["../../x", "a/b.txt", "a\\b.txt", "a.txt:b", ".", "..", ".bashrc", ""],
+				...["a\nb.txt", 'a.txt"\r\nX-Evil: 1', "a\u0000.txt", "a\u202etxt.exe", 'a".txt', "a.txt ", "a\ud800b.txt"],
+				...[`${"a".repeat(296)}.txt`, `${"a".repeat(97)}.txt`],
+			].map((filename) => [{ filename }, "filename: expected a plain file name"] as const),
+			[{ text: undefined }, "text, data_base64: expected one of the two"],
+			[{ data_base64: "AAAA" }, "text, data_base64: expected one of the two"],
+			[{ text: "" }, "text: expected at least 1 character"],
+			...["", "AAA", "A*==", "AA AA", "https://x/y"].map(
+				(data_base64) => [{ text: undefined, data_base64 }, "data_base64: expected base64"] as const,
+			),
+		],
 	},
 };

@@ -30,6 +30,10 @@ export const guildsRows: Record<string, Row> = {
 			write: [{ afk_timeout: "15m" }],
 			destructive: [["raises what members need", { verification_level: "VERY_HIGH" }]],
 		}),
+		refuses: [
+			[{ name: undefined }, "expected at least one of these"],
+			[{ afk_timeout: "100s" }, "afk_timeout: expected one of 1m, 5m"],
+		],
 	},
 	get_guild_info: {
 		ids: {},

@@ -24,5 +24,12 @@ export const incidentsRows: Record<string, Row> = {
 			write: [{ invites_disabled_until: "6h" }],
 			destructive: [["pauses direct messages", { dms_disabled_until: "6h" }]],
 		}),
+		refuses: [
+			...[-60_000, 24 * 3_600_000 + 60_000]
+				.map((ms) => new Date(Date.now() + ms).toISOString())
+				.concat("25h", "tomorrow")
+				.map((until) => [{ dms_disabled_until: until }, "dms_disabled_until: expected a"] as const),
+			[{ dms_disabled_until: undefined }],
+		],
 	},
 };

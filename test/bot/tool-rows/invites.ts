@@ -109,6 +109,9 @@ export const invitesRows: Record<string, Row> = {
 			};
 		},
 		needs: "no permission",
+		refuses: ["", "x", "a/b", "../users/@me", "https://example.com/abc", "https://discord.gg/"].map((invite_code) => [
+			{ invite_code },
+		]),
 	},
 	delete_invite: {
 		ids: {},

@@ -19,6 +19,7 @@ export const membersRows: Record<string, Row> = {
 		person: person.anyMember(),
 		args: () => ({ query: "mona" }),
 		answer: ({ world }) => ["1 match(es):", `MONA LISA (@mona_lisa) | ID: ${world.simulator.user("mona_lisa").id}`],
+		refuses: [[{ query: "\u0301\u0308" }, "query: "]],
 	},
 	get_member: {
 		ids: { user_ids: memberId },

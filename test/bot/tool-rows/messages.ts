@@ -17,6 +17,30 @@ export const messagesRows: Record<string, Row> = {
 			};
 		},
 		needs: inChannel("SendMessages"),
+		refuses: [
+			[
+				{ channel_id: 17, content: ["x"], mentions: "all" },
+				"channel_id: expected string, received 17",
+				"content: expected string, received Array",
+				"mentions: expected",
+			],
+			[{ channel_id: "general" }, 'channel_id: expected an id of 17 to 20 digits or #name, received "general"'],
+			[{ content: "😀".repeat(2001) }, "content: expected 1 to 2000 characters, received 2001"],
+			[
+				{
+					embeds: [
+						{ footer: "until nine", image_url: "https://example.org/soup.png" },
+						{ footer: { text: "" }, image: {}, author: { name: "a", avatar: "b" }, fields: [{ name: "Soup" }] },
+					],
+				},
+				"embeds.0.footer: expected Object",
+				"embeds.0.image_url: this tool has no such parameter",
+				"embeds.1.footer.text: expected 1 to 2048 characters, received 0",
+				"embeds.1.image.url: is required",
+				"embeds.1.author.avatar: this tool has no such parameter, but name, url, icon_url",
+				"embeds.1.fields.0.value: is required",
+			],
+		],
 	},
 	edit_message: {
 		ids: { channel_id: channelId, message_id: messageId },
@@ -32,5 +56,6 @@ export const messagesRows: Record<string, Row> = {
 		},
 		needs: inChannel("ReadMessageHistory"),
 		dryRun: /^Would replace content of the message \d+ in #thing-\d+ /m,
+		refuses: [[{ content: undefined }, "content, embeds: expected at least one"]],
 	},
 };

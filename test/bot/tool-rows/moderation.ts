@@ -26,6 +26,10 @@ export const moderationRows: Record<string, Row> = {
 		reason: AuditLogEvent.MemberBanAdd,
 		needs: inGuild("BanMembers", { permission: "ManageGuild", with: { user_ids: ["1".repeat(18), "2".repeat(18)] } }),
 		dryRun: /^Would ban @thing-\d+ \(ID: \d+\)\.$/m,
+		refuses: [
+			[{ delete_messages: "8d" }, 'delete_messages: expected a duration from 1s to 7d or "none", received "8d"'],
+			[{ delete_messages: "60" }, "delete_messages: expected a duration"],
+		],
 	},
 	unban: {
 		ids: {

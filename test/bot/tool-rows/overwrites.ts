@@ -32,6 +32,20 @@ export const overwritesRows: Record<string, Row> = {
 		needs: inChannel("ManageRoles"),
 		dryRun:
 			/^Would change 1 overwrite\(s\) for @thing-\d+ \(ID: \d+\):\n#thing-\d+ \(ID: \d+\): @thing-\d+: SEND_MESSAGES neutral → denied$/m,
+		refuses: [
+			[{ deny: undefined }, "expected at least one of these without replace"],
+			[{ allow: "-1" }, 'allow: Discord has no permission "-1"'],
+			[{ allow: "0x400" }, 'allow: Discord has no permission "0x400"'],
+			[{ deny: 1024 }, "deny: expected (Array | string)"],
+			[{ deny: [1024] }, "deny: expected (Array | string)"],
+			[{ allow: String(1n << 47n) }, `allow: Discord has no permission for the bits ${1n << 47n}`],
+			[{ deny: "99999999999999999999" }, "deny: Discord has no permission for the bits"],
+			[{ allow: ["SEND_MESAGES"] }, 'allow: Discord has no permission "SEND_MESAGES"'],
+			[{ deny: ["constructor"] }, "deny: Discord has no permission"],
+			[{ allow: ["SPEAK"], neutral: ["SPEAK", "CONNECT"] }, "allow, neutral: SPEAK cannot be in both of these lists"],
+			[{ allow: "2099200" }, "allow, deny: SEND_MESSAGES cannot be in both of these lists"],
+			[{ allow: "2048", deny: "2048", replace: true }, "allow, deny: SEND_MESSAGES cannot be in both of these lists"],
+		],
 	},
 	list_channel_permissions: {
 		ids: { channel_ids: channelId },

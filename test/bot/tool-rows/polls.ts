@@ -40,6 +40,13 @@ export const pollsRows: Record<string, Row> = {
 			};
 		},
 		needs: inChannel("SendPolls", "SendMessages"),
+		refuses: [
+			[{ answers: ["Soup"] }, "answers: expected "],
+			[{ answers: Array(11).fill("Soup") }, "answers: expected "],
+			[{ answers: [{ text: "x".repeat(56) }, "Bread"] }, "answers.0.text: expected "],
+			[{ answers: [{ text: "x", emoji: "soup" }, "Bread"] }, "answers.0.emoji: expected "],
+			...["33d", "90m"].map((duration) => [{ duration }, "duration: expected "] as const),
+		],
 	},
 	end_poll: {
 		ids: { channel_id: channelId, message_id: messageId },

@@ -66,6 +66,10 @@ export const reactionsRows: Record<string, Row> = {
 			};
 		},
 		needs: inChannel("AddReactions", "ReadMessageHistory"),
+		refuses: ["", "x", ":thumbsup:", "<:bread:1>", "👍".repeat(33)].map((emoji) => [
+			{ emoji },
+			"emoji: expected a Unicode emoji such as 👍",
+		]),
 	},
 	remove_reaction: {
 		ids: {
@@ -88,6 +92,10 @@ export const reactionsRows: Record<string, Row> = {
 		},
 		needs: manage,
 		dryRun: /^Would remove 👍 of the user \d+ from the message \d+ in #thing-\d+ \(ID: \d+\)\.$/m,
+		refuses: [
+			[{ emoji: undefined }, "emoji: is required unless everyone is true"],
+			[{ everyone: true }, "user_id: cannot be combined with the argument everyone"],
+		],
 	},
 	get_reactions: {
 		ids: {

@@ -21,6 +21,7 @@ export const readingRows: Record<string, Row> = {
 		person: person.inChannel(["ReadMessageHistory"]),
 		ask: twoWritten,
 		needs: inChannel("ReadMessageHistory"),
+		refuses: [[{ before: "1".repeat(18), after: "1".repeat(18) }, "before, after, around: expected at most one"]],
 	},
 	get_message: {
 		ids: { channel_id: channelId, message_id: messageId },
@@ -54,5 +55,12 @@ export const readingRows: Record<string, Row> = {
 			return { args: { text: "SECRET", channel_ids: [args.channel_id] }, request, answer, channel: args.channel_id };
 		},
 		needs: inChannel("ReadMessageHistory"),
+		refuses: [
+			...[{ after: "2026-02-30" }, { after: "2026-01-31T25:00:00Z" }].map(
+				(args) => [args, "after: expected a duration such as 6h"] as const,
+			),
+			...["2014-12-31", "yesterday"].map((before) => [{ before }, "before: expected a duration such as 6h"] as const),
+			[{ count_by: ["role"] }],
+		],
 	},
 };

@@ -34,6 +34,20 @@ export const rolesRows: Record<string, Row> = {
 				],
 			],
 		}),
+		refuses: [
+			[{ name: undefined }],
+			[{ add_permissions: String(1n << 63n) }, "add_permissions: Discord has no permission for the bits"],
+			[{ add_permissions: ["BAN"] }, 'add_permissions: Discord has no permission "BAN"'],
+			[
+				{ add_permissions: ["KICK_MEMBERS"], remove_permissions: ["KICK_MEMBERS", "BAN_MEMBERS"] },
+				"add_permissions, remove_permissions: both contain KICK_MEMBERS",
+			],
+			[{ color: 0x1000000 }, 'color: expected a color such as "#8E44AD"'],
+			...[-1, 1.5, "#ff00001", "inherit"].map((color) => [{ color }, "color: expected a color"] as const),
+			[{ color: "nothing" }, 'received "nothing"'],
+			[{ color: true }, "color: expected (string | number)"],
+			[{ name: "😀".repeat(101) }, "received 101"],
+		],
 	},
 	list_roles: {
 		ids: {},
@@ -65,6 +79,7 @@ export const rolesRows: Record<string, Row> = {
 				["places a role above @Staff", { name: "x", below_role_id: guild.role("alpha") }],
 			],
 		}),
+		refuses: [[{ permissions: ["KICK"] }, 'Discord has no permission "KICK"']],
 	},
 	delete_role: {
 		ids: { role_id: roleId },

@@ -117,6 +117,11 @@ export interface CommonRow {
 	effects?(guild: Named): Effects;
 	/** A write that can do nothing but add. */
 	adds?: true;
+	/**
+	 * Arguments, beside or in place of those of a call that succeeds, that are refused before Discord is asked, and what is
+	 * said of them. Types and limits that tools/list publishes are tried in tools/arguments.test.ts.
+	 */
+	refuses?: readonly (readonly [args: Args, ...said: string[]])[];
 }
 
 /** A tool that reads from discord.js's cache. */

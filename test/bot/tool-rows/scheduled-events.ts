@@ -100,6 +100,7 @@ export const scheduledEventsRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.GuildScheduledEventCreate,
 		needs: inChannel("CreateEvents"),
+		refuses: [[{ scheduled_start_time: "tomorrow" }, "expected a duration such as 6h"]],
 	},
 	edit_scheduled_event: {
 		ids: { event_id: eventId, channel_id: voiceChannelId },
@@ -118,6 +119,7 @@ export const scheduledEventsRows: Record<string, Row> = {
 			write: [{ event_id: guild.event("Dinner"), name: "Supper" }],
 			destructive: [["ends the event for good", { event_id: guild.event("Dinner"), status: "canceled" }]],
 		}),
+		refuses: [[{ name: undefined }]],
 	},
 	delete_scheduled_event: {
 		ids: { event_id: eventId },

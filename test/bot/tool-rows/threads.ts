@@ -56,6 +56,10 @@ export const threadsRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.ThreadCreate,
 		needs: inChannel("CreatePublicThreads"),
+		refuses: [
+			[{ private: true }, "visible to all who see the message"],
+			[{ message_id: undefined, tag_ids: ["123456789012345678"] }, "tag_ids: only forum posts have tags"],
+		],
 	},
 	list_threads: {
 		ids: { channel_id: channelId, before },

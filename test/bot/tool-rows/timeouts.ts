@@ -22,6 +22,10 @@ export const timeoutsRows: Record<string, Row> = {
 		reason: AuditLogEvent.MemberUpdate,
 		needs: moderate,
 		dryRun: /^Would time out @thing-\d+ \(ID: \d+\) until \S+Z; now is \S+Z\.$/m,
+		refuses: [
+			...["0", "0s", "-1", "-5m", "29d", "5w", "40321", "2419201s", "9999999999w", "99999999999999999999"],
+			...["1.5h", "1y", "soon", "", "2020-01-01", "2099-01-01T00:00:00Z"],
+		].map((duration) => [{ duration }, "duration: expected a duration of at most 28 days"]),
 	},
 	remove_timeout: {
 		ids: { user_ids: memberId },

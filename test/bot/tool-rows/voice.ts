@@ -33,5 +33,6 @@ export const voiceRows: Record<string, Row> = {
 		reason: AuditLogEvent.MemberUpdate,
 		needs: inChannel("MuteMembers"),
 		dryRun: /^@thing-\d+ \(ID: \d+\): muted$/m,
+		refuses: [[{ mute: undefined }], [{ channel_id: "" }]],
 	},
 };

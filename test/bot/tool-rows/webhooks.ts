@@ -101,6 +101,7 @@ export const webhooksRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.WebhookUpdate,
 		needs,
+		refuses: [[{ name: undefined }]],
 	},
 	delete_webhook: {
 		ids: { webhook_ids: webhookId },
@@ -118,6 +119,7 @@ export const webhooksRows: Record<string, Row> = {
 		needs,
 		dryRun:
 			/Would delete 1 webhook\(s\)\. .*\nCrier \| ID: \d+ \| channel: #thing-\d+ \(ID: \d+\) \| made by @alpha \(ID: \d+\)$/m,
+		refuses: [[{ webhook_id: "123456789012345678" }]],
 	},
 	send_webhook_message: {
 		ids: { webhook_id: webhookId, thread_id: channelId },
@@ -148,6 +150,7 @@ export const webhooksRows: Record<string, Row> = {
 		},
 		needs,
 		dryRun: /^Would replace content of the message \d+ in #thing-\d+ /m,
+		refuses: [[{ content: undefined }]],
 	},
 	delete_webhook_message: {
 		ids: { webhook_id: webhookId, message_id: messageId, thread_id: channelId },

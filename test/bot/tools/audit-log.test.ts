@@ -81,11 +81,7 @@ worldTest("entries are filtered by user, target, action and time, and paged", as
 	expect((await lines(world)).join()).not.toContain("next_before");
 });
 
-worldTest("an unknown action is refused with a suggestion", async (world) => {
-	const answer = await world.call("get_audit_log", { action_type: "MEMBER_BAN_AD" });
-	expect(answer.code).toBe(-32602);
-	expect(answer.text).toContain('unknown action "MEMBER_BAN_AD"; did you mean MEMBER_BAN_ADD?');
-	expect(world.simulator.requests.list().map(({ path }) => path)).not.toContain(`/guilds/${world.guild.id}/audit-logs`);
+worldTest("an action that no tool takes is no mistake", async (world) => {
 	const soundboard = await world.call("get_audit_log", { action_type: "SOUNDBOARD_SOUND_CREATE" });
 	expect(soundboard.isError).toBe(false);
 });

@@ -480,13 +480,12 @@ sceneTest("a text channel becomes an announcement channel in a community, and no
 	expect(await convert("text")).toEndWith("kind: announcement → text");
 });
 
-test.each([
-	[{ tags: [{ name: "x" }, { name: "x" }] }, "tags: two of the tags have the same name"],
-	[{ channel_type: "text", tags: [] }, "tags: text channels do not have this setting"],
-	[{ tags: [{ name: "x", emoji: "<:pan:123456789012345678>" }] }, "There is no emoji 123456789012345678"],
-])("a forum with %j is refused before a write", async (args, said) => {
-	await using it = await scene();
-	const { text } = await it.make({ channel_type: "forum", ...args });
-	expect(text).toContain(said);
-	expect(writes(it.world)).toEqual([]);
-});
+test.each([[{ tags: [{ name: "x", emoji: "<:pan:123456789012345678>" }] }, "There is no emoji 123456789012345678"]])(
+	"a forum with %j is refused before a write",
+	async (args, said) => {
+		await using it = await scene();
+		const { text } = await it.make({ channel_type: "forum", ...args });
+		expect(text).toContain(said);
+		expect(writes(it.world)).toEqual([]);
+	},
+);

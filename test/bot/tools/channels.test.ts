@@ -26,13 +26,6 @@ const { Connect, ManageChannels, PrioritySpeaker, SendMessages, ViewChannel } = 
 const create = "POST /guilds/:guild_id/channels";
 
 describe("create_channel", () => {
-	worldTest("channel_type ignores case and must exist", async (world) => {
-		const kindOf = async (channel_type: string) =>
-			(await world.call("create_channel", { name: "fresh", channel_type })).text;
-		expect(await kindOf("Voice")).toStartWith("Created the voice channel");
-		expect(await kindOf("Voices")).toContain("channel_type: expected");
-	});
-
 	test.each([
 		[
 			"text",
@@ -97,10 +90,12 @@ describe("create_channel", () => {
 		},
 	);
 
-	worldTest("creates a text channel by default, and reports the name that Discord normalized", async (world) => {
+	worldTest("the kind is text by default, in any case, and the name as Discord normalized it", async (world) => {
 		const { text } = await world.call("create_channel", { name: "Fresh Fish" });
 		expect(text).toStartWith("Created the text channel #fresh-fish (ID: ");
 		expect(channelNamed(world, "fresh-fish").type).toBe(ChannelType.GuildText);
+		const voice = await world.call("create_channel", { name: "fresh", channel_type: "Voice" });
+		expect(voice.text).toStartWith("Created the voice channel");
 	});
 
 	worldTest("puts it into a category", async (world) => {
@@ -144,36 +139,6 @@ describe("create_channel", () => {
 		await simulator.user("jose.garcia").say("secret", "hello");
 		const sent = await world.call("send_message", { channel_id: channel.id, content: "hello" });
 		expect(sent.isError).toBe(false);
-	});
-
-	worldTest("a channel private to everyone is refused", async (world) => {
-		const { code, text } = await world.call("create_channel", { name: "secret", view_role_ids: [world.guild.id] });
-		expect(code).toBe(-32602);
-		expect(text).toContain("view_role_ids: @everyone cannot be one of these roles");
-		expect(writes(world)).toEqual([]);
-	});
-
-	test.each([
-		[{ channel_type: "voice", topic: "x" }, "topic: voice channels do not have this setting"],
-		[{ channel_type: "text", user_limit: 0 }, "user_limit: text channels do not have this setting"],
-		[
-			{ channel_type: "category", category_id: "Talk", nsfw: false },
-			"nsfw: category channels do not have this setting; category_id: category channels do not have this setting",
-		],
-		[{ channel_type: "announcement", slowmode: "1s" }, "slowmode: announcement channels do not have this setting"],
-		[{ channel_type: "thread" }, "channel_type: expected"],
-		[{ channel_type: 0 }, "channel_type: expected"],
-	])("refuses %j before Discord sees it", async (args, fault) => {
-		const world = await shared();
-		const { category_id, ...rest } = { category_id: undefined, ...args };
-		const { code, text } = await world.call("create_channel", {
-			name: "fresh",
-			...rest,
-			...(category_id && { category_id: channelNamed(world, category_id).id }),
-		});
-		expect(code).toBe(-32602);
-		expect(text).toContain(fault);
-		expect(world.simulator.requests.list(create)).toEqual([]);
 	});
 
 	worldTest("category_id must be a category", async (world) => {
@@ -228,7 +193,7 @@ describe("edit_channel", () => {
 		expect(world.simulator.journal.entries()).toMatchObject([{ body: { nsfw: true } }]);
 	});
 
-	worldTest("refuses an edit without fields or without a change", async (world) => {
+	worldTest("refuses an edit without a change", async (world) => {
 		const { id: channel_id, parent_id } = channelNamed(world, "general");
 		const same = await world.call("edit_channel", {
 			channel_id,
@@ -240,9 +205,6 @@ describe("edit_channel", () => {
 		expect(same.text).toStartWith(
 			`Nothing would change: #general (ID: ${channel_id}) already has the given name, slowmode, category_id.`,
 		);
-		const none = await world.call("edit_channel", { channel_id });
-		expect(none.code).toBe(-32602);
-		expect(none.text).toContain("expected at least one of these");
 		expect(writes(world)).toEqual([]);
 	});
 

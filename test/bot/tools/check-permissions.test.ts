@@ -203,13 +203,6 @@ worldTest("permissions are named as in Discord's API, in its client, or by bits"
 	expect(await ask(String(bits), "Use Voice Activity")).toBe(expected);
 });
 
-worldTest("unknown permissions are refused", async (world) => {
-	const user_ids = [world.simulator.user("zoe").id];
-	const { code, text } = await world.call("check_permissions", { user_ids, permissions: ["FLY"] });
-	expect(code).toBe(-32602);
-	expect(text).toContain('permissions: Discord has no permission "FLY"');
-});
-
 /** The display name of the member zoe. */
 const zoeName = "Zoë 🍞";
 

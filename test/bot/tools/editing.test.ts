@@ -31,16 +31,13 @@ worldTest("an edit pings nobody", async (world) => {
 	expect(own).toMatchObject({ mentions: [], mention_everyone: false });
 });
 
-worldTest("an edit of the embeds keeps the content, and an edit without fields is refused", async (world) => {
+worldTest("an edit of the embeds keeps the content, and an edit without a change is refused", async (world) => {
 	const { channel_id, own } = write(world);
 	await world.heard();
 	const args = { channel_id, message_id: own.id };
 	const { text } = await world.call("edit_message", { ...args, embeds: [{ title: "Soup" }] });
 	expect(text).toStartWith(`Changed embeds of the message ${own.id} in #notes`);
 	expect(own).toMatchObject({ content: "own", embeds: [{ title: "Soup" }] });
-	const nothing = await world.call("edit_message", args);
-	expect(nothing.code).toBe(-32602);
-	expect(nothing.text).toContain("content, embeds: expected at least one");
 	const same = await world.call("edit_message", { ...args, content: "own" });
 	expect(same.text).toStartWith("Nothing would change: ");
 	expect(world.simulator.journal.entries()).toHaveLength(1);

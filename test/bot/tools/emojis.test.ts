@@ -42,26 +42,6 @@ test.each([
 	expect(text).toBe(`Created the emoji <${animated ? "a" : ""}:soup:${made?.id}> (ID: ${made?.id}).`);
 });
 
-worldTest("an invalid image or name is refused before Discord is asked", async (world) => {
-	const refused: [string, object][] = [
-		["image", { image: "soup" }],
-		["image", { image: base64("<svg/>") }],
-		["image", { image: `${png.slice(0, -3)}*==` }],
-		["image", { image: "https://example.com/soup.png" }],
-		["image", { image: `data:text/html;base64,${png}` }],
-		["name", { name: "x" }],
-		["name", { name: "a".repeat(33) }],
-		["name", { name: "so up" }],
-		["name", { name: "süp" }],
-	];
-	for (const [field, args] of refused) {
-		const { code, text } = await world.call("create_emoji", { name: "soup", image: png, ...args });
-		expect(code).toBe(-32602);
-		expect(text).toContain(`${field}: expected `);
-	}
-	expect(world.simulator.journal.entries()).toEqual([]);
-});
-
 worldTest("a guild without free slots is refused, with how to make room", async (world) => {
 	for (let index = 0; index < 50; index += 1) add(world, "ada", `e${index}`);
 	const args = { name: "soup", image: png };
@@ -89,7 +69,6 @@ worldTest("an edit sends only the given fields, and is refused without a change"
 	const emoji = add(world, "ada", "soup");
 	const ids = [...world.guild.roles.keys()].slice(0, 2);
 	const edit = (args: object) => world.call("edit_emoji", { emoji_id: emoji.id, ...args });
-	expect((await edit({})).code).toBe(-32602);
 	expect((await edit({ name: "soup" })).text).toContain("Nothing would change: the emoji <:soup:");
 	expect((await edit({ role_ids: [] })).text).toContain("Nothing would change");
 	expect((await edit({ role_ids: ids })).text).toMatch(

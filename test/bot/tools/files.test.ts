@@ -36,34 +36,6 @@ worldTest("text and bytes arrive as they are", async (world) => {
 	expect(last()?.content).toBe("");
 });
 
-test.each([
-	["a path upwards", "../../x"],
-	["a path", "a/b.txt"],
-	["a path of Windows", "a\\b.txt"],
-	["a line break", "a\nb.txt"],
-	["a carriage return and a header", 'a.txt"\r\nX-Evil: 1'],
-	["a null", "a\u0000.txt"],
-	["a turned direction", "a\u202etxt.exe"],
-	["a quotation mark", 'a".txt'],
-	["300 characters", `${"a".repeat(296)}.txt`],
-	["101 characters", `${"a".repeat(97)}.txt`],
-	["nothing", ""],
-	["a dot", "."],
-	["two dots", ".."],
-	["a hidden name", ".bashrc"],
-	["a blank at the end", "a.txt "],
-	["a lone surrogate", "a\ud800b.txt"],
-	["a stream of NTFS", "a.txt:b"],
-])("a name with %s is refused, and nothing is sent", async (_, filename) => {
-	const world = await shared();
-	const { send } = sendTo(world);
-	const { code, text } = await send({ filename });
-	expect(code).toBe(-32602);
-	expect(text).toContain("filename: expected a plain file name");
-	expect(text).not.toContain("\n");
-	expect(world.simulator.journal.entries()).toEqual([]);
-});
-
 test.each(["soup.txt", "Menü (2026-01-31) v1.0+b.json", "献立.md", `${"a".repeat(96)}.txt`])(
 	"%s is a plain file name",
 	async (filename) => {
@@ -72,25 +44,6 @@ test.each(["soup.txt", "Menü (2026-01-31) v1.0+b.json", "献立.md", `${"a".rep
 		expect((await send({ filename })).isError).toBe(false);
 	},
 );
-
-worldTest("exactly one of text and data_base64 is required, and not empty", async (world) => {
-	const { send } = sendTo(world);
-	const cases: [object, string][] = [
-		[{ text: undefined }, "text, data_base64: expected one of the two"],
-		[{ data_base64: "AAAA" }, "text, data_base64: expected one of the two"],
-		[{ text: "" }, "text: expected at least 1 character"],
-		...["", "AAA", "A*==", "AA AA", "https://x/y"].map((data_base64): [object, string] => [
-			{ text: undefined, data_base64 },
-			"data_base64: expected base64",
-		]),
-	];
-	for (const [args, refusal] of cases) {
-		const { code, text } = await send(args);
-		expect(code).toBe(-32602);
-		expect(text).toContain(refusal);
-	}
-	expect(world.simulator.requests.list().filter(({ method }) => method !== "GET")).toEqual([]);
-});
 
 worldTest("the content of a file message pings nobody", async (world) => {
 	const { send, last } = sendTo(world);

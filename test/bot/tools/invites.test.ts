@@ -84,7 +84,7 @@ worldTest("invites are listed newest first, with uses if the bot manages the gui
 	expect(refused.text).toContain("lacks MANAGE_GUILD in the guild");
 });
 
-worldTest("a link is accepted as its code, and anything else is refused", async (world) => {
+worldTest("a link is accepted as its code", async (world) => {
 	const { channel, invites, ada } = notes(world);
 	const { code } = invites.add(channel, { inviter: ada });
 	await world.heard();
@@ -98,10 +98,6 @@ worldTest("a link is accepted as its code, and anything else is refused", async 
 	]) {
 		const { text } = await world.call("get_invite", { invite_code });
 		expect(text).toStartWith(`${code} | to #not`);
-	}
-	for (const invite_code of ["", "x", "a/b", "../users/@me", "https://example.com/abc", "https://discord.gg/"]) {
-		const { code } = await world.call("get_invite", { invite_code });
-		expect([invite_code, code]).toEqual([invite_code, -32602]);
 	}
 });
 
@@ -150,7 +146,6 @@ worldTest("several invites are deleted at once, and codes that are not found are
 	expect(again.text).toContain(`There is no invite ${first}, ${second}, no-such-code to the guild`);
 	const last = await world.call("delete_invite", { invite_codes: [third] });
 	expect(last.text).toStartWith(`Deleted 1 of 1 invite(s):\n${third} | `);
-	expect((await world.call("delete_invite")).code).toBe(-32602);
 });
 
 worldTest("several invites are deleted without MANAGE_GUILD only where the bot manages the channels", async (world) => {

@@ -152,12 +152,6 @@ worldTest("roles and channels are listed by parts of their names", async (world)
 	);
 });
 
-worldTest("a query of only accents does not match everybody", async (world) => {
-	const { text, code } = await world.call("lookup_user_by_name", { query: "\u0301\u0308" });
-	expect(code).toBe(-32602);
-	expect(text).toContain("query: ");
-});
-
 worldTest(
 	"list_members shows everyone in the order of their ids, shorter ids first, with details roles and times, too",
 	async (world) => {

@@ -4,11 +4,8 @@ import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { demoSeed } from "../../../src/simulator/seed.ts";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
-import { shareWorld } from "../../support/shared-world.ts";
 import { channelNamed, denyBot, linked, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
 import { worldTest } from "../../support/world-test.ts";
-
-const shared = shareWorld();
 
 const messages = "POST /channels/:channel_id/messages";
 const bulk = "POST /channels/:channel_id/messages/bulk-delete";
@@ -87,36 +84,6 @@ worldTest("a category holds no messages", async (world) => {
 	});
 	expect(isError).toBe(true);
 	expect(text).toContain("holds no messages");
-});
-
-test.each([
-	[{}, ["channel_id: is required", "content: is required"]],
-	[
-		{ channel_id: "general", content: "" },
-		[
-			'channel_id: expected an id of 17 to 20 digits or #name, received "general"',
-			"content: expected 1 to 2000 characters, received 0",
-		],
-	],
-	[
-		{ channel_id: 17, content: ["x"] },
-		["channel_id: expected string, received 17", "content: expected string, received Array"],
-	],
-	[
-		{ channel_id: "1".repeat(18), content: "😀".repeat(2001) },
-		["content: expected 1 to 2000 characters, received 2001"],
-	],
-	[
-		{ channel_id: "1".repeat(18), content: "x", mentions: "all", tts: true },
-		["mentions: expected", "tts: this tool has no such parameter"],
-	],
-])("invalid arguments %# are refused, each by its name", async (args, faults) => {
-	const world = await shared();
-	const { text, code } = await world.call("send_message", args);
-	expect(code).toBe(-32602);
-	expect(text).toStartWith("Invalid parameters: ");
-	for (const fault of faults) expect(text).toContain(fault);
-	expect(world.simulator.requests.list(messages)).toEqual([]);
 });
 
 worldTest("2000 emoji fit into a message", async (world) => {
@@ -207,29 +174,6 @@ worldTest("embeds arrive complete", async (world) => {
 			fields: [{ name: "Soup", value: "leek", inline: true }],
 		},
 	]);
-});
-
-worldTest("each issue of an embed is reported with its path", async (world) => {
-	const { id: channel_id } = world.simulator.channel(general);
-	const { code, text } = await world.call("send_message", {
-		channel_id,
-		content: "x",
-		embeds: [
-			{ footer: "until nine", image_url: "https://example.org/soup.png" },
-			{ footer: { text: "" }, image: {}, author: { name: "a", avatar: "b" }, fields: [{ name: "Soup" }] },
-		],
-	});
-	expect(code).toBe(-32602);
-	for (const fault of [
-		"embeds.0.footer: expected Object",
-		"embeds.0.image_url: this tool has no such parameter",
-		"embeds.1.footer.text: expected 1 to 2048 characters, received 0",
-		"embeds.1.image.url: is required",
-		"embeds.1.author.avatar: this tool has no such parameter, but name, url, icon_url",
-		"embeds.1.fields.0.value: is required",
-	])
-		expect(text).toContain(fault);
-	expect(world.simulator.requests.list(messages)).toEqual([]);
 });
 
 worldTest("6000 characters fit into all embeds of a message, and 6001 do not", async (world) => {
@@ -706,39 +650,6 @@ worldTest("a message of an archived thread that the index finds is deleted, unle
 	expect(text).toContain("Not searched: 1 channel for lack of permissions");
 	expect(simulator.world.messages.get(thread.id, said.id)).toBeUndefined();
 	expect(left(world, closed.channel)).toEqual(["soup"]);
-});
-
-test.each([
-	[{}, "message_ids, user_ids, text, has: expected at least one"],
-	[{ after: "1h", count: 5 }, "or channel_ids together with after, before or count"],
-	[{ user_ids: [] }, "user_ids: expected at least 1"],
-	[{ has: ["-poll"] }, "message_ids, user_ids, text, has: expected at least"],
-	[{ has: [], count: 5 }, "message_ids, user_ids, text, has: expected at least"],
-	[{ text: " " }, "text: expected visible characters"],
-	[{ text: "\u0301" }, "text: expected visible characters"],
-	[{ text: "\u0301" }, "text: expected visible characters"],
-])("without channels, delete_messages refuses %j", async (args, fault) => {
-	const world = await shared();
-	const { text, code } = await world.call("delete_messages", args);
-	expect(code).toBe(-32602);
-	expect(text).toContain(fault);
-});
-
-test.each([
-	[{}, "message_ids, user_ids, text, has, after, before, count: expected"],
-	[{ count: 1, message_ids: ["1".repeat(18)] }, "count: cannot be combined with message_ids"],
-	[{ message_ids: ["1".repeat(18)], text: "x" }, "text: cannot be combined with message_ids"],
-	[{ message_ids: ["1".repeat(18)], user_ids: ["1".repeat(18)] }, "user_ids: cannot be combined with message_ids"],
-	[{ count: 1001 }, "count: expected an integer from 1 to 1000"],
-	[{ count: 0 }, "count: expected an integer from 1 to 1000"],
-	[{ message_ids: ["x"] }, "message_ids.0: expected an id"],
-])("delete_messages refuses %j", async (args, fault) => {
-	const world = await shared();
-	const { channel } = write(world, ["a"]);
-	const { text, code } = await world.call("delete_messages", { channel_id: channel.id, ...args });
-	expect(code).toBe(-32602);
-	expect(text).toContain(fault);
-	expect(left(world, channel)).toEqual(["a"]);
 });
 
 test("without the Message Content Intent, text is refused and names the intent", async () => {

@@ -35,29 +35,6 @@ worldTest("answers may be plain texts", async (world) => {
 	expect(text).toContain("| answer 1, 0 vote(s): Soup | answer 2, 0 vote(s): Bread |");
 });
 
-worldTest("an invalid poll is refused before it is sent", async (world) => {
-	const [one] = lunch.answers;
-	const wrong: [string, object][] = [
-		["question", { question: "" }],
-		["question", { question: "x".repeat(301) }],
-		["answers", { answers: [one] }],
-		[
-			"answers",
-			{
-				answers: Array(11)
-					.fill({ ...one })
-					.map((a) => ({ ...a })),
-			},
-		],
-		["answers.0.text", { answers: [{ text: "x".repeat(56) }, one] }],
-		["answers.0.emoji", { answers: [{ text: "x", emoji: "soup" }, one] }],
-		["duration", { duration: "33d" }],
-		["duration", { duration: "90m" }],
-	];
-	for (const [field, args] of wrong) expect((await ask(world, args)).text).toContain(`${field}: expected `);
-	expect(world.simulator.journal.entries()).toEqual([]);
-});
-
 test("an answer takes the guild's emoji, but no unknown or foreign one", async () => {
 	await using scene = await startScene();
 	const { world, guild, other } = scene;

@@ -53,14 +53,6 @@ worldTest("a forum post is read with its forum and tags", async (world) => {
 	);
 });
 
-worldTest("at most one cursor is accepted", async (world) => {
-	const { channel_id, ids } = write(world, ["a"]);
-	const [before] = ids;
-	const { code, text } = await world.call("get_recent_messages", { channel_id, before, after: before });
-	expect(code).toBe(-32602);
-	expect(text).toContain("before, after, around: expected at most one");
-});
-
 worldTest("get_message shows reply, file, embed, reaction, edit and pin as Discord has them", async (world) => {
 	const { simulator } = world;
 	const { channel, channel_id, ada, ids } = write(world, ["soup?"]);

@@ -103,7 +103,7 @@ worldTest("edit_role reports an edit that took effect when the move after it fai
 	expect(unknown.text).toContain(`\nIt may not stand right below @Staff (ID: ${staff.id}): `);
 });
 
-worldTest("edit_role refuses an edit without fields or without a change", async (world) => {
+worldTest("edit_role refuses an edit without a change", async (world) => {
 	const role = roleNamed(world, "Staff");
 	const same = await world.call("edit_role", {
 		role_id: role.id,
@@ -117,33 +117,6 @@ worldTest("edit_role refuses an edit without fields or without a change", async 
 	expect(same.text).toStartWith(
 		`Nothing would change: @Staff (ID: ${role.id}) already has the given name, color, permissions, hoist, mentionable.`,
 	);
-	const none = await world.call("edit_role", { role_id: role.id });
-	expect(none.code).toBe(-32602);
-	expect(world.simulator.requests.list(patch)).toEqual([]);
-});
-
-test.each([
-	[{ add_permissions: String(1n << 63n) }, "add_permissions: Discord has no permission for the bits"],
-	[{ add_permissions: ["BAN"] }, 'add_permissions: Discord has no permission "BAN"'],
-	[
-		{ add_permissions: ["KICK_MEMBERS"], remove_permissions: ["KICK_MEMBERS", "BAN_MEMBERS"] },
-		"add_permissions, remove_permissions: both contain KICK_MEMBERS",
-	],
-	[{ color: 0x1000000 }, 'color: expected a color such as "#8E44AD"'],
-	[{ color: -1 }, "color: expected a color"],
-	[{ color: 1.5 }, "color: expected a color"],
-	[{ color: "#ff00001" }, "color: expected a color"],
-	[{ color: "nothing" }, 'received "nothing"'],
-	[{ color: "inherit" }, "color: expected a color"],
-	[{ color: true }, "color: expected (string | number)"],
-	[{ name: "" }, "name: expected 1 to 100 characters"],
-	[{ name: "😀".repeat(101) }, "received 101"],
-	[{ hoist: "yes" }, "hoist: expected boolean"],
-])("edit_role refuses %j before Discord sees it", async (args, fault) => {
-	const world = await shared();
-	const { code, text } = await world.call("edit_role", { role_id: roleNamed(world, "Staff").id, ...args });
-	expect(code).toBe(-32602);
-	expect(text).toContain(fault);
 	expect(world.simulator.requests.list(patch)).toEqual([]);
 });
 
@@ -343,11 +316,10 @@ describe("create_role", () => {
 		expect(roleNamed(world, "Plain")).toMatchObject({ permissions: "0", color: 0, hoist: false, mentionable: false });
 	});
 
-	worldTest("refuses permissions that the bot lacks or that do not exist", async (world) => {
+	worldTest("refuses permissions that the bot lacks", async (world) => {
 		const create = (permission_names: string[]) =>
 			world.call("create_role", { name: "Mighty", permissions: permission_names });
 		expect((await create(["ADMINISTRATOR"])).text).toContain("it lacks ADMINISTRATOR");
-		expect((await create(["KICK"])).code).toBe(-32602);
 		expect(writes(world)).toEqual([]);
 	});
 

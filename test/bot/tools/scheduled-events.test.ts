@@ -80,7 +80,6 @@ worldTest("what does not fit together is refused with Discord's reason", async (
 			{ entity_type: "voice", channel_id: voice.id, scheduled_end_time: "2099-01-31T12:00" },
 			"must end after it starts",
 		],
-		[{ entity_type: "voice", scheduled_start_time: "tomorrow" }, "expected a duration such as 6h"],
 	];
 	for (const [more, reason] of cases) expect((await create(more)).text).toContain(reason);
 	expect(world.simulator.world.scheduledEvents.in(world.guild)).toEqual([]);
@@ -115,7 +114,6 @@ worldTest("an edit changes only what is given and differs", async (world) => {
 	const { event, edit } = scene(world);
 	const edited = event({ description: "Hot" });
 	await world.heard();
-	expect((await edit(edited, {})).code).toBe(-32602);
 	const same = await edit(edited, { name: "Soup day", scheduled_end_time: "2099-01-31T14:00:00+01:00" });
 	expect(same.text).toContain("Nothing would change");
 	expect(writes(world)).toEqual([]);

@@ -102,7 +102,6 @@ describe("edit_channel with a voice channel", () => {
 		const general = channelNamed(world, "general");
 		const { text } = await world.call("edit_channel", { channel_id: general.id, user_limit: 100 });
 		expect(text).toContain("user_limit: text channels do not have this setting");
-		expect((await world.call("edit_channel", { channel_id: stage.id })).code).toBe(-32602);
 	});
 });
 
@@ -202,7 +201,7 @@ describe("muting and deafening", () => {
 		expect(scene.zoe).toMatchObject(expected);
 	});
 
-	voiceTest("undoes it, sends only changes, and refuses a call without one", async (scene) => {
+	voiceTest("undoes it, and sends only changes", async (scene) => {
 		const { guild, simulator, zoe, run } = scene;
 		simulator.world.members.edit(guild, zoe, { mute: true });
 		const { text } = await run("edit_voice_members", { mute: false, deafen: false });
@@ -210,7 +209,6 @@ describe("muting and deafening", () => {
 		expect(simulator.journal.entries()).toMatchObject([{ body: { mute: false } }]);
 		const same = await run("edit_voice_members", { mute: false });
 		expect(same.text).toStartWith("Nothing would change: ");
-		expect((await run("edit_voice_members")).code).toBe(-32602);
 	});
 
 	voiceTest("requires only the permission for the given change", async ({ lounge, run, deny, heard }) => {
@@ -241,7 +239,6 @@ voiceTest("edit_voice_members moves and mutes several members, after all checks"
 	await scene.heard();
 	const user_ids = [zoe.user.id, liwei];
 	const edit = (args: Record<string, unknown>) => scene.call("edit_voice_members", { user_ids, ...args });
-	for (const args of [{}, { channel_id: "", mute: true }]) expect((await edit(args)).code).toBe(-32602);
 	scene.deny(lounge, MuteMembers);
 	await scene.heard();
 	expect((await edit({ mute: true })).text).toStartWith("The bot lacks MUTE_MEMBERS in #Lounge");

@@ -96,19 +96,11 @@ worldTest("a webhook message requires MENTION_EVERYONE to ping everyone", async 
 	expect(tame.isError).toBe(false);
 });
 
-worldTest("long names are refused, and so is an edit without a change", async (world) => {
-	const { channel, hook, write } = made(world);
+worldTest("an edit without a change is refused", async (world) => {
+	const { hook, write } = made(world);
 	const message = write("hear");
 	await world.heard();
 	const webhook_id = hook.id;
-	const refused: [string, object][] = [
-		["create_webhook", { channel_id: channel.id, name: "x".repeat(81) }],
-		["edit_webhook", { webhook_id }],
-		["send_webhook_message", { webhook_id, content: "x", avatar_url: "x" }],
-		["edit_webhook_message", { webhook_id, message_id: message.id }],
-	];
-	for (const [tool, args] of refused)
-		expect([args, (await world.call(tool, { ...args })).code]).toEqual([args, -32602]);
 	const same = await world.call("edit_webhook", { webhook_id, name: "Crier" });
 	expect(same.text).toContain("Nothing would change: the webhook Crier");
 	const said = await world.call("edit_webhook_message", { webhook_id, message_id: message.id, content: "hear" });
@@ -224,8 +216,6 @@ worldTest("several webhooks are deleted in one call, which says which ones are n
 	const again = await world.call("delete_webhook", args);
 	expect(again.isError).toBe(true);
 	expect(again.text).toContain("There is no webhook");
-	const both = { webhook_id: hook.id, webhook_ids: [hook.id] };
-	expect((await world.call("delete_webhook", both)).code).toBe(-32602);
 });
 
 worldTest("a webhook that the bot may not manage is reported as missing", async (world) => {
