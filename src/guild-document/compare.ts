@@ -15,8 +15,8 @@ export interface GuildFacts {
 }
 
 interface Shown {
-	/** Also what is equal, and lists in full. */
-	all: boolean;
+	/** Of these also what is equal, and lists in full. */
+	all: readonly Part[];
 	person(id: string): string;
 }
 
@@ -40,7 +40,7 @@ export function compareGuilds(a: GuildFacts, b: GuildFacts, parts: readonly Part
 		...parts.flatMap((part) => {
 			if (part === "members") return peopleLine(part, a.members, b.members, shown);
 			if (part === "bans") return peopleLine(part, idsOf(a.document), idsOf(b.document), shown);
-			return partLines(part, things(a.document, part), things(b.document, part), shown.all);
+			return partLines(part, things(a.document, part), things(b.document, part), shown.all.includes(part));
 		}),
 		...(parts.includes("bans") && parts.includes("members")
 			? [`banned in A, member of B: ${list(a, b)}`, `banned in B, member of A: ${list(b, a)}`]
@@ -139,12 +139,13 @@ function only(side: string, names: readonly string[], all: boolean): string {
 	const rest = names.length - maxShown;
 	const isCut = !all && rest > 0;
 	const list = (isCut ? names.slice(0, maxShown) : names).join(", ");
-	return `; only ${side}: ${list}${isCut ? ` and ${rest} more (all=true)` : ""}`;
+	return `; only ${side}: ${list}${isCut ? ` and ${rest} more, all with their part in \`all\`` : ""}`;
 }
 
 type Ids = readonly string[] | undefined;
 
-function peopleLine(part: "members" | "bans", a: Ids, b: Ids, { all, person }: Shown): string[] {
+function peopleLine(part: "members" | "bans", a: Ids, b: Ids, { person, ...shown }: Shown): string[] {
+	const all = shown.all.includes(part);
 	if (!a || !b) return [];
 	const [left, right] = [new Set(a), new Set(b)];
 	const both = a.filter((id) => right.has(id)).map(person);

@@ -67,7 +67,8 @@ test("their members, roles and channels are compared in one call", async () => {
 	expect(text).toContain(`A: The Cooks (ID: ${guilds.cooks})\nB: The Bakers (ID: ${guilds.bakers})`);
 	expect(text).toContain(`members: 2 in both: ${owner}, ${ada}; 2 only in A, 2 only in B`);
 	expect(text).toContain("channels: 0 in both; only A: soup; only B: bread");
-	const all = await gateway.text("compare_guilds", { guild_id: guilds.cooks, with: guilds.bakers, all: true });
+	const named = { guild_id: guilds.cooks, with: guilds.bakers, all: ["members"] };
+	const all = await gateway.text("compare_guilds", named);
 	expect(all).toMatch(/only B: .*@kim \(\d+\)/);
 });
 

@@ -15,7 +15,7 @@ import { reading } from "../../mcp/fan-out.ts";
 import { listedAs, publishedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import type { ExportedGuild } from "../guild-documents/guild-documents.ts";
-import { choice, flag, guild_id, list, text } from "../tool/arguments/arguments.ts";
+import { choice, guild_id, list, text } from "../tool/arguments/arguments.ts";
 import type { ToolContext } from "../tool/context.ts";
 import { readTool } from "../tool/define.ts";
 
@@ -58,9 +58,9 @@ export const compareGuilds = reading(
 				),
 			),
 			parts: partsArgument("Such as members, bans, roles, channels, settings."),
-			all: v.optional(flag("Also what is equal, and who is in only one of them."), false),
+			all: partsArgument("Of these parts also what is equal, and who is in only one guild."),
 		},
-		async run({ with: other, parts = compared, all }, context) {
+		async run({ with: other, parts = compared, all = [] }, context) {
 			const { guild, otherGuild, discord } = context;
 			const facts = (guild: Guild) => factsOf(guild, parts, context);
 			// So a bot says what another one compares with its guild.
