@@ -73,8 +73,12 @@ export const loaders: Record<Field, Load> = {
 		return (member) => ({ is: ids.has(asking.guild.id) || member[roleIds].some(isMeant) });
 	},
 	name({ items }) {
-		const matches = nameMatcher(...items.map((item) => fold(item.replace(/^@/, ""))));
-		return (member) => ({ is: matches(member) });
+		const matches = matcherOf(items);
+		return ({ nickname, user }) => ({ is: matches(user.username, user.globalName, nickname) });
+	},
+	nickname({ items }) {
+		const matches = items.length === 0 ? Boolean : matcherOf(items);
+		return ({ nickname }) => ({ is: matches(nickname) });
 	},
 	async guild({ items }, { connection, otherGuild, mayTouch }) {
 		const found = items.map((item) => {
@@ -136,6 +140,8 @@ export const loaders: Record<Field, Load> = {
 		};
 	},
 };
+
+const matcherOf = (items: readonly string[]) => nameMatcher(...items.map((item) => fold(item.replace(/^@/, ""))));
 
 function inTime(timeOf: (member: GuildMember) => number | null, label: string): Load {
 	return ({ fromMs = -Infinity, toMs = Infinity }) =>

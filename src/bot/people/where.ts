@@ -6,7 +6,7 @@ import { readDuration, readTime } from "../tool/arguments/times.ts";
 
 const times = ["joined", "account"] as const;
 const counts = ["messages", "cases", "spam"] as const;
-const lists = ["role", "name", "user", "guild", "reacted", "invite"] as const;
+const lists = ["role", "name", "nickname", "user", "guild", "reacted", "invite"] as const;
 const flags = ["timeout", "bot", "pending"] as const;
 const fields = [...times, ...counts, ...lists, ...flags];
 
@@ -35,7 +35,8 @@ export const whereExample = "joined since 2d and not role:@Member and messages =
 export const whereGrammar = [
 	`\`where\`: who is meant, such as: ${whereExample}. Conditions, joined by and, or, not, ( ):`,
 	"joined since 2d | joined before 2026-10-01 | joined > 2026-11-20 | account < 7d (its age)",
-	'role:@Member | role:"Two Words" | role:(@A, @B) (any of them) | no role | user:@name | name:part (contains it)',
+	'role:@Member | role:"Two Words" | role:(@A, @B) (any of them) | no role | user:@name',
+	"name:part (username, display name or nickname contains it) | name:start* | name:!part | nickname | no nickname",
 	"messages = 0 since 7d | messages >= 8 since 30d | messages = 0 (since they joined)",
 	"cases >= 2 since 90d | cases:warn | spam (was in a spam incident) | spam since 7d",
 	"reacted to MESSAGE_LINK | reacted to (LINK, CHANNEL_ID/MESSAGE_ID) with 👍",
@@ -46,7 +47,7 @@ export const whereGrammar = [
 
 /** Without spaces, "-" and "_". */
 const aliases =
-	"joinedat:joined memberfor:joined created:account createdat:account registered:account age:account accountage:account hasrole:role roles:role username:name userid:user id:user memberof:guild inguild:guild server:guild message:messages messagecount:messages wrote:messages posted:messages posts:messages invited:invite invitecode:invite joinedby:invite joinedbyinvite:invite joinedvia:invite case:cases spamincident:spam timedout:timeout intimeout:timeout isbot:bot bots:bot";
+	"joinedat:joined memberfor:joined created:account createdat:account registered:account age:account accountage:account hasrole:role roles:role username:name nick:nickname userid:user id:user memberof:guild inguild:guild server:guild message:messages messagecount:messages wrote:messages posted:messages posts:messages invited:invite invitecode:invite joinedby:invite joinedbyinvite:invite joinedvia:invite case:cases spamincident:spam timedout:timeout intimeout:timeout isbot:bot bots:bot";
 const fieldOf = new Map<string, Field>(fields.map((one) => [one, one]));
 for (const [name = "", field] of aliases.split(" ").map((pair) => pair.split(":"))) fieldOf.set(name, field as Field);
 
@@ -124,6 +125,11 @@ export class WhereParser {
 
 	#not(): Where {
 		while (this.#take(...noise));
+		const token = this.#token;
+		if (token.kind === "word" && /^-\w/.test(token.text)) {
+			token.text = token.text.slice(1);
+			return { not: this.#not() };
+		}
 		if (this.#take("not", "!", "no", "without", "never")) return { not: this.#not() };
 		if (!this.#take("(")) return this.#condition();
 		const inner = this.#joined("or");
@@ -223,17 +229,18 @@ export class WhereParser {
 		const by = this.#comparison();
 		if (/[<>]/.test(by)) throw this.#error("expected = or !=");
 		if (by === "") this.#take("in");
+		const isNot = by === "!=" || this.#take("!") !== undefined;
 		const isList = this.#take("(");
 		const { text, kind } = this.#token;
-		// "no role"
+		// "no role", "no nickname"
 		const isEnd = kind === "end" || text === ")" || (kind !== "quoted" && /^(and|or)$/i.test(text));
-		if (field === "role" && by === "" && isEnd) return {};
+		const mayBeAny = field === "role" || field === "nickname";
+		if (mayBeAny && by === "" && isEnd) return {};
 		const items: string[] = [];
 		do items.push(this.#value("a name or id"));
 		while (this.#take(","));
 		if (isList && !this.#take(")")) throw this.#error('expected "," or ")"; names with spaces need quotation marks');
-		const isNot = by === "!=";
-		if (field === "role" && kind !== "quoted" && /^(none|0)$/i.test(items.join())) return { isNot: !isNot };
+		if (mayBeAny && kind !== "quoted" && /^(none|0)$/i.test(items.join())) return { isNot: !isNot };
 		const detail = field === "reacted" && this.#take("with") ? this.#value("an emoji") : undefined;
 		return { items, detail, isNot };
 	}

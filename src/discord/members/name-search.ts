@@ -6,14 +6,24 @@ const ranks = { username: 0, equal: 1, beginning: 2, inside: 3, none: 4 };
 
 const compare = comparerFor("name");
 
-/** Of any of `queries`, results of `fold`: each name is folded once, which takes most of the time. */
-export function nameMatcher(...queries: readonly string[]): (member: GuildMember) => boolean {
-	const wanted = queries.filter((query) => query !== "" && query.isWellFormed());
+/**
+ * Whether a name contains any of `queries`, results of `fold`; begins with one such as "A*", ends with one such as "*A".
+ * Each name is folded once, which takes most of the time.
+ */
+export function nameMatcher(...queries: readonly string[]): (...names: readonly (string | null)[]) => boolean {
+	const tests = queries.filter((query) => query.isWellFormed()).flatMap(matcherOf);
 	const isMatch = (name: string | null) => {
 		const folded = fold(name ?? "");
-		return wanted.some((query) => folded.includes(query));
+		return tests.some((test) => test(folded));
 	};
-	return ({ nickname, user }) => isMatch(user.username) || isMatch(user.globalName) || isMatch(nickname);
+	return (...names) => names.some(isMatch);
+}
+
+function matcherOf(query: string): ((name: string) => boolean)[] {
+	const part = query.replace(/^\*|\*$/g, "");
+	if (part === "") return [];
+	if (query.startsWith("*") === query.endsWith("*")) return [(name) => name.includes(part)];
+	return [query.endsWith("*") ? (name) => name.startsWith(part) : (name) => name.endsWith(part)];
 }
 
 /** `query` must be a result of `fold`. The best matches: equal usernames, other equal names, beginnings, all others. */

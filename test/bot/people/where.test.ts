@@ -73,6 +73,11 @@ test.each([
 	["roles = 0", "(not role)"],
 	['role:"none" and role:"0"', "(and role none role 0)"],
 	["name:in and bot", "(and name in bot)"],
+	["name:! A* or !name:b", "(or (not name A*) (not name b))"],
+	["name:!(a, *b) and role:!@A", "(and (not name a *b) (not role @A))"],
+	["-name:-a", "(not name -a)"],
+	["nickname and no nickname", "(and nickname (not nickname))"],
+	["has no nick and nickname:none or nick = a*", "(or (and (not nickname) (not nickname)) nickname a*)"],
 	["name:not or user:and", "(or name not user and)"],
 	["user:@zoe or user = <@!123456789012345678>", "(or user @zoe user <@!123456789012345678>)"],
 	["member of 123456789012345678", "guild 123456789012345678"],
@@ -103,7 +108,7 @@ test("every example of the grammar is read", () => {
 
 test.each([
 	["", "expected a condition, at its end"],
-	["nick = ada", 'unknown field, at position 1, "nick = ada"'],
+	["names = ada", 'unknown field, at position 1, "names = ada"'],
 	["bot and", "expected a condition, at its end"],
 	["(bot", 'expected ")", at its end'],
 	["bot pending", 'expected "and", "or" or the end (names with spaces need quotation marks), at position 5, "pending"'],

@@ -80,9 +80,23 @@ test.each([1, 2])("a look-up finds what a plain search finds (%d)", (seed) => {
 			const found = { query, total, ids: members.map(({ id }) => id) };
 			expect(found).toEqual({ query, total: all.length, ids: all.slice(0, limit) });
 		}
-		const named = members.filter(nameMatcher(query)).map(({ id }) => id);
-		expect(named.sort()).toEqual(all.toSorted());
+		const matches = nameMatcher(query);
+		const named = members.filter(({ nickname, user }) => matches(user.username, user.globalName, nickname));
+		expect(named.map(({ id }) => id).sort()).toEqual(all.toSorted());
 	}
+});
+
+test.each([
+	["A*", true],
+	["*C", true],
+	["*B*", true],
+	["B", true],
+	["B*", false],
+	["*B", false],
+	["*", false],
+	["A*C", false],
+])("%s matches ABC or no name: %p", (query, expected) => {
+	expect(nameMatcher(query)(null, "abc")).toBe(expected);
 });
 
 test("an empty query, half a character, and text across two names match nobody", () => {
