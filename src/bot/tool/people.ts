@@ -9,7 +9,7 @@ import { requireKnownMembers } from "../../discord/find.ts";
 import { countOf, fieldLine, resultLines } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
-import { text } from "./arguments/arguments.ts";
+import { oneOrMore, text } from "./arguments/arguments.ts";
 import { sample } from "./bulk.ts";
 import type { Chosen, PeopleContext } from "./context.ts";
 
@@ -17,7 +17,8 @@ const maxLength = 1000;
 const maxUnknown = 5;
 
 const example = "joined since 2d and not role:@A and messages = 0 since 7d";
-export const where = v.optional(text(1, maxLength, `Who, such as: ${example}. find_tools("where") shows all.`));
+const whose = `Who, such as: ${example}. A list asks several questions. find_tools("where") shows all.`;
+export const where = v.optional(oneOrMore(text(1, maxLength, whose), 5, whose));
 
 /** Of `user_ids` and `where` a call has one; the tool gets `user_ids`, of at most `max` people by `where`. */
 export function orWhere<Ids extends v.GenericSchema>(user_ids: Ids, max = Infinity) {

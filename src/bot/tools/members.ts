@@ -15,7 +15,7 @@ import {
 } from "../../discord/members/member-filter.ts";
 import { findByName } from "../../discord/members/name-search.ts";
 import { describeBits, personHas } from "../../discord/permissions.ts";
-import { countOf, fieldLine, fold, oneField, resultLines, thousands } from "../../discord/text.ts";
+import { countOf, fieldLine, fold, oneField, oneLine, resultLines, thousands } from "../../discord/text.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
@@ -37,6 +37,7 @@ import {
 	text,
 } from "../tool/arguments/arguments.ts";
 import { sample } from "../tool/bulk.ts";
+import type { PeopleContext } from "../tool/context.ts";
 import { editTool, readTool } from "../tool/define.ts";
 import { previewIn, where } from "../tool/people.ts";
 import { readTimeouts, type TimeoutOf } from "./members/done-by.ts";
@@ -60,40 +61,57 @@ export const listMembers = readTool({
 		// Clients of other MCP servers send an empty id for the first page.
 		after: v.optional(snowflakeOrEmpty("Previous page's last member.")),
 	},
-	async run({ where, details, sort, limit, after }, context) {
-		const { guild, connection, people } = context;
-		const { cache } = guild.members;
-		const nowMs = Date.now();
-		const preview = where === undefined ? undefined : previewIn(where, context);
-		const question = preview ?? (where === undefined ? undefined : { where, nowMs });
-		const found = question && (await people.find(context, { ...question, reads: true }));
-		const matching = found?.matches ?? [...cache.values()];
-		const total = matching.length;
-		const { page, next } = pageOf(matching, { guild, sort, after, limit });
-		const bots = matching.filter(({ user }) => user.bot).length;
-		const shown = page.length < total && `, ${page.length} shown`;
-		const counts = found
-			? `${thousands(total)} of ${countOf(cache.size, "member")} match${bots > 0 ? `, ${countOf(bots, "bot")} among them` : ""}${shown || ""}`
-			: `${thousands(page.length)} of ${countOf(cache.size, "member")}`;
-		const asksTimeouts = /time.?d?.?out/i.test(question?.where ?? "");
-		const timeoutOf = await readTimeouts(guild, asksTimeouts ? page.filter((member) => isTimedOut(member, nowMs)) : []);
-		const format = memberFormatter(guild, nowMs, {
-			timeoutOf,
-			factsOf: details ? undefined : found?.factsOf,
-			showsRoles: details === true,
-			showsTimes: details === true || sort.startsWith("joined"),
-		});
-		const unknown = found?.unknown ?? [];
-		return resultLines(
-			`${counts}${found ? ` (now ${time(nowMs)})` : ""}${page.length > 0 ? ":" : "."}`,
-			page.map(format),
-			openLines(unknown, found?.factsOf, format),
-			found?.notes,
-			unknownMembers(guild, connection),
-			next,
-		);
+	async run({ where = [], ...options }, context) {
+		if (where.length <= 1) return answer(where[0], options, context);
+		if (options.after) throw invalidParameters(["after: expected only the `where` to which it belongs"]);
+		const lines: string[] = [];
+		for (const one of where) lines.push(`where: ${oneLine(one)}`, ...(await answer(one, options, context)));
+		return lines;
 	},
 });
+
+interface ListOptions {
+	details?: boolean | undefined;
+	sort: MemberOrder;
+	limit: number;
+	after?: string | undefined;
+}
+
+async function answer(
+	where: string | undefined,
+	{ details = false, sort, limit, after }: ListOptions,
+	context: PeopleContext,
+): Promise<string[]> {
+	const { guild, connection, people } = context;
+	const { cache } = guild.members;
+	const nowMs = Date.now();
+	const question = where === undefined ? undefined : (previewIn(where, context) ?? { where, nowMs });
+	const found = question && (await people.find(context, { ...question, reads: true }));
+	const matching = found?.matches ?? [...cache.values()];
+	const total = matching.length;
+	const { page, next } = pageOf(matching, { guild, sort, after, limit });
+	const bots = matching.filter(({ user }) => user.bot).length;
+	const shown = page.length < total && `, ${page.length} shown`;
+	const counts = found
+		? `${thousands(total)} of ${countOf(cache.size, "member")} match${bots > 0 ? `, ${countOf(bots, "bot")} among them` : ""}${shown || ""}`
+		: `${thousands(page.length)} of ${countOf(cache.size, "member")}`;
+	const asksTimeouts = /time.?d?.?out/i.test(question?.where ?? "");
+	const timeoutOf = await readTimeouts(guild, asksTimeouts ? page.filter((member) => isTimedOut(member, nowMs)) : []);
+	const format = memberFormatter(guild, nowMs, {
+		timeoutOf,
+		factsOf: found?.factsOf,
+		showsRoles: details,
+		showsTimes: details || sort.startsWith("joined"),
+	});
+	return resultLines(
+		`${counts}${found ? ` (now ${time(nowMs)})` : ""}${page.length > 0 ? ":" : "."}`,
+		page.map(format),
+		openLines(found?.unknown ?? [], found?.factsOf, format),
+		found?.notes,
+		unknownMembers(guild, connection),
+		next,
+	);
+}
 
 const maxUnknown = 20;
 
@@ -114,7 +132,7 @@ const maxAlike = 5;
 
 interface MemberFormat {
 	timeoutOf: TimeoutOf;
-	/** What a question asks, instead of the day of joining. */
+	/** What a question asks. Instead of the day of joining, but not of the time. */
 	factsOf?: ((member: GuildMember) => string) | undefined;
 	showsRoles: boolean;
 	/** Otherwise only the day of joining. */
@@ -142,7 +160,8 @@ function memberFormatter(
 		return fieldLine(
 			memberFields(member),
 			showsRoles && `roles: ${rolesOf(member).join(", ") || "none"}`,
-			factsOf && !showsTimes ? factsOf(member) : `joined: ${showsTimes ? joined : joined.slice(0, 10)}`,
+			showsTimes ? `joined: ${joined}` : !factsOf && `joined: ${joined.slice(0, 10)}`,
+			factsOf?.(member),
 			member.id === guild.ownerId && "owner",
 			member.user.bot && "bot",
 			showsRules && member.pending && "pending",

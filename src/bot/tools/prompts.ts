@@ -92,7 +92,7 @@ const jobs: readonly Job[] = [
 		text: ({ since = "7d" }) => [
 			`Write a report about this guild since ${since}. Change nothing.`,
 			"1. Activity: search_messages over all channels with `after` and `count_by` author, channel and day. list_channels with `silent_since` names channels in which nobody wrote.",
-			`2. People: list_members with \`where\` = "joined since ${since}" for those who came, and with "messages >= 10 since ${since}" for the most active.`,
+			`2. People: list_members with \`where\` = ["joined since ${since}", "messages >= 10 since ${since}"] for those who came, and the most active.`,
 			"3. Moderation: get_audit_log with `after`.",
 			"4. Events: list_scheduled_events, through use_reading_tool if it is not listed.",
 			"Write half a page with figures, compare days, name the most active channels and people, and point out what needs attention. Quote no private channels.",

@@ -49,6 +49,10 @@ worldTest("one reading serves the joins of a second, and where asks for it", asy
 	expect(text).toMatch(/first \| ID: \d+ \| invite aaaa\n@second \| ID: \d+ \| invite aaaa\n6 more members may match:/);
 	expect(text).toContain("Invites are known of joins while this bot ran with MANAGE_GUILD");
 	expect(await members("invite:bbbb and name:first")).toStartWith("0 of 8");
+	for (const more of [{ details: true }, { sort: "joined_desc" }]) {
+		const whole = await world.call("list_members", { where: "invite:aaaa and name:first", ...more });
+		expect(whole.text).toMatch(/first \| .*joined: \d{4}-\d\d-\d\dT\S+ \| invite aaaa\n/);
+	}
 	joinBy(a, "third");
 	joinBy(b, "fourth");
 	await until("both may be either", async () => (await members("invite:bbbb")).includes("invite one of"));

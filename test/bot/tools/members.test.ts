@@ -297,6 +297,10 @@ worldTest("list_members finds whom `where` describes", async (world) => {
 	}
 	const { text: bea } = await world.call("list_members", { where: "name:bea", details: true });
 	expect(bea).toContain("| roles: @Baker, @Guest\\, @Staff | joined: 2020-01-02");
+	const several = await world.call("list_members", { where: ["bot", "name:bea*"], limit: 1 });
+	expect(several.text).toMatch(/^where: bot\n1 of 9 .*\n.*\nwhere: name:bea\*\n1 of 9 members match \(now \S+\):\n.*$/);
+	const page = await world.call("list_members", { where: ["bot", "not bot"], limit: 1, after: annie });
+	expect(page.text).toContain("after: expected only the `where` to which it belongs");
 	const { text } = await world.call("list_members", { where: "name:ann and joined < 2021-01-01", limit: 2 });
 	expect(text).toMatch(/^3 of 9 members match, 2 shown \(now \S+\):\n@Änna \| ID: \d+ \| joined 2020-01-01\n/);
 	expect(text).toEndWith(`\nnext_after=${annie}`);
