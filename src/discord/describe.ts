@@ -43,15 +43,10 @@ export function userFields({ username, id }: Pick<User, "username" | "id">) {
 	return `@${oneField(username)} | ID: ${id}`;
 }
 
-/** "display name (@username)", or "@username" for who has no other name. */
-export function memberNames({ displayName, user }: GuildMember): string {
-	const username = `@${oneField(user.username)}`;
-	return displayName === user.username ? username : `${oneField(displayName)} (${username})`;
-}
-
-/** "display name (@username) | ID: id". */
-export function memberFields(member: GuildMember): string {
-	return `${memberNames(member)} | ID: ${member.id}`;
+/** "display name (@username) | ID: id", or "@username | ID: id" for who has no other name. */
+export function memberFields({ displayName, user }: GuildMember): string {
+	if (displayName === user.username) return userFields(user);
+	return `${oneField(displayName)} (@${oneField(user.username)}) | ID: ${user.id}`;
 }
 
 /** Like `memberFields` for a cached member, otherwise like `userFields`. */

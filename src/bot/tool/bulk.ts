@@ -27,8 +27,8 @@ export interface Bulk<Item> {
 	next?: string | ((left: readonly Item[]) => string);
 	idOf(item: Item): string;
 	describe(item: Item): string;
-	/** For changed items. Default: `describe`, and 50. */
-	listed?: { describe(item: Item): string; max: number };
+	/** Changed items are only counted. */
+	isShort?: boolean;
 	/** May throw a ToolError with Discord's error as its `cause`. */
 	write(item: Item): Promise<unknown>;
 	/** The tool's result if the call names a single item and that was changed, instead of a list. */
@@ -90,10 +90,9 @@ export async function attemptEach<Item>(
 	const outcome = await tryEach(bulk, call, throwsError);
 	const { done, refused, unknown } = outcome;
 	const started = done.length + refused.length + (unknown ? 1 : 0);
-	const { describe, max } = bulk.listed ?? { ...bulk, max: maxListedDone };
 	const lines = [
 		bulk.done(done.length, items.length),
-		...sample(done, max, describe),
+		...(bulk.isShort ? [] : sample(done, maxListedDone, bulk.describe)),
 		...section(bulk, "refused by Discord", refused),
 		...section(bulk, "of unknown outcome", unknown ? [unknown] : []),
 	];

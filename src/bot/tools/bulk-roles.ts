@@ -2,7 +2,7 @@
 
 import { type GuildMember, type Role, Routes } from "discord.js";
 import * as v from "valibot";
-import { memberFields, memberName, memberNames, roleName } from "../../discord/describe.ts";
+import { memberFields, memberName, roleName } from "../../discord/describe.ts";
 import { currentMember, knownMember, requireKnownMembers, role } from "../../discord/find.ts";
 import { hasRole } from "../../discord/members/member-filter.ts";
 import { countOf, thousands } from "../../discord/text.ts";
@@ -21,6 +21,7 @@ import { requireAssignable } from "./roles.ts";
 
 const maxCases = 20;
 const maxNamed = 500;
+const maxSkipped = 10;
 /** With the facts by which `where` found them. */
 export const maxShown = 50;
 
@@ -31,7 +32,8 @@ export const bulkRoleUpdate = destructiveTool({
 	toolset: "roles",
 	offered: "listed",
 	title: "Add or remove a role",
-	description: "Add or remove a role for the members in `user_ids`, or for all whom `where` describes.",
+	description:
+		"Add or remove a role for the members in `user_ids`, or for all whom `where` describes: the first call with `where` only shows them.",
 	permissions: ["ManageRoles"],
 	intents: ["GuildMembers"],
 	ranked: true,
@@ -52,17 +54,21 @@ export const bulkRoleUpdate = destructiveTool({
 			return planOne(role, action, await currentMember(guild, first.id, connection));
 		requireKnownMembers(guild, connection);
 		const matching = users.map(({ id }) => knownMember(guild, id, connection));
-		const members = matching
-			.filter(
-				(member) =>
-					hasRole(member, role.id) !== (action === "add") && (after === undefined || compareIds(member.id, after) > 0),
-			)
+		const [lacking = [], having = []] = [false, true].map((has) =>
+			matching.filter((one) => hasRole(one, role.id) === has),
+		);
+		const [fitting, others] = action === "add" ? [lacking, having] : [having, lacking];
+		const members = fitting
+			.filter(({ id }) => after === undefined || compareIds(id, after) > 0)
 			.sort((a, b) => compareIds(a.id, b.id));
 		const name = roleName(role);
 		const range = after ? ` with an id above ${after}` : "";
 		const nothing = `Nothing to do: ${countOf(matching.length, "member")} match, and none of them${range} ${action === "add" ? "lacks" : "has"} ${name}.`;
 		const none = result(nothing, said("refusal.nothing_to_change"));
 		if (members.length === 0) return { preview: none, act: async () => none };
+		const names = sample(others, maxSkipped, memberName).join(", ");
+		const skipped =
+			names && !after ? ` ${others.length} already ${action === "add" ? "had" : "lacked"} it: ${names}.` : "";
 		const count = `${thousands(members.length)} of the ${countOf(matching.length, "member")} who match`;
 		return {
 			preview: asking(
@@ -80,12 +86,12 @@ export const bulkRoleUpdate = destructiveTool({
 						...(chosen && { resumes: true }),
 						idOf: ({ id }) => id,
 						describe: memberFields,
-						listed: { describe: memberNames, max: maxNamed },
+						isShort: true,
 						write: (member) => changeRole(role, action, member),
 						done: (count, of) =>
 							action === "add"
-								? `Gave ${thousands(count)} of ${countOf(of, "member")} the role ${name}:`
-								: `Took the role ${name} from ${thousands(count)} of ${countOf(of, "member")}:`,
+								? `Gave ${thousands(count)} of ${countOf(of, "member")} the role ${name}.${skipped}`
+								: `Took the role ${name} from ${thousands(count)} of ${countOf(of, "member")}.${skipped}`,
 						people: { ...mentioned, done: (some: readonly GuildMember[]) => saidOf(role, action, some) },
 					},
 					call,
