@@ -43,7 +43,7 @@ import { previewIn, where } from "../tool/people.ts";
 import { readTimeouts, type TimeoutOf } from "./members/done-by.ts";
 import { memberOrAbsent, membersAmong } from "./members/several-members.ts";
 
-const { ManageRoles, ModerateMembers } = PermissionFlagsBits;
+const { Administrator, ManageRoles, ModerateMembers } = PermissionFlagsBits;
 
 export const listMembers = readTool({
 	name: "list_members",
@@ -273,21 +273,25 @@ function describeMember(guild: Guild, member: GuildMember, timeoutOf: TimeoutOf)
 	);
 	return [
 		memberName(member),
-		`Nickname: ${nickname ? oneField(nickname) : "none"}`,
-		`Global display name: ${user.globalName ? oneField(user.globalName) : "none"}`,
+		nickname ? `Nickname: ${oneField(nickname)}` : "",
+		user.globalName ? `Global display name: ${oneField(user.globalName)}` : "",
 		`Is: ${labels.join(", ") || "a member"}`,
 		`Joined: ${time(member.joinedAt)}`,
 		`Registered: ${time(user.createdAt)}`,
 		isSelf || personHas(guild, undefined, ModerateMembers)
 			? `Timed out until: ${member.isCommunicationDisabled() ? timeoutOf(member) : "not timed out"}`
 			: "",
-		`Boosts since: ${member.premiumSince ? time(member.premiumSince) : "does not boost"}`,
-		isSelf || personHas(guild, undefined, ManageRoles)
-			? `Permissions in the guild: ${describeBits(member.permissions.bitfield)}`
-			: "",
+		member.premiumSince ? `Boosts since: ${time(member.premiumSince)}` : "",
+		isSelf || personHas(guild, undefined, ManageRoles) ? describePermissions(member) : "",
 		`${roles.length} role(s), the highest first:`,
 		...roles.map(roleName),
 	].filter((line) => line !== "");
+}
+
+function describePermissions({ id, guild, permissions }: GuildMember): string {
+	if (permissions.has(Administrator)) return `Permissions: all (${id === guild.ownerId ? "owner" : "ADMINISTRATOR"})`;
+	const everyone = guild.roles.everyone.permissions.bitfield;
+	return `Permissions beyond those of @everyone: ${describeBits(permissions.bitfield & ~everyone)}`;
 }
 
 export const setNickname = editTool({

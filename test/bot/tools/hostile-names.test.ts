@@ -172,7 +172,7 @@ test.each([
 		["set_channel_permissions", { channel_ids: [channel_id], ...target, deny: "2048" }, 2],
 		["set_channel_permissions", { channel_ids: [channel_id], ...target, deny: "2048" }, 1],
 		["set_channel_permissions", { channel_ids: [channel_id], ...target, deny: [name] }, 1],
-		["get_member", { user_ids: user.id }, 10],
+		["get_member", { user_ids: user.id }, 9],
 		["set_nickname", { user_id: user.id, nickname: "y" }, 1],
 		["set_nickname", { user_id: user.id, nickname: "y" }, 1],
 		["timeout", { user_ids: [user.id], duration: "10" }, 1],
