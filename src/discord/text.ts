@@ -135,7 +135,7 @@ export function thousands(count: number): string {
 
 /** "1 member", "5,012 members". */
 export function countOf(count: number, noun: string): string {
-	return `${thousands(count)} ${noun}${count === 1 ? "" : "s"}`;
+	return `${thousands(count)} ${noun}${count === 1 ? "" : noun.endsWith("ch") ? "es" : "s"}`;
 }
 
 function isAscii(text: string): boolean {

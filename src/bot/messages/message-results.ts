@@ -1,9 +1,9 @@
 // The results of tools that search or count messages: first a line with the number and the range, then the messages or counts,
 // last what was not searched.
 
-import type { Guild } from "discord.js";
+import type { Guild, GuildBasedChannel } from "discord.js";
 import { channelName, memberName, time } from "../../discord/describe.ts";
-import { countOf, resultLines, thousands } from "../../discord/text.ts";
+import { countOf, resultLines } from "../../discord/text.ts";
 import { type Count, countLines, countsOf, dayLines, type Grouping } from "./message-counts.ts";
 import type { MessageFilter } from "./message-filter.ts";
 import { usualKinds } from "./message-lines.ts";
@@ -16,25 +16,35 @@ const defaultRows = 25;
 export interface Search {
 	guild: Guild;
 	args: MessageFilter &
-		Range & { fold: boolean; limit?: number | undefined; channel_ids?: readonly string[] | undefined };
+		Range & { fold: boolean; limit: readonly number[]; channel_ids?: readonly string[] | undefined };
 	scope: Scope;
 	/** Whether the call names the channels. */
 	isNamed: boolean;
 }
 
-/** Authors or channels that the call names always have a line. */
-export function linesBy({ args }: Search, by: Grouping, counts: readonly Count[]) {
-	const { limit = defaultRows, user_ids, channel_ids } = args;
+export const rowsNote = "Bots and webhooks count, too; threads and forum posts have rows of their own.";
+
+/** With headings such as "By author:" if there are several. `countsBy`: with 0 for authors and channels that the call names. */
+export function tables({ args }: Search, groupings: readonly Grouping[], countsBy: (by: Grouping) => readonly Count[]) {
+	const { limit, user_ids, channel_ids } = args;
 	const more = "; `limit` sets the rows";
-	if (by === "day") return dayLines(counts, Math.max(limit, maxDays), more);
-	const kept = by === "author" ? user_ids : channel_ids;
-	return countLines(counts, by, limit, new Set(kept), more);
+	return groupings.flatMap((by, index) => {
+		const head = groupings.length > 1 ? [`By ${by}:`] : [];
+		const rows = limit[index] ?? limit.at(-1) ?? defaultRows;
+		const counts = countsBy(by);
+		if (by === "day") return [...head, ...dayLines(counts, Math.max(rows, maxDays), more)];
+		const heard = by === "channel" ? counts.filter(({ count }) => count > 0) : counts;
+		const silent = counts.slice(heard.length).map(({ name }) => name);
+		const kept = new Set(by === "author" ? user_ids : channel_ids);
+		const lines = countLines(heard, by, rows, kept, more);
+		return [...head, ...lines, ...(silent.length > 0 ? [`0 | ${silent.join(", ")}`] : [])];
+	});
 }
 
-/** With headings such as "By author:" if there are several. */
-export function underHeads(groupings: readonly Grouping[], lines: readonly (readonly string[])[]): string[] {
-	const isAlone = groupings.length === 1;
-	return groupings.flatMap((by, index) => [...(isAlone ? [] : [`By ${by}:`]), ...(lines[index] ?? [])]);
+/** Those that the call names, also by a category: they have a row even without messages. */
+export function namedChannels({ scope, args, isNamed }: Search) {
+	const isRow = (one: GuildBasedChannel) => !one.isThread() || args.channel_ids?.includes(one.id);
+	return isNamed ? channelsOf({ ...scope, channels: scope.channels.filter(isRow), archived: [] }) : [];
 }
 
 export function channelsOf(scope: Scope): { id: string; name: string }[] {
@@ -44,10 +54,6 @@ export function channelsOf(scope: Scope): { id: string; name: string }[] {
 /** In the order of the guild's channels. */
 export function idsIn(scope: Scope): string[] {
 	return readableIn(scope).map(({ id }) => id);
-}
-
-export function countOfMatches(count: number): string {
-	return `${thousands(count)} match${count === 1 ? "" : "es"}`;
 }
 
 export function authorsOf({ user_ids = [] }: MessageFilter, guild: Guild) {
@@ -73,7 +79,7 @@ export function readResult(search: Search, read: Found): string[] {
 	};
 	return resultLines(
 		matches.length > 0
-			? `${countOfMatches(matches.length)} among ${range}, newest first, times in UTC:`
+			? `${countOf(matches.length, "match")} among ${range}, newest first, times in UTC:`
 			: `No match among ${range}.`,
 		summaries(matches, naming, args.text),
 		endNotes(scope, read),
@@ -85,26 +91,19 @@ function namesIn(scope: Scope): Map<string, string> {
 }
 
 export function countResult(search: Search, groupings: readonly Grouping[], read: Found): string[] {
-	const { guild, args, scope, isNamed } = search;
+	const { guild, args, scope } = search;
 	const written = read.matches.filter(({ type }) => usualKinds.includes(type));
 	const notices = read.matches.length - written.length;
-	const zeros = {
-		author: authorsOf(args, guild),
-		channel: isNamed ? channelsOf({ ...scope, archived: [] }) : [],
-		day: daysOf(args, read),
-	};
+	const zeros = { author: authorsOf(args, guild), channel: namedChannels(search), day: daysOf(args, read) };
 	const counting = { guild, channels: namesIn(scope) };
-	const lines = groupings.map((by) => {
-		const counts = countsOf(written, by, { ...counting, zeros: zeros[by] });
-		return linesBy(search, by, counts);
-	});
 	const authors = new Set(written.map(({ author }) => author.id)).size;
 	const channels = new Set(written.map(({ channel_id }) => channel_id)).size;
 	const isOne = readableIn(scope).length === 1;
 	const where = isOne ? scopeLabel(scope) : countOf(channels, "channel");
 	return resultLines(
 		`${countOf(written.length, "message")} in ${where} by ${countOf(authors, "author")}${isOne ? "" : `; ${scopeLabel(scope)} searched`}, ${rangeOf(args, read)}:`,
-		underHeads(groupings, lines),
+		tables(search, groupings, (by) => countsOf(written, by, { ...counting, zeros: zeros[by] })),
+		rowsNote,
 		notices > 0 && `${countOf(notices, "notice")} by Discord, such as that someone joined, not counted.`,
 		endNotes(scope, read),
 	);

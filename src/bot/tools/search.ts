@@ -21,14 +21,14 @@ import {
 import {
 	authorsOf,
 	channelsOf,
-	countOfMatches,
 	countResult,
 	defaultLimit,
 	idsIn,
-	linesBy,
+	namedChannels,
 	readResult,
+	rowsNote,
 	type Search,
-	underHeads,
+	tables,
 } from "../messages/message-results.ts";
 import {
 	readableIn,
@@ -51,14 +51,24 @@ const countBy = v.pipe(
 		[v.picklist(groupings), v.array(v.picklist(groupings))],
 		`expected one or several of ${groupings.join(", ")}`,
 	),
-	v.transform((names) => groupings.filter((one) => [names].flat().includes(one))),
-	v.transform((names) => (names.length > 0 ? names : undefined)),
+	v.transform((names) => (names.length > 0 ? [...new Set([names].flat())] : undefined)),
 	publishedAs({
 		type: "array",
 		items: { type: "string", enum: groupings },
 		minItems: 1,
 		maxItems: groupings.length,
 		description: "Counts, a table each; 0 for silent user_ids.",
+	}),
+);
+
+const one = limit(1000, defaultLimit).wrapped;
+const limits = v.pipe(
+	v.union([one, v.array(one)]),
+	v.transform((given) => [given].flat()),
+	publishedAs({
+		type: ["integer", "array"],
+		items: { type: "integer" },
+		description: "Default: 50 messages, 25 rows of counts; [9,40]: by table.",
 	}),
 );
 
@@ -70,7 +80,7 @@ const input = {
 	pinned: v.optional(flag("Pinned or not.")),
 	count_by: v.optional(countBy),
 	fold: v.optional(flag("False: similar ones, too."), true),
-	limit: v.optional(limit(1000, defaultLimit, "Default: 50 messages, 25 rows of counts.").wrapped),
+	limit: v.optional(limits, []),
 };
 
 type Args = ArgumentsOf<typeof input>;
@@ -87,11 +97,11 @@ export const searchMessages = readTool({
 	intents: ["MessageContent"],
 	input,
 	async run(args, { discord, guild, channels: places }, { reportProgress }) {
-		const { count_by, limit = defaultLimit, after, before } = args;
+		const { count_by, after, before } = args;
+		const [limit = defaultLimit] = args.limit;
 		const isNamed = places !== undefined;
 		const namesAll = namesChannels(guild, isNamed);
-		const order = channelsFromTop(guild);
-		const scope = scopeOf(guild, places, ["ReadMessageHistory"], order);
+		const scope = scopeOf(guild, places, ["ReadMessageHistory"], channelsFromTop(guild));
 		let search: Search = { guild, args, scope, isNamed };
 		const complete = async () => {
 			search = { ...search, scope: await withArchived(guild, scope, args) };
@@ -137,22 +147,20 @@ function unlessBusy(error: unknown): undefined {
 }
 
 function queryOf({ guild, args, scope, isNamed }: Search): IndexQuery {
-	const isPart = namesChannels(guild, isNamed);
-	return indexQuery(args, args, isPart ? readableIn(scope) : undefined);
+	return indexQuery(args, args, namesChannels(guild, isNamed) ? readableIn(scope) : undefined);
 }
 
 async function searchInIndex(search: Search): Promise<string[] | undefined> {
 	const { guild, args, scope } = search;
-	const { limit = defaultLimit } = args;
-	const query = queryOf(search);
-	const found = await searchIndex(guild, query, { limit, reserveMs });
+	const [limit = defaultLimit] = args.limit;
+	const found = await searchIndex(guild, queryOf(search), { limit, reserveMs });
 	if (!found) return undefined;
 	const { total, messages, threads, hasMore } = found;
 	const last = messages.at(-1);
 	return resultLines(
 		total === 0
 			? "No indexed message matches."
-			: `${countOfMatches(total)} in Discord's index, ${messages.length} shown, newest first, times in UTC:`,
+			: `${countOf(total, "match")} in Discord's index, ${messages.length} shown, newest first, times in UTC:`,
 		summaries(messages, { guild, threads, isAcross: true, userIds: args.user_ids, folds: args.fold }, args.text),
 		indexNotes(search, found),
 		scopeNotes(scope),
@@ -171,7 +179,6 @@ function indexNotes({ guild, args, scope, isNamed }: Search, { isIndexing }: Par
 
 async function countInIndex(search: Search, groupings: readonly Grouping[]): Promise<string[] | undefined> {
 	const { guild, args, scope } = search;
-	const archived = new Set(scope.archived.map(({ id }) => id));
 	const queries = groupings.flatMap((by) => {
 		const all = by === "author" ? authorsOf(args, guild) : channelsOf(scope);
 		return all.map((one) => ({ ...one, by }));
@@ -186,9 +193,8 @@ async function countInIndex(search: Search, groupings: readonly Grouping[]): Pro
 	};
 	for (const one of queries) {
 		if (timeLeftMs() < reserveMs) break;
-		const key = one.by === "author" ? "author_id" : "channel_id";
 		try {
-			const found = await count({ [key]: one.id });
+			const found = await count({ [`${one.by}_id`]: one.id });
 			if (found === undefined) return undefined;
 			counts.push({ ...one, count: found });
 		} catch (error) {
@@ -208,18 +214,18 @@ async function countInIndex(search: Search, groupings: readonly Grouping[]): Pro
 	const inChannels = sumOf(counts.filter(({ by }) => by === "channel"));
 	const elsewhere = isComplete ? (total ?? sum) - inChannels : 0;
 	const until = args.before ? ` before ${time(args.before.atMs)}` : "";
-	const lines = groupings.map((by) => {
+	const named = new Set(namedChannels(search).map(({ id }) => id));
+	// Of all channels and of archived threads, those without a match are not worth a line.
+	const isShown = ({ id, count, by }: (typeof counts)[number]) => count > 0 || by === "author" || named.has(id);
+	const countsBy = (by: Grouping) => {
 		const all = counts.filter((one) => one.by === by);
-		// Of all channels and of archived threads, those without a match are not worth a line.
-		const isShown = ({ id, count }: Count) => count > 0 || by === "author" || (search.isNamed && !archived.has(id));
-		return resultLines(
-			linesBy(search, by, sortCounts(all.filter(isShown), by, idsIn(scope))),
-			by === "channel" && elsewhere > 0 && `${elsewhere} | elsewhere, such as in archived threads`,
-		);
-	});
+		return sortCounts(all.filter(isShown), by, idsIn(scope));
+	};
 	return resultLines(
 		`${countOf(total ?? sum, "message")}${until}, counted by Discord's index:`,
-		underHeads(groupings, lines),
+		tables(search, groupings, countsBy),
+		elsewhere > 0 && `Elsewhere, such as in archived threads: ${elsewhere}.`,
+		rowsNote,
 		left.length > 0 &&
 			`Not counted, because the time for one call is up or Discord's rate limit is reached: ${left.map(({ name }) => name).join(", ")}`,
 		indexNotes(search, { isIndexing }),

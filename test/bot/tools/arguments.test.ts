@@ -89,7 +89,7 @@ function probes(schema: Schema): Probe[] {
 		const isList = ([value]: Probe) => Array.isArray(value);
 		return [
 			...probes({ ...many, type: "array" }).filter(isList),
-			...probes({ ...schema.items, type: "string" }).filter((probe) => !isList(probe)),
+			...probes({ ...schema.items, type: type.find((one) => one !== "array") }).filter((probe) => !isList(probe)),
 		];
 	}
 	if (schema.enum)

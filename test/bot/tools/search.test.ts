@@ -45,6 +45,7 @@ function write({ simulator, guild }: TestWorld, messages: Written[], name = "not
 
 const withoutThreads =
 	"Threads of the named channels were not searched: channel_ids also takes categories and threads.";
+const rowsNote = "Bots and webhooks count, too; threads and forum posts have rows of their own.";
 const wholeRange = "The whole range was searched.";
 
 const found = (text: string) => Array.from(text.matchAll(/\| text: (\S+)/g), ([, said]) => said);
@@ -307,7 +308,7 @@ test.each([
 		/^3 messages in 2 channels by 2 authors; #notes, #oven, #empty searched, back to 2020-01-01T00:00:00Z, now 20.*Z:$/,
 	);
 	for (const line of expected) expect(lines.shift()).toMatch(line);
-	expect(lines).toEqual([withoutThreads, wholeRange]);
+	expect(lines).toEqual([rowsNote, withoutThreads, wholeRange]);
 });
 
 test("days without messages count 0, and notices of Discord are not counted", async () => {
@@ -327,6 +328,7 @@ test("days without messages count 0, and notices of Discord are not counted", as
 		"0 | 2020-02-28",
 		"1 | 2020-02-29",
 		"0 | 2020-03-01",
+		rowsNote,
 		"1 notice by Discord, such as that someone joined, not counted.",
 		withoutThreads,
 		wholeRange,
@@ -613,27 +615,55 @@ worldTest("a search in Discord's index says which channels and threads it covers
 
 // Counts
 
-worldTest("one call counts by author, channel and day", async (world) => {
+worldTest("one call counts by author, channel and day, in the order asked for", async (world) => {
 	const { channel_ids } = writeInTwo(world, 2);
 	await world.heard();
 	const args = { channel_ids, after: "2020-02-28", before: "2020-03-02" };
 	const count = async (count_by: unknown) => (await world.call("search_messages", { ...args, count_by })).text;
 	const lines = (await count(["day", "channel", "author"])).split("\n");
 	const name = expect.stringContaining;
-	expect(lines.slice(1, -2)).toEqual([
-		"By author:",
-		name("2 | Ada (@ada, ID: "),
-		name("2 | Zoë 🍞 (@zoe, ID: "),
-		"By channel:",
-		name("2 | #stove (ID: "),
-		name("2 | #oven (ID: "),
+	expect(lines.slice(1, -3)).toEqual([
 		"By day:",
 		"0 | 2020-02-28",
 		"2 | 2020-02-29",
 		"2 | 2020-03-01",
+		"By channel:",
+		name("2 | #stove (ID: "),
+		name("2 | #oven (ID: "),
+		"By author:",
+		name("2 | Ada (@ada, ID: "),
+		name("2 | Zoë 🍞 (@zoe, ID: "),
 	]);
 	expect(await count(["author"])).toBe(await count("author"));
 });
+
+worldTest(
+	"each table has rows of its own, and channels of a named category without messages have one together",
+	async (world) => {
+		const { simulator, guild } = world;
+		const { world: platform } = simulator;
+		const category = platform.channels.add(guild, { name: "Food", type: ChannelType.GuildCategory });
+		const names = ["soup", "bread", "cake", "tea"];
+		const channels = names.map((name) => platform.channels.add(guild, { name, parent_id: category.id }));
+		const [soup, bread, cake, tea] = channels.map(({ name, id }) => `#${name} (ID: ${id})`);
+		const authors = ["a", "b", "c"].map((username) => platform.users.add({ username }));
+		for (const channel of channels.slice(0, 2))
+			for (const [index, author] of authors.entries())
+				for (let said = 3 - index; said > 0; said -= 1) platform.messages.add(channel, author, { content: "leek" });
+		await world.heard();
+		const args = { channel_ids: [category.id], count_by: ["author", "channel"], limit: [1, 2], after: "2015-01-01" };
+		const { text } = await world.call("search_messages", args);
+		expect(text.split("\n").slice(1, -2)).toEqual([
+			"By author:",
+			expect.stringContaining("6 | @a (ID: "),
+			"2 more authors with 4 or fewer: 6; `limit` sets the rows",
+			"By channel:",
+			`6 | ${soup}`,
+			`6 | ${bread}`,
+			`0 | ${cake}, ${tea}`,
+		]);
+	},
+);
 
 worldTest("a long tail of counts is one line, except for named people", async (world) => {
 	const { simulator, guild } = world;
@@ -657,14 +687,15 @@ worldTest("a long tail of counts is one line, except for named people", async (w
 		"5 | @cook2",
 		"2 | @cook3",
 	]);
-	expect(lines.slice(-3)).toEqual([
+	expect(lines.slice(-4)).toEqual([
 		"5 more authors with 2 or fewer: 10; `limit` sets the rows",
+		rowsNote,
 		withoutThreads,
 		wholeRange,
 	]);
-	expect(await count({ limit: 50 })).toHaveLength(33);
+	expect(await count({ limit: 50 })).toHaveLength(34);
 	const user_ids = users.map(({ id }) => id);
-	expect(await count({ user_ids })).toHaveLength(33);
+	expect(await count({ user_ids })).toHaveLength(34);
 });
 
 worldTest("a count by channel in Discord's index says how many messages are in archived threads", async (world) => {
@@ -673,12 +704,12 @@ worldTest("a count by channel in Discord's index says how many messages are in a
 	await world.heard();
 	const { text } = await world.call("search_messages", { count_by: "channel" });
 	expect(text).toStartWith("5 messages, counted by Discord's index:\n2 | #");
-	expect(text).toContain("\n1 | elsewhere, such as in archived threads");
+	expect(text).toContain("\nElsewhere, such as in archived threads: 1.");
 	const user_ids = [world.simulator.user("ada").id];
 	const both = await world.call("search_messages", { count_by: ["author", "channel"], user_ids });
 	expect(both.text).toStartWith("3 messages, counted by Discord's index:\n");
 	expect(both.text).toContain("By author:\n3 | Ada (@ada, ID: ");
-	expect(both.text).toContain("\n1 | elsewhere, such as in archived threads");
+	expect(both.text).toContain("\nElsewhere, such as in archived threads: 1.");
 });
 
 worldTest("of many messages with similar texts, three are shown and the others counted", async (world) => {
