@@ -10,11 +10,13 @@ import {
 	SnowflakeUtil,
 } from "discord.js";
 import * as v from "valibot";
-import { time } from "../../discord/describe.ts";
+import { roleName, time } from "../../discord/describe.ts";
 import { requirePermissions } from "../../discord/permissions.ts";
+import { powerfulPermissions } from "../../discord/powers.ts";
 import { countOf, oneField, resultLines } from "../../discord/text.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
-import type { Refusal } from "../../guild-document/steps.ts";
+import type { RestoreItem } from "../../guild-document/restore.ts";
+import type { Refusal, StepKind } from "../../guild-document/steps.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { lostForGood } from "../guild-documents/plans/plan-text.ts";
 import type { ToolCallRow } from "../store/tables/tool-calls.ts";
@@ -84,7 +86,12 @@ async function planOf(args: Arguments, context: Context): Promise<string> {
 	const roles = rolesOfGone(people, backup?.document);
 	const had = roles.length > 0 ? `; ${backup?.label}: ${roles.join("; ")}` : "";
 	const again = found.items.filter(({ fields }) => fields.exists?.before === true);
-	const fromBackup = `Their order, the category of a channel, and who had a role are not in the audit log${backup ? `; members and categories are taken from ${backup.label}` : ", and there is no backup of before: such channels are made outside of categories"}.`;
+	const began = time(timeOf(left.at(-1)));
+	const source = backup
+		? `they are taken from ${backup.label}`
+		: `no backup is from before ${began}, so such channels are made as the last, outside of categories`;
+	const fromBackup = `A channel's category and place, and who had a role, are not in the audit log: ${source}.`;
+	const powers = keptPowers(args.user_id ?? "", found.items, guild);
 	const who = args.user_id === undefined ? `the key ${oneField(args.key ?? "")}` : nameOf(args.user_id);
 	return guildDocuments.planRestore(guild, {
 		items: found.items,
@@ -96,6 +103,8 @@ async function planOf(args: Arguments, context: Context): Promise<string> {
 		remarks: resultLines(
 			`Undoes ${countOf(left.length, "action")} of ${who} since ${time(after.atMs)}.${undone.size > 0 ? ` ${undone.size} were undone before.` : ""}`,
 			isCut && `Only the newest ${maxEntries} entries were read: carry this out, then call again.`,
+			powers.length > 0 &&
+				`${who} keeps powerful roles, which it had not given itself: ${powers.join(", ")}. bulk_role_update removes them.`,
 			people.size > 0 && `Banned and kicked people have to rejoin, without roles${had}.`,
 			again.some(({ kind }) => kind === "ban") &&
 				"Unbanned people are banned again, without the ban's old reason: check first that each still has to be banned.",
@@ -138,13 +147,26 @@ async function readActions({ user_id, key }: Arguments, after: Moment, { guild, 
 const { MemberBanAdd, MemberBanRemove, MemberRoleUpdate } = AuditLogEvent;
 const decisions: readonly AuditLogEvent[][] = [[MemberBanAdd, MemberBanRemove], [MemberRoleUpdate]];
 
+const timeOf = (entry?: APIAuditLogEntry) => SnowflakeUtil.timestampFrom(entry?.id ?? "0");
+
 /** The newest one from before the first entry. */
 async function backupBefore(first: APIAuditLogEntry | undefined, { guild, guildDocuments }: Context) {
-	const atMs = SnowflakeUtil.timestampFrom(first?.id ?? "0");
-	const backup = (await guildDocuments.backups(guild)).find(({ madeAt }) => madeAt.getTime() < atMs);
+	const backup = (await guildDocuments.backups(guild)).find(({ madeAt }) => madeAt.getTime() < timeOf(first));
 	if (!backup) return undefined;
 	const { document } = await guildDocuments.exportBackup(guild, backup.name);
 	return { document, label: `backup ${backup.name} of ${time(backup.madeAt)}` };
+}
+
+/** The account's roles with permissions of moderators that stay when `items` are set back. */
+function keptPowers(userId: string, items: readonly RestoreItem[], guild: Guild): string[] {
+	const before = (kind: StepKind, id: string, field: string) =>
+		items.find((item) => item.kind === kind && item.id === id)?.fields[field]?.before;
+	const roles = [...(guild.members.cache.get(userId)?.roles.cache.values() ?? [])];
+	const kept = roles.filter(({ id, permissions }) => {
+		const bits = BigInt(String(before("role", id, "permissions") ?? permissions.bitfield));
+		return (bits & powerfulPermissions) !== 0n && before("member", userId, `role:${id}`) !== false && id !== guild.id;
+	});
+	return kept.map(roleName);
 }
 
 /** What the bot's tools did that Discord's audit log does not show, such as sent messages. */

@@ -221,7 +221,7 @@ class Restoration implements Difference {
 			const kindOfOld = isParent ? "category" : type === "0" ? "role" : undefined;
 			const thing = kindOfOld ? this.#idNow(kindOfOld, isParent ? String(old) : target) : target;
 			const value = isOverwrite ? String(before.get(thing ?? "")?.[part as "allow"] ?? 0) : now?.[field];
-			if (!values.impossible && isSame(value, (isParent && thing) || old)) continue;
+			if (!values.impossible && field !== "position" && isSame(value, (isParent && thing) || old)) continue;
 			isBefore = false;
 			const label = isOverwrite ? `${part} of ${this.#nameOf(target)}` : labelOf(field);
 			const isChanged = now && !isSame(value, set) && !this.restore.overwriteChanges;
@@ -247,7 +247,7 @@ class Restoration implements Difference {
 			}
 			body[field] = thing || (old ?? emptyLike(value));
 			const [from, to = ""] = [value ?? emptyLike(old), body[field]].map((one) => this.#textOf(field, one));
-			const isShown = now || !["name", "type"].includes(field);
+			const isShown = now || !["name", "type", "position"].includes(field);
 			if (isShown) changes.push({ field: label, ...(now && { before: from }), after: to });
 		}
 		if (isBefore) this.#note(item, "already as before");

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { toml } from "../../../src/bot/config/settings.ts";
+import { compareIds } from "../../../src/guild-document/names/ids.ts";
 import { until } from "../../support/until.ts";
 import {
 	channelNamed,
@@ -29,8 +30,10 @@ async function plan(world: TestWorld, args: object = {}) {
 	const { text, isError } = await world.call("undo_actions", { user_id: "@zoe", after: "3h", ...args });
 	expect({ text, isError }).toMatchObject({ isError: false });
 	const lines = text.split("\n");
-	const steps = lines.filter((line) => /^([-+~^] |cannot: |note: )/.test(line));
-	return { text, steps, hash: /plan_hash=(\w+)/.exec(text)?.[1] };
+	const whole = lines.filter((line) => /^([-+~^] |cannot: |note: )/.test(line));
+	const steps = whole.map((line) => line.replace(/ \(\d\d-\d\d \d\d:\d\d(?: to \d\d-\d\d \d\d:\d\d)? UTC\)$/, ""));
+	const timed = steps.filter((line, index) => line !== whole[index]);
+	return { text, steps, timed, hash: /plan_hash=(\w+)/.exec(text)?.[1] };
 }
 
 /** Carries a plan out, and returns the text of its job at the end. */
@@ -73,6 +76,13 @@ function shown({ guild, simulator }: TestWorld) {
 		rules: simulator.world.autoModeration.in(guild).map(({ name, enabled }) => [name, enabled]),
 	};
 }
+
+/** Channels in the order of Discord's clients. */
+const places = ({ guild }: TestWorld) =>
+	[...guild.channels.values()]
+		.sort((a, b) => a.position - b.position || compareIds(a.id, b.id))
+		.map(({ name, type, parent_id }) => [type, guild.channels.get(parent_id ?? "")?.name, name])
+		.sort(([a], [b]) => Number(a) - Number(b));
 
 /** All kinds of things that a hijacked moderator does, of which all but the bans of members can be set back. */
 async function harm(world: TestWorld) {
@@ -122,8 +132,9 @@ async function harm(world: TestWorld) {
 worldTest("all that a hijacked moderator changed is set back, once, and marked as undone", async (world) => {
 	const { before } = await harm(world);
 	const sent = writes(world).length;
-	const { text, steps, hash } = await plan(world);
+	const { text, steps, timed, hash } = await plan(world);
 	expect(text).toContain("Undoes 17 actions of @zoe");
+	expect(timed).toEqual(steps);
 	expect(steps.filter((line) => line.startsWith("cannot"))).toEqual([]);
 	// Several changes of one thing are one step.
 	expect(steps.filter((line) => line.includes("#owned"))).toEqual([
@@ -254,10 +265,28 @@ worldTest("a created role is taken from its members by deleting it, and all coun
 	expect([again.steps, again.text]).toEqual([[], expect.stringContaining("Undoes 0 actions")]);
 });
 
+worldTest("roles that an account had keep their power, and the plan names them", async (world) => {
+	const { members, roles } = world.simulator.world;
+	const [zoe, own] = [memberNamed(world, "zoe"), roleNamed(world, "Staff")];
+	const [old, plain, raised] = ["BanMembers", "SendMessages", "SendMessages"].map((name, index) =>
+		roles.add(world.guild, { name: `Old ${index}`, permissions: bits(name as "BanMembers") }),
+	);
+	if (!old || !plain || !raised) throw new Error("no roles");
+	const had = [old, plain, raised].map(({ id }) => id);
+	members.edit(world.guild, zoe, { roles: had });
+	members.edit(world.guild, zoe, { roles: [...had, own.id] }, byZoe(world));
+	roles.edit(world.guild, raised, { permissions: bits("Administrator") }, byZoe(world));
+	await world.heard();
+	const { text } = await plan(world);
+	expect(text).toMatch(/ keeps powerful roles, which it had not given itself: @Old 0 \(ID: \d+\)\. bulk_role_update/);
+});
+
 worldTest("without a backup a plan says that the category of a deleted channel is unknown", async (world) => {
 	world.simulator.world.channels.remove(channelNamed(world, "general"), byZoe(world));
 	await world.heard();
-	expect((await plan(world)).text).toContain("no backup of before: such channels are made outside of categories.");
+	expect((await plan(world)).text).toMatch(
+		/no backup is from before \S+Z, so such channels are made as the last, outside of categories\./,
+	);
 });
 
 worldTest("deleted things come back as far as the audit log and a backup of before know them", async (world) => {
@@ -268,6 +297,8 @@ worldTest("deleted things come back as far as the audit log and a backup of befo
 		channelNamed(world, "general"),
 		channelNamed(world, "Talk"),
 	];
+	const add = (name: string) => platform.channels.add(guild, { name, parent_id: talk.id });
+	const [, second, third] = [add("first"), add("second"), add("third"), add("last")] as const;
 	const allowed = roleOverwrite(regular.id, { allow: PermissionFlagsBits.ManageMessages });
 	platform.channels.setOverwrite(general, allowed);
 	platform.members.edit(guild, memberNamed(world, "zoe"), { roles: [] });
@@ -280,8 +311,8 @@ worldTest("deleted things come back as far as the audit log and a backup of befo
 		[guild.id, Date.now() - 60_000, json.length, json],
 	);
 	const before = shown(world);
-	platform.channels.remove(general, byZoe(world));
-	platform.channels.remove(talk, byZoe(world));
+	const placesBefore = places(world);
+	for (const channel of [second, general, talk, third]) platform.channels.remove(channel, byZoe(world));
 	platform.roles.remove(guild, regular, byZoe(world));
 	platform.bans.add(guild, userNamed(world, "mona_lisa"), 0, byZoe(world));
 	platform.members.remove(guild, memberNamed(world, "liwei"), byZoe(world));
@@ -299,6 +330,7 @@ worldTest("deleted things come back as far as the audit log and a backup of befo
 	expect(now.roles).toEqual(before.roles);
 	const sorted = (channels: typeof before.channels) => channels.map((one) => JSON.stringify(one)).sort();
 	expect(sorted(now.channels)).toEqual(sorted(before.channels));
+	expect(places(world)).toEqual(placesBefore);
 	expect((await plan(world)).steps.filter((line) => !line.startsWith("cannot"))).toEqual([]);
 });
 

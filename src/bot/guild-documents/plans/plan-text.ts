@@ -1,6 +1,8 @@
 // Plans as text for assistants and people: one line per step. A long plan is cut to a limit of bytes; deletions, steps that
 // give permissions of moderators, and what cannot be done are kept first then.
 
+import { SnowflakeUtil } from "discord.js";
+import { time } from "../../../discord/describe.ts";
 import { powerfulPermissions } from "../../../discord/powers.ts";
 import { countOf, oneField, oneLine, resultLines, truncate } from "../../../discord/text.ts";
 import { permissionNames } from "../../../guild-document/names/permission-names.ts";
@@ -58,7 +60,10 @@ export function planText(plan: Plan, options: PlanTextOptions): string {
 	const head = `Plan for ${guildName}: ${countsText(steps, refusals)}`;
 	const end = [
 		...(steps.length > 0 ? [duration] : []),
-		...placesOfNew(steps),
+		...placesOfNew(
+			steps,
+			restore?.items.some(({ fields }) => typeof fields.position?.before === "number"),
+		),
 		...(restore?.remarks ?? []),
 		...remarks,
 		`plan_hash=${hash}`,
@@ -80,7 +85,7 @@ export function planText(plan: Plan, options: PlanTextOptions): string {
 			...shown
 				.filter(({ kind }) => kind !== "member")
 				.map((step) => ({
-					line: stepLine(withNames(step, options)),
+					line: stepLine(withNames(step, options)) + whenDone([step]),
 					group: `${step.action} ${step.kind}`,
 					isFirst: step.action === "delete" || givesNotable(step),
 				})),
@@ -100,8 +105,16 @@ function assignLines(steps: readonly PlannedStep[], memberName: (id: string) => 
 	return Array.from(byRole.values(), (group) => {
 		const members = group.map(({ targetId = "" }) => memberName(targetId.split("/")[0] ?? ""));
 		const [{ action, name } = { action: "assign", name: "" } as const] = group;
-		return `${signs[action]} role ${oneField(name)} ${action === "delete" ? "from" : "to"} ${countOf(group.length, "member")}: ${namesText(members, maxMembers)}`;
+		return `${signs[action]} role ${oneField(name)} ${action === "delete" ? "from" : "to"} ${countOf(group.length, "member")}: ${namesText(members, maxMembers)}${whenDone(group)}`;
 	});
+}
+
+/** Such as " (11-24 12:03 UTC)": when someone did what the steps undo. */
+function whenDone(steps: readonly PlannedStep[]): string {
+	const ids = steps.flatMap(({ undoes = [] }) => undoes).filter((id) => /^\d{17,20}$/.test(id));
+	const times = ids.map((id) => time(SnowflakeUtil.timestampFrom(id)).slice(5, 16).replace("T", " ")).sort();
+	const [first, last] = [times[0], times.at(-1)];
+	return first ? ` (${first}${last === first ? "" : ` to ${last}`} UTC)` : "";
 }
 
 function withNames(step: PlannedStep, { self, memberName = (id) => id }: PlanTextOptions): PlannedStep {
@@ -114,7 +127,7 @@ function withNames(step: PlannedStep, { self, memberName = (id) => id }: PlanTex
 	return { ...step, changes };
 }
 
-function placesOfNew(steps: readonly PlannedStep[]): string[] {
+function placesOfNew(steps: readonly PlannedStep[], hasPlaces = false): string[] {
 	const creates = (kinds: readonly string[]) =>
 		steps.some(({ action, kind }) => action === "create" && kinds.includes(kind));
 	const orders = (kind: string) => steps.some((step) => step.action === "order" && step.kind === kind);
@@ -123,6 +136,7 @@ function placesOfNew(steps: readonly PlannedStep[]): string[] {
 			`New roles have the permissions shown, or none${orders("role") ? "." : ", and are the lowest."}`,
 		creates(["channel", "category"]) &&
 			!orders("channel") &&
+			!hasPlaces &&
 			"New channels are the last of their category, new categories the last.",
 	);
 }

@@ -7,6 +7,7 @@ import { visibleChannel } from "../../../discord/visible-channels.ts";
 import type { GuildDocument } from "../../../guild-document/format/document.ts";
 import { channelsWithCategories } from "../../../guild-document/format/references.ts";
 import { compareIds } from "../../../guild-document/names/ids.ts";
+import { isBelowText } from "../../../guild-document/read/from-api.ts";
 import type { Restore, RestoredField, RestoreItem } from "../../../guild-document/restore.ts";
 import { isSame } from "../../../guild-document/steps/restore-steps.ts";
 import type { Refusal, StepKind } from "../../../guild-document/steps.ts";
@@ -191,7 +192,7 @@ function fieldsOf(event: string, kind: StepKind, entry: APIAuditLogEntry, entrie
 	return fields;
 }
 
-/** Adds who had deleted roles, and the topics and categories of deleted channels. */
+/** Adds who had deleted roles, and the topics, categories and places of deleted channels, which come in their order. */
 function complete(items: Items, document: GuildDocument, guild: Guild): void {
 	const roles = new Map(document.roles?.map(({ key, name, id = "" }) => [key ?? name, id]));
 	const deleted = (kind: StepKind, id = "") => {
@@ -210,14 +211,39 @@ function complete(items: Items, document: GuildDocument, guild: Guild): void {
 		const { id = "", name } = channel;
 		const current = visibleChannel(guild, id);
 		const parent = deleted("category", category?.id);
-		const gone = deleted("channel", id);
+		const gone = deleted("channel", id) ?? deleted("category", id);
 		const entries = (gone ?? parent)?.fields.exists?.entries ?? [];
 		const parent_id = { before: category?.id ?? null, after: null, entries };
 		if (gone && "topic" in channel) gone.fields.topic = { before: channel.topic, after: null, entries };
-		if (gone) gone.fields.parent_id = parent_id;
-		else if (parent && current && !current.isThread() && current.parentId === null)
+		if (gone) {
+			const { channels = [], categories = [] } = document;
+			const siblings = category ? (category.channels ?? []) : gone.kind === "category" ? categories : channels;
+			const before = positionAmong(siblings, id, Number(gone.fields.type?.before), guild);
+			Object.assign(gone.fields, { parent_id, position: { before, after: null, entries } });
+			items.delete(`${gone.kind} ${id}`);
+			items.set(`${gone.kind} ${id}`, gone);
+		} else if (parent && current && !current.isThread() && current.parentId === null)
 			add(items, { kind: "channel", id, name, fields: { parent_id } });
 	}
+}
+
+/**
+ * After the nearest one above that is still there: of the same position, the newest channel is the last.
+ * https://docs.discord.com/developers/resources/guild#create-guild-channel-json-params
+ */
+function positionAmong(
+	siblings: readonly { id?: string | undefined }[],
+	own: string,
+	type: ChannelType,
+	guild: Guild,
+): number {
+	const index = siblings.findIndex(({ id }) => id === own);
+	const positions = siblings.map(({ id = "" }) => {
+		const channel = visibleChannel(guild, id);
+		return channel && !channel.isThread() && isBelowText(channel.type) === isBelowText(type) ? channel.rawPosition : [];
+	});
+	const [above, below] = [positions.slice(0, index).flat().at(-1), positions.slice(index).flat()[0]];
+	return above ?? Math.max(0, (below ?? 0) - 1);
 }
 
 /** Who cannot get back their roles before they rejoin. */
