@@ -58,7 +58,7 @@ export const compareGuilds = reading(
 				),
 			),
 			parts: partsArgument("Such as members, bans, roles, channels, settings."),
-			all: partsArgument("Of these parts also what is equal, and who is in only one guild."),
+			all: partsArgument("Parts with what is equal, too, and who is in only one."),
 		},
 		async run({ with: other, parts = compared, all = [] }, context) {
 			const { guild, otherGuild, discord } = context;

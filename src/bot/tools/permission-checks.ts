@@ -1,31 +1,16 @@
 // Effective permissions of roles and members, and who has a permission.
 
-import {
-	type APIThreadMember,
-	ChannelType,
-	type Guild,
-	type GuildBasedChannel,
-	GuildMember,
-	makeURLSearchParams,
-	type Role,
-	Routes,
-} from "discord.js";
+import { type APIThreadMember, ChannelType, type GuildBasedChannel, makeURLSearchParams, Routes } from "discord.js";
 import * as v from "valibot";
 import { channelsFromTop } from "../../discord/channel-order.ts";
-import { channelName, memberName, nowIs, roleName } from "../../discord/describe.ts";
-import {
-	computePermissions,
-	describeCause,
-	holderOf,
-	type Place,
-	placeOf,
-} from "../../discord/effective-permissions.ts";
+import { type Place, placeOf } from "../../discord/effective-permissions.ts";
 import { anyChannel, member, requireKnownMembers, role } from "../../discord/find.ts";
 import { isObfuscated } from "../../discord/obfuscation.ts";
+import { detailLines } from "../../discord/permission-checks/detail.ts";
 import { permissionHolders } from "../../discord/permission-checks/holder-lines.ts";
 import { permissionMatrix } from "../../discord/permission-checks/matrix.ts";
-import { appliesTo, checkedIn, kindOf } from "../../discord/permission-checks/places.ts";
-import { bitsByName, permissionNames } from "../../discord/permissions.ts";
+import { isGuildWide } from "../../discord/permission-checks/places.ts";
+import { permissionNames } from "../../discord/permissions.ts";
 import { resultLines } from "../../discord/text.ts";
 import { flag, found, guild_id, list } from "../tool/arguments/arguments.ts";
 import { readPermissions } from "../tool/arguments/permissions.ts";
@@ -36,16 +21,17 @@ export const checkPermissions = readTool({
 	toolset: "diagnostics",
 	offered: "listed",
 	title: "Check permissions",
-	description:
-		"What members or roles may do in channels (none: in the guild). Without members and roles: who may, and why.",
+	description: "What members or roles may do in channels and the guild. Without both: who may, and why.",
 	intents: ["GuildMembers"],
 	input: {
 		guild_id,
 		user_ids: v.optional(list(found(member, "member"), 0, 50, "Members.")),
-		role_ids: v.optional(list(found(role, "role"), 0, 250, "Roles; @everyone has the guild's id.")),
-		channel_ids: v.optional(list(found(anyChannel, "channel or thread"), 0, 500, "Channels, threads.")),
+		role_ids: v.optional(list(found(role, "role"), 0, 250, "Roles, also @everyone.")),
+		channel_ids: v.optional(
+			list(found(anyChannel, "channel or thread"), 0, 500, "Or threads, categories; none: the guild."),
+		),
 		all_channels: v.optional(flag("All channels."), false),
-		permissions: v.optional(list(v.string(), 0, 64, "By name: VIEW_CHANNEL. Default: the most important.")),
+		permissions: v.optional(list(v.string(), 0, 64, "VIEW_CHANNEL. Default: the most important.")),
 	},
 	person: {
 		permissions: [
@@ -61,11 +47,18 @@ export const checkPermissions = readTool({
 	},
 	async run({ permissions = [], all_channels }, { guild, connection, users = [], roles = [], channels: chosen = [] }) {
 		const asked = permissions.length > 0 ? permissionNames(readPermissions("permissions", permissions)) : undefined;
-		const all = all_channels ? channelsFromTop(guild) : [];
-		const channels = [...new Set([...all, ...chosen])];
-		const places = channels.length > 0 ? await Promise.all(channels.map(findPlace)) : [placeOf(undefined)];
+		const order = channelsFromTop(guild);
+		const inside = (channel: GuildBasedChannel) => {
+			const own = order.filter(({ parentId }) => parentId === channel.id);
+			return own.length > 0 ? own : [channel];
+		};
+		const channels = [...new Set([...(all_channels ? order : []), ...chosen.flatMap(inside)])];
+		const places = await Promise.all(channels.map(findPlace));
 		const subjects = [...users, ...roles];
 		const [subject] = subjects;
+		const isDetail = subjects.length === 1 && places.length === 1;
+		const asksGuild = asked ? asked.some(isGuildWide) : subject && all_channels;
+		if (places.length === 0 || (asksGuild && !isDetail)) places.unshift(placeOf(undefined));
 		const isUnknown = ({ source }: Place) => source && isObfuscated(source);
 		const known = places.filter((place) => !isUnknown(place));
 		const [place] = known;
@@ -105,41 +98,4 @@ async function threadMembers({ id, client }: GuildBasedChannel): Promise<Readonl
 		after = page.at(-1)?.user_id;
 		if (page.length < pageSize || !after) return ids;
 	}
-}
-
-function detailLines(
-	guild: Guild,
-	subject: GuildMember | Role,
-	place: Place,
-	asked: readonly string[] | undefined,
-): string[] {
-	const { channel } = place;
-	const holder = holderOf(guild, subject);
-	const { bits, causeOf, everything } = computePermissions(holder, place);
-	const names = asked && checkedIn(kindOf(channel), asked);
-	const decisions = [...bitsByName].flatMap(([name, bit]) => {
-		const cause = causeOf(bit);
-		const isShown = names ? names.includes(name) : cause && appliesTo(kindOf(channel), name);
-		const isAllowed = (bits & bit) !== 0n;
-		const why = cause ? describeCause(cause) : "because no role grants it";
-		return isShown ? [{ name, isAllowed, reason: `${isAllowed ? "allowed" : "denied"} ${why}` }] : [];
-	});
-	const allowed = decisions.filter(({ isAllowed }) => isAllowed).length;
-	const where = channel ? channelName(channel) : "the guild, without channel permissions";
-	const byReason = Map.groupBy(decisions, ({ reason }) => reason);
-	return resultLines(
-		`${allowed} permission(s) allowed, ${decisions.length - allowed} not, for ${nameOf(subject)} in ${where}${asked ? "" : `; all allowed permissions as bits: ${bits}`}`,
-		everything && `everything is allowed ${describeCause(everything)}`,
-		asked
-			? decisions.map(({ name, reason }) => `${name} | ${reason}`)
-			: !everything && [...byReason].map(([reason, all]) => `${reason}: ${all.map(({ name }) => name).join(", ")}`),
-		holder.timedOutUntil !== undefined && nowIs(),
-		channel?.isThread() &&
-			"A thread has the permissions of its channel, with SEND_MESSAGES_IN_THREADS in place of SEND_MESSAGES. A private thread is visible only to its members and with MANAGE_THREADS.",
-	);
-}
-
-function nameOf(subject: GuildMember | Role): string {
-	if (subject instanceof GuildMember) return memberName(subject);
-	return `a member with ${roleName(subject)} as the only role`;
 }

@@ -68,7 +68,7 @@ const limits = v.pipe(
 	publishedAs({
 		type: ["integer", "array"],
 		items: { type: "integer" },
-		description: "Default: 50 messages, 25 rows of counts; [9,40]: by table.",
+		description: "Default: 50 messages, 25 rows; [9,40]: by table.",
 	}),
 );
 

@@ -10,7 +10,7 @@ import { bitsByName, overwritesOf } from "../permissions.ts";
 import { fieldLine, resultLines } from "../text.ts";
 import { visibleChannels } from "../visible-channels.ts";
 import { unlimitedLine } from "./administrators.ts";
-import { checkedIn, groupPlaces, inapplicableLine, kindsOf, type Places, placeNames } from "./places.ts";
+import { checkedIn, groupPlaces, inapplicableLine, isGuildWide, kindsOf, type Places, placeNames } from "./places.ts";
 
 const defaultCount = 2;
 
@@ -49,7 +49,7 @@ export function permissionHolders(
 		inapplicableLine(groups, asked),
 		blocks.some((line) => line.includes(countedOnly)) &&
 			`Groups of more than ${maxNamed} are only counted: list_members with where="role:ID" lists the members of a role.`,
-		inGuild && asked && channelLines(guild, asked),
+		inGuild && channelLines(guild, groups.flatMap(namesIn)),
 	);
 }
 
@@ -60,8 +60,8 @@ function bitOf(name: string): bigint {
 function mergeBlocks(groups: readonly Places[], linesFor: (group: Places) => string[]): string[] {
 	const merged = Map.groupBy(groups, (group) => linesFor(group).join("\n"));
 	return [...merged].flatMap(([key, alike]) => {
-		const places = alike.flatMap(({ all }) => all);
-		return [...(places.some(({ channel }) => channel) ? [`${placeNames(places)}:`] : []), ...key.split("\n")];
+		const isGuildOnly = groups.every(({ kind }) => kind === "guild");
+		return [...(isGuildOnly ? [] : [`${placeNames(alike.flatMap(({ all }) => all))}:`]), ...key.split("\n")];
 	});
 }
 
@@ -143,6 +143,7 @@ const maxChannels = 5;
 function channelLines(guild: Guild, asked: readonly string[]): string[] {
 	const unseen = visibleChannels(guild).filter(isObfuscated).size;
 	const lines = asked.flatMap((name) => {
+		if (isGuildWide(name)) return [];
 		const channelsById = new Map<string, string[]>();
 		for (const channel of visibleChannels(guild).values()) {
 			if (channel.isThread()) continue;

@@ -45,22 +45,17 @@ export function permissionMatrix(
 }
 
 function placesText(places: readonly Place[]): string {
-	return places.every(({ channel }) => channel)
-		? `${places.length} channel(s)`
-		: "the guild, without channel permissions";
+	const channels = places.filter(({ channel }) => channel).length;
+	if (channels === 0) return "the guild, without channel permissions";
+	return `${channels < places.length ? "the guild and " : ""}${channels} channel(s)`;
 }
 
 function checkedText(groups: readonly Places[], asked: readonly string[] | undefined): string {
-	const lists = new Map<string, Set<string>>();
 	const kinds = kindsOf(groups);
-	for (const { kind } of groups) {
-		const list = checkedIn(kind, asked, kinds).join(", ");
-		if (list === "") continue;
-		lists.set(list, (lists.get(list) ?? new Set()).add(kind));
-	}
-	if (lists.size === 0) return asked?.join(", ") ?? "";
-	if (lists.size === 1) return [...lists.keys()].join();
-	return [...lists].map(([list, kinds]) => `${[...kinds].join(", ")}: ${list}`).join(" | ");
+	const lists = Map.groupBy(groups, ({ kind }) => checkedIn(kind, asked, kinds).join(", "));
+	lists.delete("");
+	const texts = [...lists].map(([list, some]) => (lists.size > 1 ? `${[...kindsOf(some)].join(", ")}: ${list}` : list));
+	return texts.join(" | ") || (asked?.join(", ") ?? "");
 }
 
 function mergedLines(groups: readonly Places[], rows: readonly Row[], asked: readonly string[] | undefined): string[] {

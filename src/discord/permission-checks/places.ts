@@ -15,54 +15,40 @@ const textKinds: readonly Kind[] = ["text", "forum", "thread"];
  * listed, since their channels inherit the permission.
  * https://discord.com/developers/docs/topics/permissions#permissions-bitwise-permission-flags
  */
-const kindsWith = new Map<string, readonly Kind[]>([
-	...["CONNECT", "CREATE_EVENTS", "MANAGE_EVENTS", "MOVE_MEMBERS", "MUTE_MEMBERS", "STREAM"].map(
-		(name) => [name, voiceKinds] as const,
-	),
-	...[
-		"DEAFEN_MEMBERS",
-		"PRIORITY_SPEAKER",
-		"SET_VOICE_CHANNEL_STATUS",
-		"SPEAK",
-		"USE_EXTERNAL_SOUNDS",
-		"USE_SOUNDBOARD",
-		"USE_VAD",
-	].map((name) => [name, ["voice"]] as const),
-	["REQUEST_TO_SPEAK", ["stage"]],
-	["USE_EMBEDDED_ACTIVITIES", ["voice", ...textKinds]],
-	...[
-		"CREATE_PRIVATE_THREADS",
-		"CREATE_PUBLIC_THREADS",
-		"MANAGE_THREADS",
-		"PIN_MESSAGES",
-		"SEND_MESSAGES_IN_THREADS",
-	].map((name) => [name, textKinds] as const),
-	...[
-		"ADD_REACTIONS",
-		"ATTACH_FILES",
-		"BYPASS_SLOWMODE",
-		"EMBED_LINKS",
-		"MANAGE_MESSAGES",
-		"MENTION_EVERYONE",
-		"READ_MESSAGE_HISTORY",
-		"SEND_MESSAGES",
-		"SEND_POLLS",
-		"SEND_TTS_MESSAGES",
-		"SEND_VOICE_MESSAGES",
-		"USE_APPLICATION_COMMANDS",
-		"USE_EXTERNAL_APPS",
-		"USE_EXTERNAL_EMOJIS",
-		"USE_EXTERNAL_STICKERS",
-	].map((name) => [name, [...textKinds, ...voiceKinds]] as const),
-]);
+const kindsWith = new Map<string, readonly Kind[]>(
+	(
+		[
+			[
+				["guild"],
+				"ADMINISTRATOR BAN_MEMBERS CHANGE_NICKNAME CREATE_GUILD_EXPRESSIONS KICK_MEMBERS MANAGE_GUILD MANAGE_GUILD_EXPRESSIONS MANAGE_NICKNAMES MODERATE_MEMBERS VIEW_AUDIT_LOG VIEW_CREATOR_MONETIZATION_ANALYTICS VIEW_GUILD_INSIGHTS",
+			],
+			[voiceKinds, "CONNECT CREATE_EVENTS MANAGE_EVENTS MOVE_MEMBERS MUTE_MEMBERS STREAM"],
+			[
+				["voice"],
+				"DEAFEN_MEMBERS PRIORITY_SPEAKER SET_VOICE_CHANNEL_STATUS SPEAK USE_EXTERNAL_SOUNDS USE_SOUNDBOARD USE_VAD",
+			],
+			[["stage"], "REQUEST_TO_SPEAK"],
+			[["voice", ...textKinds], "USE_EMBEDDED_ACTIVITIES"],
+			[textKinds, "CREATE_PRIVATE_THREADS CREATE_PUBLIC_THREADS MANAGE_THREADS PIN_MESSAGES SEND_MESSAGES_IN_THREADS"],
+			[
+				[...textKinds, ...voiceKinds],
+				"ADD_REACTIONS ATTACH_FILES BYPASS_SLOWMODE EMBED_LINKS MANAGE_MESSAGES MENTION_EVERYONE READ_MESSAGE_HISTORY SEND_MESSAGES SEND_POLLS SEND_TTS_MESSAGES SEND_VOICE_MESSAGES USE_APPLICATION_COMMANDS USE_EXTERNAL_APPS USE_EXTERNAL_EMOJIS USE_EXTERNAL_STICKERS",
+			],
+		] as const
+	).flatMap(([kinds, names]) => names.split(" ").map((name) => [name, kinds] as const)),
+);
 
 /**
  * Whether a permission has an effect in a kind of channel. In a category, every permission has one, since the
  * category's channels inherit it.
  */
 export function appliesTo(kind: Kind, name: string): boolean {
-	if (kind === "guild" || kind === "category") return true;
-	return kindsWith.get(name)?.includes(kind) ?? true;
+	return kind === "guild" || kind === "category" || isGuildWide(name) || (kindsWith.get(name)?.includes(kind) ?? true);
+}
+
+/** Whether overwrites of channels do not change it. */
+export function isGuildWide(name: string): boolean {
+	return kindsWith.get(name)?.includes("guild") ?? false;
 }
 
 /**
@@ -70,51 +56,16 @@ export function appliesTo(kind: Kind, name: string): boolean {
  * do harm; in channels seeing and using come first, then managing.
  * https://discord.com/developers/docs/topics/permissions#permissions-bitwise-permission-flags
  */
-const telling: Record<Kind, readonly string[]> = {
-	guild: [
-		"ADMINISTRATOR",
-		"MANAGE_GUILD",
-		"MANAGE_ROLES",
-		"MANAGE_CHANNELS",
-		"MANAGE_WEBHOOKS",
-		"BAN_MEMBERS",
-		"KICK_MEMBERS",
-		"MODERATE_MEMBERS",
-		"MANAGE_MESSAGES",
-		"MENTION_EVERYONE",
-		"VIEW_AUDIT_LOG",
-	],
-	text: [
-		"VIEW_CHANNEL",
-		"SEND_MESSAGES",
-		"SEND_MESSAGES_IN_THREADS",
-		"MENTION_EVERYONE",
-		"MANAGE_MESSAGES",
-		"MANAGE_CHANNELS",
-		"MANAGE_ROLES",
-	],
-	forum: [
-		"VIEW_CHANNEL",
-		"SEND_MESSAGES",
-		"SEND_MESSAGES_IN_THREADS",
-		"MANAGE_MESSAGES",
-		"MANAGE_THREADS",
-		"MANAGE_CHANNELS",
-		"MANAGE_ROLES",
-	],
-	voice: [
-		"VIEW_CHANNEL",
-		"CONNECT",
-		"SPEAK",
-		"SEND_MESSAGES",
-		"MUTE_MEMBERS",
-		"MOVE_MEMBERS",
-		"MANAGE_CHANNELS",
-		"MANAGE_ROLES",
-	],
-	stage: ["VIEW_CHANNEL", "CONNECT", "REQUEST_TO_SPEAK", "MUTE_MEMBERS", "MANAGE_CHANNELS", "MANAGE_ROLES"],
-	category: ["VIEW_CHANNEL", "SEND_MESSAGES", "CONNECT", "MANAGE_CHANNELS", "MANAGE_ROLES"],
-	thread: ["VIEW_CHANNEL", "SEND_MESSAGES_IN_THREADS", "MANAGE_MESSAGES", "MANAGE_THREADS"],
+const telling: Record<Kind, string> = {
+	guild:
+		"ADMINISTRATOR MANAGE_GUILD MANAGE_ROLES MANAGE_CHANNELS MANAGE_WEBHOOKS BAN_MEMBERS KICK_MEMBERS MODERATE_MEMBERS MANAGE_MESSAGES MENTION_EVERYONE VIEW_AUDIT_LOG",
+	text: "VIEW_CHANNEL SEND_MESSAGES SEND_MESSAGES_IN_THREADS MENTION_EVERYONE MANAGE_MESSAGES MANAGE_CHANNELS MANAGE_ROLES",
+	forum:
+		"VIEW_CHANNEL SEND_MESSAGES SEND_MESSAGES_IN_THREADS MANAGE_MESSAGES MANAGE_THREADS MANAGE_CHANNELS MANAGE_ROLES",
+	voice: "VIEW_CHANNEL CONNECT SPEAK SEND_MESSAGES MUTE_MEMBERS MOVE_MEMBERS MANAGE_CHANNELS MANAGE_ROLES",
+	stage: "VIEW_CHANNEL CONNECT REQUEST_TO_SPEAK MUTE_MEMBERS MANAGE_CHANNELS MANAGE_ROLES",
+	category: "VIEW_CHANNEL SEND_MESSAGES CONNECT MANAGE_CHANNELS MANAGE_ROLES",
+	thread: "VIEW_CHANNEL SEND_MESSAGES_IN_THREADS MANAGE_MESSAGES MANAGE_THREADS",
 };
 
 export function kindOf(channel: GuildBasedChannel | undefined): Kind {
@@ -189,13 +140,14 @@ export function checkedIn(
 	kinds: ReadonlySet<Kind> = new Set([kind]),
 	count?: number,
 ): readonly string[] {
-	const all = asked ?? telling[kind];
+	const all = asked ?? telling[kind].split(" ");
 	const inThread = all.map((name) =>
 		kind === "thread" && name === "SEND_MESSAGES" ? "SEND_MESSAGES_IN_THREADS" : name,
 	);
 	const names = [...new Set(inThread)];
 	const first = asked || kind === "guild" ? names : names.slice(0, count);
 	if (kinds.size === 1) return first;
+	if (kind === "guild") return asked ? first.filter(isGuildWide) : first;
 	return first.filter((name) => kindsWith.get(name)?.includes(kind) ?? true);
 }
 

@@ -251,7 +251,8 @@ describe("a matrix", () => {
 
 	worldTest("checks what matters in each kind of channel, in all channels", async (world) => {
 		const { text } = await world.call("check_permissions", { role_ids: [world.guild.id], all_channels: true });
-		expect(text).toContain(` in ${world.guild.channels.size} channel(s)`);
+		expect(text).toContain(` in the guild and ${world.guild.channels.size} channel(s)`);
+		expect(text).toContain("\nthe guild | none: @everyone\n");
 		expect(text).toMatch(/"all" is: .*text: VIEW_CHANNEL, SEND_MESSAGES, /);
 		expect(text).toContain("voice: VIEW_CHANNEL, CONNECT, SPEAK, ");
 		for (const { name, id } of world.guild.channels.values()) expect(text).toContain(`#${name} (ID: ${id})`);
@@ -309,6 +310,52 @@ describe("a matrix", () => {
 			const asked = await ask({ permissions: ["CONNECT"] });
 			expect(asked).toContain("CONNECT | allowed");
 			expect(asked).not.toContain("as bits");
+		},
+	);
+
+	worldTest(
+		"of a category is of its channels, and has the guild beside them for what only the guild decides",
+		async (world) => {
+			showAll(world);
+			const { guild, simulator } = world;
+			const { world: platform } = simulator;
+			const { Cook } = cast(world, { Cook: Bit.BanMembers });
+			if (!Cook) throw new Error("it was added");
+			const category = platform.channels.add(guild, { name: "Food", type: ChannelType.GuildCategory });
+			const [soup, staff, rules] = ["soup", "staff", "rules"].map((name) =>
+				platform.channels.add(guild, { name, parent_id: category.id }),
+			);
+			if (!soup || !staff || !rules) throw new Error("three were added");
+			platform.channels.setOverwrite(staff, roleOverwrite(guild.id, { deny: Bit.ViewChannel }));
+			platform.channels.setOverwrite(rules, roleOverwrite(guild.id, { deny: Bit.SendMessages }));
+			await world.heard();
+			const ask = async (args: object) => {
+				const { text } = await world.call("check_permissions", { channel_ids: [category.id], ...args });
+				return text.split("\n").slice(1);
+			};
+			const named = ({ name, id }: GuildChannel) => `#${name} (ID: ${id})`;
+			const permissions = ["VIEW_CHANNEL", "SEND_MESSAGES"];
+			expect(await ask({ role_ids: ["@everyone"], permissions })).toEqual([
+				`Checked: @everyone (ID: ${guild.id})`,
+				`${named(soup)} | all: @everyone`,
+				`${named(staff)} | none: @everyone`,
+				`${named(rules)} | VIEW_CHANNEL: @everyone`,
+			]);
+			const both = await ask({ role_ids: ["@everyone", "@Cook"], permissions: [...permissions, "BAN_MEMBERS"] });
+			expect(both.slice(1)).toEqual([
+				"the guild | none: @everyone | all: @Cook",
+				`${named(soup)} | all: @everyone, @Cook`,
+				`${named(staff)} | none: @everyone, @Cook`,
+				`${named(rules)} | VIEW_CHANNEL: @everyone, @Cook`,
+			]);
+			const who = await ask({ channel_ids: [staff.id], permissions: ["VIEW_CHANNEL", "BAN_MEMBERS"] });
+			const cook = `1 by @Cook (ID: ${Cook.role.id}): @cook (ID: ${Cook.user.id})`;
+			expect(who.slice(1)).toEqual([
+				"the guild:",
+				`BAN_MEMBERS: 3, 1 of them bot(s) | 2 owner or administrator(s) | ${cook}`,
+				`${named(staff)}:`,
+				"VIEW_CHANNEL: 2, 1 of them bot(s) | 2 owner or administrator(s)",
+			]);
 		},
 	);
 
@@ -376,7 +423,7 @@ describe("who has a permission", () => {
 		const owner = memberNamed(world, "ada");
 		platform.members.edit(guild, owner, { roles: [Boss.role.id] });
 		const channel = platform.channels.add(guild, { name: "kitchen" });
-		platform.channels.setOverwrite(channel, { id: guild.id, type: 0, deny: "0", allow: String(Bit.ManageWebhooks) });
+		platform.channels.setOverwrite(channel, roleOverwrite(guild.id, { allow: Bit.ManageWebhooks | Bit.BanMembers }));
 		await world.heard();
 		const { text } = await world.call("check_permissions", {
 			permissions: ["BAN_MEMBERS", "MANAGE_WEBHOOKS", "VIEW_GUILD_INSIGHTS"],
@@ -390,6 +437,9 @@ describe("who has a permission", () => {
 		expect(text).toEndWith(
 			`\nChannel permissions also allow MANAGE_WEBHOOKS: @everyone (ID: ${guild.id}) in #kitchen (ID: ${channel.id})\nUnknown in 1 channel(s) that the bot cannot see.`,
 		);
+		expect(text).not.toContain("also allow BAN_MEMBERS");
+		const { text: important } = await world.call("check_permissions", {});
+		expect(important).toContain("\nChannel permissions also allow MANAGE_WEBHOOKS: @everyone");
 	});
 
 	worldTest(
