@@ -28,10 +28,9 @@ import { describeRefused, type PrivilegedIntent, portal, privilegedIntents, refu
 import { completeMembers, defaultCaches, MemberCache } from "../members/member-cache.ts";
 import { MemberLoader } from "../members/member-loader.ts";
 import { keepObfuscated } from "../obfuscation.ts";
-import { resendPauseMs, resolveLostMessages } from "../rest/nonce.ts";
 import { Pictures } from "../rest/pictures.ts";
 import { RequestPacing } from "../rest/request-pacing.ts";
-import { guardRest, type PlatformOutcome, platformTimeoutMs, restOptions } from "../rest/rest.ts";
+import { guardRest, type PlatformOutcome, platformTimeoutMs, resendPauseMs, restOptions } from "../rest/rest.ts";
 import { DroppedEvents } from "./dropped-events.ts";
 import { eventSchemas } from "./event-schemas.ts";
 import { createIdentifyThrottler } from "./identify-throttler.ts";
@@ -338,8 +337,9 @@ export class Connection {
 			timeoutMs: platformTimeoutMs,
 			timeoutSignal: this.#options.timeoutSignal,
 			onUnauthorized: () => void this.#verifyToken(client),
+			closing: this.#closing.signal,
+			pauseMs: this.#timing.resendPauseMs,
 		});
-		resolveLostMessages(client.rest, this.#closing.signal, this.#timing.resendPauseMs);
 
 		attach?.(client);
 		client.once(Events.ClientReady, () => {

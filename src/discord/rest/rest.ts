@@ -1,8 +1,14 @@
 // Deadlines for discord.js's requests. Its own methods take no signal, its timeout excludes the wait in its queue, and
 // it retries writes. Here a request has 10 s with the queue and the response, a write is sent at most once, and a
-// failed read is repeated once. nonce.ts sends messages again.
+// failed read is repeated once.
+//
+// Create Message requests carry a nonce. If a response is lost, the same request is sent again, and Discord returns the
+// message that it has already created. https://docs.discord.com/developers/resources/message#create-message
+// Webhooks and interactions have no such nonce (https://github.com/discord/discord-api-docs/pull/6647), nor have forum posts.
 
 import { AsyncLocalStorage } from "node:async_hooks";
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import {
 	DiscordAPIError,
 	HTTPError,
@@ -15,6 +21,7 @@ import {
 	type ResponseLike,
 	Routes,
 } from "discord.js";
+import { doubledMs } from "../../lib/back-off.ts";
 import { type Signal, toAbortSignal } from "../../lib/signal.ts";
 import {
 	followMonotonicClock,
@@ -32,6 +39,12 @@ export { PlatformBusy };
 export const platformTimeoutMs = 10_000;
 
 const maxRateLimits = 5;
+
+const maxResolveMs = 60_000;
+const maxResends = 4;
+const resendTimeoutMs = 5_000;
+/** The first pause and the maximum: the first request may still be in progress. */
+export const resendPauseMs: readonly [number, number] = [500, 4_000];
 
 export type Outcome =
 	/** Also if it was rate limited (429): nothing was done. */
@@ -285,12 +298,15 @@ interface GuardOptions {
 	timeoutSignal?: ((ms: number) => AbortSignal) | undefined;
 	/** Discord answered 401 to a request with the bot's token. */
 	onUnauthorized(): void;
+	/** Lost messages are not sent again. */
+	closing?: AbortSignal;
+	pauseMs?: typeof resendPauseMs;
 }
 
 /** Gives every request a deadline, and its error an outcome. Call it before the first request. */
 export function guardRest(
 	rest: REST,
-	{ timeoutMs, timeoutSignal = (ms) => AbortSignal.timeout(ms), onUnauthorized }: GuardOptions,
+	{ timeoutMs, timeoutSignal = (ms) => AbortSignal.timeout(ms), onUnauthorized, ...resending }: GuardOptions,
 ): void {
 	// discord.js clears the token after a 401, which would fail every later call.
 	const setToken = rest.setToken.bind(rest);
@@ -299,7 +315,7 @@ export function guardRest(
 	followMonotonicClock(rest);
 
 	const original: Request = rest.request.bind(rest);
-	rest.request = async (options) => {
+	const request: Request = async (options) => {
 		const run = currentRun();
 		const isRead = isReadOnly(options);
 		if (!isRead && run && !run.mayWrite)
@@ -309,11 +325,11 @@ export function guardRest(
 		const signals = [timeout, options.signal, run && toAbortSignal(run.signal)];
 		const signal = AbortSignal.any(signals.filter((one) => one != null));
 		const reason = takesReason(options) ? (options.reason ?? run?.reason) : undefined;
-		const request = { ...options, signal, ...(reason && { reason }) };
+		const limited = { ...options, signal, ...(reason && { reason }) };
 		const ownDeadline = performance.now() + timeoutMs;
 		const endsAt = run ? Math.min(ownDeadline, run.endsAt) : ownDeadline;
 		const priority = priorityOf(options);
-		const send = () => requestOnce(original, request, isRead, { endsAt, priority });
+		const send = () => requestOnce(original, limited, isRead, { endsAt, priority });
 		try {
 			return await send();
 		} catch (error) {
@@ -324,6 +340,68 @@ export function guardRest(
 			throw error;
 		}
 	};
+	rest.request = (options) => (createsMessage(options) ? sendMessage(request, options, resending) : request(options));
+}
+
+type Resending = Pick<GuardOptions, "closing" | "pauseMs">;
+
+async function sendMessage(request: Request, options: InternalRequest, resending: Resending): Promise<unknown> {
+	const given = options.body as { nonce?: unknown };
+	// Discord allows 25 characters.
+	const nonce = given.nonce ?? randomBytes(12).toString("hex");
+	const message = { ...options, body: { ...given, nonce, enforce_nonce: true } };
+	const endsAt = performance.now() + maxResolveMs;
+	try {
+		return await request(message);
+	} catch (error) {
+		if (!isLost(error)) throw error;
+		return sendAgain(request, message, error, endsAt, resending);
+	}
+}
+
+/** A response that arrived but cannot be read is not lost. */
+function isLost(error: unknown): error is PlatformTimeout | PlatformFailure {
+	if (!isOutcomeUnknown(error)) return false;
+	const { cause } = error;
+	return cause instanceof ForeignResponse || !(cause instanceof UnusableResponse);
+}
+
+/** If that fails, throws the error of the first request. */
+async function sendAgain(
+	request: Request,
+	message: InternalRequest,
+	lost: PlatformTimeout | PlatformFailure,
+	endsAt: number,
+	{ closing, pauseMs = resendPauseMs }: Resending,
+): Promise<unknown> {
+	const run = currentRun();
+	const signals = [closing, run && toAbortSignal(run.signal), message.signal];
+	const ended = AbortSignal.any(signals.filter((signal) => signal != null));
+	let latest: unknown = lost;
+	for (let resends = 0; resends < maxResends; resends += 1) {
+		const waitMs = Math.max(doubledMs(resends, pauseMs), pauseAfter(latest));
+		const leftMs = Math.min(timeLeftMs(), endsAt - performance.now());
+		if (waitMs >= leftMs) break;
+		try {
+			await sleep(waitMs, undefined, { signal: ended });
+			const timeoutMs = Math.min(resendTimeoutMs, leftMs - waitMs);
+			const signal = AbortSignal.any([ended, AbortSignal.timeout(timeoutMs)]);
+			return await request({ ...message, signal });
+		} catch (error) {
+			// A refusal does not tell whether the first request was carried out.
+			if (error instanceof DiscordAPIError) break;
+			if (ended.aborted || error instanceof PlatformTimeout) break;
+			latest = error;
+		}
+	}
+	throw lost;
+}
+
+/** Because requests are paused or rate limited; otherwise 0. */
+function pauseAfter(error: unknown): number {
+	if (error instanceof PlatformBusy) return error.retryAfterMs;
+	if (!(error instanceof PlatformFailure)) return 0;
+	return error.cause instanceof ForeignResponse ? error.cause.pauseMs : 0;
 }
 
 /**
@@ -351,7 +429,7 @@ function isReadOnly({ method, fullRoute }: InternalRequest): boolean {
 	return method === RequestMethod.Get || fullRoute === Routes.userChannels();
 }
 
-export function createsMessage({ method, fullRoute }: InternalRequest) {
+function createsMessage({ method, fullRoute }: InternalRequest) {
 	const isMessages = /^\/channels\/\d+\/messages$/.test(fullRoute);
 	return isMessages && method === RequestMethod.Post;
 }

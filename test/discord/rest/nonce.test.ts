@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import { REST, Routes } from "discord.js";
-import { resolveLostMessages } from "../../../src/discord/rest/nonce.ts";
 import { guardRest, isOutcomeUnknown, restOptions, type ToolRun, withinRun } from "../../../src/discord/rest/rest.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
@@ -15,8 +14,8 @@ async function startPlatform() {
 	const rest = new REST(restOptions(simulator.api));
 	rest.setToken(simulator.bot("alpha").token);
 	let expiry = new AbortController();
-	guardRest(rest, { timeoutMs: 60_000, timeoutSignal: () => expiry.signal, onUnauthorized: () => {} });
-	resolveLostMessages(rest, closing.signal);
+	const { signal } = closing;
+	guardRest(rest, { timeoutMs: 60_000, timeoutSignal: () => expiry.signal, onUnauthorized: () => {}, closing: signal });
 	return {
 		simulator,
 		channel,
