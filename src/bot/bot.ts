@@ -11,9 +11,8 @@ import { within } from "../lib/wait.ts";
 import { consoleMethods } from "../mcp/console.ts";
 import type { Prompt } from "../mcp/prompts.ts";
 import { rightsMethod } from "../mcp/rights.ts";
-import { createServer, promptSource, type Selection, type Server, toolSet, toolSource } from "../mcp/server.ts";
+import { createServer, promptSource, type Selection, type Server, toolSource } from "../mcp/server.ts";
 import { Sessions } from "../mcp/session.ts";
-import type { Tool } from "../mcp/tool.ts";
 import { type Approval, type ApprovalOptions, createApproval } from "./approval/approval.ts";
 import { createApprovalTools } from "./approval/approval-tools.ts";
 import { isOfApproval } from "./approval/request-text.ts";
@@ -34,12 +33,11 @@ import { describeBot, serverName } from "./server/status.ts";
 import { createConnection } from "./setup/check.ts";
 import { noGuildWarning } from "./setup/no-guild.ts";
 import { createStore, instanceName } from "./store/store.ts";
-import { Audit, type AuditedCall } from "./tool/audit.ts";
+import { Audit } from "./tool/audit.ts";
 import { PersonCalls } from "./tool/call-as.ts";
 import { createLocks } from "./tool/channel-locks.ts";
-import type { BotContext } from "./tool/context.ts";
-import { scopeTo } from "./tool/scope.ts";
-import { describeOff, offerTools } from "./tool/search/offered-tools.ts";
+import type { BotContext, BotTool } from "./tool/context.ts";
+import { describeOff, offerTools, selectFor } from "./tool/search/offered-tools.ts";
 import { tools as allTools, callingTools } from "./tools/index.ts";
 import { promptsFor } from "./tools/prompts.ts";
 
@@ -68,8 +66,8 @@ export interface Bot extends Running {
 }
 
 export interface BotOptions {
-	/** The MCP tools that the bot offers. Default: the tools that the configuration selects. */
-	tools?: readonly Tool<BotContext>[] | undefined;
+	/** Of which the configuration selects. Default: all. */
+	tools?: readonly BotTool[] | undefined;
 	/** The prompts that the bot offers. Default: the prompts whose tools the configuration allows. */
 	prompts?: readonly Prompt[] | undefined;
 	/** Creates the AbortSignal that times out a request to Discord after `ms`. Default: AbortSignal.timeout. */
@@ -99,26 +97,22 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 	const metrics = createMetrics();
 	const { registry } = metrics;
 	const connection = createConnection(config, log, {
-		onResponse: (outcome) => metrics.platformRequests.add([outcome]),
+		responses: metrics.platformRequests,
 		timeoutSignal: options.timeoutSignal,
 		requestsPerSecond: options.requestsPerSecond,
 		timing: options.timing,
 		needsModerationEvents: toml.features.moderation || toml.backup !== undefined,
 	});
-	const audit = new Audit(store, { log, keepDays: toml.mcp.audit_days });
 	const { auditChannelId: channelId } = config;
-	const auditChannel = channelId === undefined ? undefined : createAuditChannel({ channelId, connection, audit, log });
-	const record = (call: AuditedCall) => {
-		const id = audit.record(call);
-		if (call.effect !== "read") auditChannel?.announce(call, id);
-	};
+	const auditChannel = channelId === undefined ? undefined : createAuditChannel({ channelId, connection, log });
+	const audit = new Audit(store, { log, announce: auditChannel?.announce, keepDays: toml.mcp.audit_days });
 	const locks = createLocks(store, log);
 	const mutex = new KeyedMutex();
-	const calls = new PersonCalls({ record: (call) => void audit.record(call), log });
+	const calls = new PersonCalls({ record: audit.record, log });
 	const ai = createAi({ settings: toml.ai, apiKeys: config.apiKeys, log, registry });
 	const features = createFeatures({ config, connection, store, mutex, log, registry, ai, callAs: calls.callAs });
 	const needsApproval = toml.mcp.approval !== "off";
-	const ownTools = [...allTools, ...features.tools];
+	const ownTools = options.tools ?? [...allTools, ...features.tools];
 	const approvalTools = needsApproval ? createApprovalTools(store) : [];
 	const offer = offerTools([...ownTools, ...approvalTools, ...callingTools], toml.mcp);
 	const offered = offer(undefined);
@@ -151,15 +145,11 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 		principal: undefined,
 	};
 	calls.begin(ownTools, context);
-	const override = options.tools && toolSet(options.tools);
-	const select = (principal: Principal | undefined) => {
-		const set = offer(principal);
-		return { set: override ?? set, context: principal ? scopeTo(principal, context, set) : context };
-	};
+	const select = selectFor(offer, context);
 	const approval = needsApproval
 		? createApproval({
 				settings: toml.mcp,
-				record,
+				record: audit.record,
 				hasConsole: config.mcpToken !== undefined,
 				connection,
 				store,
@@ -171,7 +161,7 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 	const frontEnds = createFrontEnds({
 		...features,
 		suggest: features.suggest ?? (async () => []),
-		components: [features.components, approval?.components ?? [], auditChannel?.details ?? []].flat(),
+		components: [features.components, approval?.components ?? [], auditChannel?.details(audit) ?? []].flat(),
 		callAs: calls.callAs,
 		log,
 		prefix: config.command,
@@ -195,7 +185,6 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 		connection,
 		audit,
 		auditChannel,
-		record,
 		features,
 		frontEnds,
 		offered,
@@ -210,20 +199,7 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 /** Starts the bot: opens its MCP endpoint at once and logs in to Discord in the background, with retries. */
 export function startBot(config: BotConfig, log: Log, options: BotOptions = {}): Bot {
 	const bot = createParts(config, log, options);
-	const {
-		store,
-		metrics,
-		connection,
-		audit,
-		auditChannel,
-		record,
-		frontEnds,
-		offered,
-		off,
-		documents,
-		select,
-		approval,
-	} = bot;
+	const { store, metrics, connection, audit, auditChannel, frontEnds, offered, off, documents, select, approval } = bot;
 	const parts = bot.parts.filter((part) => part !== undefined);
 	const { registry } = metrics;
 	const login = Promise.withResolvers<void>();
@@ -235,14 +211,13 @@ export function startBot(config: BotConfig, log: Log, options: BotOptions = {}):
 			start: options.start,
 			metrics,
 			log,
-			audit: record,
+			audit: audit.record,
 			isRecorded: approval && isOfApproval,
 		},
 	);
 	const sessions = new Sessions(sessionLimits);
 	const observed = { connection, store, audit, sessions, server };
 	addGauges(registry, observed);
-	let isDraining = false;
 	const listener = listen({
 		hostname: config.mcpBindAddress,
 		port: config.mcpPort,
@@ -253,7 +228,6 @@ export function startBot(config: BotConfig, log: Log, options: BotOptions = {}):
 			sessions,
 			connection,
 			store,
-			isDraining: () => isDraining,
 			status: () => describeBot({ ...observed, botName: config.botName, backups: documents.backups }),
 			registry,
 			respond: bot.features.respond,
@@ -264,7 +238,7 @@ export function startBot(config: BotConfig, log: Log, options: BotOptions = {}):
 					connection,
 					guildId: config.guildId,
 					denies: offered.denies,
-					audit: record,
+					audit: audit.record,
 					log,
 				}),
 				log,
@@ -305,10 +279,10 @@ export function startBot(config: BotConfig, log: Log, options: BotOptions = {}):
 		},
 		failed: Promise.race([connection.failed, store.failed]),
 		async drain() {
-			isDraining = true;
+			const drained = server.drain();
 			stop();
 			const from = performance.now();
-			await listener.drain(within(shutdownGraceMs, server.idle()));
+			await listener.drain(within(shutdownGraceMs, drained));
 			graceMs = Math.max(0, from + shutdownGraceMs - performance.now());
 		},
 		async close() {

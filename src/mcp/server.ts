@@ -108,6 +108,8 @@ interface ServerOptions {
 }
 
 export interface Server {
+	/** About to end: calls and new sessions are to be refused. */
+	readonly isDraining?: boolean;
 	/** Never rejects; the response may be a JSON-RPC error. */
 	handle(request: RpcRequest, caller: Caller): Promise<RpcResponse>;
 }
@@ -256,23 +258,6 @@ export interface ToolSet<Context> {
 	listed: readonly Tool<Context>[];
 	/** Throws an RpcError for an unknown name. */
 	resolve(name: string, args: JsonObject): ResolvedCall<Tool<Context>>;
-}
-
-export function toolSet<Context>(tools: readonly Tool<Context>[]): ToolSet<Context> {
-	const byName = new Map(tools.map((tool) => [tool.name, tool]));
-	if (byName.size < tools.length) {
-		const names = tools.map(({ name }) => name);
-		const twice = names.find((name, at) => names.indexOf(name) < at);
-		throw new TypeError(`two tools of the MCP server have the name ${twice}`);
-	}
-	return {
-		listed: tools,
-		resolve(name, args) {
-			const tool = byName.get(name);
-			if (!tool) throw methodNotFound(name);
-			return { tool, args };
-		},
-	};
 }
 
 export interface Selection<Context> {

@@ -33,8 +33,6 @@ interface EndpointOptions {
 	maxBodyBytes: number;
 	/** For the whole body, in milliseconds. Default: 10,000. */
 	bodyTimeoutMs?: number;
-	/** About to end: refuses calls and new sessions. Default: never. */
-	isDraining?(): boolean;
 }
 
 /** `principal` undefined: a caller without limits. */
@@ -49,7 +47,7 @@ const legacyVersions = new Set(["2024-11-05", "2025-03-26"]).union(new Set<strin
 
 /** POST, and DELETE if there are sessions; other HTTP methods get 405. */
 export function createEndpoint(options: EndpointOptions): EndpointHandler {
-	const { server, maxBodyBytes, bodyTimeoutMs = 10_000, isDraining = () => false } = options;
+	const { server, maxBodyBytes, bodyTimeoutMs = 10_000 } = options;
 	const sharedId = typeof options.sessions === "string" ? options.sessions : undefined;
 	const sessions = typeof options.sessions === "string" ? undefined : options.sessions;
 	const respondLegacy = createEventResponder(sharedId);
@@ -64,7 +62,7 @@ export function createEndpoint(options: EndpointOptions): EndpointHandler {
 			// Without any, a connection whose client has vanished would stay open forever.
 			http.timeout(request, maxQuietSeconds);
 			const message = parseMessage(decodeBody(await readBody(request, maxBodyBytes, bodyTimeoutMs), maxBodyBytes));
-			const refused = message.kind === "request" && isDraining() && refuseWhileDraining(message);
+			const refused = message.kind === "request" && server.isDraining && refuseWhileDraining(message);
 			if (refused) return refused;
 			if (message.kind === "request") id = message.id;
 			const modern = isModern(headers, message);

@@ -1,9 +1,10 @@
 // The tools that the official conformance suite asks a server for, behind our real servers. For tests only.
 
-import type { BotContext } from "../../src/bot/tool/context.ts";
+import type { BotTool } from "../../src/bot/tool/context.ts";
 import { noPreview } from "../../src/bot/tool/review.ts";
 import { ToolError } from "../../src/lib/tool-error.ts";
-import { type Tool, type ToolCall, textResult } from "../../src/mcp/tool.ts";
+import { type ToolCall, textResult } from "../../src/mcp/tool.ts";
+import { asBotTool } from "../support/both-servers.ts";
 
 /** A pixel of red, and a tenth of a second of silence. */
 export const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
@@ -16,8 +17,8 @@ function fixture(
 	name: string,
 	content: (call: ToolCall) => unknown[] | Promise<unknown[]>,
 	inputSchema: Record<string, unknown> = { type: "object", additionalProperties: false },
-): Tool<unknown> {
-	return {
+): BotTool {
+	return asBotTool({
 		name,
 		effect: "write",
 		listing: { name, description: `What the conformance suite expects of ${name}.`, inputSchema },
@@ -29,26 +30,24 @@ function fixture(
 				return JSON.stringify({ content: [text(error.message)], isError: true });
 			}
 		},
-	};
+	});
 }
 
 /** A tool whose calls the person at the client has to approve, as in the real bot. So it asks for that and nothing else. */
-function approved(name: string): Tool<BotContext> & { needs: object } {
+function approved(name: string): BotTool {
 	const { listing } = fixture(name, () => []);
-	return {
+	return asBotTool({
 		name,
 		effect: "destructive",
 		listing: { ...listing, annotations: { destructiveHint: true } },
-		// Marks the tools that have their calls reviewed.
-		needs: {},
 		async call(_args, { review }) {
 			await review?.(noPreview);
 			return textResult("done");
 		},
-	};
+	});
 }
 
-export const fixtureTools: readonly Tool<BotContext>[] = [
+export const fixtureTools: readonly BotTool[] = [
 	approved("test_input_required_result_elicitation"),
 	approved("test_input_required_result_tampered_state"),
 	fixture("test_simple_text", () => [text("This is a simple text response for testing.")]),

@@ -3,8 +3,9 @@
 import { describe, expect, test } from "bun:test";
 import { parseMessage } from "../../src/mcp/json-rpc.ts";
 import type { Prompt } from "../../src/mcp/prompts.ts";
-import { createServer, promptSource, toolSet, toolSource } from "../../src/mcp/server.ts";
+import { createServer, promptSource, toolSource } from "../../src/mcp/server.ts";
 import { recordLog } from "../support/log.ts";
+import { toolSet } from "../support/tool-set.ts";
 
 const greet: Prompt = {
 	name: "greet",

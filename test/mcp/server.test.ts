@@ -3,9 +3,10 @@ import * as v from "valibot";
 import { ToolList } from "../../src/mcp/fast/tool-list.ts";
 import { eventBytes } from "../../src/mcp/http-response.ts";
 import { parseMessage, RpcError } from "../../src/mcp/json-rpc.ts";
-import { type Caller, createServer, promptSource, type Server, toolSet, toolSource } from "../../src/mcp/server.ts";
+import { type Caller, createServer, promptSource, type Server, toolSource } from "../../src/mcp/server.ts";
 import { tool } from "../../src/mcp/tool.ts";
 import { recordLog } from "../support/log.ts";
+import { toolSet } from "../support/tool-set.ts";
 
 const greet = tool<{ name: v.StringSchema<undefined> }, object>({
 	name: "greet",
@@ -50,10 +51,6 @@ test("a call that meets a bug is -32603, with the details in the log alone", asy
 	expect(error).toMatchObject({ code: -32603, message: "Internal error" });
 	expect(lines).toHaveLength(1);
 	expect(lines[0]).toContain("inside information");
-});
-
-test("two tools of one name are a bug at the start", () => {
-	expect(() => toolSet([greet, greet])).toThrow(TypeError);
 });
 
 test("an RpcError of a tool source's is answered under the request's id", async () => {

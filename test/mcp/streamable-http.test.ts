@@ -3,11 +3,12 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { listen } from "../../src/lib/program/listen.ts";
-import { createServer, promptSource, toolSet, toolSource } from "../../src/mcp/server.ts";
+import { createServer, promptSource, toolSource } from "../../src/mcp/server.ts";
 import { Sessions } from "../../src/mcp/session.ts";
 import { createEndpoint } from "../../src/mcp/streamable-http.ts";
 import { recordLog } from "../support/log.ts";
 import { exchange, requestText } from "../support/raw-http.ts";
+import { toolSet } from "../support/tool-set.ts";
 
 type Header = readonly [name: string, value: string];
 

@@ -2,7 +2,7 @@
 
 import { startBot } from "../../src/bot/bot.ts";
 import type { BotConfig } from "../../src/bot/config/config.ts";
-import type { BotContext } from "../../src/bot/tool/context.ts";
+import type { BotContext, BotTool } from "../../src/bot/tool/context.ts";
 import { readConfig } from "../../src/gateway/config/config.ts";
 import { startGateway } from "../../src/gateway/gateway.ts";
 import type { Prompt } from "../../src/mcp/prompts.ts";
@@ -22,7 +22,7 @@ export interface BothServers extends AsyncDisposable {
 }
 
 export interface BothServersOptions {
-	tools: readonly Tool<BotContext>[];
+	tools: readonly BotTool[];
 	prompts?: readonly Prompt[];
 	/** The bot's config.toml. */
 	toml?: BotConfig["toml"];
@@ -65,13 +65,19 @@ export async function startBothServers({
 export function rawTool(
 	name: string,
 	run: (args: Record<string, unknown>, call: ToolCall) => string | Promise<string>,
-): Tool<BotContext> {
-	return {
+): BotTool {
+	return asBotTool({
 		name,
 		effect: "write",
 		listing: { name, description: `A test's ${name}.`, inputSchema: { type: "object" } },
 		call: async (args, _context, call) => run(args, call),
-	};
+	});
+}
+
+/** Always listed. */
+export function asBotTool(tool: Tool<BotContext>): BotTool {
+	const needs = { permissions: [], intents: [], checkedInRun: false, isPlanned: false };
+	return { ...tool, toolset: "core", offered: "always", effectVaries: false, needs };
 }
 
 /** The `_meta` of every modern request. */

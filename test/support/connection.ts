@@ -19,7 +19,6 @@ export function openConnection(api: string, { attach, ...options }: OpenOptions 
 		api,
 		cdn: new URL(api).origin,
 		log: recorded.log,
-		onResponse() {},
 		// Tests send more than 50 per second.
 		requestsPerSecond: 1_000_000,
 		...options,

@@ -9,6 +9,7 @@ import { SaidError } from "../../texts/said-error.ts";
 import { languageOf, render, type Said, type Say, said, sayIn, type TextKey } from "../../texts/texts.ts";
 import { createEmbedQueue } from "../messages/embed-queue.ts";
 import { noMentions } from "../messages/split-message.ts";
+import { isOnDiscord } from "../tool/admission.ts";
 import type { Audit, AuditedCall } from "../tool/audit.ts";
 import { toolTitle } from "../tool/titles.ts";
 
@@ -25,33 +26,20 @@ const colours: Record<AuditedCall["outcome"], number> = {
 interface AuditChannelOptions {
 	channelId: string;
 	connection: Connection;
-	audit: Pick<Audit, "find">;
 	log: Log;
 }
 
 /** `announce` queues a line for one tool call, returns at once and never throws. */
-export function createAuditChannel({ channelId, connection, audit, log }: AuditChannelOptions) {
+export function createAuditChannel({ channelId, connection, log }: AuditChannelOptions) {
 	const queue = createEmbedQueue({ connection, log, setting: "mcp.audit_channel" });
 	const locale = () => {
 		const channel = connection.discord.channels.cache.get(channelId);
 		return channel && !channel.isDMBased() ? channel.guild.preferredLocale : null;
 	};
-	/** The button "Details": for those with Manage Server, from the row of the call. */
-	const details = {
-		prefix,
-		async run(interaction: RepliableInteraction, id: string) {
-			if (!interaction.memberPermissions?.has(PermissionFlagsBits.ManageGuild))
-				throw new SaidError(said("audit.not-allowed"));
-			await interaction.deferReply({ flags: MessageFlags.Ephemeral });
-			// Messages of the bot in other channels are none of this list.
-			const row = interaction.channelId === channelId ? await audit.find(id) : undefined;
-			if (!row) throw new SaidError(said("audit.gone"));
-			await interaction.editReply({ embeds: [describe(row, interaction.locale)], allowedMentions: noMentions });
-		},
-	};
 	return {
 		/** `id`: of its row, if it is stored. */
 		announce(call: AuditedCall, id: string | undefined) {
+			if (isOnDiscord(call.principal)) return;
 			const line = () => lineFor(call, locale());
 			queue.push(channelId, line, id === undefined ? undefined : `${prefix}:${id}`);
 		},
@@ -61,7 +49,19 @@ export function createAuditChannel({ channelId, connection, audit, log }: AuditC
 			return queue.settled();
 		},
 		settled: queue.settled,
-		details,
+		/** The button "Details": for those with Manage Server, from the row of the call. */
+		details: (audit: Pick<Audit, "find">) => ({
+			prefix,
+			async run(interaction: RepliableInteraction, id: string) {
+				if (!interaction.memberPermissions?.has(PermissionFlagsBits.ManageGuild))
+					throw new SaidError(said("audit.not-allowed"));
+				await interaction.deferReply({ flags: MessageFlags.Ephemeral });
+				// Messages of the bot in other channels are none of this list.
+				const row = interaction.channelId === channelId ? await audit.find(id) : undefined;
+				if (!row) throw new SaidError(said("audit.gone"));
+				await interaction.editReply({ embeds: [describe(row, interaction.locale)], allowedMentions: noMentions });
+			},
+		}),
 	};
 }
 

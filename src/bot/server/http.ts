@@ -22,8 +22,6 @@ interface RoutesOptions extends Pick<MonitorOptions, "status" | "registry"> {
 	sessions: Sessions;
 	connection: Pick<Connection, "ready" | "shards" | "state">;
 	store: Pick<Store, "state">;
-	/** Refuses calls and new sessions. */
-	isDraining(): boolean;
 	/** The features authenticate these requests themselves. Undefined if `path` is not theirs. */
 	respond(request: Request, path: string): Response | Promise<Response> | undefined;
 	/** Export, plan and apply of guild documents. */
@@ -36,13 +34,12 @@ export function createRoutes({
 	sessions,
 	connection,
 	store,
-	isDraining,
 	status,
 	registry,
 	respond,
 	documents,
 }: RoutesOptions) {
-	const endpoint = createEndpoint({ server, sessions, maxBodyBytes, isDraining });
+	const endpoint = createEndpoint({ server, sessions, maxBodyBytes });
 	const checkHost = createHostCheck(allowedHosts);
 	const checkOrigin = createOriginCheck(allowedOrigins, {
 		// Without a token, any page open in a local browser could call every tool.

@@ -44,7 +44,8 @@ interface ReceiverOptions {
 
 interface Receiver extends Server {
 	readonly callsInFlight: number;
-	idle(): Promise<void>;
+	/** From now on calls and new sessions are refused. Resolves when none is in flight. */
+	drain(): Promise<void>;
 }
 
 /** Counts every request; logs every tool call and every refused request. */
@@ -52,6 +53,7 @@ export function receiveRequests(server: Server, options: ReceiverOptions): Recei
 	const { select, metrics, log, audit, isRecorded } = options;
 	const untilLogin = loginGate(options.login, options.start);
 	let callsInFlight = 0;
+	let isDraining = false;
 	let idle: PromiseWithResolvers<void> | undefined;
 
 	async function handleCall(request: RpcRequest, originalCaller: Caller): Promise<RpcResponse> {
@@ -137,7 +139,11 @@ export function receiveRequests(server: Server, options: ReceiverOptions): Recei
 		get callsInFlight() {
 			return callsInFlight;
 		},
-		async idle() {
+		get isDraining() {
+			return isDraining;
+		},
+		async drain() {
+			isDraining = true;
 			if (callsInFlight === 0) return;
 			idle ??= Promise.withResolvers();
 			await idle.promise;

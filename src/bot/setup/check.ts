@@ -60,7 +60,6 @@ export function createConnection(config: BotConfig, log: Log, options: Partial<C
 		cdn: config.discordCdnUrl,
 		shards: config.shards,
 		log,
-		onResponse: () => {},
 		needsMessageContent: needsMessageContent(config),
 		...options,
 	});

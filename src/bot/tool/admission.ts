@@ -35,6 +35,26 @@ export function isAdmitted(bot: Pick<BotContext, "guilds">, guildId: string): bo
 	return mayTouch(bot, guildId) && (person?.members.has(guildId) ?? true);
 }
 
+/** `context` with these tools, and only with guilds within the principal's limits. */
+export function scopeTo(
+	principal: Principal,
+	context: BotContext,
+	tools: Pick<BotContext["self"], "tools" | "listed" | "beyond">,
+): BotContext {
+	const { self, guildId, audit } = context;
+	const scoped: BotContext = { ...context, principal, self: { ...self, ...tools } };
+	if (!principal.guilds) return scoped;
+	const own = new Set(principal.guilds);
+	const guilds = context.guilds?.intersection(own) ?? own;
+	return {
+		...scoped,
+		guilds,
+		// An error that names it would reveal a guild outside the limits.
+		guildId: guildId !== undefined && guilds.has(guildId) ? guildId : undefined,
+		audit: { recent: (filter) => audit.recent({ ...filter, guildIds: [...guilds] }) },
+	};
+}
+
 /** As a sentence; undefined if it does. `why` says, after "it", why a call has this effect by its arguments. */
 export function whyNoAccess(
 	caller: Parameters<typeof accessRefusal>[0] | undefined,

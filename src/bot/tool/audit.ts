@@ -36,6 +36,8 @@ export interface AuditedCall
 
 export interface AuditOptions {
 	log: Log;
+	/** Gets each call that changes something. `id`: of its row, if it is stored. */
+	announce?: ((call: AuditedCall, id: string | undefined) => void) | undefined;
 	/** Days. Default: 90. */
 	keepDays?: number;
 	/** Calls waiting to be written; further ones are not logged. Default: 10,000. */
@@ -82,8 +84,13 @@ export class Audit {
 		return this.#dropped;
 	}
 
+	readonly record = (call: AuditedCall): void => {
+		const id = this.#add(call);
+		if (call.effect !== "read") this.options.announce?.(call, id);
+	};
+
 	/** The id of its row; undefined if it will not be stored. */
-	record(call: AuditedCall): string | undefined {
+	#add(call: AuditedCall): string | undefined {
 		const { maxQueued = 10_000, log } = this.options;
 		const { queued } = this;
 		if (this.#isClosed || queued >= maxQueued) {

@@ -9,12 +9,11 @@ import { ToolError } from "../../lib/tool-error.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
 import { type Language, languageOf, render, said } from "../../texts/texts.ts";
 import { errorForPeople, forPeople, type Pages } from "../results/result.ts";
-import { commandIdStart } from "./admission.ts";
+import { commandIdStart, scopeTo } from "./admission.ts";
 import { type AuditedCall, callFacts } from "./audit.ts";
 import type { CaseDraft } from "./case-record.ts";
 import type { BotContext, BotTool } from "./context.ts";
 import { redact } from "./redact.ts";
-import { scopeTo } from "./scope.ts";
 
 export interface PersonCall {
 	guildId: string;
@@ -94,7 +93,7 @@ export class PersonCalls {
 			principal,
 			// The setting mcp.guilds limits only MCP clients.
 			{ ...this.#context, guilds: undefined, beforeWrite, onDryRun, draft, announceFrom },
-			{ allowed: this.#tools, listed: [], beyond: [] },
+			{ tools: this.#tools, listed: [], beyond: [] },
 		);
 		const from = performance.now();
 		const takesGuild = Object.hasOwn(tool.listing.inputSchema.properties ?? {}, "guild_id");

@@ -30,7 +30,7 @@ import { MemberLoader } from "../members/member-loader.ts";
 import { keepObfuscated } from "../obfuscation.ts";
 import { Pictures } from "../rest/pictures.ts";
 import { RequestPacing } from "../rest/request-pacing.ts";
-import { guardRest, type PlatformOutcome, platformTimeoutMs, resendPauseMs, restOptions } from "../rest/rest.ts";
+import { guardRest, type OutcomeCounter, platformTimeoutMs, resendPauseMs, restOptions } from "../rest/rest.ts";
 import { DroppedEvents } from "./dropped-events.ts";
 import { eventSchemas } from "./event-schemas.ts";
 import { createIdentifyThrottler } from "./identify-throttler.ts";
@@ -100,8 +100,8 @@ export interface ConnectionOptions {
 	/** "auto": as many as Discord recommends. Default: 1. */
 	shards?: number | "auto";
 	log: Log;
-	/** Called after every request that was sent. */
-	onResponse(outcome: PlatformOutcome): void;
+	/** Counts every request that was sent. */
+	responses?: OutcomeCounter | undefined;
 	needsMessageContent?: boolean;
 	needsModerationEvents?: boolean;
 	timing?: Partial<typeof connectionTiming> | undefined;
@@ -305,7 +305,7 @@ export class Connection {
 	}
 
 	#createClient(attach: ((client: Client) => void) | undefined): Client {
-		const { api, onResponse } = this.#options;
+		const { api, responses } = this.#options;
 		const { needsMessageContent, needsModerationEvents } = this.#options;
 		const intents = GatewayIntentBits;
 		const refused = new Set(this.refusedIntents.map((name): number => intents[name]));
@@ -319,7 +319,7 @@ export class Connection {
 				...(needsMessageContent ? [intents.MessageContent] : []),
 				...(needsModerationEvents ? [intents.GuildModeration] : []),
 			].filter((intent) => !refused.has(intent)),
-			rest: restOptions(api, onResponse, this.requests),
+			rest: restOptions(api, responses, this.requests),
 			ws: { buildStrategy: (manager) => new Shards(manager, (shard) => this.#socketOptions(client, manager, shard)) },
 			// discord.js would read variables such as SHARDS itself. The login sets the number.
 			shards: [0],

@@ -6,10 +6,10 @@ import { toAbortSignal } from "../../lib/signal.ts";
 import { UnusableResponse } from "./response.ts";
 import {
 	currentRun,
+	type OutcomeCounter,
 	outcomeOf,
 	PlatformBusy,
 	PlatformFailure,
-	type PlatformOutcome,
 	PlatformTimeout,
 	platformTimeoutMs,
 } from "./rest.ts";
@@ -24,7 +24,7 @@ export interface PicturesOptions {
 	/** Without a trailing slash. */
 	cdn: string;
 	/** Called after every request that was sent. */
-	onResponse(outcome: PlatformOutcome): void;
+	responses?: OutcomeCounter | undefined;
 	/** Default: AbortSignal.timeout. */
 	timeoutSignal?: ((ms: number) => AbortSignal) | undefined;
 }
@@ -86,7 +86,7 @@ export class Pictures {
 	}
 
 	async #request(file: string, signal: AbortSignal): Promise<Picture | undefined | "unsupported"> {
-		const { cdn, onResponse } = this.#options;
+		const { cdn, responses } = this.#options;
 		if (signal.aborted) throw new PlatformTimeout("not sent");
 		let status = 0;
 		try {
@@ -97,10 +97,10 @@ export class Pictures {
 			});
 			status = response.status;
 			const picture = await readPicture(response, file);
-			onResponse(outcomeOf(status));
+			responses?.add([outcomeOf(status)]);
 			return picture;
 		} catch (cause) {
-			onResponse(status >= 400 ? outcomeOf(status) : "failed");
+			responses?.add([status >= 400 ? outcomeOf(status) : "failed"]);
 			if (signal.aborted) throw new PlatformTimeout("read");
 			if (cause instanceof PlatformBusy || cause instanceof PlatformFailure) throw cause;
 			throw new PlatformFailure("read", cause);

@@ -207,12 +207,12 @@ export function endingEarlier<T>(reserveMs: number, work: () => Promise<T>): Pro
 /** For metrics. "failed": without a usable response. */
 export type PlatformOutcome = "ok" | "rate_limited" | "client_error" | "server_error" | "failed";
 
-/** Without discord.js's retries. For a client that is passed to `guardRest`, too. `onResponse` follows each request. */
-export function restOptions(
-	api: string,
-	onResponse: (outcome: PlatformOutcome) => void = () => {},
-	pacing = new RequestPacing(),
-) {
+export interface OutcomeCounter {
+	add(labels: readonly [PlatformOutcome]): void;
+}
+
+/** Without discord.js's retries. For a client that is passed to `guardRest`, too. `responses` counts what follows each request, by outcome. */
+export function restOptions(api: string, responses?: OutcomeCounter, pacing = new RequestPacing()) {
 	const makeRequest: RESTOptions["makeRequest"] = async (url, init) => {
 		const call = currentCall();
 		const request = await pacing.begin(call.priority, init.signal as AbortSignal, call.endsAt);
@@ -221,13 +221,13 @@ export function restOptions(
 			const { status, headers } = response;
 			request.responded(status, headers.get("x-ratelimit-scope"));
 			reportRateLimit(headers);
-			onResponse(outcomeOf(status));
+			responses?.add([outcomeOf(status)]);
 			if (status === 429) failIfLimitedTooOften(headers, call);
 			return response;
 		} catch (error) {
 			if (error instanceof PlatformBusy) throw error;
 			request.failed(error);
-			onResponse(error instanceof ForeignResponse ? outcomeOf(error.status) : "failed");
+			responses?.add([error instanceof ForeignResponse ? outcomeOf(error.status) : "failed"]);
 			throw error;
 		}
 	};

@@ -66,7 +66,6 @@ export async function startFeature(setup: FeatureSetup) {
 			api: simulator.api,
 			cdn: simulator.cdn,
 			log,
-			onResponse() {},
 			needsModerationEvents: true,
 			needsMessageContent: setup.messageContent ?? false,
 			timing: { backOffMs: [1, 4], invalidSessionMs: [1, 4], identifyMs: 0, resendPauseMs: [5, 20] },

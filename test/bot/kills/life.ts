@@ -100,7 +100,6 @@ export async function startLife(
 		api: `${discord.url.origin}/api`,
 		cdn: discord.url.origin,
 		log,
-		onResponse() {},
 		needsModerationEvents: true,
 		timing: { backOffMs: [1, 4], invalidSessionMs: [1, 4], identifyMs: 0 },
 		requestsPerSecond: 1_000,

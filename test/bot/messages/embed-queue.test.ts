@@ -23,7 +23,6 @@ async function startQueue() {
 		log,
 		api: simulator.api,
 		cdn: simulator.cdn,
-		onResponse() {},
 		requestsPerSecond: 1_000_000,
 	});
 	stack.defer(() => connection.close());

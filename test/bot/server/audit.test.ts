@@ -9,11 +9,10 @@ import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
 import type { BotConfig } from "../../../src/bot/config/config.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
-import type { BotContext } from "../../../src/bot/tool/context.ts";
+import type { BotTool } from "../../../src/bot/tool/context.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
 import { encodePrincipal, principalHeader } from "../../../src/lib/principal.ts";
 import type { JsonSchema } from "../../../src/mcp/json-schema.ts";
-import type { Tool } from "../../../src/mcp/tool.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { buttonsIn } from "../../../src/simulator/world/messages/buttons.ts";
 import type { Message } from "../../../src/simulator/world/state/entities.ts";
@@ -65,7 +64,7 @@ function readAnswer(body: string): Answer {
 async function startAudited(
 	place?: Place,
 	configure: (simulator: Simulator) => Partial<BotConfig> = () => ({}),
-	botTools?: readonly Tool<BotContext>[],
+	botTools?: readonly BotTool[],
 ) {
 	const simulator = await startSimulator();
 	const guild = simulator.guild("The Cooks");

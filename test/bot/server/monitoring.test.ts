@@ -5,10 +5,10 @@ import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
 import type { BotConfig } from "../../../src/bot/config/config.ts";
 import { toml as tomlSchema } from "../../../src/bot/config/settings.ts";
-import type { BotContext } from "../../../src/bot/tool/context.ts";
+import type { BotTool } from "../../../src/bot/tool/context.ts";
 import { version } from "../../../src/lib/program/program.ts";
 import { RpcError } from "../../../src/mcp/json-rpc.ts";
-import { errorResult, type Tool, textResult } from "../../../src/mcp/tool.ts";
+import { errorResult, textResult } from "../../../src/mcp/tool.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { botConfig, withoutLogin } from "../../support/bot-config.ts";
 import { rawTool } from "../../support/both-servers.ts";
@@ -49,7 +49,7 @@ interface Status {
 }
 
 /** A bot without Discord, unless `config` has one. */
-function startTestBot(config: Partial<BotConfig> = {}, tools?: readonly Tool<BotContext>[]) {
+function startTestBot(config: Partial<BotConfig> = {}, tools?: readonly BotTool[]) {
 	const recorded = recordLog("debug");
 	const bot = startBot(botConfig({ mcpToken: token, ...config }), recorded.log, { tools, ...withoutLogin });
 	const get = (path: string, init: RequestInit = {}) => fetch(new URL(path, bot.url), init);

@@ -11,6 +11,7 @@ import type { JsonSchema } from "../../../src/mcp/json-schema.ts";
 import { type Tool, textResult } from "../../../src/mcp/tool.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { botConfig } from "../../support/bot-config.ts";
+import { asBotTool } from "../../support/both-servers.ts";
 import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { startSimulator } from "../../support/simulator.ts";
@@ -202,13 +203,13 @@ beforeAll(async () => {
 	await using stack = new AsyncDisposableStack();
 	const simulator = stack.use(await startSimulator());
 	const { promise, resolve } = Promise.withResolvers<BotContext>();
-	const probe = {
+	const probe = asBotTool({
 		...({ name: "probe", effect: "read", listing: { inputSchema: {} } } as const),
 		async call(_: object, context: BotContext) {
 			resolve(context);
 			return textResult("");
 		},
-	};
+	});
 	const config = botConfig({
 		discordToken: simulator.bot("alpha").token,
 		discordApiUrl: simulator.api,

@@ -39,7 +39,7 @@ function startCdn(...responses: (() => Response | Promise<Response>)[]) {
 		expiry,
 		pictures: new Pictures({
 			cdn: server.url.origin,
-			onResponse: (outcome) => outcomes.push(outcome),
+			responses: { add: ([outcome]: readonly [PlatformOutcome]) => outcomes.push(outcome) },
 			timeoutSignal: () => expiry.signal,
 		}),
 		[Symbol.asyncDispose]: () => server.stop(true),
@@ -68,8 +68,8 @@ test("emoji and icons are downloaded from the simulator in a format that can be 
 	const { world, cdn } = simulator;
 	const guild = simulator.guild("The Cooks");
 	const outcomes: string[] = [];
-	const onResponse = (outcome: string) => outcomes.push(outcome);
-	const pictures = new Pictures({ cdn, onResponse });
+	const responses = { add: ([outcome]: readonly [string]) => outcomes.push(outcome) };
+	const pictures = new Pictures({ cdn, responses });
 	const [creator] = guild.members.values();
 	if (!creator) throw new Error("no members");
 	const add = (animated: boolean) => world.emojis.add(guild, creator.user, { name: "soup", animated });
@@ -189,7 +189,10 @@ test("a download ends with the tool that needs it", async () => {
 
 test("an unreachable CDN is a failure without effect", async () => {
 	const outcomes: string[] = [];
-	const pictures = new Pictures({ cdn: "http://127.0.0.1:1", onResponse: (outcome) => outcomes.push(outcome) });
+	const pictures = new Pictures({
+		cdn: "http://127.0.0.1:1",
+		responses: { add: ([outcome]: readonly [string]) => outcomes.push(outcome) },
+	});
 	const error = await failureOf(pictures.emoji(emojiId, false));
 	expect(error).toBeInstanceOf(PlatformFailure);
 	expect(error).toMatchObject({ outcome: "read" });

@@ -6,10 +6,10 @@ import { isObject, type JsonObject } from "../../../lib/json.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
 import { howToRaise, type Principal } from "../../../lib/principal.ts";
 import { shownName } from "../../../lib/text.ts";
-import { methodNotFound, type ResolvedCall, type ToolSet } from "../../../mcp/server.ts";
+import { methodNotFound, type ResolvedCall, type Selection, type ToolSet } from "../../../mcp/server.ts";
 import { errorResult, invalidParameters, isErrorResult } from "../../../mcp/tool.ts";
 import { defaultChoice, type ToolChoice, type Toolset } from "../../config/tool-choice.ts";
-import { whyNoAccess } from "../admission.ts";
+import { scopeTo, whyNoAccess } from "../admission.ts";
 import type { BotContext, BotTool } from "../context.ts";
 import { searchTools } from "./tool-search.ts";
 
@@ -38,6 +38,15 @@ const routingArguments = ["instance", "guild_id"];
 export type ToolScope = Pick<Principal, "access" | "toolsets"> & Partial<Pick<Principal, "id" | "narrowed">>;
 
 const maxScopes = 50;
+
+/** What principals see of a bot: the tools, and the context of calls, limited to what each may use. */
+export function selectFor(offer: ReturnType<typeof offerTools>, context: BotContext) {
+	return (principal: Principal | undefined): Selection<BotContext> => {
+		const set = offer(principal);
+		const { allowed: tools, listed, beyond } = set;
+		return { set, context: principal ? scopeTo(principal, context, { tools, listed, beyond }) : context };
+	};
+}
 
 /** Tools outside of its toolsets do not exist for a caller. Those beyond its access are refused with how to raise it. */
 export function offerTools(

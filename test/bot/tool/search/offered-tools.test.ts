@@ -26,6 +26,11 @@ const byDefault = names(tools.filter(({ offered }) => offered === "listed"));
 const allowed = (choice: Partial<ToolChoice>) => names(offer(choice).allowed);
 const listed = (choice: Partial<ToolChoice>) => names(offer(choice).listed);
 const accessorNames = Object.values(accessors);
+
+test("two tools of one name are a bug at the start", () => {
+	expect(() => offer({}, [...tools, ...tools])).toThrow(TypeError);
+});
+
 const withoutAccessors = (list: readonly string[]) => list.filter((name) => !accessorNames.some((one) => one === name));
 /** They are offered where the feature is on. */
 const never = () => Promise.reject(new Error("only its listing is wanted"));
