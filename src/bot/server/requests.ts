@@ -83,7 +83,8 @@ export function receiveRequests(server: Server, options: ReceiverOptions): Recei
 			tool: toolName,
 			effect: recorded.effect,
 			guild_id: guildIdOf(args),
-			...responseFields(response),
+			outcome: response.outcome,
+			code: response.errorCode,
 			ms: Math.round(ms),
 		});
 		// Gateways refresh the guild list every few minutes, without a request id. These calls are not audited.
@@ -130,7 +131,8 @@ export function receiveRequests(server: Server, options: ReceiverOptions): Recei
 		log[level]("MCP request finished", {
 			...callerFields(caller),
 			method: countedMethod(request) === request.method ? request.method : quoteUnknownName(request.method),
-			...responseFields(response),
+			outcome: response.outcome,
+			code: response.errorCode,
 		});
 		return response;
 	}
@@ -236,10 +238,6 @@ function callerFields({ requestId, session, principal, trace }: Caller) {
 		key: principal?.id,
 		person: principal?.person?.id,
 	};
-}
-
-function responseFields({ outcome, errorCode: code }: RpcResponse) {
-	return { outcome, code };
 }
 
 function quoteUnknownName(name: unknown): string {
