@@ -61,7 +61,8 @@ export class Audit {
 	#dropped = 0;
 	#isFull = false;
 	#writing: Promise<void> | undefined;
-	#flush = () => {};
+	#nextWrite: Timer | undefined;
+	#failures = 0;
 	#pruning: Timer | undefined;
 
 	constructor(
@@ -102,7 +103,8 @@ export class Audit {
 		}
 		const row = toRow(call);
 		this.#queue.push(row);
-		this.#startWriting();
+		// Calls are collected for a batch: SQLite blocks the process at every commit, which is most of the cost of a call.
+		this.#writeIn(this.options.batchDelayMs ?? 50);
 		return row.id;
 	}
 
@@ -114,41 +116,32 @@ export class Audit {
 	/** Newest first. Rejects with StoreUnavailable. */
 	async recent(filter: ToolCallFilter): Promise<ToolCallRow[]> {
 		// Include the current batch: the store runs statements in order.
-		this.#flush();
-		await new Promise(setImmediate);
+		void this.#writeNow();
 		return selectToolCalls(this.store.sql, filter);
 	}
 
-	#startWriting(): void {
-		// Calls are collected for a batch: SQLite blocks the process at every commit, which is most of the cost of a call.
-		this.#writing ??= this.#pause(this.options.batchDelayMs ?? 50)
-			.then(() => this.#write())
-			.finally(() => {
-				this.#writing = undefined;
-				// A call may have been queued meanwhile.
-				if (this.queued > 0 && !this.#isClosed) this.#startWriting();
-			});
+	#writeIn(ms: number): void {
+		if (!this.#isClosed) this.#nextWrite ??= setTimeout(() => void this.#writeNow(), ms);
 	}
 
-	#pause(ms: number): Promise<unknown> {
-		const { promise, resolve } = Promise.withResolvers<void>();
-		this.#flush = resolve;
-		return within(ms, promise);
+	#writeNow(): Promise<void> {
+		clearTimeout(this.#nextWrite);
+		this.#nextWrite = undefined;
+		this.#writing ??= this.#write().finally(() => {
+			this.#writing = undefined;
+		});
+		return this.#writing;
 	}
 
 	async #write(): Promise<void> {
 		const { log, backOffMs: range = [500, 5_000] } = this.options;
 		let size = writeBatch;
-		for (let attempt = 0; this.queued > 0; ) {
+		while (this.queued > 0) {
 			const batch = this.#queue.slice(0, size);
 			try {
 				await insertToolCalls(this.store.sql, batch);
 			} catch (error) {
-				if (error instanceof StoreUnavailable) {
-					if (this.#isClosed) return;
-					await this.#pause(backOffMs(attempt++, range));
-					continue;
-				}
+				if (error instanceof StoreUnavailable) return this.#writeIn(backOffMs(this.#failures++, range));
 				// Write one by one, so that only the rejected row is lost.
 				if (batch.length > 1) {
 					size = 1;
@@ -158,7 +151,7 @@ export class Audit {
 				this.#dropped += 1;
 			}
 			this.#queue.splice(0, batch.length);
-			attempt = 0;
+			this.#failures = 0;
 			if (this.#isFull && this.queued === 0) {
 				log.warn("the bot's audit log works again after it could not record some tool calls", {
 					dropped: this.#dropped,
@@ -191,8 +184,7 @@ export class Audit {
 	async close(graceMs = 2_000): Promise<void> {
 		this.#isClosed = true;
 		clearInterval(this.#pruning);
-		this.#flush();
-		await within(graceMs, this.#writing);
+		await within(graceMs, this.#writeNow());
 		if (this.queued > 0)
 			this.options.log.error("the program stopped before all tool calls were stored in the bot's audit log", {
 				missing: this.queued,
