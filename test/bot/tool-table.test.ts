@@ -184,7 +184,7 @@ function forbid(
 	{ world, guild }: Scene,
 	args: Args,
 	needs: ReturnType<typeof needsOf>[number],
-	channelId = String(args.channel_id),
+	channelId = String(args.channel_id ?? args.channel_ids),
 ) {
 	const platform = world.simulator.world;
 	const bot = world.simulator.bot("alpha").id;

@@ -11,7 +11,7 @@ import { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { said } from "../../texts/texts.ts";
 import { asking, listed } from "../results/result.ts";
-import { flag, found, guild_id, integer, list, reason } from "../tool/arguments/arguments.ts";
+import { flag, found, guild_id, integer, list, oneOrMore, reason } from "../tool/arguments/arguments.ts";
 import { duration } from "../tool/arguments/durations.ts";
 import { onEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
@@ -25,24 +25,25 @@ export const listInvites = readTool({
 	title: "List invites",
 	description: "List invites, newest first: code, channel, creator, expiry, uses.",
 	permissions: [
-		{ permission: "ManageChannels", with: "channel_id" },
+		{ permission: "ManageChannels", with: "channel_ids" },
 		{
 			permission: "ManageGuild",
 			orInGuild: "ViewAuditLog",
-			with: "channel_id",
-			when: ({ channel_id }) => channel_id === undefined,
+			with: "channel_ids",
+			when: ({ channel_ids }) => channel_ids === undefined,
 		},
 	],
-	input: { guild_id, channel_id: v.optional(found(channel, "channel; default: all")) },
-	async run(_, { discord, guild, channel }) {
-		const all = (await discord.rest.get(
-			channel ? Routes.channelInvites(channel.id) : Routes.guildInvites(guild.id),
-		)) as (APIInvite | APIExtendedInvite)[];
+	permissionsIn: "channel_ids",
+	input: { guild_id, channel_ids: v.optional(oneOrMore(found(channel, "channel"), 20, "Default: all.")) },
+	async run(_, { discord, guild, channels }) {
+		const routes = channels?.map(({ id }) => Routes.channelInvites(id)) ?? [Routes.guildInvites(guild.id)];
+		const lists = await Promise.all(routes.map((route) => discord.rest.get(route)));
+		const all = lists.flat() as (APIInvite | APIExtendedInvite)[];
 		const { ManageGuild } = PermissionFlagsBits;
 		// Of all invites of a guild, Discord shows a person the uses only with MANAGE_GUILD.
-		const showsUses = channel || personHas(guild, undefined, ManageGuild);
+		const showsUses = channels || personHas(guild, undefined, ManageGuild);
 		const invites = visibleInvites(guild, all).map((invite) => (showsUses ? invite : withoutUses(invite)));
-		const where = channel ? channelName(channel) : "the guild";
+		const where = channels?.map(channelName).join(", ") ?? "the guild";
 		if (invites.length === 0) return `There is no invite to ${where}.`;
 		const hidden = invites.some((invite) => !("uses" in invite));
 		return resultLines(

@@ -19,7 +19,16 @@ import { invalidParameters } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { type Said, said } from "../../texts/texts.ts";
 import { asking, mentions, parts, result } from "../results/result.ts";
-import { flag, found, guild_id, list, reason, requireOneOf, snowflakeOrEmpty } from "../tool/arguments/arguments.ts";
+import {
+	flag,
+	found,
+	guild_id,
+	list,
+	oneOrMore,
+	reason,
+	requireOneOf,
+	snowflakeOrEmpty,
+} from "../tool/arguments/arguments.ts";
 import { onEach, sample } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
@@ -30,14 +39,14 @@ export const listVoiceMembers = readTool({
 	offered: "extra",
 	title: "List voice members",
 	description: "List the members in voice and stage channels, and whether they are muted or deafened.",
-	input: { guild_id, channel_id: v.optional(found(find.voiceChannel, "voice or stage channel; default: all")) },
-	run(_, { guild, channel }) {
+	input: { guild_id, channel_ids: v.optional(oneOrMore(found(find.voiceChannel, "channel"), 50, "Default: all.")) },
+	run(_, { guild, channels }) {
 		const lines = channelsFromTop(guild)
-			.filter(({ id }) => !channel || id === channel.id)
+			.filter(({ id }) => !channels || channels.some((one) => one.id === id))
 			.flatMap((channel) =>
 				find.isVoice(channel) ? voiceStatesIn(channel).map((voice) => lineOf(voice, channel)) : [],
 			);
-		if (lines.length === 0) return `Nobody is in ${channel ? channelName(channel) : "a voice channel"}.`;
+		if (lines.length === 0) return `Nobody is in ${channels?.map(channelName).join(", ") ?? "a voice channel"}.`;
 		return [`${lines.length} member(s) in voice, by channel:`, ...lines];
 	},
 });

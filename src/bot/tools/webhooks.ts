@@ -15,7 +15,7 @@ import { apiUserName, messageHead } from "../messages/message-lines.ts";
 import { editPlan } from "../messages/own-messages.ts";
 import { linkTo, pingLines, placeOf } from "../messages/sent-message.ts";
 import { asking, listed } from "../results/result.ts";
-import { found, guild_id, list, reason, snowflake, text } from "../tool/arguments/arguments.ts";
+import { found, guild_id, list, oneOrMore, reason, snowflake, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
 import { onEach } from "../tool/bulk.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
@@ -36,15 +36,15 @@ export const listWebhooks = readTool({
 	title: "List webhooks",
 	description: "List webhooks with channel, creator and latest known message.",
 	permissions: ["ManageWebhooks"],
-	input: { guild_id, channel_id: v.optional(found(channel, "channel; default: all")) },
-	async run(_, { discord, guild, channel }) {
-		const all = (await discord.rest.get(
-			channel ? Routes.channelWebhooks(channel.id) : Routes.guildWebhooks(guild.id),
-		)) as APIWebhook[];
+	permissionsIn: "channel_ids",
+	input: { guild_id, channel_ids: v.optional(oneOrMore(found(channel, "channel"), 20, "Default: all.")) },
+	async run(_, { discord, guild, channels }) {
+		const routes = channels?.map(({ id }) => Routes.channelWebhooks(id)) ?? [Routes.guildWebhooks(guild.id)];
+		const all = (await Promise.all(routes.map((route) => discord.rest.get(route)))).flat() as APIWebhook[];
 		const webhooks = all.filter(({ channel_id }) => !isHidden(guild, channel_id ?? ""));
-		const where = channel ? channelName(channel) : "the guild";
+		const where = channels?.map(channelName).join(", ") ?? "the guild";
 		if (webhooks.length === 0) return `There is no webhook in ${where}.`;
-		const last = await lastMessages(guild, channel?.id);
+		const last = await lastMessages(guild, channels?.length === 1 ? channels[0]?.id : undefined);
 		return [
 			`${webhooks.length} webhook(s) in ${where}, by id, times in UTC; ${nowIs()}:`,
 			...webhooks.sort((a, b) => compareIds(a.id, b.id)).map((data) => webhookLine(data, guild, last?.get(data.id))),

@@ -33,7 +33,7 @@ function removeManageGuild({ world }: Scene) {
 
 export const invitesRows: Record<string, Row> = {
 	list_invites: {
-		ids: { channel_id: channelId },
+		ids: { channel_ids: channelId },
 		person: person.inChannel(
 			["ManageChannels"],
 			{
@@ -50,7 +50,7 @@ export const invitesRows: Record<string, Row> = {
 			const channel = newChannel(scene);
 			const { code } = newInvite(scene, channel);
 			return {
-				args: { channel_id: channel.id },
+				args: { channel_ids: [channel.id] },
 				request: `GET /channels/${channel.id}/invites`,
 				answer: [
 					"1 invite(s) to #",

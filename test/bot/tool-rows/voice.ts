@@ -6,7 +6,7 @@ import { inChannel, memberId, newSpeaker, type Row, voiceChannelId } from "./sce
 
 export const voiceRows: Record<string, Row> = {
 	list_voice_members: {
-		ids: { channel_id: voiceChannelId },
+		ids: { channel_ids: voiceChannelId },
 		person: person.anyMember({
 			type: ChannelType.GuildVoice,
 			leavesOut(scene, hidden) {
@@ -15,7 +15,7 @@ export const voiceRows: Record<string, Row> = {
 				return { args: {}, secrets: [id, hidden.id, hidden.name] };
 			},
 		}),
-		args: (scene) => ({ channel_id: newSpeaker(scene, scene.guild).channel.id }),
+		args: (scene) => ({ channel_ids: [newSpeaker(scene, scene.guild).channel.id] }),
 		answer: () => ["1 member(s) in voice, by channel:", "| in: #thing-"],
 	},
 	edit_voice_members: {

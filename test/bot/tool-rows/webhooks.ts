@@ -47,7 +47,7 @@ const hiddenWebhook: Hidden = { refusal: "There is no webhook" };
 
 export const webhooksRows: Record<string, Row> = {
 	list_webhooks: {
-		ids: { channel_id: channelId },
+		ids: { channel_ids: channelId },
 		person: person.inChannel(["ManageWebhooks"], {
 			leavesOut({ world }, hidden) {
 				const user = botUser(world);
@@ -60,7 +60,7 @@ export const webhooksRows: Record<string, Row> = {
 		ask(scene) {
 			const { channel, hook } = newWebhook(scene);
 			return {
-				args: { channel_id: channel.id },
+				args: { channel_ids: [channel.id] },
 				request: `GET /channels/${channel.id}/webhooks`,
 				answer: [
 					"1 webhook(s) in #",

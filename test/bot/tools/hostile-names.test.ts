@@ -142,7 +142,7 @@ test.each([
 		["get_channel", { channel_id: lounge.id }, 11],
 		["list_roles", {}, 1 + guild.roles.size],
 		["list_voice_members", {}, 2],
-		["list_voice_members", { channel_id }, 1],
+		["list_voice_members", { channel_ids: [channel_id] }, 1],
 		["create_role", { name, user_ids: [boss.user.id] }, 3],
 		["bulk_role_update", { user_ids: [user.id], role_id: role.id, action: "add" }, 1],
 		["bulk_role_update", { user_ids: [user.id], role_id: role.id, action: "add" }, 1],

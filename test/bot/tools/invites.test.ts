@@ -55,12 +55,16 @@ worldTest("invites are listed newest first, with uses if the bot manages the gui
 	const { channel, invites, ada } = notes(world);
 	setBits(world, ManageGuild, true);
 	await world.heard();
-	const none = await world.call("list_invites", { channel_id: channel.id });
+	const none = await world.call("list_invites", { channel_ids: channel.id });
 	expect(none.text).toBe(`There is no invite to #notes (ID: ${channel.id}).`);
 	const at = (created_at: string) => invites.add(channel, { inviter: ada, max_age: 0, created_at });
 	const old = at("2026-01-31T12:00:00.000Z");
 	const late = at("2026-02-01T12:00:00.000Z");
 	invites.use(old);
+	const other = world.simulator.world.channels.add(world.guild, { name: "other" });
+	await world.heard();
+	const both = await world.call("list_invites", { channel_ids: [channel.id, other.id] });
+	expect(both.text).toStartWith(`2 invite(s) to #notes (ID: ${channel.id}), #other (ID: ${other.id}), newest first`);
 	const { text } = await world.call("list_invites");
 	expect(text.split("\n")).toEqual([
 		expect.stringMatching(

@@ -122,11 +122,13 @@ voiceTest("list_voice_members lists members by channel, with their voice state",
 		`李伟 (@liwei) | ID: ${id("liwei")} | in: #Bar (ID: ${bar.id}) | camera on`,
 		...inLounge,
 	]);
-	expect(await list({ channel_id: lounge.id })).toEqual(["2 member(s) in voice, by channel:", ...inLounge]);
+	expect(await list({ channel_ids: lounge.id })).toEqual(["2 member(s) in voice, by channel:", ...inLounge]);
 	for (const member of guild.members.values()) simulator.world.voice.leave(guild, member);
 	await scene.heard();
 	expect(await list()).toEqual(["Nobody is in a voice channel."]);
-	expect(await list({ channel_id: bar.id })).toEqual([`Nobody is in #Bar (ID: ${bar.id}).`]);
+	expect(await list({ channel_ids: [bar.id, lounge.id] })).toEqual([
+		`Nobody is in #Bar (ID: ${bar.id}), #Lounge (ID: ${lounge.id}).`,
+	]);
 });
 
 voiceTest("a bot that connects later knows who is in voice", async (scene) => {

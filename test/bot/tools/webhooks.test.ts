@@ -310,7 +310,7 @@ worldTest("no result, log line or metric shows a webhook's token", async (world)
 		const { id: message_id } = write("hear");
 		const message = { webhook_id, message_id };
 		await call("list_webhooks", {});
-		await call("list_webhooks", { channel_id: channel.id });
+		await call("list_webhooks", { channel_ids: [channel.id] });
 		await call("edit_webhook", { webhook_id, name: `Crier ${message_id}` });
 		await call("send_webhook_message", { webhook_id, content: "x" });
 		await call("edit_webhook_message", { ...message, content: "y" });
