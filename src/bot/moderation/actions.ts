@@ -98,7 +98,7 @@ const people: readonly Action[] = [
 		name: "nick",
 		tool: "set_nickname",
 		options: [
-			{ name: "user", kind: "user", argument: "user_id", required: true },
+			{ name: "user", kind: "user", argument: "user_ids", required: true },
 			{ name: "nickname", kind: "text", argument: "nickname", max: 32 },
 			reason,
 		],

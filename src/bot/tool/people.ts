@@ -17,7 +17,7 @@ const maxLength = 1000;
 const maxUnknown = 5;
 
 const example = "joined since 2d and not role:@A and messages = 0 since 7d";
-const whose = `Who, such as: ${example}. A list asks several questions. find_tools("where") shows all.`;
+const whose = `Who, such as: ${example}. A list asks several. find_tools("where") shows all.`;
 export const where = v.optional(oneOrMore(text(1, maxLength, whose), 5, whose));
 
 /** Of `user_ids` and `where` a call has one; the tool gets `user_ids`, of at most `max` people by `where`. */

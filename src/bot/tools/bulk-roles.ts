@@ -33,7 +33,7 @@ export const bulkRoleUpdate = destructiveTool({
 	offered: "listed",
 	title: "Add or remove a role",
 	description:
-		"Add or remove a role for the members in `user_ids`, or for all whom `where` describes: the first call with `where` only shows them.",
+		"Add or remove a role for the members in `user_ids`, or for all whom `where` describes: its first call only shows them.",
 	permissions: ["ManageRoles"],
 	intents: ["GuildMembers"],
 	ranked: true,
@@ -111,9 +111,7 @@ function planOne(role: Role, action: Action, member: GuildMember): Plan {
 		throw new SaidError(
 			said(adds ? "refusal.has_role" : "refusal.lacks_role", { who: `<@${member.id}>`, role: `<@&${role.id}>` }),
 			{
-				models: adds
-					? `Nothing would change: ${target} already has the role ${roleText}. Nothing was done.`
-					: `Nothing would change: ${target} does not have the role ${roleText}. Nothing was done.`,
+				models: `Nothing would change: ${target} ${adds ? "already has" : "does not have"} the role ${roleText}. Nothing was done.`,
 			},
 		);
 	return {

@@ -4,7 +4,7 @@ import { type Guild, type GuildMember, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { actingPerson } from "../../discord/acting-person.ts";
 import { memberFields, memberName, roleLabel, roleName, time } from "../../discord/describe.ts";
-import { currentMember, unknownMembers } from "../../discord/find.ts";
+import { unknownMembers } from "../../discord/find.ts";
 import {
 	comparerFor,
 	firstOf,
@@ -23,7 +23,7 @@ import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
 import { showsPending } from "../people/facts.ts";
 import { written } from "../results/people-text.ts";
-import { asking, parts, result } from "../results/result.ts";
+import { asking, mentions, parts, result } from "../results/result.ts";
 import {
 	choice,
 	flag,
@@ -36,12 +36,12 @@ import {
 	snowflakeOrEmpty,
 	text,
 } from "../tool/arguments/arguments.ts";
-import { sample } from "../tool/bulk.ts";
+import { onEach, sample } from "../tool/bulk.ts";
 import type { PeopleContext } from "../tool/context.ts";
 import { editTool, readTool } from "../tool/define.ts";
 import { previewIn, where } from "../tool/people.ts";
 import { readTimeouts, type TimeoutOf } from "./members/done-by.ts";
-import { memberOrAbsent, membersAmong } from "./members/several-members.ts";
+import { asMembers, caseOf, currentAmong, memberOrAbsent, membersAmong, mentioned } from "./members/several-members.ts";
 
 const { Administrator, ManageRoles, ModerateMembers } = PermissionFlagsBits;
 
@@ -77,11 +77,8 @@ interface ListOptions {
 	after?: string | undefined;
 }
 
-async function answer(
-	where: string | undefined,
-	{ details = false, sort, limit, after }: ListOptions,
-	context: PeopleContext,
-): Promise<string[]> {
+async function answer(where: string | undefined, options: ListOptions, context: PeopleContext): Promise<string[]> {
+	const { details = false, sort } = options;
 	const { guild, connection, people } = context;
 	const { cache } = guild.members;
 	const nowMs = Date.now();
@@ -89,7 +86,7 @@ async function answer(
 	const found = question && (await people.find(context, { ...question, reads: true }));
 	const matching = found?.matches ?? [...cache.values()];
 	const total = matching.length;
-	const { page, next } = pageOf(matching, { guild, sort, after, limit });
+	const { page, next } = pageOf(matching, guild, options);
 	const bots = matching.filter(({ user }) => user.bot).length;
 	const shown = page.length < total && `, ${page.length} shown`;
 	const counts = found
@@ -170,17 +167,11 @@ function memberFormatter(
 	};
 }
 
-interface PageRequest {
-	guild: Guild;
-	sort: MemberOrder;
-	after: string | undefined;
-	limit: number;
-}
-
 /** Throws a ToolError if the member `after` has left the guild, unless the order is by id. */
 function pageOf(
 	members: readonly GuildMember[],
-	{ guild, sort, after, limit }: PageRequest,
+	guild: Guild,
+	{ sort, after, limit }: ListOptions,
 ): { page: GuildMember[]; next: string[] } {
 	const compare = comparerFor(sort);
 	const isNext = nextAfter(guild, sort, after);
@@ -231,16 +222,12 @@ function lookUp(guild: Guild, query: string, limit: number, isNamed: boolean): s
 	if (name === "") throw invalidParameters(["query: expected letters or digits, not only accents"]);
 	const { total, members: found } = findByName(guild, name, limit);
 	if (total === 0) return [`No member's name contains "${oneField(query)}".`];
-	const isUsername = query.startsWith("@") && hasUsername(found[0], name);
+	const isUsername = query.startsWith("@") && fold(found[0]?.user.username ?? "") === name;
 	const members = isUsername ? found.slice(0, 1) : found;
 	const first =
 		members.length === total ? "" : isUsername ? ", of which this has the username" : `, the first ${members.length}`;
 	const of = isNamed ? ` of "${oneField(query)}"` : "";
 	return [`${total} match(es)${of}${first}:`, ...members.map(memberFields)];
-}
-
-function hasUsername(member: GuildMember | undefined, name: string): boolean {
-	return member !== undefined && fold(member.user.username) === name;
 }
 
 export const getMember = readTool({
@@ -298,64 +285,80 @@ export const setNickname = editTool({
 	name: "set_nickname",
 	toolset: "moderation",
 	title: "Set a nickname",
-	description: "Set the nickname of a member or the bot; without `nickname`, or with an empty one, remove it.",
+	description: "Set the nickname of members or the bot; without `nickname`, or with an empty one, remove it.",
 	permissions: [
-		{ permission: "ManageNicknames", with: "user_id", when: ({ user_id }, botId) => user_id !== botId },
-		{ permission: "ChangeNickname", with: "user_id", when: ({ user_id }, botId) => user_id === botId },
+		{
+			permission: "ManageNicknames",
+			with: "user_ids",
+			when: ({ user_ids }, botId) => user_ids.some((id) => id !== botId),
+		},
+		{ permission: "ChangeNickname", with: "user_ids", when: ({ user_ids }, botId) => user_ids.includes(botId) },
 	],
 	ranked: "others",
 	person: {
 		permissions: [
 			{
 				permission: "ManageGuild",
-				with: "user_id",
-				when: ({ user_id }, _, { client }) => user_id === client.user.id,
+				with: "user_ids",
+				when: ({ user_ids }, _, { client }) => user_ids.includes(client.user.id),
 				why: () => said("refusal.why.rename"),
 			},
 		],
 	},
-	lock: "user_id",
+	lock: "user_ids",
 	input: {
 		guild_id,
-		user_id: found(currentMember, "member"),
+		user_ids: oneOrMore(found(memberOrAbsent, "member"), 200, "Members."),
 		nickname: v.optional(text(0, 32, "The nickname; empty for none."), ""),
 		reason,
 	},
-	plan({ nickname }, { guild, user: member }) {
-		const before = member.nickname ?? "";
-		const describeNick = (name: string) => (name === "" ? "no nickname" : `the nickname "${oneField(name)}"`);
-		if (before === nickname)
-			throw new SaidError(
-				said(before === "" ? "refusal.no_nickname" : "refusal.has_nickname", { who: `<@${member.id}>` }),
-				{
-					models: `Nothing would change: ${memberName(member)} already has ${describeNick(before)}. Nothing was done.`,
-				},
-			);
+	async plan({ nickname }, { guild, users }) {
+		const { members, absent, only } = await currentAmong(guild, users);
 		const nick = nickname || null;
-		const { members } = guild;
-		const isBot = member.id === guild.client.user.id;
+		const items = members.filter((member) => member.nickname !== nick);
+		const wanted = describeNick(nick);
+		if (items.length === 0)
+			throw new SaidError(said(nick ? "refusal.has_nickname" : "refusal.no_nickname", { who: mentions(members) }), {
+				models: `Nothing would change: ${members.map(memberName).join(", ")} already ${only ? "has" : "have"} ${wanted}. Nothing was done.`,
+			});
+		const before = only && describeNick(only.nickname);
+		const done = (some: readonly GuildMember[]) => {
+			const who = mentions(some);
+			return nick ? said("result.nickname", { who, name: written(nick) }) : said("result.nickname_removed", { who });
+		};
+		const who = mentions(items);
 		return {
-			preview: asking(
-				`Would give ${memberName(member)} ${describeNick(nickname)}, instead of ${describeNick(before)}.`,
-				nickname === ""
-					? said("preview.no_nickname", { who: `<@${member.id}>` })
-					: said("preview.nickname", { who: `<@${member.id}>`, name: written(nickname) }),
+			preview: parts(
+				asking(
+					only
+						? `Would give ${memberName(only)} ${wanted}, instead of ${before}.`
+						: [`Would give ${items.length} member(s) ${wanted}:`, ...items.map(memberFields)],
+					nick ? said("preview.nickname", { who, name: written(nick) }) : said("preview.no_nickname", { who }),
+				),
+				absent,
 			),
-			record: { action: "nickname", userIds: [member.id] },
-			async act() {
-				const edited = await (isBot ? members.editMe({ nick }) : members.edit(member.id, { nick }));
-				// A 204 response does not contain the nickname.
-				const now = edited.nickname ?? "";
-				const shown = now === before ? nickname : now;
-				const who = `<@${member.id}>`;
-				return result(
-					`${memberName(edited)} now has ${describeNick(shown)}, and had ${describeNick(before)}.`,
-					shown === ""
-						? said("result.nickname_removed", { who })
-						: said("result.nickname", { who, name: written(shown) }),
-					before !== "" && said("result.nickname_before", { name: written(before) }),
-				);
-			},
+			record: caseOf("nickname", items),
+			act: onEach(
+				{
+					...asMembers,
+					items,
+					single:
+						only &&
+						result(
+							`${memberName(only)} now has ${wanted}, and had ${before}.`,
+							done(items),
+							only.nickname !== null && said("result.nickname_before", { name: written(only.nickname) }),
+						),
+					resumes: true,
+					write: ({ id }) =>
+						id === guild.client.user.id ? guild.members.editMe({ nick }) : guild.members.edit(id, { nick }),
+					done: (count, of) => `Gave ${count} of ${of} member(s) ${wanted}:`,
+					people: { ...mentioned, done },
+				},
+				absent,
+			),
 		};
 	},
 });
+
+const describeNick = (nickname: string | null) => (nickname ? `the nickname "${oneField(nickname)}"` : "no nickname");

@@ -1,10 +1,9 @@
 // Timeouts of members.
 
-import { type Guild, type GuildMember, PermissionFlagsBits } from "discord.js";
+import { type GuildMember, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { memberFields, memberName, nowIs, time } from "../../discord/describe.ts";
 import { describeBits, isAdministrator } from "../../discord/permissions.ts";
-import { requireMembersBelow } from "../../discord/role-hierarchy.ts";
 import { published } from "../../mcp/json-schema.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
@@ -16,7 +15,7 @@ import { destructiveTool, editTool } from "../tool/define.ts";
 import { orWhere } from "../tool/people.ts";
 import { maxShown } from "./bulk-roles.ts";
 import { memberLine } from "./members/bans.ts";
-import { asMembers, caseOf, type MaybeMember, membersAmong, mentioned, user_ids } from "./members/several-members.ts";
+import { asMembers, caseOf, currentAmong, mentioned, user_ids } from "./members/several-members.ts";
 
 const minuteMs = 60_000;
 const maxDurationMs = 28 * 24 * 60 * minuteMs;
@@ -162,19 +161,6 @@ export const removeTimeout = editTool({
 });
 
 const notTimedOut = (members: readonly GuildMember[]) => said("refusal.not_timed_out", { who: mentions(members) });
-
-/**
- * Returns those of the users who are members, like `membersAmong`. The only one of a call (`only`) is fetched from
- * Discord, because the cached member may not have the latest timeout.
- */
-async function currentAmong(guild: Guild, users: readonly MaybeMember[]) {
-	const { members, absent } = membersAmong(guild, users);
-	const [user] = members;
-	if (!user || users.length > 1) return { members, absent };
-	const only = await guild.members.fetch({ user, force: true });
-	requireMembersBelow(guild, [only]);
-	return { members: [only], absent, only };
-}
 
 function timedOutUntil(member: GuildMember): Date | undefined {
 	return member.isCommunicationDisabled() ? member.communicationDisabledUntil : undefined;

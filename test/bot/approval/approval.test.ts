@@ -127,11 +127,7 @@ describe("which calls need approval", () => {
 		await using world = await startApprovalWorld({ mcp: () => mcp });
 		const { id } = world.simulator.user("zoe");
 		const args =
-			tool === "ban"
-				? { user_ids: [id], ...more }
-				: tool === "set_nickname"
-					? { user_id: id, nickname: "Zed" }
-					: { user_ids: [id] };
+			tool === "set_nickname" ? { user_ids: [id], nickname: "Zed" } : { user_ids: [id], ...(tool === "ban" && more) };
 		const answer = await world.call(key("k"), tool, args);
 		expect(answer.pending !== undefined).toBe(expected);
 		expect(answer.isError).toBe(false);
@@ -144,7 +140,7 @@ describe("which calls need approval", () => {
 		expect(banned.pending).toBeDefined();
 		expect(titleOf(world.posts()[0])).toBe("Approve: Ban users?");
 		const { id } = world.simulator.user("zoe");
-		const renamed = await inner("set_nickname", { user_id: id, nickname: "Z" });
+		const renamed = await inner("set_nickname", { user_ids: id, nickname: "Z" });
 		expect(renamed).toMatchObject({ isError: false, pending: undefined });
 	});
 

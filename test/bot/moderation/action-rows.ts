@@ -58,8 +58,8 @@ export interface ActionRow {
 	ownText?: { frontEnd: string; why: string };
 }
 
-const stranger = (answer = "is not a member", people = "Not on this server", argument = "user_ids") => ({
-	argument,
+const stranger = (answer = "is not a member", people = "Not on this server") => ({
+	argument: "user_ids",
 	answer,
 	people,
 	isStranger: true as const,
@@ -306,7 +306,7 @@ export const actionRows: Record<string, ActionRow> = {
 				() => true,
 			).users;
 			return {
-				args: { user_id: id, nickname: "Chef" },
+				args: { user_ids: id, nickname: "Chef" },
 				request: `PATCH ${memberOf(scene)}/${id}`,
 				done: () => scene.guild.members.get(id)?.nick === "Chef",
 				users: [id],
@@ -314,7 +314,7 @@ export const actionRows: Record<string, ActionRow> = {
 		},
 		needs: "ManageNicknames",
 		below: "the member",
-		unknown: stranger("is not a member", "Not on this server", "user_id"),
+		unknown: stranger(),
 	},
 	"giving a role": {
 		action: "role add",

@@ -39,13 +39,13 @@ export const membersRows: Record<string, Row> = {
 		},
 	},
 	set_nickname: {
-		ids: { user_id: memberId },
+		ids: { user_ids: memberId },
 		person: person.inGuild(["ManageNicknames"], person.noChannel, { below: "the member" }),
 		act(scene) {
 			const { guild } = scene;
 			const member = newMember(scene, guild);
 			return {
-				args: { user_id: member.user.id, nickname: "Chef" },
+				args: { user_ids: [member.user.id], nickname: "Chef" },
 				request: `PATCH /guilds/${guild.id}/members/${member.user.id}`,
 				done: () => member.nick === "Chef",
 			};

@@ -378,10 +378,29 @@ worldTest("list_members says so while members are still being loaded", async (wo
 	expect(answer).toContain("so some are missing");
 });
 
+worldTest("set_nickname gives several members one nickname, or takes theirs", async (world) => {
+	const { members, users } = world.simulator.world;
+	const made = ["Hoist", "Hoist", null].map((nick, index) =>
+		members.add(world.guild, users.add({ username: `many-${index}` }), nick ? { nick } : {}),
+	);
+	await world.heard();
+	const user_ids = made.map(({ user }) => user.id);
+	const shown = await world.call("set_nickname", { user_ids, nickname: "", dry_run: true });
+	expect(shown.text).toMatch(
+		/\nWould give 2 member\(s\) no nickname:\nHoist \(@many-0\) \| ID: \d+\nHoist \(@many-1\)/,
+	);
+	const { text } = await world.call("set_nickname", { user_ids: [...user_ids, "123456789012345678"] });
+	expect(text).toMatch(/^Gave 2 of 2 member\(s\) no nickname:\n.*\n.*\n1 not in the guild: 123456789012345678$/);
+	expect(made.map(({ nick }) => nick)).toEqual([null, null, null]);
+	expect((await world.call("set_nickname", { user_ids })).text).toContain(
+		"already have no nickname. Nothing was done.",
+	);
+});
+
 worldTest("set_nickname renames the bot itself, for which it needs CHANGE_NICKNAME alone", async (world) => {
 	const { simulator, guild } = world;
 	const alpha = guild.members.get(simulator.bot("alpha").id);
-	const rename = (nickname: string) => world.call("set_nickname", { user_id: alpha?.user.id, nickname });
+	const rename = (nickname: string) => world.call("set_nickname", { user_ids: alpha?.user.id, nickname });
 	const { ManageNicknames, ChangeNickname } = PermissionFlagsBits;
 	const withoutBit = (name: string, bit: bigint) => {
 		const role = roleNamed(world, name);

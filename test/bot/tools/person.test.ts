@@ -183,7 +183,7 @@ describe("what the bot made is not the person's", () => {
 	});
 
 	test("the bot is renamed only by those who manage the guild", async () => {
-		const args = { user_id: botUser(cast.world).id, nickname: "Mine" };
+		const args = { user_ids: botUser(cast.world).id, nickname: "Mine" };
 		expect(await refused("set_nickname", args, ["ManageNicknames", "ChangeNickname"])).toContain(
 			"You lack MANAGE_GUILD in ",
 		);

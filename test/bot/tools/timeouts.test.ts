@@ -85,7 +85,7 @@ test.each(["timeout", "remove_timeout", "set_nickname", "kick"])(
 		simulator.world.members.edit(guild, zoe, { roles: [above.id] });
 		await world.heard();
 		const { text, isError } = await world.call(tool, {
-			...(tool === "set_nickname" ? { user_id: zoe.user.id } : { user_ids: [zoe.user.id] }),
+			user_ids: [zoe.user.id],
 			...(tool === "timeout" && { duration: "1m" }),
 		});
 		expect(isError).toBe(true);
@@ -97,9 +97,9 @@ test.each(["timeout", "remove_timeout", "set_nickname", "kick"])(
 worldTest("a nickname is set, changed and cleared, and each result shows the old one", async (world) => {
 	const zoe = memberNamed(world, "zoe");
 	const set = async (nickname?: string) =>
-		(await world.call("set_nickname", { user_id: zoe.user.id, ...(nickname !== undefined && { nickname }) })).text;
+		(await world.call("set_nickname", { user_ids: zoe.user.id, ...(nickname !== undefined && { nickname }) })).text;
 	expect(await set("Baker")).toBe(
-		`Baker (@zoe, ID: ${zoe.user.id}) now has the nickname "Baker", and had no nickname.`,
+		`Zoë 🍞 (@zoe, ID: ${zoe.user.id}) now has the nickname "Baker", and had no nickname.`,
 	);
 	expect(await set("Baker")).toContain("Nothing would change");
 	expect(await set("")).toContain('now has no nickname, and had the nickname "Baker"');

@@ -1,8 +1,10 @@
 // Tools that act on one or several users, by `user_ids`.
 
 import type { Guild, GuildMember } from "discord.js";
+import { actingPerson } from "../../../discord/acting-person.ts";
 import { memberFields } from "../../../discord/describe.ts";
 import { type MemberState, memberOrNone } from "../../../discord/find.ts";
+import { requireMembersBelow } from "../../../discord/role-hierarchy.ts";
 import { SaidError } from "../../../texts/said-error.ts";
 import { said } from "../../../texts/texts.ts";
 import { mentions, type Result, result } from "../../results/result.ts";
@@ -41,6 +43,20 @@ export function membersAmong(
 		});
 	}
 	return { members, absent: others.length > 0 && result(`${others.length} not in the guild: ${ids}`, absent) };
+}
+
+/**
+ * Returns those of the users who are members, like `membersAmong`. The only one of a call (`only`) is fetched from
+ * Discord, because the cached member may not have the latest timeout, roles or nickname.
+ */
+export async function currentAmong(guild: Guild, users: readonly MaybeMember[]) {
+	const { members, absent } = membersAmong(guild, users);
+	const [user] = members;
+	if (!user || users.length > 1) return { members, absent };
+	const only = await guild.members.fetch({ user, force: true });
+	const self = actingPerson(guild) ?? guild.client.user;
+	if (only.id !== self.id) requireMembersBelow(guild, [only]);
+	return { members: [only], absent, only };
 }
 
 /** How results of tools that change members name them, and how people read of those that were not changed. */

@@ -43,7 +43,7 @@ test("through use_tool, names stand for ids as well", async () => {
 	const { id } = userNamed(world, "liwei");
 	const { text } = await world.call("use_tool", {
 		name: "set_nickname",
-		arguments: { user_id: "@liwei", nickname: "Countess" },
+		arguments: { user_ids: "@liwei", nickname: "Countess" },
 	});
 	expect(text).toContain(`ID: ${id}`);
 	expect(world.guild.members.get(id)?.nick).toBe("Countess");
@@ -79,9 +79,9 @@ test("a tool that changes something takes a user's name only if it is a username
 	const waiter = join(world, "fourth_one", "Waiters");
 	const role = simulator.world.roles.add(guild, { name: "Waiters" });
 	await world.heard();
-	const nickname = async (user_id: string) => (await world.call("set_nickname", { user_id, nickname: "X" })).text;
+	const nickname = async (user_ids: string) => (await world.call("set_nickname", { user_ids, nickname: "X" })).text;
 	expect(await nickname("@Chef Bo")).toBe(
-		`user_id: "@Chef Bo" is a display name, but a change needs a username. Give an id: Chef Bo (@first_one, ID: ${chef.id}).\nNothing was done.`,
+		`user_ids: "@Chef Bo" is a display name, but a change needs a username. Give an id: Chef Bo (@first_one, ID: ${chef.id}).\nNothing was done.`,
 	);
 	const ambiguous = await nickname("@bobby");
 	expect(ambiguous).toContain('2 have the name "@bobby". Give an id: ');
