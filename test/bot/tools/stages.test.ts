@@ -118,7 +118,7 @@ stageTest("a status is shown, and cleared", async ({ call, bar, platform }) => {
 	expect(platform.voiceStatuses.of(bar)).toBeNull();
 });
 
-stageTest("a request to speak is listed", async ({ call, channel, platform, world }) => {
+stageTest("a request to speak is listed", async ({ channel, platform, world }) => {
 	const mona = memberNamed(world, "mona_lisa");
 	platform.voice.join(channel, mona);
 	const state = world.guild.voiceStates.get(mona.user.id);
@@ -126,5 +126,5 @@ stageTest("a request to speak is listed", async ({ call, channel, platform, worl
 	state.request_to_speak_timestamp = new Date().toISOString();
 	platform.members.edit(world.guild, mona, { deaf: true });
 	await world.heard();
-	expect((await call("list_voice_members")).text).toContain("| deafened | audience | requests to speak");
+	expect((await world.call("list_voice_members")).text).toContain("| deafened | audience | requests to speak");
 });
