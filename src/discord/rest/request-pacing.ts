@@ -34,7 +34,7 @@ export const maxPauseWaitMs = 1_000;
 export interface Pause {
 	why: "invalid requests" | "foreign response";
 	waitMs: number;
-	/** Of the response that started the pause. */
+	/** Of the foreign response. */
 	status?: number;
 }
 
@@ -90,9 +90,9 @@ export class RequestPacing {
 	#nextAt = Infinity;
 	#isClosed = false;
 	readonly #invalid: SlidingWindow;
-	#pauseStartedAt = -Infinity;
+	#pause: Pause | undefined;
 	#pauseEndsAt = -Infinity;
-	#pauseStatus = 0;
+	#foreignPauseAt = -Infinity;
 	#foreignInARow = 0;
 
 	constructor({
@@ -119,11 +119,8 @@ export class RequestPacing {
 	}
 
 	get pause(): Pause | undefined {
-		const foreignMs = this.#pauseEndsAt - this.#now();
-		const invalidMs = this.#invalid.waitMs;
-		if (invalidMs > 0 && invalidMs >= foreignMs) return { why: "invalid requests", waitMs: invalidMs };
-		if (foreignMs <= 0) return undefined;
-		return { why: "foreign response", waitMs: foreignMs, status: this.#pauseStatus };
+		const waitMs = this.#pauseEndsAt - this.#now();
+		return this.#pause && waitMs > 0 ? { ...this.#pause, waitMs } : undefined;
 	}
 
 	/**
@@ -141,13 +138,13 @@ export class RequestPacing {
 		return {
 			responded: (status: number, scope: string | null) => {
 				sent.answeredAt = this.#now();
-				this.#reportNewPause(() => this.#noteInvalid(status, scope));
-				if (sentAt > this.#pauseStartedAt) this.#foreignInARow = 0;
+				this.#noteInvalid(status, scope);
+				if (sentAt > this.#foreignPauseAt) this.#foreignInARow = 0;
 			},
 			failed: (error: unknown) => {
 				sent.answeredAt = this.#now();
 				if (!(error instanceof ForeignResponse)) return;
-				this.#reportNewPause(() => this.#noteForeign(error, sentAt));
+				this.#noteForeign(error, sentAt);
 				error.pauseMs = this.pause?.waitMs ?? 0;
 			},
 		};
@@ -171,28 +168,30 @@ export class RequestPacing {
 
 	/** A 429 with the scope "shared" does not count. */
 	#noteInvalid(status: number, scope: string | null): void {
-		if (status === 401 || status === 403 || (status === 429 && scope !== "shared")) this.#invalid.add();
+		if (status !== 401 && status !== 403 && (status !== 429 || scope === "shared")) return;
+		this.#invalid.add();
+		this.#pauseFor({ why: "invalid requests", waitMs: this.#invalid.waitMs });
 	}
 
 	#noteForeign({ status, retryAfterMs }: ForeignResponse, sentAt: number): void {
 		this.#noteInvalid(status, null);
-		const isOld = sentAt <= this.#pauseStartedAt;
+		const isOld = sentAt <= this.#foreignPauseAt;
 		if (isOld && retryAfterMs === undefined) return;
 		if (!isOld) this.#foreignInARow += 1;
 		const kind = status >= 500 ? "failed" : "refused";
 		const doubled = doubledMs(this.#foreignInARow - 1, [firstPauseMs[kind], maxPauseMs[kind]]);
-		const endsAt = this.#now() + Math.min(retryAfterMs ?? doubled, maxRetryAfterMs);
-		if (endsAt <= this.#pauseEndsAt) return;
-		this.#pauseEndsAt = endsAt;
-		this.#pauseStatus = status;
-		if (!isOld) this.#pauseStartedAt = this.#now();
+		const waitMs = Math.min(retryAfterMs ?? doubled, maxRetryAfterMs);
+		if (this.#pauseFor({ why: "foreign response", waitMs, status }) && !isOld) this.#foreignPauseAt = this.#now();
 	}
 
-	#reportNewPause(work: () => void): void {
+	/** Returns whether no other pause lasts as long. */
+	#pauseFor(next: Pause): boolean {
 		const before = this.pause;
-		work();
-		const { pause } = this;
-		if (pause && !before) this.#onPause(pause);
+		if (next.waitMs <= (before?.waitMs ?? 0)) return false;
+		this.#pause = next;
+		this.#pauseEndsAt = this.#now() + next.waitMs;
+		if (!before) this.#onPause(next);
+		return true;
 	}
 
 	async #turn(priority: Priority, signal: AbortSignal, sent: Sent): Promise<void> {
