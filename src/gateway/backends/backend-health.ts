@@ -19,7 +19,7 @@ const notYetReached = "not yet reached";
 
 /** `since`: milliseconds of the monotonic clock. `away`: online until a moment ago, so its calls wait for it. */
 export type BackendState =
-	| { online: true; since: number }
+	| { online: true; since: number; away?: undefined }
 	| { online: false; since: number; reason: string; away?: boolean };
 
 /** "back": it opened a session; "draining": it is about to end; "silent": unreachable, or another server answers. */
@@ -57,10 +57,6 @@ export class BackendHealth {
 	#isClosed = false;
 
 	constructor(private readonly options: BackendHealthOptions) {}
-
-	get isAway(): boolean {
-		return this.#absence !== undefined;
-	}
 
 	/** No effect while away: the bot may have answered an earlier call just before it ends. Only a new session counts. */
 	setOnline(): void {
@@ -125,7 +121,7 @@ export class BackendHealth {
 	close(): void {
 		this.#isClosed = true;
 		this.#cancelProbe();
-		this.#endAbsence()?.reject(new ClientError("the gateway is stopping", "unsent"));
+		if (this.state.away) this.#giveUp("the gateway is stopping");
 	}
 
 	#becomeOnline(): void {
@@ -175,8 +171,7 @@ export class BackendHealth {
 		this.#endAbsence()?.resolve();
 	}
 
-	#giveUp(): void {
-		const reason = this.lastError?.message ?? "no answer";
+	#giveUp(reason = this.lastError?.message ?? "no answer"): void {
 		this.#endAbsence()?.reject(new ClientError(reason, "unsent"));
 		this.#becomeOffline(reason, this.state.since, true);
 	}

@@ -185,13 +185,13 @@ export class Backend {
 		let isRepeated = false;
 		for (;;) {
 			// Held calls take none of the `maxInFlight` places.
-			if (this.health.isAway) await this.health.hold(signal);
+			if (this.state.away) await this.health.hold(signal);
 			const permit = this.#inFlight.acquire(signal);
 			if (permit) await permit;
 			const from = performance.now();
 			try {
 				if (this.health.isDoubtful) await raceSignal(this.check(), signal, notBegun);
-				if (!this.health.isAway) return this.#answered(call, await this.session.request(call, signal));
+				if (!this.state.away) return this.#answered(call, await this.session.request(call, signal));
 			} catch (error) {
 				this.#updateHealth(error, signal);
 				if (this.#mayHold(error, signal)) continue;
@@ -212,7 +212,7 @@ export class Backend {
 		signal: Signal,
 	): Promise<ClientResponse> {
 		for (;;) {
-			if (this.health.isAway) await this.health.hold(signal);
+			if (this.state.away) await this.health.hold(signal);
 			await this.#inFlight.acquire(signal);
 			try {
 				const limited = { ...request, maxBodyBytes: maxOwnBytes };
@@ -295,7 +295,8 @@ export class Backend {
 	#answered(call: ForwardedCall, response: ClientResponse): ClientResponse {
 		checkResult(response, call.elicits ?? false);
 		// The tools and guilds of the bot may have changed while it was offline. After an absence, they are read anyway.
-		if (!this.state.online && !this.health.isAway) void this.refresh();
+		if (this.state.online || this.state.away) return response;
+		void this.refresh();
 		this.health.setOnline();
 		return response;
 	}
@@ -307,7 +308,7 @@ export class Backend {
 
 	/** The bot is away and certainly did not carry out the request, which can wait for it. */
 	#mayHold(error: unknown, signal: Signal): boolean {
-		if (!this.health.isAway || signal.aborted) return false;
+		if (!this.state.away || signal.aborted) return false;
 		return error instanceof ServerDraining || (error instanceof ClientError && error.reached === "unsent");
 	}
 

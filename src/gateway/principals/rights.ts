@@ -83,7 +83,7 @@ export class Rights {
 				return await backend.rights(personId, signal);
 			} catch (error) {
 				const { state } = backend;
-				if (!signal.aborted || state.online || !state.away) throw error;
+				if (!signal.aborted || !state.away) throw error;
 			}
 		}
 	}

@@ -106,9 +106,9 @@ describe("a bot that was online and cannot be reached", () => {
 		});
 		health.setOnline();
 		health.setOffline("gone", "silent");
-		expect(health.isAway).toBe(true);
+		expect(health.state.away ?? false).toBe(true);
 		await expect(health.hold(new AbortController().signal)).rejects.toThrow("gone");
-		expect(health.isAway).toBe(false);
+		expect(health.state.away ?? false).toBe(false);
 		expect(health.state).toMatchObject({ online: false, reason: "gone" });
 		expect(entries("bot is offline")).toHaveLength(1);
 		health.close();
