@@ -203,8 +203,8 @@ export function whyReadOnly(member: GuildMember): SaidError | undefined {
 	if (isAdministrator(member)) return undefined;
 	const { guild, flags } = member;
 	const because = (people: Said, why: string) => new SaidError(people, { models: `${why} Nothing was done.` });
-	const timedOut = `timed out in the guild ${guild.id} until ${time(member.communicationDisabledUntil)}, and can only read until then.`;
 	if (member.isCommunicationDisabled()) {
+		const timedOut = `timed out in the guild ${guild.id} until ${time(member.communicationDisabledUntil)}, and can only read until then.`;
 		const until = `<t:${Math.floor(member.communicationDisabledUntilTimestamp / 1_000)}:f>`;
 		return isBot(member)
 			? because(
@@ -329,13 +329,16 @@ export function personHas(guild: Guild, channel: GuildBasedChannel | undefined, 
 	return !person || (needed & ~permissionsOf(person, channel)) === 0n;
 }
 
+const onlyAdministrators = said("refusal.only_administrators", {
+	permissions: describeBits(PermissionFlagsBits.ManageRoles),
+});
+
 /**
  * Throws a ToolError unless bot and acting person may allow or deny these: they need them themselves, or MANAGE_ROLES
  * by an overwrite of the channel.
  */
 export function requireGrantable(guild: Guild, channel: GuildBasedChannel | "new" | undefined, bits: bigint): void {
 	const { Administrator, ManageRoles } = PermissionFlagsBits;
-	const onlyAdministrators = said("refusal.only_administrators", { permissions: describeBits(ManageRoles) });
 	for (const member of actingMembers(guild)) {
 		if (!isBot(member) && channel && (bits & ManageRoles) !== 0n)
 			requireOf(member, undefined, Administrator, () => [onlyAdministrators]);

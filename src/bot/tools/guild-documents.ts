@@ -141,7 +141,8 @@ const namedIn = toJsonSchema(documentSchema);
 
 /** With ids instead of "@username", which documents have for members, bans and overwrites, and mentions in messages. */
 async function withUserIds(document: unknown, guild: Guild, connection: ToolContext["connection"]): Promise<unknown> {
-	if (!isObject(document)) return document;
+	// Before all members of a large guild are gone through.
+	if (!isObject(document) || !JSON.stringify(document).includes("@")) return document;
 	const users = guild.members.cache.map(({ user }) => user);
 	const mentioning = withUserMentions(document, users, guild.roles.cache.values());
 	const names = namesIn(namedIn, mentioning);

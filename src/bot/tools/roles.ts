@@ -10,7 +10,6 @@ import { describeBits, personHas, requireGrantable } from "../../discord/permiss
 import { describePowers, grantingPermissions, powerfulPermissions, powersIn } from "../../discord/powers.ts";
 import { countOf, fieldLine, inlineText, namedLike, oneField, resultLines } from "../../discord/text.ts";
 import { visibleChannels } from "../../discord/visible-channels.ts";
-import { formatColor } from "../../guild-document/names/colors.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters, type ToolCall } from "../../mcp/tool.ts";
@@ -78,7 +77,7 @@ function describeColors({ colors }: Role): string {
 	if (primaryColor === 0 && secondaryColor == null) return "";
 	return [primaryColor, secondaryColor, tertiaryColor]
 		.filter((color) => color != null)
-		.map(formatColor)
+		.map((color) => Bun.color(color, "HEX"))
 		.join(" to ");
 }
 
@@ -292,7 +291,7 @@ function describeChanges(before: RoleFields, after: RoleFields): string[] {
 }
 
 function formatField(field: keyof RoleFields, role: RoleFields): string {
-	if (field === "color") return formatColor(role.color);
+	if (field === "color") return String(Bun.color(role.color, "HEX"));
 	return oneField(String(role[field]));
 }
 

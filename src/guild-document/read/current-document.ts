@@ -37,7 +37,6 @@ import {
 	sortOrders,
 	videoQualities,
 } from "../names/channel-kinds.ts";
-import { formatColor } from "../names/colors.ts";
 import { compareIds } from "../names/ids.ts";
 import { eventFieldsOf, eventKinds } from "../names/scheduled-event.ts";
 import { levels, noticeFlags } from "../names/setting-names.ts";
@@ -250,7 +249,7 @@ function roleOf(role: APIRole, pictures: GuildState["pictures"]): Role {
 		name: role.name,
 		id: role.id,
 		managed: role.managed,
-		color: hasColor ? colors.map(formatColor).join(" to ") : "",
+		color: hasColor ? colors.map((color) => Bun.color(color, "HEX")).join(" to ") : "",
 		hoist: role.hoist,
 		mentionable: role.mentionable,
 		icon: role.icon ? pictures.get(role.icon) : (role.unicode_emoji ?? ""),

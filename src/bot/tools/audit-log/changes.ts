@@ -26,7 +26,6 @@ import {
 import { time } from "../../../discord/describe.ts";
 import { officialName, permissionNames } from "../../../discord/permissions.ts";
 import { lengthOf, oneField, truncate } from "../../../discord/text.ts";
-import { formatColor } from "../../../guild-document/names/colors.ts";
 import { listFirst } from "../../../lib/text.ts";
 
 /** With the id, of a user, role and so on. */
@@ -304,7 +303,7 @@ function formatValue(key: string, value: unknown, { action, nameOf }: Context): 
 		const seconds = secondsIn.get(key);
 		if (seconds !== undefined) return duration(value * seconds);
 		if (key === "bitrate") return `${value / 1000} kbit/s`;
-		if (key.endsWith("color")) return value === 0 ? "none" : formatColor(value);
+		if (key.endsWith("color")) return value === 0 ? "none" : String(Bun.color(value, "HEX"));
 		return String(value);
 	}
 	const text = String(value);
