@@ -80,9 +80,8 @@ interface Gateway {
 
 export interface GatewayOptions extends Pick<BackendOptions, "connect" | "awayMs"> {
 	/**
-	 * How many milliseconds the gateway waits, after its start, for the first answers of bots: for the tools of the other
-	 * bots when the first has listed its tools, and for the guilds of the bots before the one that serves a call's guild.
-	 * Default 1,000.
+	 * How many milliseconds the gateway waits, after its start, for the tools and guilds of the other bots when the first has
+	 * listed its own. Default 1,000.
 	 */
 	firstAnswersMs?: number;
 	/** Without it, only the root key (MCP_AUTH_TOKEN) is accepted. */
@@ -126,7 +125,7 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 		toolsListBytes: () => Buffer.byteLength(merged.catalog.list),
 		refreshAgeSeconds: () => refresher.ageMs / 1000,
 	});
-	const router = new Router({ backends, index, views, defaultInstance, firstList, firstAnswersMs });
+	const router = new Router({ backends, index, views, defaultInstance, firstList });
 	const calls = new Calls({
 		config,
 		backends,

@@ -84,9 +84,6 @@ export class Backend {
 	guilds: ReadonlyMap<string, string> = new Map();
 	/** Reported by the bot, but pinned only to other bots. */
 	ignoredGuilds: readonly string[] = [];
-	readonly #firstGuilds = Promise.withResolvers<void>();
-	/** Settles after the first list of guilds, or the first failed attempt. */
-	readonly firstGuilds = this.#firstGuilds.promise;
 	/** Kept while the bot is offline; undefined until its first response. */
 	tools: readonly ListedTool[] | undefined;
 	#toolsByName: ReadonlyMap<string, ListedTool> = new Map();
@@ -350,7 +347,6 @@ export class Backend {
 		} catch (error) {
 			this.#setOffline(error);
 			this.health.probeFailed();
-			this.#firstGuilds.resolve();
 			return;
 		}
 		await Promise.all([
@@ -388,7 +384,6 @@ export class Backend {
 			if (this.health.probeFailed() === 1)
 				this.#options.log.warn("could not list the guilds of a bot", { instance: this.name, reason });
 		}
-		this.#firstGuilds.resolve();
 	}
 
 	/** If the bot refuses in the current session, tries once more in a new one. */

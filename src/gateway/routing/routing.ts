@@ -129,27 +129,22 @@ interface RouterOptions {
 	defaultInstance: string | undefined;
 	/** Resolves when the bots have been asked for the first time; undefined afterwards. */
 	firstList(): Promise<unknown> | undefined;
-	/** How long a call waits after the start for bots that may serve its guild. */
-	firstAnswersMs: number;
 }
 
 export class Router {
 	readonly #guildSearch: GuildSearch;
-	readonly #unlisted: Set<Backend>;
 	/** By the bots that a principal sees. */
 	readonly #limited = new WeakMap<readonly BackendView[], RouteIndex<BackendView>>();
 
 	constructor(private readonly options: RouterOptions) {
-		const { backends } = options;
-		this.#guildSearch = new GuildSearch(backends);
-		this.#unlisted = new Set(backends);
-		for (const backend of backends) void backend.firstGuilds.then(() => this.#unlisted.delete(backend));
+		this.#guildSearch = new GuildSearch(options.backends);
 	}
 
 	/** Throws a RouteError, or rejects with one, which names only bots and guilds that the principal may see. */
 	find(args: JsonObject, signal: Signal, principal: Principal | undefined): Backend | Promise<Backend> {
-		return this.#unlisted.size > 0 && args.guild_id && !args.instance
-			? this.#findLater(args, signal, principal)
+		const starting = this.options.firstList();
+		return starting && args.guild_id && !args.instance
+			? this.#findLater(starting, args, signal, principal)
 			: this.#find(args, signal, principal);
 	}
 
@@ -164,23 +159,22 @@ export class Router {
 	}
 
 	/**
-	 * Finds the bot after the first answers of those that stand before the one that serves the guild, since one of them may
-	 * serve it, too. A principal waits for all bots: otherwise the time would tell whether a hidden bot serves the guild.
+	 * After the first answers of the bots, since one that stands before the one that serves the guild may serve it, too. A
+	 * principal always waits: otherwise the time would tell whether a hidden bot serves the guild.
 	 */
-	async #findLater(args: JsonObject, signal: Signal, principal: Principal | undefined): Promise<Backend> {
-		const { backends, index, firstAnswersMs } = this.options;
+	async #findLater(
+		starting: Promise<unknown>,
+		args: JsonObject,
+		signal: Signal,
+		principal: Principal | undefined,
+	): Promise<Backend> {
+		const { backends, index } = this.options;
 		const id = String(args.guild_id);
-		const isLate = Bun.sleep(firstAnswersMs).then(() => true);
-		for (let isOver = false; ; ) {
-			const claimer = principal ? undefined : index.serving(id);
-			const end = claimer ? backends.indexOf(claimer) : backends.length;
-			const awaited = backends.slice(0, end).filter((one) => this.#unlisted.has(one));
-			if (isOver || awaited.length === 0 || claimer?.pins.pinned.has(id)) return this.#find(args, signal, principal);
-			const answers = awaited.map(({ firstGuilds }) => firstGuilds);
-			const answer = Promise.race([...answers, isLate]);
-			// If the signal aborts, the call fails as it does elsewhere.
-			isOver = (await raceSignal(answer, signal).catch(() => true)) === true;
-		}
+		const claimer = principal ? undefined : index.serving(id);
+		const isSure = claimer && (claimer === backends[0] || claimer.pins.pinned.has(id));
+		// If the signal aborts, the call fails as it does elsewhere.
+		if (!isSure) await raceSignal(starting, signal).catch(() => {});
+		return this.#find(args, signal, principal);
 	}
 
 	async #search(args: JsonObject, signal: Signal): Promise<Backend> {
