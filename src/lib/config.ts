@@ -20,6 +20,8 @@ export class ConfigError extends Error {
 export interface ConfigIssue {
 	path: readonly string[];
 	message: string;
+	/** Of an unknown key: those that the schema allows. */
+	known?: readonly string[];
 }
 
 export type Parsed<T, F = string> = { settings: T; issues: [] } | { settings: undefined; issues: F[] };
@@ -51,6 +53,7 @@ export function checkSettings<const S extends v.GenericSchema<unknown, unknown>>
 		...otherIssues(result.issues ?? [], unknown).map(toConfigIssue),
 		...unknown.map(({ path, known }, index) => ({
 			path,
+			known,
 			message: `${unknownKey}${index < maxSuggestions ? didYouMean(path.at(-1) ?? "", known) : ""}`,
 		})),
 	];

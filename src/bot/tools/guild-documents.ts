@@ -79,7 +79,7 @@ export const exportGuild = readTool({
 		categories,
 		roles,
 		backup,
-		format: v.optional(flag("Describe the fields of parts instead."), false),
+		format: v.optional(flag("Describe the format instead: an overview, or parts in full."), false),
 	},
 	async run({ backup, format, guild_id: _, ...narrowing }, { guild, guildDocuments, mayTouch }) {
 		if (format) return formatText(narrowing.parts);

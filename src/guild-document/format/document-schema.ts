@@ -61,6 +61,8 @@ export interface Marks {
 	ref?: "role" | "channel" | "emoji";
 	/** Without it, its thing is nothing. */
 	isIdentity?: true;
+	/** How its text is written, if not freely: what the format's description calls it. */
+	notation?: "user" | "time" | "permission" | "color";
 }
 const marked = <S extends v.GenericSchema>(schema: S, marks: Marks) =>
 	v.pipe(schema, v.metadata({ ...marks })) as unknown as S;
@@ -68,16 +70,16 @@ const marked = <S extends v.GenericSchema>(schema: S, marks: Marks) =>
 const defaulted = <S extends v.GenericSchema>(value: NoInfer<v.InferInput<S>>, schema: S) =>
 	v.optional(marked(schema, { default: value }));
 
-const id = withText(
+export const id = withText(
 	v.pipe(
 		v.string("expected an id in quotes, because it is too long for a number"),
 		v.regex(/^\d{17,20}$/, "expected a Discord id of 17 to 20 digits"),
 	),
 	"Discord's id. A hint: it is compared first, then the name.",
 );
-const userId = withText(id, "Id or @username of the user.");
+const userId = marked(withText(id, "Id or @username of the user."), { notation: "user" });
 const maxKey = 220;
-const key = text(
+export const key = text(
 	1,
 	maxKey,
 	"How the rest of the document refers to this. Only needed where several have the same name. Default: its name.",
@@ -100,6 +102,7 @@ const permission = v.pipe(
 	v.string("expected a permission such as VIEW_CHANNEL"),
 	v.check((name) => permissionName(name) !== undefined, "expected a permission such as VIEW_CHANNEL"),
 	v.transform((name) => permissionName(name) ?? name),
+	v.metadata({ notation: "permission" } satisfies Marks),
 );
 
 const namesByBit = new Map([...bitsByName].map(([name, bit]) => [bit, name]));
@@ -127,7 +130,7 @@ const overwrites = list(
 		published({ oneOf: [{ required: ["role"] }, { required: ["member"] }] }),
 	),
 	1000,
-	"Permission overwrites. Default for a channel in a category: those of the category; otherwise none.",
+	"Default: those of the category.",
 );
 
 export const settings = v.strictObject({
@@ -183,6 +186,7 @@ const color = withText(
 		v.transform((input) => hexColors(input).join(" to ")),
 		// Discord stores black as 0, which means no color.
 		v.transform((input) => (input === "#000000" ? "" : input)),
+		v.metadata({ notation: "color" } satisfies Marks),
 	),
 	'Color such as "#8E44AD" or purple, or a gradient: "#8E44AD to #11806A"; "" for none.',
 );
@@ -222,7 +226,7 @@ export const poll = v.strictObject({
 export const roleMenu = v.strictObject({
 	roles: roles("The roles that members can give themselves.", 25),
 	style: optional(choice(["buttons", "select"], "Its form. Default: buttons.")),
-	max: optional(integer(1, 25, "Roles per member; 1: a choice replaces the last one. Default: all.")),
+	max: optional(integer(1, 25, "Per member; 1: a choice replaces the last. Default: all.")),
 	requires: optional(keyOf("role", "Key of a role that its users need.")),
 	labels: optional(list(text(0, 80, "A label."), 25, 'One per role, "" for its name.')),
 	emojis: optional(list(emojiReference("One"), 25, "One per role.")),
@@ -236,8 +240,8 @@ export const message = v.strictObject({
 		keyOf("channel", "Key of the channel, if the message is not in its channel.", { isIdentity: true }),
 	),
 	name: optional(text(1, 100, "Title of a forum post; also its key, if it has none.")),
-	content: optional(text(1, 2000, "Markdown. @Role, #channel, and @username in plan_guild become mentions.")),
-	embeds: optional(list(embed, 10, "Embeds as Discord has them; a color may be #8E44AD.")),
+	content: optional(text(1, 2000, "Markdown with @Role, #channel and, in plan_guild, @username.")),
+	embeds: optional(list(embed, 10, "Discord's; a color may be #8E44AD.")),
 	mentions: optional(choice(["none", "users", "roles", "everyone"], "Who is pinged, cumulatively. Default: none.")),
 	pin: optional(flag("Whether it is pinned.")),
 	tags: optional(list(text(1, 50, "A tag."), 5, "Tags of a forum post, by name.")),
@@ -330,6 +334,7 @@ const instant = (description: string) =>
 				"expected a time such as 2030-01-31T18:00:00.000Z",
 			),
 			v.transform((input) => (input === "" ? "" : new Date(input).toISOString())),
+			v.metadata({ notation: "time" } satisfies Marks),
 		),
 		description,
 	);
@@ -340,8 +345,8 @@ export const scheduledEvent = v.strictObject({
 	description: defaulted("", text(0, 1000, "Description.")),
 	kind: choice(Object.keys(eventKinds) as (keyof typeof eventKinds)[], "Where it takes place."),
 	channel: reference("Stage or voice channel"),
-	location: defaulted("", text(0, 100, "Place of an external event.")),
-	start: instant("Start in UTC. With another start, one of this name is another event; `id` moves it."),
+	location: defaulted("", text(0, 100, "Of an external event, which also needs an end.")),
+	start: instant("With another start it is another event, unless it has an `id`."),
 	end: defaulted("", instant('End in UTC; "" for none.')),
 });
 
@@ -420,13 +425,13 @@ export const documentSchema = v.strictObject({
 	keep_bot_access: optional(
 		flag("Whether the bot gets an overwrite in channels that the document would hide from it. Default: true."),
 	),
-	repost: optional(list(text(1, maxKey, "A key."), 100, "Keys of messages that were deleted, to post them again.")),
+	repost: optional(list(text(1, maxKey, "A key."), 100, "Keys of deleted messages to post again.")),
 	id: optional(id),
 	settings: optional(withText(settings, "Settings of the guild.")),
 	everyone: optional(permissions("Permissions of all members (@everyone).")),
-	roles: optional(list(role, 250, "Roles without @everyone, the highest first.")),
+	roles: optional(list(role, 250, "Without @everyone, the highest first.")),
 	emojis: optional(list(emoji, 500, "Custom emoji.")),
-	channels: optional(list(channel, 500, "Channels outside of categories, from the top.")),
+	channels: optional(list(channel, 500, "Outside of categories, from the top.")),
 	categories: optional(list(category, 500, "Categories with their channels, from the top.")),
 	automod: optional(list(automod, 50, "AutoMod rules.")),
 	events: optional(list(scheduledEvent, 100, "Scheduled events that are not over.")),
@@ -434,8 +439,6 @@ export const documentSchema = v.strictObject({
 	welcome_screen: optional(withText(welcomeScreen, "The welcome screen.")),
 	onboarding: optional(withText(onboarding, "Questions to new members.")),
 	messages: optional(list(message, 1000, "The messages and posts of channels, if they are not in their channels.")),
-	members: optional(
-		list(member, 1_000_000, "Which member has which roles. Roles that it does not name are not taken away."),
-	),
-	bans: optional(list(ban, 1_000_000, "Banned users. Bans that it does not name are not lifted.")),
+	members: optional(list(member, 1_000_000, "Their roles. None are taken away.")),
+	bans: optional(list(ban, 1_000_000, "Banned users. None are unbanned.")),
 });

@@ -101,7 +101,14 @@ function validate({ value, maxValues: max }: Given, ofNull?: string): GuildDocum
 	if (hasMoreValues(value, max)) throw new InvalidDocument([`it has more than ${max} values`]);
 	const { settings, issues } = checkSettings(schema.documentSchema, value);
 	if (!settings) {
-		const lines = issues.map((issue) => describeIssue(issue, value, ofNull));
+		const shown = new Set<string>();
+		const lines = issues.map((issue) => {
+			const keys = issue.known?.join(", ") ?? "";
+			const isShown = keys === "" || shown.has(keys);
+			shown.add(keys);
+			const line = describeIssue(issue, value, ofNull);
+			return isShown ? line : `${line}${line.endsWith("?") ? "" : "."} Keys: ${keys}`;
+		});
 		throw new InvalidDocument(lines, withoutMistakes(value, issues));
 	}
 	const { channels = [], categories = [] } = settings;

@@ -1,7 +1,8 @@
-// The format of guild documents as a text: one line for each field.
+// The format of guild documents as a text: a line for each part or, of chosen parts, for each field.
 
 import * as v from "valibot";
 import { documentSchema, type Part, partNames } from "./document.ts";
+import { id, key, type Marks } from "./document-schema.ts";
 
 interface SchemaParts {
 	type: string;
@@ -12,55 +13,73 @@ interface SchemaParts {
 }
 
 const intro = [
-	"A guild document is JSON, whole or partial. Things refer to each other by name; give things of the same name different keys. A part that is absent is not touched.",
-	"? marks what may be left out. Values are texts unless said. All with a name may have id and key. What is described once means the same elsewhere.",
+	'JSON, whole or partial: absent parts and fields stay. ! marks what a new one needs, [] (or a plural) a list, | a choice; the rest are texts, "" for none. What has a name may have an id (to rename or move one that exists) and a key (if others share its name). Described once, it is the same elsewhere.',
+	'role, channel: name or key; emoji: 👍 or :name:; user: id or @username; permission: such as VIEW_CHANNEL; color: #8E44AD, purple or "#8E44AD to #11806A"; time: 2030-01-31T18:00Z; ENUM: as in Discord. Durations are in the unit of their name.',
 ];
+const more = "With parts, it describes all their fields.";
 
 /** People do not write these. */
 const ofExports = new Set(["version", "omitted", "unseen", "managed", "animated"]);
+/** Whose names do not say how to use them. In an overview they are explained where they come first. */
+const explained = new Set([
+	...["roles", "channels", "members"],
+	...["overwrites", "content", "embeds", "mentions", "max", "start", "location"],
+]);
+/** In an overview Discord's names for choices are cut, because errors list them. */
+const constants = /^(\[?)[A-Z_]+\|.*?(\]?)$/;
 
-/** A line for each field with name, type and meaning, indented by depth. */
-export function formatText(parts: readonly Part[] = partNames): string[] {
-	const isLeftOut = (name: string) => partNames.some((part) => part === name) && !parts.some((part) => part === name);
-	return [...intro, ...linesOf(documentSchema, "", new Map(), isLeftOut)];
+/** With `parts`, a line for each of their fields, indented by depth. Otherwise one for each part and object. */
+export function formatText(parts?: readonly Part[]): string[] {
+	const known = new Set<unknown>();
+	const isShown = ({ name }: Field) =>
+		!parts || parts.some((part) => part === name) || !partNames.some((part) => part === name);
+	const lines = linesOf(fieldsOf(documentSchema).filter(isShown), "", known, parts !== undefined);
+	return [...intro, ...(parts ? [] : [more]), ...lines];
 }
 
-function linesOf(
-	schema: v.GenericSchema,
-	indent: string,
-	seen: Map<unknown, string>,
-	isLeftOut: (name: string) => boolean = () => false,
-): string[] {
-	const { entries } = partsOf(schema);
-	if (!entries) return [];
-	return Object.entries(entries).flatMap(([name, field]) => {
+/** Of what is inside, only objects that are not in `known` have lines. */
+function linesOf(fields: readonly Field[], indent: string, known: Set<unknown>, isFull: boolean): string[] {
+	const shortText = ({ name, sign, type, meaning }: Field) => {
+		const isExplained = meaning !== "" && !known.has(meaning) && (isFull || (explained.has(name) && !known.has(name)));
+		known.add(name).add(meaning);
+		const isSaid = type === name || type === `[${name.replace(/s$/, "")}]` || name.endsWith(`_${type}`);
+		const shown = isFull ? type : isSaid ? "" : type.replace(constants, "$1ENUM$2");
+		return `${name}${sign}${shown && `: ${shown}`}${isExplained ? ` (${meaning.replace(/\.$/, "")})` : ""}`;
+	};
+	return fields.flatMap((field) => {
+		const { inside, type } = field;
+		const isNew = inside && !known.has(partsOf(inside).entries);
+		if (!isNew) return isFull || indent === "" ? indent + shortText(field) : [];
+		known.add(partsOf(inside).entries);
+		const below = fieldsOf(inside);
+		const head = isFull || indent === "" ? shortText({ ...field, type: isFull ? type : "" }) : field.name;
+		const shown = isFull ? "" : `: ${type.replace("{}", () => `{${below.map(shortText).join(", ")}}`)}`;
+		return [indent + head + shown, ...linesOf(below, `${indent} `, known, isFull)];
+	});
+}
+
+type Field = ReturnType<typeof fieldsOf>[number];
+
+/** Those that people write, without id and key, which the introduction explains. `inside`: its object, or that of its list. */
+function fieldsOf(schema: v.GenericSchema) {
+	return Object.entries(partsOf(schema).entries ?? {}).flatMap(([name, field]) => {
 		const { type, wrapped } = partsOf(field);
-		const inner = type === "optional" && wrapped ? wrapped : field;
-		const text = v.getDescription(inner) ?? "";
-		const isKnown = type === "optional" && seen.has(text);
-		const isHint = isKnown && (name === "id" || name === "key");
-		if (isLeftOut(name) || ofExports.has(name) || isHint) return [];
-		const item = partsOf(inner).item ?? inner;
-		const fields = partsOf(item).entries;
-		const known = seen.get(fields);
-		const shown = [typeText(inner), known ? `as in ${known}` : "", isKnown ? "" : text];
-		seen.set(text, name);
-		const inside = known ? [] : linesOf(item, `${indent} `, seen);
-		if (fields && !known) seen.set(fields, name);
-		return [
-			[`${indent}${name}${type === "optional" ? "?" : ""}`, shown.filter(Boolean).join(". ")]
-				.filter(Boolean)
-				.join(": "),
-			...inside,
-		];
+		const schema = type === "optional" && wrapped ? wrapped : field;
+		if (ofExports.has(name) || schema === id || schema === key) return [];
+		const item = partsOf(schema).item ?? schema;
+		const inside = partsOf(item).entries && item;
+		const meaning = v.getDescription(schema) ?? "";
+		return { name, sign: schema === field ? "!" : "", inside, type: typeText(schema), meaning };
 	});
 }
 
 const partsOf = (schema: v.GenericSchema) => schema as unknown as SchemaParts;
 
 function typeText(schema: v.GenericSchema): string {
-	const { type, item, options } = partsOf(schema);
-	if (item) return ["list", typeText(item)].filter(Boolean).join(" of ");
-	if (options) return options.map((one) => (one === "" ? '""' : one)).join(" | ");
-	return type === "number" || type === "boolean" ? type : "";
+	const { type, item, options, entries } = partsOf(schema);
+	if (item) return `[${typeText(item)}]`;
+	if (entries) return "{}";
+	if (options) return options.map((one) => (one === "" ? '""' : one)).join("|");
+	const { ref, notation }: Marks = v.getMetadata(schema);
+	return notation ?? ref ?? (type === "number" ? "int" : type === "boolean" ? "bool" : "");
 }

@@ -232,10 +232,10 @@ describe("refuses", () => {
 worldTest("the format is described without asking Discord", async (world) => {
 	world.simulator.requests.clear();
 	const { text } = await world.call("export_guild", { format: true });
-	expect(text).toContain("categories?: list. ");
+	expect(text).toContain("\ncategories: [{");
 	const { text: roles } = await world.call("export_guild", { format: true, parts: ["roles"] });
-	expect(roles).toContain("\nroles?: list. ");
-	expect(roles).not.toContain("\ncategories?: ");
+	expect(roles).toContain("\n hoist: bool (List");
+	expect(roles).not.toContain("\ncategories: ");
 	expect(world.simulator.requests.list()).toEqual([]);
 });
 
