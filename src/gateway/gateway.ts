@@ -117,7 +117,7 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 	const views = new Views(backends, rights);
 	const merged = new MergedCatalog(backends);
 	const offers = new ScopedCatalogs(views, config.callTimeoutMs, firstList);
-	const recent = new RecentCalls();
+	const recent = config.console ? new RecentCalls() : undefined;
 	const withdrawals = store && load.withdrawals().createWithdrawals({ backends, store, recent, log, now: clocks.now });
 	dependentsOfBots.push(...(withdrawals ? [withdrawals] : []), offers, merged, index);
 	addGauges(metrics, {
@@ -160,7 +160,7 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 	});
 	const oauth =
 		config.signIn && store && createSignIn(config.signIn, store, createAskRights(rights, backends), log, signIn);
-	const console = config.console
+	const console = recent
 		? createLazyConsole({
 				backends,
 				views,

@@ -51,7 +51,8 @@ interface CallsOptions {
 	approvals: ApprovalTiming;
 	/** Resolves when the bots have been asked for the first time; undefined afterwards. */
 	firstList(): Promise<unknown> | undefined;
-	recent: RecentCalls;
+	/** Undefined without a console. */
+	recent: RecentCalls | undefined;
 	/** Undefined without a database. */
 	withdrawals: Withdrawals | undefined;
 }
@@ -270,7 +271,7 @@ export class Calls {
 	#afterApproval(response: ClientResponse, record: OpenCall, backend: Backend, signal: Signal) {
 		const { recent, approvals } = this.options;
 		if (pendingApproval(response.message) !== undefined) {
-			recent.approvalChanges++;
+			if (recent) recent.approvalChanges++;
 			this.#noteWaiting(record);
 		}
 		return afterApproval(response, backend, record.principal, signal, approvals);
@@ -348,7 +349,7 @@ export class Calls {
 			backend?.tool(tool) || tool === listInstances.name || backends.some((other) => other.tool(tool) !== undefined);
 		// The name of an unknown tool comes from the client and may be long or contain control characters.
 		if (!isKnown) record.tool = shownName(tool);
-		recent.add(record);
+		recent?.add(record);
 		const instance = backend?.name ?? "";
 		metrics.calls.add([instance, isKnown ? tool : "other", outcome]);
 		if (backend) metrics.callSeconds.observe([instance], seconds);
@@ -360,7 +361,7 @@ export class Calls {
 			tool: record.tool,
 			outcome,
 			ms: Math.round(record.ms),
-			...describePrincipal(principal),
+			...(principal && describePrincipal(principal)),
 		});
 	}
 }

@@ -46,39 +46,29 @@ export interface RecentCall {
 /** At most `maxRecentCalls`. */
 export class RecentCalls {
 	readonly #calls: CallRecord[] = [];
-	#count = 0;
+	/** The `seq` of the next call. */
+	next = 0;
 	/** Changes when a call begins to wait for approval, or somebody decides in the console. */
 	approvalChanges = 0;
 
-	get next(): number {
-		return this.#count;
-	}
-
 	/** Drops the oldest one if there are too many. */
 	add(call: CallRecord): void {
-		this.#calls[this.#count % maxRecentCalls] = call;
-		this.#count++;
+		this.next++;
+		if (this.#calls.push(call) > maxRecentCalls) this.#calls.shift();
 	}
 
 	/** The last kept call with this very object as `principal`. */
 	of(principal: Principal): RecentCall | undefined {
-		for (let seq = this.#count - 1; seq >= 0; seq--) {
-			if (seq < this.#count - maxRecentCalls) return undefined;
-			const call = this.#calls[seq % maxRecentCalls];
-			if (call?.principal === principal) return toRecentCall(call, seq);
-		}
-		return undefined;
+		const at = this.#calls.findLastIndex((call) => call.principal === principal);
+		return at < 0 ? undefined : this.since(this.next - this.#calls.length + at)[0];
 	}
 
 	/** Calls with a number of at least `from`, oldest first. */
 	since(from: number): RecentCall[] {
-		const first = Math.max(from, this.#count - maxRecentCalls, 0);
-		const calls: RecentCall[] = [];
-		for (let seq = first; seq < this.#count; seq++) {
-			const call = this.#calls[seq % maxRecentCalls];
-			if (call) calls.push(toRecentCall(call, seq));
-		}
-		return calls;
+		const first = this.next - this.#calls.length;
+		return this.#calls
+			.slice(Math.max(0, from - first))
+			.map((call, at) => toRecentCall(call, Math.max(from, first) + at));
 	}
 }
 

@@ -15,7 +15,7 @@ const requestTimeoutMs = 5_000;
 interface WithdrawalsOptions {
 	backends: readonly (Pick<Backend, "name" | "waiting" | "withdraw" | "reasonOf"> & { state: { online: boolean } })[];
 	store: Statements;
-	recent: Pick<RecentCalls, "approvalChanges">;
+	recent: Pick<RecentCalls, "approvalChanges"> | undefined;
 	log: Log;
 	/** Milliseconds since 1970. */
 	now: () => number;
@@ -49,7 +49,7 @@ export function createWithdrawals({ backends, store, recent, log, now, intervalM
 			if (gone.length === 0) continue;
 			// No bot waits for another one.
 			bot.withdraw(gone, AbortSignal.timeout(requestTimeoutMs)).then(
-				() => recent.approvalChanges++,
+				() => recent && recent.approvalChanges++,
 				(error) =>
 					log.warn("could not withdraw waiting calls, will retry", { instance: bot.name, reason: bot.reasonOf(error) }),
 			);
