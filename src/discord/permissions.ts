@@ -14,7 +14,8 @@ import {
 	type VoiceBasedChannel,
 } from "discord.js";
 import { type Overwrites, withOverwrites } from "../guild-document/names/overwrites.ts";
-import { officialName, permissionNames } from "../guild-document/names/permission-names.ts";
+import { officialName } from "../guild-document/names/permission-names.ts";
+import { permissionNames } from "../guild-document/read/from-api.ts";
 import { SaidError } from "../texts/said-error.ts";
 import { inList, joined, render, type Said, said, type Text } from "../texts/texts.ts";
 import { actingPerson, currentPerson, isForPeople, isKnownInThread, type Standing } from "./acting-person.ts";
@@ -29,8 +30,8 @@ export {
 	bitOf,
 	bitsByName,
 	officialName,
-	permissionNames,
 } from "../guild-document/names/permission-names.ts";
+export { permissionNames };
 
 /** discord.js's name, such as "ViewChannel". */
 export type Permission = keyof typeof PermissionFlagsBits;

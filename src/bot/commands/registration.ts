@@ -28,7 +28,7 @@ export interface Registration {
 /** At each login, and for each guild that the bot joins. */
 export function keepRegistered(client: Client, options: RegistrationOptions): Registration {
 	const { scope, log, retryMs = defaultRetryMs } = options;
-	let hasRun = false;
+	const registration = { hasRun: false };
 
 	async function register(ready: Client<true>, place: Place, attempt = 0): Promise<void> {
 		if (!ready.isReady()) return;
@@ -49,17 +49,13 @@ export function keepRegistered(client: Client, options: RegistrationOptions): Re
 	client.on(Events.ClientReady, async (ready) => {
 		await register(ready, { wanted: scope === "global" });
 		for (const guildId of ready.guilds.cache.keys()) await register(ready, { guildId, wanted: scope === "guild" });
-		hasRun = true;
+		registration.hasRun = true;
 	});
 	client.on(Events.GuildCreate, (guild) => {
 		const { client: ready, id: guildId } = guild;
 		if (scope === "guild") void register(ready, { guildId, wanted: true });
 	});
-	return {
-		get hasRun() {
-			return hasRun;
-		},
-	};
+	return registration;
 }
 
 interface Place {

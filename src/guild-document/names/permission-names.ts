@@ -20,11 +20,6 @@ export function officialName(name: string): string {
 		.toUpperCase();
 }
 
-/** Discord's names, such as VIEW_CHANNEL. */
-export function permissionNames(bits: bigint): string[] {
-	return [...bitsByName].filter(([, bit]) => (bits & bit) !== 0n).map(([name]) => name);
-}
-
 const otherNames: Readonly<Record<string, string>> = {
 	CREATE_EXPRESSIONS: "CREATE_GUILD_EXPRESSIONS",
 	CREATE_INVITE: "CREATE_INSTANT_INVITE",

@@ -41,14 +41,7 @@ import { compareIds } from "../names/ids.ts";
 import { eventFieldsOf, eventKinds } from "../names/scheduled-event.ts";
 import { levels, noticeFlags } from "../names/setting-names.ts";
 import type { GuildState } from "../steps.ts";
-import {
-	type ApiChannel,
-	apiChannels,
-	compareChannels,
-	isUnseen,
-	permissionNamesOf,
-	rolesFromTop,
-} from "./from-api.ts";
+import { type ApiChannel, apiChannels, compareChannels, isUnseen, permissionNames, rolesFromTop } from "./from-api.ts";
 
 /** All fields; references are ids, not keys. Sections that were not fetched, such as `webhooks`, are left out. */
 export function documentWithIds(state: GuildState): GuildDocument {
@@ -90,7 +83,7 @@ function rawDocument(state: GuildState): GuildDocument {
 		omitted: "default",
 		id: guild.id,
 		settings: settingsOf(state),
-		everyone: permissionNamesOf(everyoneRole?.permissions ?? "0"),
+		everyone: permissionNames(everyoneRole?.permissions ?? "0"),
 		roles: roles.map((role) => roleOf(role, pictures)),
 		emojis: ownEmojis
 			.map((emoji): Emoji & { id: string } => ({
@@ -253,7 +246,7 @@ function roleOf(role: APIRole, pictures: GuildState["pictures"]): Role {
 		hoist: role.hoist,
 		mentionable: role.mentionable,
 		icon: role.icon ? pictures.get(role.icon) : (role.unicode_emoji ?? ""),
-		permissions: permissionNamesOf(role.permissions),
+		permissions: permissionNames(role.permissions),
 	};
 }
 
@@ -269,8 +262,8 @@ function overwritesOf({ permission_overwrites }: ApiChannel, guildId: string): O
 		.toSorted((a, b) => compareIds(a.id, b.id))
 		.map(({ id, type, allow, deny }) => ({
 			...(type === OverwriteType.Member ? { member: id } : { role: id === guildId ? everyone : id }),
-			...(allow !== "0" && { allow: permissionNamesOf(allow) }),
-			...(deny !== "0" && { deny: permissionNamesOf(deny) }),
+			...(allow !== "0" && { allow: permissionNames(allow) }),
+			...(deny !== "0" && { deny: permissionNames(deny) }),
 		}));
 }
 

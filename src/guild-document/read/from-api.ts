@@ -41,11 +41,11 @@ export function compareChannels(a: ApiChannel, b: ApiChannel): number {
 	return Number(isBelowText(a.type)) - Number(isBelowText(b.type)) || a.position - b.position || compareIds(a.id, b.id);
 }
 
-/** A bit without a name is "BIT_" with its number: "BIT_53". */
-export function permissionNamesOf(bits: string | bigint): string[] {
+/** Discord's, such as VIEW_CHANNEL. A bit without a name is "BIT_" with its number: "BIT_53". */
+export function permissionNames(bits: string | bigint): string[] {
 	const all = BigInt(bits);
 	const names = [...bitsByName].filter(([, bit]) => (all & bit) !== 0n).map(([name]) => name);
-	let rest = all & ~allBits;
+	let rest = BigInt.asUintN(64, all & ~allBits);
 	for (let bit = 0; rest !== 0n; bit++, rest >>= 1n) if (rest & 1n) names.push(`BIT_${bit}`);
 	return names;
 }

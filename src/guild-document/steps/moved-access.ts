@@ -5,7 +5,7 @@
 import { PermissionFlagsBits } from "discord.js";
 import { listFirst } from "../../lib/text.ts";
 import { changedBits, type Overwrites, withOverwrites } from "../names/overwrites.ts";
-import { permissionNamesOf } from "../read/from-api.ts";
+import { permissionNames } from "../read/from-api.ts";
 
 const { Administrator, ReadMessageHistory, ViewChannel } = PermissionFlagsBits;
 const watched = ViewChannel | ReadMessageHistory;
@@ -58,7 +58,7 @@ const maxGains = 10;
 /** '"Mods" (VIEW_CHANNEL)'. */
 export function gainsText(gains: readonly Gain[], nameOf: (id: string) => string): string {
 	const texts = gains.map(
-		({ ids, bits }) => `${ids.map(nameOf).join(" together with ")} (${permissionNamesOf(bits).join(", ")})`,
+		({ ids, bits }) => `${ids.map(nameOf).join(" together with ")} (${permissionNames(bits).join(", ")})`,
 	);
 	return listFirst(texts, maxGains, ", ");
 }

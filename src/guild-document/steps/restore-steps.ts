@@ -2,7 +2,7 @@
 
 import { isPlaceholder } from "../match/match.ts";
 import { compareIds } from "../names/ids.ts";
-import { permissionNamesOf } from "../read/from-api.ts";
+import { permissionNames } from "../read/from-api.ts";
 import type { Restore, RestoredField, RestoreItem } from "../restore.ts";
 import type { ApiRequest, Difference, FieldChange, GuildState, Refusal, Step, StepKind } from "../steps.ts";
 import { placeholdersIn } from "./step-list.ts";
@@ -273,7 +273,7 @@ class Restoration implements Difference {
 	/** For people. */
 	#textOf(field: string, value: unknown): string {
 		if (value === null || value === undefined || value === "") return "none";
-		if (field === "permissions" || field.includes(":")) return permissionNamesOf(String(value)).join(", ") || "none";
+		if (field === "permissions" || field.includes(":")) return permissionNames(String(value)).join(", ") || "none";
 		if (field.endsWith("_id")) return this.#nameOf(String(value));
 		return typeof value === "object" ? JSON.stringify(value) : String(value);
 	}

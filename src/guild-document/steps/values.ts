@@ -1,6 +1,6 @@
 // Comparing values of a document, and writing them as texts for people.
 
-import { permissionNamesOf } from "../read/from-api.ts";
+import { permissionNames } from "../read/from-api.ts";
 import type { FieldChange, RawOverwrite } from "../steps.ts";
 
 const sets = new Set([
@@ -85,7 +85,7 @@ function describeOverwrite(overwrite: RawOverwrite | undefined): string {
 	if (!overwrite) return "none";
 	const { allow, deny } = overwrite;
 	return (
-		[...permissionNamesOf(allow), ...permissionNamesOf(deny).map((name) => `-${name}`)].join(", ") ||
+		[...permissionNames(allow), ...permissionNames(deny).map((name) => `-${name}`)].join(", ") ||
 		"nothing allowed or denied"
 	);
 }

@@ -6,7 +6,7 @@ import { botMember } from "../../../discord/permissions.ts";
 import type { Category, Channel, GuildDocument } from "../../../guild-document/format/document.ts";
 import { mapDocument } from "../../../guild-document/format/map-document.ts";
 import { withOverwrites } from "../../../guild-document/names/overwrites.ts";
-import { permissionNamesOf } from "../../../guild-document/read/from-api.ts";
+import { permissionNames } from "../../../guild-document/read/from-api.ts";
 import { rawOverwrites } from "../../../guild-document/steps/to-api.ts";
 
 const needed = Permission.ViewChannel | Permission.ManageChannels | Permission.Connect;
@@ -39,7 +39,7 @@ export function withOwnAccess(guild: Guild, document: GuildDocument): { document
 		if (lost === 0n) return place;
 		names.push(place.name);
 		const { allow = 0n, deny = 0n } = raw.get(me.id) ?? {};
-		const own = { member: me.id, allow: permissionNamesOf(allow | lost), deny: permissionNamesOf(deny & ~lost) };
+		const own = { member: me.id, allow: permissionNames(allow | lost), deny: permissionNames(deny & ~lost) };
 		const others = overwrites.filter(({ member }) => member !== me.id);
 		return { ...place, overwrites: [...others, own] };
 	};

@@ -5,7 +5,7 @@ import { SnowflakeUtil } from "discord.js";
 import { time } from "../../../discord/describe.ts";
 import { powerfulPermissions } from "../../../discord/powers.ts";
 import { countOf, oneField, oneLine, resultLines, truncate } from "../../../discord/text.ts";
-import { permissionNames } from "../../../guild-document/names/permission-names.ts";
+import { permissionNames } from "../../../guild-document/read/from-api.ts";
 import type { FieldChange, Refusal } from "../../../guild-document/steps.ts";
 import { listFirst } from "../../../lib/text.ts";
 import type { Plan, PlannedStep } from "./plans.ts";
