@@ -46,17 +46,14 @@ export class HttpFailure extends Error {
 	}
 }
 
-/** Resolves with status and headers. Rejects with an HttpFailure, after an abort with the cause `signal.reason`. */
-export type Send = (request: HttpRequest, signal: Signal) => Promise<HttpResponse>;
-
 /** One of the methods is called, once. They must not throw. */
 export interface ResponseHandler {
 	responded(response: HttpResponse): void;
-	/** No response; `cause` is what `Send` would reject with. */
+	/** No response; `cause` is an HttpFailure, after an abort with the cause `signal.reason`. */
 	failed(cause: unknown): void;
 }
 
-/** Like `Send`, but reports to an object instead of a promise, which costs less. Never throws. */
+/** Sends a request. Reports to an object instead of a promise, which costs less. Never throws. */
 export type Dispatch = (request: HttpRequest, signal: Signal, handler: ResponseHandler) => void;
 
 function tooLarge(maxBytes: number): HttpFailure {
@@ -72,19 +69,17 @@ export function noRoom({ maxBytes }: ByteBudget): HttpFailure {
 }
 
 /** Uses `fetch`, with a new connection for each request. "unsent" only if no connection was made. */
-export function createFetchSend(url: string, budget?: ByteBudget): Send {
+export function createFetchDispatch(url: string, budget?: ByteBudget): Dispatch {
 	const owner = {};
-	return async (request, signal) => {
-		const { method, headers, requestId, caller, trace, body } = request;
-		const { maxBodyBytes = Number.POSITIVE_INFINITY } = request;
+	const send = async (request: HttpRequest, signal: Signal): Promise<HttpResponse> => {
+		const { method, headers, requestId, caller, trace, body, maxBodyBytes = Infinity } = request;
 		if (signal.aborted) throw abortFailure(signal, "unsent");
 		const own = new AbortController();
 		const fail = (cause: unknown, progress: Progress) => {
 			if (own.signal.aborted) throw own.signal.reason;
 			if (signal.aborted) throw abortFailure(signal, progress);
 			if (cause instanceof HttpFailure) throw cause;
-			const message = describeConnectionError(cause);
-			throw new HttpFailure(message, progress, { cause });
+			throw new HttpFailure(describeConnectionError(cause), progress, { cause });
 		};
 		async function* readBody({ body }: Response) {
 			const overflow = (full: ByteBudget) => own.abort(noRoom(full));
@@ -126,6 +121,11 @@ export function createFetchSend(url: string, budget?: ByteBudget): Send {
 			discard: () => void response.body?.cancel().catch(() => {}),
 		};
 	};
+	return (request, signal, handler) =>
+		void send(request, signal).then(
+			(response) => handler.responded(response),
+			(cause) => handler.failed(cause),
+		);
 }
 
 function hadNoConnection(cause: unknown): boolean {

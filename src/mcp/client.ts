@@ -2,14 +2,7 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
 // It opens a session and sends requests in it. It sends none twice.
 
-import {
-	type Dispatch,
-	HttpFailure,
-	type HttpRequest,
-	type HttpResponse,
-	type ResponseHandler,
-	type Send,
-} from "../lib/http.ts";
+import { type Dispatch, HttpFailure, type HttpRequest, type HttpResponse, type ResponseHandler } from "../lib/http.ts";
 import { hasMoreValues, isObject, type JsonObject, parseJson } from "../lib/json.ts";
 import { encodePrincipal, type Principal } from "../lib/principal.ts";
 import type { Signal } from "../lib/signal.ts";
@@ -83,9 +76,7 @@ export class ServerDraining extends ClientError {
 
 export interface ClientOptions {
 	/** Sends to the URL of the MCP server. */
-	send: Send;
-	/** Without a promise for each request. Default: by `send`. */
-	dispatch?: Dispatch | undefined;
+	dispatch: Dispatch;
 	token?: string;
 	/** Sent instead of the host in the server's URL. */
 	host?: string;
@@ -116,7 +107,7 @@ export interface Client {
 }
 
 export function createClient(options: ClientOptions): Client {
-	const { dispatch = dispatchBy(options.send) } = options;
+	const { dispatch } = options;
 	let lastId = 0;
 	const common = {
 		"Content-Type": "application/json",
@@ -176,7 +167,9 @@ export function createClient(options: ClientOptions): Client {
 	): Promise<number> {
 		try {
 			const headers = headersIn(session);
-			const response = await options.send({ method, headers, body }, signal);
+			const response = await new Promise<HttpResponse>((responded, failed) =>
+				dispatch({ method, headers, body }, signal, { responded, failed }),
+			);
 			response.discard();
 			return response.status;
 		} catch (cause) {
@@ -234,14 +227,6 @@ function readSession({ result, error }: ClientResponse["message"], id: string | 
 		...(isObject(prompts) && { hasPrompts: true }),
 		...(isObject(experimental) && { experimental: Object.keys(experimental) }),
 	};
-}
-
-function dispatchBy(send: Send): Dispatch {
-	return (request, signal, handler) =>
-		void send(request, signal).then(
-			(response) => handler.responded(response),
-			(cause) => handler.failed(cause),
-		);
 }
 
 class PendingRequest implements ResponseHandler {

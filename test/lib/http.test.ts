@@ -1,7 +1,8 @@
 // `fetch` as an exchange of ours. How far a request got is held against real servers in test/mcp/client.test.ts.
 
 import { expect, test } from "bun:test";
-import { createFetchSend, HttpFailure } from "../../src/lib/http.ts";
+import { createFetchDispatch, HttpFailure } from "../../src/lib/http.ts";
+import { sendBy } from "../support/send.ts";
 
 test("a request that is given up before it begins was not sent", async () => {
 	let requests = 0;
@@ -12,7 +13,7 @@ test("a request that is given up before it begins was not sent", async () => {
 			return new Response();
 		},
 	});
-	const send = createFetchSend(server.url.href);
+	const send = sendBy(createFetchDispatch(server.url.href));
 	const error = await send({ method: "POST", headers: {}, body: "hello" }, AbortSignal.abort("nobody waits")).catch(
 		(error) => error,
 	);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { createServer as createTcpServer } from "node:net";
 import { HttpClient } from "../../src/gateway/http/http-client.ts";
-import { createFetchSend } from "../../src/lib/http.ts";
+import { createFetchDispatch } from "../../src/lib/http.ts";
 import {
 	type ClientOptions,
 	type ClientResponse,
@@ -23,8 +23,11 @@ import {
 const token = "a-token-of-the-test";
 /** What carries the requests, and whether it takes a coding that it did not ask for. */
 const carriers = {
-	fetch: { carry: createFetchSend, undoesCodings: true },
-	"our HTTP client": { carry: (url: string) => new HttpClient({ url, maxConnections: 8 }).send, undoesCodings: false },
+	fetch: { carry: createFetchDispatch, undoesCodings: true },
+	"our HTTP client": {
+		carry: (url: string) => new HttpClient({ url, maxConnections: 8 }).dispatch,
+		undoesCodings: false,
+	},
 };
 let carrier: (typeof carriers)[keyof typeof carriers] = carriers.fetch;
 
@@ -34,7 +37,7 @@ const session: ClientSession = { id: "s", protocolVersion: "2025-11-25" };
 
 function clientOf(url: string, options: Partial<ClientOptions> = {}) {
 	const client = createClient({
-		send: carrier.carry(`${url}/mcp`),
+		dispatch: carrier.carry(`${url}/mcp`),
 		token,
 		info: { name: "test", version: "1" },
 		...options,
@@ -391,7 +394,7 @@ describe.each(Object.keys(carriers) as (keyof typeof carriers)[])("over %s", (na
 
 		test("has no Authorization without a token", async () => {
 			await using stub = startStubBackend();
-			const client = createClient({ send: carrier.carry(`${stub.url}/mcp`), info: { name: "test", version: "1" } });
+			const client = createClient({ dispatch: carrier.carry(`${stub.url}/mcp`), info: { name: "test", version: "1" } });
 			await client.connect(testTimeout());
 			for (const { headers } of stub.requests) expect(headers.has("authorization")).toBe(false);
 		});

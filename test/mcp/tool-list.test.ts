@@ -3,8 +3,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { request } from "node:http";
 import { gunzipSync } from "node:zlib";
-import { createFetchSend } from "../../src/lib/http.ts";
+import { createFetchDispatch } from "../../src/lib/http.ts";
 import { type BothServers, modernRequest, rawTool, startBothServers, token } from "../support/both-servers.ts";
+import { sendBy } from "../support/send.ts";
 
 let servers: BothServers;
 beforeAll(async () => {
@@ -146,7 +147,7 @@ describe.each(["bot", "gateway"] as const)("the %s", (at) => {
 
 test("a bot that is reached by fetch is understood, though fetch asks for packed answers", async () => {
 	const body = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
-	const response = await createFetchSend(servers.bot)(
+	const response = await sendBy(createFetchDispatch(servers.bot))(
 		{ method: "POST", headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" }, body },
 		new AbortController().signal,
 	);

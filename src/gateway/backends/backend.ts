@@ -3,7 +3,7 @@
 // (backend-session.ts), one of which no byte was written, and once a tool that only reads.
 
 import { ByteBudget } from "../../lib/byte-budget.ts";
-import { createFetchSend, type Send } from "../../lib/http.ts";
+import { createFetchDispatch, type Dispatch } from "../../lib/http.ts";
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Counter, Histogram } from "../../lib/metrics.ts";
@@ -61,7 +61,7 @@ export interface BackendOptions {
 	/** The state, tools or guilds may have changed. */
 	onChange(): void;
 	/** Default: a client with a connection pool for http: URLs, `fetch` for https: URLs. */
-	connect?: ((endpoint: string, budget: ByteBudget) => Send) | undefined;
+	connect?: ((endpoint: string, budget: ByteBudget) => Dispatch) | undefined;
 }
 
 export interface ForwardedCall extends SessionRequest {
@@ -120,7 +120,7 @@ export class Backend {
 		this.#toolsReader = options.toolsReader ?? new ToolsReader(1);
 		this.#inFlight = new Semaphore({ max: maxInFlight, maxWaiting: maxInFlight, maxWaitMs: maxQueueMs });
 		const url = instance.endpoint;
-		const { connect = createFetchSend } = options;
+		const { connect = createFetchDispatch } = options;
 		if (url.startsWith("http:") && !options.connect)
 			this.#http = new HttpClient({ url, maxConnections: maxInFlight + spareConnections, budget });
 		this.health = new BackendHealth({
@@ -136,8 +136,7 @@ export class Backend {
 		});
 		this.session = new BackendSession({
 			client: createClient({
-				send: this.#http?.send ?? connect(url, budget),
-				dispatch: this.#http?.dispatch,
+				dispatch: this.#http?.dispatch ?? connect(url, budget),
 				token,
 				info,
 				// By default bots only accept loopback names in the Host header, whatever name is used to reach them.

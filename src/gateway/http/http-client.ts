@@ -2,14 +2,7 @@
 // connections. A failed request says how far it got. No request is written twice.
 
 import type { ByteBudget } from "../../lib/byte-budget.ts";
-import {
-	abortFailure,
-	type Dispatch,
-	HttpFailure,
-	type HttpRequest,
-	type HttpResponse,
-	type Send,
-} from "../../lib/http.ts";
+import { abortFailure, type Dispatch, HttpFailure, type HttpRequest } from "../../lib/http.ts";
 import { principalHeader } from "../../lib/principal.ts";
 import { Semaphore } from "../../lib/semaphore.ts";
 import { Connection, Exchange } from "./http-connection.ts";
@@ -60,12 +53,6 @@ export class HttpClient {
 	get open(): number {
 		return this.#connections.size;
 	}
-
-	send: Send = (request, signal) => {
-		const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
-		this.dispatch(request, signal, { responded: resolve, failed: reject });
-		return promise;
-	};
 
 	dispatch: Dispatch = (request, signal, handler) => {
 		try {

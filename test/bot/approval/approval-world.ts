@@ -3,7 +3,7 @@
 import * as v from "valibot";
 import { type Bot, startBot } from "../../../src/bot/bot.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
-import { createFetchSend } from "../../../src/lib/http.ts";
+import { createFetchDispatch } from "../../../src/lib/http.ts";
 import { isObject, type JsonObject } from "../../../src/lib/json.ts";
 import type { Principal } from "../../../src/lib/principal.ts";
 import { type ClientSession, createClient } from "../../../src/mcp/client.ts";
@@ -109,7 +109,11 @@ export async function startApprovalWorld(options: ApprovalWorldOptions = {}): Pr
 			approval: { waitMs: options.waitMs ?? 0, now: () => Date.now() + clock.offsetMs, backOffMs: [5, 50] },
 		});
 		await until("the bot is ready", () => (options.hasDatabase === false ? bot.ready : bot.loaded));
-		const client = createClient({ send: createFetchSend(bot.url), token, info: { name: "test client", version: "0" } });
+		const client = createClient({
+			dispatch: createFetchDispatch(bot.url),
+			token,
+			info: { name: "test client", version: "0" },
+		});
 		const session = await client.connect(AbortSignal.timeout(90_000));
 		return { bot, client, session };
 	};

@@ -6,7 +6,7 @@ import { toml } from "../../../src/bot/config/settings.ts";
 import type { BotTool } from "../../../src/bot/tool/context.ts";
 import { accessors, offerTools } from "../../../src/bot/tool/search/offered-tools.ts";
 import { callingTools, tools as realTools } from "../../../src/bot/tools/index.ts";
-import { createFetchSend } from "../../../src/lib/http.ts";
+import { createFetchDispatch } from "../../../src/lib/http.ts";
 import type { Principal } from "../../../src/lib/principal.ts";
 import { createClient } from "../../../src/mcp/client.ts";
 import { until } from "../../support/until.ts";
@@ -136,7 +136,11 @@ async function startTwoGuilds() {
 		},
 		{ mcpToken: token, toml: v.parse(toml, { bot_name: "Alpha" }) },
 	);
-	const client = createClient({ send: createFetchSend(world.bot.url), token, info: { name: "test", version: "0" } });
+	const client = createClient({
+		dispatch: createFetchDispatch(world.bot.url),
+		token,
+		info: { name: "test", version: "0" },
+	});
 	const session = await client.connect(AbortSignal.timeout(90_000));
 	const as = (principal: Principal) => async (method: string, params: object) => {
 		const signal = AbortSignal.timeout(90_000);

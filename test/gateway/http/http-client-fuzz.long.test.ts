@@ -5,6 +5,7 @@ import { afterAll, expect, test } from "bun:test";
 import { HttpClient } from "../../../src/gateway/http/http-client.ts";
 import { seeded } from "../../support/random.ts";
 import { randomResponse } from "../../support/random-response.ts";
+import { sendBy } from "../../support/send.ts";
 
 const seed = Number(process.env.FUZZ_SEED ?? 20261121);
 const seconds = Number(process.env.FUZZ_SECONDS ?? 0);
@@ -36,6 +37,7 @@ const stub = Bun.listen<{ received: string }>({
 const url = `http://127.0.0.1:${stub.port}/`;
 // The stub closes each connection after its answer, so none is used again.
 const client = new HttpClient({ url, maxConnections: batchSize, idleTimeoutMs: 0 });
+const send = sendBy(client.dispatch);
 afterAll(() => {
 	client.close();
 	stub.stop(true);
@@ -65,7 +67,7 @@ async function compare(pieces: Uint8Array[]) {
 	// Nothing here works for that long.
 	const signal = AbortSignal.timeout(60_000);
 	const [ours, theirs] = await Promise.all([
-		outcomeOf(() => client.send({ method, headers: {}, body }, signal)),
+		outcomeOf(() => send({ method, headers: {}, body }, signal)),
 		outcomeOf(() =>
 			fetch(url, {
 				method,

@@ -7,6 +7,7 @@ import { HttpClient } from "../../../src/gateway/http/http-client.ts";
 import { HttpFailure, type HttpResponse } from "../../../src/lib/http.ts";
 import { PlainSignal } from "../../../src/lib/signal.ts";
 import { type Random, seeded } from "../../support/random.ts";
+import { sendBy } from "../../support/send.ts";
 
 const seed = Number(process.env.FUZZ_SEED ?? 20261121);
 const seconds = Number(process.env.FUZZ_SECONDS ?? 0);
@@ -77,6 +78,7 @@ const stub = Bun.listen<Peer>({
 	},
 });
 const client = new HttpClient({ url: `http://127.0.0.1:${stub.port}/`, maxConnections: 6, idleTimeoutMs: 60 });
+const send = sendBy(client.dispatch);
 afterAll(() => {
 	client.close();
 	stub.stop(true);
@@ -152,7 +154,7 @@ async function exchange(random: Random, key: string) {
 		() => setTimeout(giveUp, random.below(6)),
 	])();
 	try {
-		const response = await client.send(request, signal);
+		const response = await send(request, signal);
 		if (random.below(8) === 0) {
 			response.discard();
 			return "discarded";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { HttpClient, type HttpClientOptions } from "../../../src/gateway/http/http-client.ts";
 import { ByteBudget } from "../../../src/lib/byte-budget.ts";
 import {
-	createFetchSend,
+	createFetchDispatch,
 	HttpFailure,
 	type HttpRequest,
 	type HttpResponse,
@@ -15,6 +15,7 @@ import {
 	type ResponseHandler,
 } from "../../../src/lib/http.ts";
 import { ownHost } from "../../support/own-host.ts";
+import { sendBy } from "../../support/send.ts";
 import { until } from "../../support/until.ts";
 
 type Peer = Bun.Socket<{ received: string; requests: number }>;
@@ -72,8 +73,10 @@ function takeRequest(peer: Peer): string | undefined {
 function clientFor(url: string, options: Partial<HttpClientOptions> = {}) {
 	const client = new HttpClient({ url, maxConnections: 4, ...options });
 	closers.push(() => client.close());
-	return client;
+	return Object.assign(client, { send: sendBy(client.dispatch) });
 }
+
+type Client = ReturnType<typeof clientFor>;
 
 /** A stub, and a client of it. The stub answers "x" unless told otherwise. */
 function startPair(
@@ -111,7 +114,7 @@ async function failureOf(sent: Promise<HttpResponse>): Promise<HttpFailure> {
 	return fault;
 }
 
-const expectPostFails = (client: HttpClient, ...rest: [Progress, RegExp | string]) =>
+const expectPostFails = (client: Client, ...rest: [Progress, RegExp | string]) =>
 	expectFailure(client.send(post, never), ...rest);
 
 async function expectFailure(sent: Promise<HttpResponse>, progress: Progress, message: RegExp | string) {
@@ -377,7 +380,7 @@ describe("an answer", () => {
 		"whose body of %s is larger than its request wants is refused, over fetch as well, and no other",
 		async (_what, bytes) => {
 			const stub = startStub((peer) => void peer.end(bytes));
-			for (const { send } of [clientFor(stub.url), { send: createFetchSend(stub.url) }]) {
+			for (const { send } of [clientFor(stub.url), { send: sendBy(createFetchDispatch(stub.url)) }]) {
 				const wanting = (maxBodyBytes: number) => send({ ...post, maxBodyBytes }, never);
 				await expectFailure(wanting(9), "answered", "larger than 9 bytes");
 				expect(await read(await wanting(50))).toBe("1234567890");
@@ -392,7 +395,7 @@ describe("a budget of bytes", () => {
 	/** Two clients of one stub with a budget of 1,000 bytes, over either carrier. */
 	const carriers = {
 		"our client": (url: string, budget: ByteBudget) => clientFor(url, { budget }).send,
-		fetch: (url: string, budget: ByteBudget) => createFetchSend(url, budget),
+		fetch: (url: string, budget: ByteBudget) => sendBy(createFetchDispatch(url, budget)),
 	};
 	const full = "unfinished responses together exceed 1000 bytes";
 
@@ -543,7 +546,7 @@ describe("a body of known length, as one", () => {
 
 describe("a handler in place of a promise", () => {
 	/** A handler that writes down what it is told, and how many connections the client had then. */
-	function startHandler(client: HttpClient) {
+	function startHandler(client: Client) {
 		const told: string[] = [];
 		const { promise, resolve } = Promise.withResolvers<HttpResponse | Error>();
 		const tell = (what: string, outcome: HttpResponse | Error) => {
@@ -710,8 +713,8 @@ describe("connections", () => {
 		const code = `
 			const { HttpClient } = await import(${file});
 			const client = new HttpClient({ url: ${JSON.stringify(stub.url)}, maxConnections: 1, idleTimeoutMs: 1e8 });
-			await client.send({ method: "POST", headers: {}, body: "" }, new AbortController().signal);
-			console.log(client.open);
+			const responded = () => console.log(client.open);
+			client.dispatch({ method: "POST", headers: {}, body: "" }, new AbortController().signal, { responded });
 		`;
 		const child = Bun.spawn([process.execPath, "-e", code], { stdout: "pipe" });
 		closers.push(() => child.kill());

@@ -4,7 +4,7 @@ import { PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { startBot } from "../../../../src/bot/bot.ts";
 import { toml } from "../../../../src/bot/config/settings.ts";
-import { createFetchSend } from "../../../../src/lib/http.ts";
+import { createFetchDispatch } from "../../../../src/lib/http.ts";
 import type { JsonObject } from "../../../../src/lib/json.ts";
 import type { Principal } from "../../../../src/lib/principal.ts";
 import { createClient } from "../../../../src/mcp/client.ts";
@@ -114,7 +114,7 @@ export async function startReportsWorld(place?: Pick<Place, "settings">, options
 		/** Calls a tool as an MCP client, in a person's name if there is one. */
 		async call(person: string | undefined, name: string, args: JsonObject) {
 			const client = createClient({
-				send: createFetchSend(bot.url),
+				dispatch: createFetchDispatch(bot.url),
 				token,
 				info: { name: "test client", version: "0" },
 			});
