@@ -6,7 +6,7 @@ import { Glob } from "bun";
 
 /** Maximum lines of the .ts and .js files of each folder, below src. "bot/." is what stands at the bot's root. */
 const budgets: Record<string, number> = {
-	"bot/.": 441,
+	"bot/.": 420,
 	"bot/approval": 2080,
 	"bot/commands": 2790,
 	"bot/config": 1090,
@@ -25,13 +25,13 @@ const budgets: Record<string, number> = {
 	ai: 850,
 	build: 350,
 	demo: 540,
-	discord: 6773,
-	gateway: 10_355,
+	discord: 6765,
+	gateway: 10_320,
 	"guild-document": 5320,
 	guildhall: 60,
 	install: 1095,
 	lib: 4085,
-	mcp: 2825,
+	mcp: 2795,
 	pages: 5295,
 	simulator: 16_400,
 	// Nearly all of it is the two language files.
