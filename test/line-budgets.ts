@@ -21,7 +21,7 @@ const budgets: Record<string, number> = {
 	"bot/setup": 1320,
 	"bot/store": 2990,
 	"bot/tool": 3815,
-	"bot/tools": 11_484,
+	"bot/tools": 11_490,
 	ai: 850,
 	build: 350,
 	demo: 540,

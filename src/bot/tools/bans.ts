@@ -332,7 +332,7 @@ export const getBans = readTool({
 	name: "get_bans",
 	toolset: "moderation",
 	title: "Get bans",
-	description: "List bans by user id, with date and author, or search them by name.",
+	description: "List bans by user id, with date, reason and moderator, or search them by name.",
 	permissions: ["BanMembers"],
 	input: {
 		guild_id,

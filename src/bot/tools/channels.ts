@@ -243,17 +243,19 @@ export const listChannels = readTool({
 			shown.length === 0
 				? `The guild has no channels${where}${idle}.`
 				: `${shown.length} channel(s)${where}${idle}, from the top${since ? "" : ", categories above their channels"}:`,
-			shown.map((channel) => lineOf(channel, latestOf(channel))),
+			// Without their categories in the list, the lines name them.
+			shown.map((channel) => lineOf(channel, latestOf(channel), !category && Boolean(since ?? query))),
 			uncertain.length > 0 && `Not all archived threads could be read in: ${uncertain.join(", ")}.`,
 		);
 	},
 });
 
-function lineOf(channel: find.Channel, latestMs?: number): string {
+function lineOf(channel: find.Channel, latestMs?: number, showsCategory = false): string {
 	if (isObfuscated(channel)) return fieldLine(channelLabel(channel), `ID: ${channel.id}`, kindName(channel));
 	const { topic, nsfw, slowmode, user_limit } = currentFields(channel);
 	return fieldLine(
 		`#${oneField(channel.name)} | ID: ${channel.id} | ${kindName(channel)}`,
+		showsCategory && channel.parent && `in ${oneField(channel.parent.name)}`,
 		...accessForEveryone(channel),
 		user_limit > 0 && `limit: ${user_limit}`,
 		topic && `topic: ${topicStart(topic)}`,

@@ -57,7 +57,7 @@ export const checkPermissions = readTool({
 		const subjects = [...users, ...roles];
 		const [subject] = subjects;
 		const isDetail = subjects.length === 1 && places.length === 1;
-		const asksGuild = asked ? asked.some(isGuildWide) : subject && all_channels;
+		const asksGuild = (subject && all_channels) || asked?.some(isGuildWide);
 		if (places.length === 0 || (asksGuild && !isDetail)) places.unshift(placeOf(undefined));
 		const isUnknown = ({ source }: Place) => source && isObfuscated(source);
 		const known = places.filter((place) => !isUnknown(place));

@@ -320,6 +320,8 @@ describe("list_channels", () => {
 				expect(all).toContainEqual(expect.stringMatching(new RegExp(`^#${name} .* \\| last message: \\d{4}-`)));
 			expect((await list({ silent_since: "7d" }))[0]).toStartWith("The guild has no channels in #box");
 			simulator.faults.refuse(`GET /channels/${shelved.id}/threads/archived/public`, 50001);
+			const everywhere = await world.call("list_channels", { silent_since });
+			expect(everywhere.text).toMatch(/\n#quiet \| ID: \d+ \| text \| in box \| last message: 2020-02-29\n/);
 			expect((await list({ silent_since })).at(-1)).toBe(
 				`Not all archived threads could be read in: #shelved (ID: ${shelved.id}).`,
 			);
