@@ -103,11 +103,7 @@ function partLines(part: string, left: Things | undefined, right: Things | undef
 	const changed = both.filter((name) => changes.get(name));
 	if (left.has("") || right.has("")) return changed.map((name) => `${part}: ${changes.get(name)}`);
 	const onlyIn = (side: string, one: Things, other: Things) =>
-		only(
-			side,
-			[...one.keys()].filter((name) => !other.has(name)),
-			all,
-		);
+		only(side, [...new Set(one.keys()).difference(other)], all);
 	const same = part === "channels" || part === "categories" ? "equal, with their access" : "equal";
 	const differ = changed.length === 0 ? same : `${changed.length} of them differ`;
 	return [

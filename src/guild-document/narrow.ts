@@ -65,8 +65,9 @@ export function forOtherGuild(
 	const place = <One extends Channel | Category>(one: One): One => {
 		const isKept = ({ role }: Overwrite) => role !== undefined && !lost.has(role);
 		const [overwrites, left = []] = [one.overwrites?.filter(isKept), one.overwrites?.filter((each) => !isKept(each))];
-		for (const { role, member } of left) {
-			const whose = role === undefined ? `member ${member}` : `role ${role}`;
+		for (const { role, member, allow = [], deny = [] } of left) {
+			const held = [...allow, ...deny.map((name) => `-${name}`)].join(", ");
+			const whose = `${role === undefined ? `member ${member}` : `role ${role}`} (${held})`;
 			places.set(whose, [...(places.get(whose) ?? []), one.name]);
 		}
 		return present({ ...withoutId(one), overwrites });

@@ -52,10 +52,7 @@ export function createDocumentRoute({ handle, log }: DocumentRouteOptions) {
 		if (request.method !== "POST") return methodNotAllowed("POST");
 		http.timeout(request, maxQuietSeconds);
 		if (running >= maxConcurrent)
-			return refuse(
-				503,
-				`The bot already carries out ${maxConcurrent} requests to export, plan or change guilds. Try again in a moment.`,
-			);
+			return refuse(503, `The bot already carries out ${maxConcurrent} such requests. Try again in a moment.`);
 		running += 1;
 		try {
 			return await respond(path, request);

@@ -30,19 +30,10 @@ export interface WiringOptions {
 }
 
 /** Starts nothing. */
-export function wireGuildDocuments({
-	connection,
-	store,
-	mutex,
-	log,
-	denies,
-	guilds,
-	backup,
-	notify,
-	registry,
-}: WiringOptions) {
+export function wireGuildDocuments({ mutex, denies, backup, notify, ...shared }: WiringOptions) {
+	const { connection, store, log, guilds } = shared;
 	const pictures = createPictures({ store, downloads: connection.pictures });
-	const backups = new Backups({ settings: backup, guilds, connection, store, pictures, log, registry });
+	const backups = new Backups({ ...shared, settings: backup, pictures });
 	const mayTouch = (guildId: string) => guilds?.has(guildId) ?? true;
 	const messages = (guildId: string) => selectGuildMessages(store.sql, guildId);
 	const rules = createRules({ connection, pictures, messages, denies });
@@ -50,14 +41,10 @@ export function wireGuildDocuments({
 	const deletionWatch =
 		backup && backup.alarm_deletions > 0
 			? new DeletionWatch({
+					...shared,
 					settings: { deletions: backup.alarm_deletions, windowMs: backup.alarm_window },
-					guilds,
 					notify,
-					connection,
 					backups,
-					store,
-					log,
-					registry,
 				})
 			: undefined;
 	return { pictures, backups, deletionWatch, guildDocuments, mayTouch };

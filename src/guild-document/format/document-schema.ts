@@ -59,6 +59,8 @@ const optional = v.optional;
 export interface Marks {
 	default?: unknown;
 	ref?: "role" | "channel" | "emoji";
+	/** Of a new thing. An existing one has it already. */
+	isNeeded?: boolean;
 	/** Without it, its thing is nothing. */
 	isIdentity?: true;
 	/** How its text is written, if not freely: what the format's description calls it. */
@@ -69,6 +71,8 @@ const marked = <S extends v.GenericSchema>(schema: S, marks: Marks) =>
 /** A field that may be left out: exports do so if it has its default value. */
 const defaulted = <S extends v.GenericSchema>(value: NoInfer<v.InferInput<S>>, schema: S) =>
 	v.optional(marked(schema, { default: value }));
+/** A field that only new things need. */
+const needed = <S extends v.GenericSchema>(schema: S) => v.optional(marked(schema, { isNeeded: true }));
 
 export const id = withText(
 	v.pipe(
@@ -160,16 +164,7 @@ export const settings = v.strictObject({
 	rules_channel: reference("Channel with the rules; communities only"),
 	public_updates_channel: reference("Channel for Discord's notices to moderators; communities only"),
 	safety_alerts_channel: reference("Channel for safety alerts; communities only"),
-	preferred_locale: defaulted(
-		"en-US",
-		withText(
-			v.pipe(
-				v.string("expected a locale such as en-US"),
-				v.regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, "expected a locale such as en-US"),
-			),
-			"Language, such as en-US or de; communities only.",
-		),
-	),
+	preferred_locale: defaulted("en-US", text(2, 20, "Language, such as en-US or de; communities only.")),
 	premium_progress_bar_enabled: defaulted(false, flag("Show the boost progress.")),
 });
 
@@ -309,7 +304,7 @@ const words = (description: string) => list(text(1, 60, "A word; * stands for an
 export const automod = v.strictObject({
 	name: text(1, 100, "Name of the rule."),
 	id: optional(id),
-	trigger: choice(triggerNames, "What the rule looks for."),
+	trigger: needed(choice(triggerNames, "What the rule looks for. Required if new.")),
 	enabled: defaulted(true, flag("Whether the rule is on. Default: true.")),
 	keyword_filter: defaulted([], words("Blocked words.")),
 	regex_patterns: defaulted([], list(text(1, 260, "A pattern."), 10, "Blocked regular expressions.")),
@@ -343,21 +338,17 @@ export const scheduledEvent = v.strictObject({
 	name: text(1, 100, "Name of the event."),
 	id: optional(id),
 	description: defaulted("", text(0, 1000, "Description.")),
-	kind: choice(Object.keys(eventKinds) as (keyof typeof eventKinds)[], "Where it takes place."),
+	kind: needed(
+		choice(Object.keys(eventKinds) as (keyof typeof eventKinds)[], "Where it takes place. Required if new."),
+	),
 	channel: reference("Stage or voice channel"),
 	location: defaulted("", text(0, 100, "Of an external event, which also needs an end.")),
-	start: instant("With another start it is another event, unless it has an `id`."),
+	start: needed(instant("With another start it is another event, unless it has an `id`. Required if new.")),
 	end: defaulted("", instant('End in UTC; "" for none.')),
 });
 
 export const emoji = v.strictObject({
-	name: withText(
-		v.pipe(
-			v.string("expected a text; put numbers in quotes"),
-			v.regex(/^[^\s:]{1,32}$/, "expected 2 to 32 letters, digits and _"),
-		),
-		"Name of the emoji.",
-	),
+	name: text(1, 32, "Name of the emoji."),
 	id: optional(id),
 	key: optional(key),
 	animated: defaulted(false, flag("Whether it moves.")),

@@ -44,7 +44,7 @@ function linesOf(fields: readonly Field[], indent: string, known: Set<unknown>, 
 		known.add(name).add(meaning);
 		const isSaid = type === name || type === `[${name.replace(/s$/, "")}]` || name.endsWith(`_${type}`);
 		const shown = isFull ? type : isSaid ? "" : type.replace(constants, "$1ENUM$2");
-		return `${name}${sign}${shown && `: ${shown}`}${isExplained ? ` (${meaning.replace(/\.$/, "")})` : ""}`;
+		return `${name}${sign}${shown && `: ${shown}`}${isExplained ? ` (${meaning.replace(/\.( Required if new\.)?$/, "")})` : ""}`;
 	};
 	return fields.flatMap((field) => {
 		const { inside, type } = field;
@@ -69,7 +69,8 @@ function fieldsOf(schema: v.GenericSchema) {
 		const item = partsOf(schema).item ?? schema;
 		const inside = partsOf(item).entries && item;
 		const meaning = v.getDescription(schema) ?? "";
-		return { name, sign: schema === field ? "!" : "", inside, type: typeText(schema), meaning };
+		const { isNeeded = schema === field }: Marks = v.getMetadata(schema);
+		return { name, sign: isNeeded ? "!" : "", inside, type: typeText(schema), meaning };
 	});
 }
 

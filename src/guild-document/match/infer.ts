@@ -60,14 +60,25 @@ export function inferFromGuild(document: GuildDocument, current: GuildDocument, 
 			);
 		return [...kinds][0] ?? "text";
 	};
-	const isManaged = ({ id, name }: Role): boolean => {
-		const roles = current.roles ?? [];
-		const same = roles.find((one) => id !== undefined && one.id === id);
-		if (same) return same.managed ?? false;
-		const named = roles.filter((one) => one.name === name.trim());
-		return named.length > 0 && named.every(({ managed }) => managed);
+	/** Those of its name, unless one has its id. */
+	const alike = <T extends Thing>({ id, name }: T, things: readonly T[] = []): T[] => {
+		const same = things.find((one) => id !== undefined && one.id === id);
+		return same ? [same] : things.filter((one) => one.name === name.trim());
+	};
+	const sameOf = <T extends Thing>(thing: T, things: readonly T[] | undefined) => {
+		const [one, other] = alike(thing, things);
+		return other ? undefined : one;
+	};
+	const isManaged = (role: Role): boolean => {
+		const roles = alike(role, current.roles);
+		return roles.length > 0 && roles.every(({ managed }) => managed);
 	};
 	return mapDocument(document, {
+		automod: (rule) => ({ ...rule, trigger: rule.trigger ?? sameOf(rule, current.automod)?.trigger }),
+		events: (event) => {
+			const same = sameOf(event, current.events);
+			return { ...event, kind: event.kind ?? same?.kind, start: event.start ?? same?.start };
+		},
 		roles: (role) => ({ ...role, managed: role.managed ?? (isWhole ? false : isManaged(role)) }),
 		channels: (one, category) => ({ ...one, kind: one.kind ?? (isWhole ? "text" : kindOf(one, category)) }),
 	});
@@ -89,10 +100,17 @@ export function mistakesIn(document: GuildDocument): string[] {
 		for (const target of repeated(targets))
 			issues.push(`channel ${quote(channel.name)}: more than one overwrite for ${quote(target)}; merge them`);
 	}
+	const requireOfNew = (what: string, fields: object) => {
+		for (const [field, value] of Object.entries(fields))
+			if (!value)
+				issues.push(`${what}: ${field} is required, unless the guild has one of this id, or just one of this name`);
+	};
+	for (const { name, kind, start } of document.events ?? []) requireOfNew(`event ${quote(name)}`, { kind, start });
 	for (const { name, trigger, ...fields } of document.automod ?? []) {
-		const has = ruleFieldsWith(trigger);
+		requireOfNew(`AutoMod rule ${quote(name)}`, { trigger });
+		const has = ruleFieldsWith(trigger ?? "keyword");
 		for (const field of triggerFields)
-			if (fields[field] !== undefined && !has(field))
+			if (trigger && fields[field] !== undefined && !has(field))
 				issues.push(`AutoMod rule ${quote(name)}: ${trigger} rules have no ${field}`);
 	}
 	const subjects = (document.messages ?? []).map(({ channel, key, name, content, embeds, poll, role_menu }) => {

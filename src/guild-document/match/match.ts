@@ -115,10 +115,10 @@ class Matching {
 		this.#match<Category, Category>("category", given.categories, current.categories);
 		this.#matchChannels();
 		this.#match("AutoMod rule", given.automod, current.automod, {
-			place: ({ trigger }) => trigger,
+			place: ({ trigger = "" }) => trigger,
 			isCompatible: (one, other) => one.trigger === other.trigger,
 		});
-		this.#match("event", given.events, current.events, { place: ({ start }) => start });
+		this.#match("event", given.events, current.events, { place: ({ start = "" }) => start });
 	}
 
 	result(): GuildDocument {

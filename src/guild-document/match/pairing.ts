@@ -1,6 +1,6 @@
 // Pairs the things that a document lists with those of a guild: by id, then by name.
 
-import { escapeInJson } from "../../lib/text.ts";
+import { escapeInJson, listFirst } from "../../lib/text.ts";
 
 export interface Thing {
 	name: string;
@@ -66,15 +66,13 @@ export function pairUp<W extends Thing, C extends Thing>(pairing: Pairing<W, C>)
 		if (isClear) for (const [index, one] of group.entries()) pair(one, others[index]);
 		else
 			issues.push(
-				`${what} ${quote(group[0]?.name)}: the name is ambiguous (in the document: ${group.length}; in the guild: ${others.length}, ids: ${idsOf(others)}); in the document, give each ${what} of this name its id from the guild`,
+				`${what} ${quote(group[0]?.name)}: the name is ambiguous (in the document: ${group.length}; in the guild: ${others.length}, ids: ${listFirst(
+					others.map(({ id = "" }) => id),
+					5,
+				)}); in the document, give each ${what} of this name its id from the guild`,
 			);
 	}
 	return pairs;
-}
-
-function idsOf(things: readonly Thing[]): string {
-	const shown = things.slice(0, 5).map(({ id }) => id);
-	return `${things.length > shown.length ? "such as " : ""}${shown.join(", ")}`;
 }
 
 function areAlike(things: readonly Thing[]): boolean {

@@ -1,8 +1,9 @@
 // Steps that give roles to members and ban users. Roles are never taken away, and bans never lifted.
 
+import { listFirst } from "../../lib/text.ts";
 import { byId, type StepList } from "./step-list.ts";
 
-const maxNamed = 10;
+const maxNamed = 8;
 
 export function addMemberRoles(list: StepList): void {
 	const { wanted, state, current } = list;
@@ -20,13 +21,7 @@ export function addMemberRoles(list: StepList): void {
 					list.refuse(`role ${list.nameOf(role)} of member ${id}`, "an integration owns the role, and gives it itself");
 				else assign(list, id, role);
 	}
-	const named = [...missing].slice(0, maxNamed);
-	if (missing.size === 1) list.refuse(`member ${named[0]}`, "is not in the guild");
-	else if (missing.size > 1)
-		list.refuse(
-			"members",
-			`${missing.size} are not in the guild${missing.size > maxNamed ? ", such as" : ":"} ${named.join(", ")}`,
-		);
+	if (missing.size > 0) list.refuse(`member ${listFirst([...missing], maxNamed)}`, "is not in the guild");
 }
 
 function assign(list: StepList, memberId: string, role: string): void {

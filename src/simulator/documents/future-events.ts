@@ -10,12 +10,13 @@ const marginMs = 60 * 60 * 1000;
 export function withFutureEvents(document: GuildDocument, nowMs: number): { document: GuildDocument; notes: string[] } {
 	const notes: string[] = [];
 	const events = document.events?.map((event) => {
-		const late = nowMs + marginMs - Date.parse(event.start);
+		const { start: at = "" } = event;
+		const late = nowMs + marginMs - Date.parse(at);
 		if (!(late > 0)) return event;
 		const byMs = Math.ceil(late / weekMs) * weekMs;
 		const later = (at: string) => new Date(Date.parse(at) + byMs).toISOString();
-		const start = later(event.start);
-		notes.push(`event ${event.name}: it began on ${event.start}, and now begins on ${start}`);
+		const start = later(at);
+		notes.push(`event ${event.name}: it began on ${at}, and now begins on ${start}`);
 		return { ...event, start, ...(event.end && { end: later(event.end) }) };
 	});
 	return { document: { ...document, ...(events && { events }) }, notes };

@@ -36,18 +36,18 @@ test.each([
 
 test("the text says what it assumes", () => {
 	expect(durationText(steps(40, { kind: "channel" }))).toBe(
-		"Estimated time: about 40 s for 40 steps, at one per second. Rate limits that others have used up make it longer.",
+		"Estimated time: up to 40 s for 40 steps, sent as fast as Discord's rate limits allow.",
 	);
 	expect(durationText([...steps(260, {}), ...steps(60, { kind: "emoji" })])).toBe(
-		"Estimated time: about 3 days for 320 steps, at one per second and waiting, because Discord allows 250 new roles in 50 hours, and 50 new emoji in an hour (observed, not documented). Rate limits that others have used up make it longer.",
+		"Estimated time: about 3 days for 320 steps, because Discord allows 250 new roles in 50 hours, and 50 new emoji in an hour (observed, not documented).",
 	);
 });
 
 test.each([
-	[119, "about 119 s"],
-	[120, "about 2 minutes"],
-	[7199, "about 120 minutes"],
-	[7200, "about 2 hours"],
+	[119, "up to 119 s"],
+	[120, "up to 2 minutes"],
+	[7199, "up to 120 minutes"],
+	[7200, "up to 2 hours"],
 ])("%d steps take %s", (count, text) => {
 	expect(durationText(steps(count, { action: "delete" }))).toContain(text);
 });

@@ -113,7 +113,7 @@ describe("plan_guild with copy_from", () => {
 		expect(text).toContain("+ category Contest");
 		expect(text).toContain("+ channel #entries");
 		expect(text).toContain("The bot keeps its own access");
-		expect(text).toMatch(/^Not copied: overwrite of member \d+ in Contest\n/);
+		expect(text).toMatch(/^Not copied: overwrite of member \d+ \([A-Z_, -]+\) in Contest\n/);
 		expect(text).not.toContain("Taster");
 		expect(text).toContain("create 3");
 	});

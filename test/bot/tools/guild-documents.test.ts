@@ -56,6 +56,7 @@ worldTest("a document is planned, carried out and exported again", async (world)
 	expect(text).toContain("create 4");
 	expect(text).toContain("+ role Mods: color #FF0000, permissions KICK_MEMBERS");
 	expect(text).toContain("+ channel #mod-chat");
+	expect(text).toContain("\nNew channels have the access of their category, unless theirs is shown.\n");
 	expect(categoryNamed(world, "Staff area")).toBeUndefined();
 
 	expect(await apply(world, hash)).toContain("done, ");
@@ -79,6 +80,28 @@ worldTest("a document is planned, carried out and exported again", async (world)
 	// A document may also come as a text.
 	const asText = await plan(world, { document: exported.text });
 	expect(asText.text).toContain("no changes");
+});
+
+worldTest("an event and an AutoMod rule that exist need only what changes", async (world) => {
+	const night = {
+		name: "Quiz",
+		kind: "external",
+		location: "Hall",
+		start: "2099-01-31T18:00Z",
+		end: "2099-01-31T20:00Z",
+	};
+	const rule = { name: "Words", trigger: "keyword", keyword_filter: ["bad"], actions: ["block_message"] };
+	const first = await plan(world, { document: { events: [night], automod: [rule] } });
+	expect(first.text).toContain("New AutoMod rules are on, unless");
+	expect(await apply(world, first.hash)).toContain("done, ");
+	const { events } = JSON.parse((await world.call("export_guild", { parts: ["events"] })).text);
+	const { hash } = await plan(world, { document: { roles: [{ name: "Mods" }] } });
+	const changes = { events: [{ id: events[0].id, name: "Quiz night" }], automod: [{ name: "Words", enabled: false }] };
+	const { text } = await plan(world, { plan_hash: hash, changes });
+	expect(text).toContain('~ event Quiz: name Quiz → "Quiz night"\n');
+	expect(text).toContain("~ automod Words: enabled true → false\n");
+	const other = await world.call("plan_guild", { plan_hash: hash, changes: { events: [{ name: "Ball" }] } });
+	expect(other.text).toContain('event "Ball": kind is required, unless the guild has one of this id, or just one of');
 });
 
 worldTest("changes are laid over an earlier plan", async (world) => {

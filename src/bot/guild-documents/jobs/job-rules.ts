@@ -90,10 +90,7 @@ function failedNeed({ needs }: Pick<PlannedStep, "needs">, { failed }: Progress)
 }
 
 export function newStepRow(
-	step: Pick<Step, "id" | "action" | "kind" | "name"> & {
-		placeholder?: string | undefined;
-		targetId?: string | undefined;
-	},
+	step: Pick<Step, "id" | "action" | "kind" | "name" | "placeholder" | "targetId">,
 	{ row, steps }: Job,
 ): GuildJobStepRow {
 	return {

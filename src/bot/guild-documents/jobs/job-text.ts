@@ -1,7 +1,7 @@
 // Jobs as text for assistants and people: how far a job is, what failed and why.
 
 import { time } from "../../../discord/describe.ts";
-import { countOf, oneField, oneLine } from "../../../discord/text.ts";
+import { countOf, oneField, oneLine, resultLines } from "../../../discord/text.ts";
 import type { Refusal } from "../../../guild-document/steps.ts";
 import type { GuildJobState, GuildJobStepRow } from "../../store/tables/guild-jobs.ts";
 import { fitting, maxPlanBytes, refusalLine, stepLine, thingText } from "../plans/plan-text.ts";
@@ -28,40 +28,34 @@ export function jobText(job: Job, { guildName, waiting, maxBytes = maxPlanBytes 
 	const { id, state, started_at, ended_at, note } = row;
 	const done = plan.steps.filter((step) => steps.get(step.id)?.state === "done");
 	const failed = [...steps.values()].filter(({ state }) => state === "failed");
-	const unknown = [...steps.values()].filter(({ state }) => state === "asked");
 	const isRunning = ended_at === null;
-	const head = [
+	const unknown = [...steps.values()].filter(({ state }) => state === "asked" && !isRunning);
+	const head = resultLines(
 		`Job ${id} in ${guildName}: ${isRunning && row.cancel_asked ? "being cancelled" : stateTexts[state]}, ${done.length} of ${countOf(plan.steps.length, "step")} done${failed.length > 0 ? `, ${failed.length} failed` : ""}`,
 		`Started ${time(started_at)}${ended_at === null ? "" : `, ended ${time(ended_at)}`}, plan_hash=${row.plan_hash}`,
-		...(isRunning && waiting
-			? [`Waiting${waiting.seconds > 0 ? ` ${waiting.seconds} s` : ""}: ${oneLine(waiting.why)}`]
-			: []),
-		...(note === null ? [] : [`Note: ${oneLine(note)}`]),
-	];
+		isRunning && waiting && `Waiting${waiting.seconds > 0 ? ` ${waiting.seconds} s` : ""}: ${oneLine(waiting.why)}`,
+		note !== null && `Note: ${oneLine(note)}`,
+	);
 	const rest = plan.steps.length - done.length - failed.filter(({ step_id }) => job.planned.has(step_id)).length;
 	const planner = plan.restore ? "undo_actions" : "plan_guild with the same document";
 	const end = isRunning
 		? ["get_job shows further progress. cancel_job stops the job after the running step."]
-		: [
-				...(state === "done" ? ["The guild was read again: nothing of the plan is left to do."] : []),
-				...(state === "done" && rest > 0
-					? [`${countOf(rest, "step")} had no request: the guild was like this already.`]
-					: []),
-				...(state === "done" ? [] : [`What was done stays. ${planner} plans what is left.`]),
-			];
+		: resultLines(
+				state === "done" && "The guild was read again: nothing of the plan is left to do.",
+				state === "done" && rest > 0 && `${countOf(rest, "step")} had no request: the guild was like this already.`,
+				state !== "done" && `What was done stays. ${planner} plans what is left.`,
+			);
 	const entries = [
 		...failed.map((step) => ({
 			line: `failed: ${lineOf(step, job)}: ${oneLine(step.error ?? "")}`,
 			group: "failed",
 			isFirst: true,
 		})),
-		...(isRunning
-			? []
-			: unknown.map((step) => ({
-					line: `outcome unknown: ${lineOf(step, job)}: the request was sent, and no response came back`,
-					group: "outcome unknown",
-					isFirst: true,
-				}))),
+		...unknown.map((step) => ({
+			line: `outcome unknown: ${lineOf(step, job)}: the request was sent, and no response came back`,
+			group: "outcome unknown",
+			isFirst: true,
+		})),
 		...createdLines(job).map((line) => ({ line, group: "created" })),
 		...plan.refusals.map((refusal: Refusal) => ({ line: refusalLine("cannot", refusal), group: "cannot" })),
 		...(state === "cancelled" || state === "failed"

@@ -73,7 +73,7 @@ const limits: readonly Limit[] = [
 	},
 ];
 
-/** As if no request was counted yet. `waits`: what makes it longer than a request per second. */
+/** As if no request was counted yet. `waits`: what makes it longer than a request per second, which few take. */
 export function estimate(steps: readonly Step[]): { seconds: number; waits: string[] } {
 	const all = limits.map(({ text, max, seconds, keyOf }) => {
 		const { undefined: _, ...counted } = Object.groupBy(steps, (step) => String(keyOf(step)));
@@ -87,13 +87,16 @@ export function estimate(steps: readonly Step[]): { seconds: number; waits: stri
 
 export function durationText(steps: readonly Step[]): string {
 	const { seconds, waits } = estimate(steps);
-	const assumed =
-		waits.length > 0 ? ` and waiting, because Discord allows ${waits.join(", and ")} (observed, not documented)` : "";
-	return `Estimated time: ${roughTime(seconds)} for ${countOf(steps.length, "step")}, at one per second${assumed}. Rate limits that others have used up make it longer.`;
+	const why =
+		waits.length > 0
+			? `because Discord allows ${waits.join(", and ")} (observed, not documented)`
+			: "sent as fast as Discord's rate limits allow";
+	const time = `${waits.length > 0 ? "about" : "up to"} ${roughTime(seconds)}`;
+	return `Estimated time: ${time} for ${countOf(steps.length, "step")}, ${why}.`;
 }
 
 function roughTime(seconds: number): string {
-	if (seconds < 2 * minute) return `about ${seconds} s`;
+	if (seconds < 2 * minute) return `${seconds} s`;
 	const [size, name] = seconds < 2 * hour ? [minute, "minutes"] : seconds < 2 * day ? [hour, "hours"] : [day, "days"];
-	return `about ${Math.ceil(seconds / Number(size))} ${name}`;
+	return `${Math.ceil(seconds / Number(size))} ${name}`;
 }

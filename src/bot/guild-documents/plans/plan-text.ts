@@ -131,6 +131,8 @@ function placesOfNew(steps: readonly PlannedStep[], hasPlaces = false): string[]
 	const creates = (kinds: readonly string[]) =>
 		steps.some(({ action, kind }) => action === "create" && kinds.includes(kind));
 	const orders = (kind: string) => steps.some((step) => step.action === "order" && step.kind === kind);
+	const isInside = ({ action, kind, changes }: PlannedStep) =>
+		action === "create" && kind === "channel" && changes[0]?.field === "category";
 	return resultLines(
 		creates(["role"]) &&
 			`New roles have the permissions shown, or none${orders("role") ? "." : ", and are the lowest."}`,
@@ -138,6 +140,8 @@ function placesOfNew(steps: readonly PlannedStep[], hasPlaces = false): string[]
 			!orders("channel") &&
 			!hasPlaces &&
 			"New channels are the last of their category, new categories the last.",
+		steps.some(isInside) && "New channels have the access of their category, unless theirs is shown.",
+		creates(["automod"]) && "New AutoMod rules are on, unless enabled false is shown.",
 	);
 }
 
