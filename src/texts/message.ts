@@ -13,11 +13,16 @@ export type Names<M> = M extends { other: infer Other } ? NamesIn<Other> | "coun
 
 type IsSame<A, B> = [A, B] extends [B, A] ? true : false;
 
-/** A further language: any message may be missing; those that exist have the parameters of the English one. */
+/**
+ * A further language: any message may be missing; those that exist have the parameters of the English one. The English
+ * titles of tools are in the tools.
+ */
 export type Translation<Texts, English> = {
-	readonly [Key in keyof Texts]: Key extends keyof English
-		? IsSame<Names<Texts[Key]>, Names<English[Key]>> extends true
-			? Message
-			: { error: "the parameters differ from those of the English message" }
-		: { error: "English has no such message" };
+	readonly [Key in keyof Texts]: Key extends `tool.${string}`
+		? string
+		: Key extends keyof English
+			? IsSame<Names<Texts[Key]>, Names<English[Key]>> extends true
+				? Message
+				: { error: "the parameters differ from those of the English message" }
+			: { error: "English has no such message" };
 };

@@ -13,6 +13,8 @@ export type TextKey = keyof English;
 export interface Said {
 	readonly key: TextKey;
 	readonly values: Values;
+	/** The English message, if en.ts has none. */
+	readonly english?: string;
 }
 
 /**
@@ -77,10 +79,10 @@ export function inList(items: readonly Text[]): Text {
 /** English if the language lacks the message. */
 export function render(text: Text, language: Language): string {
 	if (typeof text === "string") return text;
-	const { key, values } = text;
+	const { key, values, english = en[key] } = text;
 	const texts: Partial<Record<TextKey, Message>> = languages[language];
 	const own = texts[key];
-	return own === undefined ? fill(en[key], values, "en") : fill(own, values, language);
+	return own === undefined ? fill(english, values, "en") : fill(own, values, language);
 }
 
 /** Writes messages in one language. */

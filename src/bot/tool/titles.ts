@@ -2,14 +2,11 @@
 
 import { withTitles } from "../../discord/permissions.ts";
 import { inlineText } from "../../discord/text.ts";
-import { type Said, said, type Text, type TextKey, textsOf, type Value } from "../../texts/texts.ts";
+import { type Said, said, type TextKey, type Value } from "../../texts/texts.ts";
 
-const english = textsOf("en");
-
-/** `listed`: the English title, for a tool without a message. */
-export function toolTitle(name: string, listed: unknown = name): Text {
-	const key = `tool.${name}` as TextKey;
-	return Object.hasOwn(english, key) ? ({ key, values: {} } satisfies Said) : String(listed);
+/** `title`: the English one. */
+export function toolTitle(name: string, title: unknown = name): Said {
+	return { key: `tool.${name}` as TextKey, values: {}, english: String(title) };
 }
 
 const role = String.raw`@.* \(ID: (?<role>\d+)\)`;
