@@ -106,10 +106,8 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 	const budget = new ByteBudget(maxUnfinishedBytes);
 	// A list for each bot, which the bots keep anyway, and a few for callers with limits.
 	const toolsReader = new ToolsReader(config.instances.length + 8);
-	const backends = config.instances.map(
-		(instance) =>
-			new Backend({ instance, token, info, metrics, log, connect, toolsReader, maxInFlight, budget, awayMs, onChange }),
-	);
+	const common = { token, info, metrics, log, connect, toolsReader, maxInFlight, budget, awayMs, onChange };
+	const backends = config.instances.map((instance) => new Backend({ instance, ...common }));
 	const index = new RouteIndex(backends);
 	const refresher = new Refresher({ index, intervalMs: config.refreshIntervalMs, firstAnswersMs, log });
 	const firstList = () => refresher.firstList;

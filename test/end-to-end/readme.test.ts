@@ -88,7 +88,7 @@ const coverage: Record<string, Coverage> = {
 	"bun test/mutations.ts --seed 1": not("it takes an hour"),
 	"bun install": reinstalls,
 	"bun test --timeout 120000 test/lib/keyed-mutex.test.ts": allOfIt,
-	"bun test --timeout 120000 test/bot test/jobs": not("these tests are part of the same run"),
+	"bun run test:tools": allOfIt,
 	"bun test test/bot/tools.test.ts -u": not("it writes into the project"),
 	"bun run guildhall check": elsewhere("test/up/check.test.ts", "start(program"),
 	"bun test test/pages": not("all of its tests run with the others"),

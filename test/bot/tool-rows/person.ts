@@ -23,6 +23,7 @@ export const botManager: Demand = { needs: "to manage the bot", hidden: { why: "
 export const noChannel = { why: "it is about no channel" };
 export const administrator = inGuild(["Administrator"], { why: "administrators see all channels" });
 
+/** In voice channels, where nothing else is allowed without it. */
 export const speaks = { also: ["Connect"] as const };
 
 /** A channel that the person does not see. */

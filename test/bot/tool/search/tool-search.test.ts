@@ -216,6 +216,7 @@ describe("find_tools", () => {
 	});
 
 	test.each(first)("%s: %s is first", (query, tool) => {
+		// A new tool that suits a query better takes its place in the table.
 		expect(found(query)[0]).toBe(tool);
 	});
 
