@@ -13,6 +13,7 @@ import type { Guild, Message } from "../../../src/simulator/world/state/entities
 import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import { quickTiming } from "../../support/world.ts";
 
@@ -183,6 +184,8 @@ export async function startApprovalWorld(options: ApprovalWorldOptions = {}): Pr
 		},
 	};
 }
+
+export const approvalTest = testWith(startApprovalWorld);
 
 export function readAnswer({ result, error }: JsonObject): Answer {
 	if (isObject(error))

@@ -6,6 +6,7 @@ import { until } from "../../support/until.ts";
 import { userNamed } from "../../support/world.ts";
 import {
 	type ApprovalWorld,
+	approvalTest,
 	buttonsOf,
 	descriptionOf,
 	fieldsOf,
@@ -28,8 +29,7 @@ const isBanned = ({ guild, simulator }: ApprovalWorld, name: string) => guild.ba
 const ban = (world: ApprovalWorld, name = "zoe", more = {}) => ({ user_ids: [world.simulator.user(name).id], ...more });
 
 describe("a call that needs approval", () => {
-	test("waits, runs after Approve, and its message says who approved", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("waits, runs after Approve, and its message says who approved", async (world) => {
 		const first = await world.call(key("k"), "ban", ban(world));
 		const id = pendingId(first);
 		expect(first.isError).toBe(false);
@@ -67,8 +67,7 @@ describe("a call that needs approval", () => {
 		});
 	});
 
-	test("does not run after Deny", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("does not run after Deny", async (world) => {
 		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
 		expect(await world.press("ada", "Deny")).toBe('Denied. "Ban users" is not run.');
 		await world.shown("Ban users: denied, not run");
@@ -78,8 +77,7 @@ describe("a call that needs approval", () => {
 		expect(sent(world, banRoute)).toBe(0);
 	});
 
-	test("is not run after a denial, even by the buttons of an old copy of its message", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("is not run after a denial, even by the buttons of an old copy of its message", async (world) => {
 		await world.call(key("k"), "ban", ban(world));
 		const copy = structuredClone(world.posts()[0]);
 		await world.press("ada", "Deny");
@@ -90,8 +88,7 @@ describe("a call that needs approval", () => {
 		expect(isBanned(world, "zoe")).toBe(false);
 	});
 
-	test("expires after a day", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("expires after a day", async (world) => {
 		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
 		world.clock.offsetMs = 86_400_001;
 		expect(await world.press("ada", "Approve")).toContain("has expired");
@@ -102,8 +99,7 @@ describe("a call that needs approval", () => {
 		expect(sent(world, banRoute)).toBe(0);
 	});
 
-	test("is refused at once for wrong arguments, a missing permission and an unknown member", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("is refused at once for wrong arguments, a missing permission and an unknown member", async (world) => {
 		const wrong = await world.call(key("k"), "ban", { user_ids: "no" });
 		expect(wrong.code).toBe(-32602);
 		const own = await world.call(key("k"), "kick", { user_ids: [world.simulator.user("ada").id] });
@@ -133,8 +129,7 @@ describe("which calls need approval", () => {
 		expect(answer.isError).toBe(false);
 	});
 
-	test("through use_tool the inner tool counts", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("through use_tool the inner tool counts", async (world) => {
 		const inner = (name: string, args: object) => world.call(key("k"), "use_tool", { name, arguments: args });
 		const banned = await inner("ban", ban(world));
 		expect(banned.pending).toBeDefined();
@@ -245,8 +240,7 @@ describe("who may decide", () => {
 });
 
 describe("the plan is made anew", () => {
-	test("a changed plan is posted again, and the old message decides nothing", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("a changed plan is posted again, and the old message decides nothing", async (world) => {
 		const { simulator, guild } = world;
 		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
 		const [first] = world.posts();
@@ -269,15 +263,13 @@ describe("the plan is made anew", () => {
 		expect(isBanned(world, "zoe")).toBe(true);
 	});
 
-	test("what depends on the time of the call does not change a plan", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("what depends on the time of the call does not change a plan", async (world) => {
 		await world.call(key("k"), "timeout", ban(world, "zoe", { duration: "2h" }));
 		expect(await world.press("ada", "Approve")).toContain('" is done');
 	});
 });
 
-test("a second press does nothing", async () => {
-	await using world = await startApprovalWorld();
+approvalTest("a second press does nothing", async (world) => {
 	await world.call(key("k"), "ban", ban(world));
 	const replies = await Promise.all([
 		world.press("ada", "Approve"),

@@ -5,6 +5,7 @@ import { PermissionFlagsBits } from "discord.js";
 import { questionAbout } from "../../../src/bot/approval/question.ts";
 import { isObject, type JsonObject } from "../../../src/lib/json.ts";
 import type { Principal } from "../../../src/lib/principal.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import {
 	type ApprovalWorld,
@@ -15,6 +16,8 @@ import {
 	startApprovalWorld,
 	titleOf,
 } from "./approval-world.ts";
+
+const clientTest = testWith(startWorld);
 
 const elicits = { elicits: true };
 const caller: Principal = { ...key("k"), ...elicits };
@@ -95,8 +98,7 @@ let marks = 0;
 
 const used = expect.stringContaining("was used already, and works once");
 
-test("the question shows the call in full, and Approve runs it", async () => {
-	await using world = await startWorld();
+clientTest("the question shows the call in full, and Approve runs it", async (world) => {
 	const person = world.person("ada");
 	const principal = { ...key("k", person), ...elicits };
 	const question = await ask(world, { principal });
@@ -136,8 +138,7 @@ test("the question shows the call in full, and Approve runs it", async () => {
 	});
 });
 
-test("through use_tool the inner tool is asked about", async () => {
-	await using world = await startWorld();
+clientTest("through use_tool the inner tool is asked about", async (world) => {
 	const call = { tool: "use_tool", args: { name: "ban", arguments: ban(world) } };
 	const question = await ask(world, call);
 	expect(question.message).toContain("Approve ban by");
@@ -145,8 +146,7 @@ test("through use_tool the inner tool is asked about", async () => {
 	expect(bans(world)).toBe(1);
 });
 
-test("a denied call does not run because it has become harmless since the question", async () => {
-	await using world = await startWorld();
+clientTest("a denied call does not run because it has become harmless since the question", async (world) => {
 	const { simulator, guild } = world;
 	const everyone = guild.roles.get(guild.id);
 	if (!everyone) throw new Error("a guild has a role of everyone");
@@ -202,8 +202,7 @@ describe("is asked again", () => {
 		["another spelling", accept({ decision: "approve" })],
 		["true instead of a choice", accept({ decision: true })],
 	];
-	test("the person whose answer is missing or malformed", async () => {
-		await using world = await startWorld();
+	clientTest("the person whose answer is missing or malformed", async (world) => {
 		for (const [name, inputResponses] of cases) {
 			const first = await ask(world);
 			const again = await ask(world, { ...first, inputResponses });
@@ -212,8 +211,7 @@ describe("is asked again", () => {
 		}
 	});
 
-	test("of all states for one call, one works", async () => {
-		await using world = await startWorld();
+	clientTest("of all states for one call, one works", async (world) => {
 		const first = await ask(world);
 		const again = await ask(world, { requestState: first.requestState });
 		expect((await reply(world, again)).isError).toBe(false);
@@ -225,8 +223,7 @@ describe("is asked again", () => {
 		expect(bans(world)).toBe(1);
 	});
 
-	test("an answer without the state", async () => {
-		await using world = await startWorld();
+	clientTest("an answer without the state", async (world) => {
 		await ask(world);
 		await ask(world, { inputResponses: accept() });
 		expect(bans(world)).toBe(0);
@@ -273,8 +270,7 @@ describe("a state is refused", () => {
 			(world) => ({ principal: { ...key("p", world.person("jose.garcia")), ...elicits } }),
 		],
 	];
-	test("unless it is from this bot and for this call", async () => {
-		await using world = await startWorld();
+	clientTest("unless it is from this bot and for this call", async (world) => {
 		const own = { ...key("p", world.person("ada")), ...elicits };
 		const question = await ask(world, { principal: own });
 		for (const [name, expected, change] of cases) {
@@ -286,8 +282,7 @@ describe("a state is refused", () => {
 		expect((await reply(world, question, { principal: own })).isError).toBe(false);
 	});
 
-	test("from another bot", async () => {
-		await using world = await startWorld();
+	clientTest("from another bot", async (world) => {
 		await using other = await startWorld();
 		const { requestState } = await ask(other);
 		const answer = await reply(world, { requestState });
@@ -295,8 +290,7 @@ describe("a state is refused", () => {
 		expect(bans(world) + bans(other)).toBe(0);
 	});
 
-	test("after 10 minutes", async () => {
-		await using world = await startWorld();
+	clientTest("after 10 minutes", async (world) => {
 		const early = await ask(world);
 		world.clock.offsetMs = 590_000;
 		expect((await reply(world, early)).isError).toBe(false);
@@ -309,8 +303,7 @@ describe("a state is refused", () => {
 	});
 });
 
-test("the order of arguments does not matter", async () => {
-	await using world = await startWorld();
+clientTest("the order of arguments does not matter", async (world) => {
 	const { user_ids } = ban(world);
 	const question = await ask(world, { args: { user_ids, reason: "spam" } });
 	const args = { reason: "spam", user_ids };
@@ -318,8 +311,7 @@ test("the order of arguments does not matter", async () => {
 });
 
 describe("an approval works once", () => {
-	test("also when it is sent twice at the same time", async () => {
-		await using world = await startWorld();
+	clientTest("also when it is sent twice at the same time", async (world) => {
 		const question = await ask(world);
 		const answers = await Promise.all([reply(world, question), reply(world, question), reply(world, question)]);
 		expect(answers.filter(({ isError }) => !isError)).toHaveLength(1);
@@ -327,8 +319,7 @@ describe("an approval works once", () => {
 		expect(bans(world)).toBe(1);
 	});
 
-	test("also when approval and denial are sent at the same time", async () => {
-		await using world = await startWorld();
+	clientTest("also when approval and denial are sent at the same time", async (world) => {
 		const question = await ask(world);
 		const inputResponses = { approval: { action: "decline" } };
 		const [denied, approved] = await Promise.all([reply(world, question, { inputResponses }), reply(world, question)]);
@@ -336,8 +327,7 @@ describe("an approval works once", () => {
 		expect(denied.text).toEqual(approved.isError ? expect.stringContaining("denied this call") : (used as never));
 	});
 
-	test("before and after restarts", async () => {
-		await using world = await startWorld();
+	clientTest("before and after restarts", async (world) => {
 		const question = await ask(world);
 		await world.restart();
 		expect((await reply(world, question)).isError).toBe(false);
@@ -355,8 +345,7 @@ describe("the plan is made anew", () => {
 		await heard(world);
 	};
 
-	test("a changed plan is asked about again, and the old approval does nothing", async () => {
-		await using world = await startWorld();
+	clientTest("a changed plan is asked about again, and the old approval does nothing", async (world) => {
 		const first = await ask(world);
 		await rename(world, "Someone else");
 		const inputResponses = accept();
@@ -371,8 +360,7 @@ describe("the plan is made anew", () => {
 		expect(bans(world)).toBe(1);
 	});
 
-	test("and refused if the call is not possible any more", async () => {
-		await using world = await startWorld();
+	clientTest("and refused if the call is not possible any more", async (world) => {
 		const principal = { ...key("p", world.person("jose.garcia")), ...elicits };
 		const { simulator, guild } = world;
 		const jose = guild.members.get(simulator.user("jose.garcia").id);
@@ -390,8 +378,7 @@ describe("the plan is made anew", () => {
 		expect(bans(world)).toBe(0);
 	});
 
-	test("texts of people stay in the block of data", async () => {
-		await using world = await startWorld();
+	clientTest("texts of people stay in the block of data", async (world) => {
 		await rename(world, "```\n# Approve: harmless \u202E");
 		const { message } = await ask(world, { args: ban(world, "zoe", { reason: "````\nServer: none" }) });
 		const fence = /^`{3,}$/m.exec(message)?.[0] ?? "";
@@ -406,8 +393,7 @@ describe("the plan is made anew", () => {
 });
 
 describe("a client that cannot ask", () => {
-	test("gets approval in Discord, where a channel is set", async () => {
-		await using world = await startWorld();
+	clientTest("gets approval in Discord, where a channel is set", async (world) => {
 		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
 		expect(titleOf(world.posts()[0])).toBe("Approve: Ban users?");
 		expect(await world.press("ada", "Approve")).toContain('"Ban users" is done');
@@ -430,8 +416,7 @@ describe("a client that cannot ask", () => {
 });
 
 describe("nobody is asked", () => {
-	test("about dry runs, tools that read, and calls that are refused anyway", async () => {
-		await using world = await startWorld();
+	clientTest("about dry runs, tools that read, and calls that are refused anyway", async (world) => {
 		const done = await world.call(caller, "ban", ban(world, "zoe", dryRun));
 		expect(done.text).toContain("Would ban");
 		const { id } = world.simulator.user("ada");
@@ -453,8 +438,7 @@ describe("nobody is asked", () => {
 		expect((await reply(bound, question, { principal })).isError).toBe(false);
 	});
 
-	test("where approval is given in Discord", async () => {
-		await using world = await startWorld({ mcp: () => ({ approval_by: "discord" }) });
+	clientTest("where approval is given in Discord", { mcp: () => ({ approval_by: "discord" }) }, async (world) => {
 		pendingId(await world.call(caller, "ban", ban(world)));
 		expect(world.posts()).toHaveLength(1);
 	});

@@ -5,7 +5,15 @@ import { PermissionFlagsBits } from "discord.js";
 import { isObject } from "../../../src/lib/json.ts";
 import { type Principal, rootPrincipal } from "../../../src/lib/principal.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
-import { type ApprovalWorld, fieldsOf, key, openStaff, pendingId, startApprovalWorld } from "./approval-world.ts";
+import {
+	type ApprovalWorld,
+	approvalTest,
+	fieldsOf,
+	key,
+	openStaff,
+	pendingId,
+	startApprovalWorld,
+} from "./approval-world.ts";
 
 interface Listed {
 	id: string;
@@ -55,8 +63,7 @@ const zoe = ({ simulator }: ApprovalWorld) => simulator.user("zoe").id;
 const isBanned = (world: ApprovalWorld) => world.guild.bans.has(zoe(world));
 const ban = (world: ApprovalWorld, principal = key("k")) => world.call(principal, "ban", { user_ids: [zoe(world)] });
 
-test("the operator sees each request in full, and approves it once", async () => {
-	await using world = await startApprovalWorld();
+approvalTest("the operator sees each request in full, and approves it once", async (world) => {
 	const id = pendingId(await ban(world));
 	const [shown, ...others] = await list(world);
 	expect(others).toEqual([]);
@@ -98,8 +105,7 @@ test("the operator sees each request in full, and approves it once", async () =>
 	);
 });
 
-test("the operator denies a request", async () => {
-	await using world = await startApprovalWorld();
+approvalTest("the operator denies a request", async (world) => {
 	const id = pendingId(await ban(world));
 	const [shown] = await list(world);
 	expect(await decide(world, undefined, shown as Listed, "deny")).toEqual({
@@ -110,8 +116,7 @@ test("the operator denies a request", async () => {
 	expect(isBanned(world)).toBe(false);
 });
 
-test("a decision on another plan, an unknown request or a wrong word counts for nothing", async () => {
-	await using world = await startApprovalWorld();
+approvalTest("a decision on another plan, an unknown request or a wrong word counts for nothing", async (world) => {
 	await ban(world);
 	const [shown] = (await list(world)) as [Listed];
 	const wrong = [
@@ -124,8 +129,7 @@ test("a decision on another plan, an unknown request or a wrong word counts for 
 	expect(isBanned(world)).toBe(false);
 });
 
-test("a plan that has changed is shown again before it can be approved", async () => {
-	await using world = await startApprovalWorld();
+approvalTest("a plan that has changed is shown again before it can be approved", async (world) => {
 	await ban(world);
 	const [before] = (await list(world)) as [Listed];
 	const { simulator, guild } = world;
@@ -170,8 +174,7 @@ test("approval_self lets the holder of MCP_AUTH_TOKEN approve its calls", async 
 	expect(isBanned(world)).toBe(true);
 });
 
-test("people decide at the console as they could in Discord, and others see nothing", async () => {
-	await using world = await startApprovalWorld();
+approvalTest("people decide at the console as they could in Discord, and others see nothing", async (world) => {
 	await ban(world);
 	const ada = atConsole(world, "ada");
 	const [shown] = (await list(world, ada)) as [Listed];
@@ -208,8 +211,7 @@ test("a person cannot approve their own call at the console, nor do in another's
 	expect(isBanned(world)).toBe(false);
 });
 
-test("callers that cannot be at the console get nothing", async () => {
-	await using world = await startApprovalWorld();
+approvalTest("callers that cannot be at the console get nothing", async (world) => {
 	await ban(world);
 	const [shown] = (await list(world)) as [Listed];
 	const others: Principal[] = [key("k"), rootPrincipal, key("hers", world.person("ada")), atConsole(world, "zoe")];

@@ -11,6 +11,7 @@ import { until } from "../../support/until.ts";
 import { roleOverwrite } from "../../support/world.ts";
 import {
 	type ApprovalWorld,
+	approvalTest,
 	descriptionOf,
 	key,
 	pendingId,
@@ -24,8 +25,7 @@ const titles = new Map(tools.map(({ name, listing }) => [name, listing.title]));
 const ban = (world: ApprovalWorld, name = "zoe") => ({ user_ids: [world.simulator.user(name).id] });
 
 describe("a message that was changed after it was posted approves nothing", () => {
-	test("by a tool of the bot", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("by a tool of the bot", async (world) => {
 		await world.call(key("k"), "ban", ban(world));
 		const [post] = world.posts();
 		const edited = await world.call(key("k"), "edit_message", {
@@ -37,8 +37,7 @@ describe("a message that was changed after it was posted approves nothing", () =
 		expect(descriptionOf(world.posts()[0])).not.toBe("harmless");
 	});
 
-	test("by something else with the bot's token", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("by something else with the bot's token", async (world) => {
 		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
 		const [post] = world.posts();
 		const { channels, messages } = world.simulator.world;
@@ -54,8 +53,7 @@ describe("a message that was changed after it was posted approves nothing", () =
 		expect(await world.press("ada", "Deny")).toStartWith("Denied.");
 	});
 
-	test("by a person who hid its embed", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("by a person who hid its embed", async (world) => {
 		await world.call(key("k"), "ban", ban(world));
 		const [post] = world.posts();
 		if (post) post.flags = MessageFlags.SuppressEmbeds;
@@ -124,8 +122,7 @@ describe("what is deleted is what was shown", () => {
 	}
 	const lines = (count: number) => Array.from({ length: count }, (_, index) => `buy thing ${"x".repeat(index)}`);
 
-	test("all of it, and not as many others", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("all of it, and not as many others", async (world) => {
 		const texts = ["hello", ...lines(30)];
 		const { id, messages, left } = await write(world, texts);
 		await world.call(key("k"), "delete_messages", { channel_id: id, text: "buy", count: 100 });
@@ -141,8 +138,7 @@ describe("what is deleted is what was shown", () => {
 		expect(left()).toBe(0);
 	});
 
-	test("also if the call says how old they are", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("also if the call says how old they are", async (world) => {
 		const { id, left } = await write(world, lines(3));
 		await world.call(key("k"), "delete_messages", {
 			channel_id: id,
@@ -161,8 +157,7 @@ describe("a tool without a dry run", () => {
 		content: "Hello",
 	});
 
-	test("shows what its ids stand for", async () => {
-		await using world = await startApprovalWorld({ mcp: () => ({ approval: "write" }) });
+	approvalTest("shows what its ids stand for", { mcp: () => ({ approval: "write" }) }, async (world) => {
 		const { channel_id } = send(world);
 		await world.call(key("k"), "send_message", send(world));
 		expect((await world.details()).text).toContain(`channel_id: #general (ID: ${channel_id})`);
@@ -185,8 +180,7 @@ describe("a tool without a dry run", () => {
 	});
 });
 
-test("a ban is approved although the member writes on", async () => {
-	await using world = await startApprovalWorld();
+approvalTest("a ban is approved although the member writes on", async (world) => {
 	const zoe = world.simulator.user("zoe");
 	const { id } = world.simulator.channel("The Cooks/general");
 	await zoe.say(id, "spam");

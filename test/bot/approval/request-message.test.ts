@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { until } from "../../support/until.ts";
 import {
+	approvalTest,
 	buttonsOf,
 	descriptionOf,
 	fieldsOf,
@@ -13,8 +14,7 @@ import {
 	titleOf,
 } from "./approval-world.ts";
 
-test("a message says when its request expires for as long as it is open", async () => {
-	await using world = await startApprovalWorld();
+approvalTest("a message says when its request expires for as long as it is open", async (world) => {
 	const user_ids = [world.simulator.user("zoe").id];
 	pendingId(await world.call(key("k"), "ban", { user_ids }));
 	expect(fieldsOf(world.posts()[0]).Expires).toMatch(/^<t:\d+:R>$/);
@@ -25,8 +25,7 @@ test("a message says when its request expires for as long as it is open", async 
 });
 
 describe("the button Details", () => {
-	test("answers only people who may decide", async () => {
-		await using world = await startApprovalWorld({ prepare: openStaff });
+	approvalTest("answers only people who may decide", { prepare: openStaff }, async (world) => {
 		await world.call(key("k"), "ban", { user_ids: [world.simulator.user("zoe").id] });
 		expect(await world.details("zoe")).toMatchObject({
 			text: "Only people with Manage Server can decide on this. Nothing was done.",
@@ -34,8 +33,7 @@ describe("the button Details", () => {
 		});
 	});
 
-	test("of a replaced request shows neither the old plan nor the new one", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("of a replaced request shows neither the old plan nor the new one", async (world) => {
 		const { simulator, guild } = world;
 		const { id } = simulator.user("zoe");
 		await world.call(key("k"), "ban", { user_ids: [id] });
@@ -51,8 +49,7 @@ describe("the button Details", () => {
 		expect((await world.details()).text).toContain("Someone else");
 	});
 
-	test("works after a restart", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("works after a restart", async (world) => {
 		await world.call(key("k"), "ban", { user_ids: [world.simulator.user("zoe").id] });
 		await world.restart();
 		expect((await world.details()).text).toContain("Would ban");
@@ -105,16 +102,14 @@ test("names in a request are escaped once, and it says why a call is destructive
 	]);
 });
 
-test("each line of a dry run is quoted", async () => {
-	await using world = await startApprovalWorld();
+approvalTest("each line of a dry run is quoted", async (world) => {
 	const { id } = world.simulator.user("zoe");
 	pendingId(await world.call(key("k"), "ban", { user_ids: [id], delete_messages: "1h" }));
 	const [, ...lines] = descriptionOf(world.posts().at(-1)).split("\n");
 	expect(lines.slice(0, 2)).toEqual([`> Ban <@${id}> for good?`, "> Discord deletes their messages of the last hour."]);
 });
 
-test("buttons that a replaced message still has are gone once one of them is pressed", async () => {
-	await using world = await startApprovalWorld();
+approvalTest("buttons that a replaced message still has are gone once one of them is pressed", async (world) => {
 	const { simulator, guild } = world;
 	const { id } = simulator.user("zoe");
 	pendingId(await world.call(key("k"), "ban", { user_ids: [id] }));

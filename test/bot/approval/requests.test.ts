@@ -5,6 +5,7 @@ import { PermissionFlagsBits } from "discord.js";
 import { until } from "../../support/until.ts";
 import {
 	type ApprovalWorld,
+	approvalTest,
 	descriptionOf,
 	fieldsOf,
 	key,
@@ -27,8 +28,7 @@ function staffIn({ simulator, guild }: ApprovalWorld) {
 }
 
 describe("callers", () => {
-	test("see only their own requests", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("see only their own requests", async (world) => {
 		const mine = pendingId(await world.call(key("mine"), "ban", ban(world)));
 		const other = key("other");
 		const theirs = pendingId(await world.call(other, "ban", ban(world, "liwei")));
@@ -49,8 +49,7 @@ describe("callers", () => {
 		expect(texts[0]?.[0]).toStartWith("There is no request for approval ID.");
 	});
 
-	test("do not see those of a key that had the same name before", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("do not see those of a key that had the same name before", async (world) => {
 		const person = world.person("ada");
 		const before = { ...key("desk", person), id: "key:desk:1" };
 		const after = { ...key("desk", person), id: "key:desk:2" };
@@ -63,8 +62,7 @@ describe("callers", () => {
 		expect(error).toMatchObject({ code: -32602 });
 	});
 
-	test("have at most 10 open requests", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("have at most 10 open requests", async (world) => {
 		for (let count = 0; count < 10; count += 1) pendingId(await world.call(key("k"), "ban", ban(world)));
 		const refused = await world.call(key("k"), "ban", ban(world));
 		expect(refused).toMatchObject({ isError: true, pending: undefined });
@@ -75,8 +73,7 @@ describe("callers", () => {
 		pendingId(await world.call(key("k"), "ban", ban(world)));
 	});
 
-	test("that call at the same time do not exceed the limit", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("that call at the same time do not exceed the limit", async (world) => {
 		const calls = Array.from({ length: 15 }, () => world.call(key("k"), "ban", ban(world)));
 		const answers = await Promise.all(calls);
 		expect(answers.filter(({ pending }) => pending)).toHaveLength(10);
@@ -100,8 +97,7 @@ describe("callers", () => {
 		}
 	});
 
-	test("without a gateway get the id when nobody decides in time", async () => {
-		await using world = await startApprovalWorld({ mcp: () => forRoot });
+	approvalTest("without a gateway get the id when nobody decides in time", { mcp: () => forRoot }, async (world) => {
 		const id = pendingId(await world.call(undefined, "ban", ban(world)));
 		expect(await world.state(undefined, id)).toContain(" | pending | ");
 		expect(await world.press("ada", "Approve")).toContain('"Ban users" is done');
@@ -125,8 +121,7 @@ describe("callers", () => {
 });
 
 describe("a request", () => {
-	test("can be approved after a restart of the bot", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("can be approved after a restart of the bot", async (world) => {
 		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
 		await world.restart();
 		expect(await world.press("ada", "Approve")).toContain('"Ban users" is done');
@@ -134,8 +129,7 @@ describe("a request", () => {
 		await world.shown("Ban users: approved and done");
 	});
 
-	test("is kept for a day after its end", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("is kept for a day after its end", async (world) => {
 		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
 		await world.press("ada", "Deny");
 		await world.shown("denied");
@@ -147,8 +141,7 @@ describe("a request", () => {
 		await until("it is deleted", async () => (await world.state(key("k"), id)).startsWith("There is no request"));
 	});
 
-	test("runs although its message was deleted after the press", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("runs although its message was deleted after the press", async (world) => {
 		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
 		const { simulator } = world;
 		const [post] = world.posts();
@@ -184,8 +177,7 @@ describe("a request", () => {
 		expect(isBanned(world, "zoe")).toBe(false);
 	});
 
-	test("is refused if Discord refuses its message, and has failed", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("is refused if Discord refuses its message, and has failed", async (world) => {
 		world.simulator.faults.refuse("POST /channels/:channel_id/messages", 50013, { times: 1 });
 		const refused = await world.call(key("k"), "ban", ban(world));
 		expect(refused).toMatchObject({ isError: true, pending: undefined });
@@ -194,8 +186,7 @@ describe("a request", () => {
 		expect(list.text).toContain(" | failed | ");
 	});
 
-	test("is refused while the database is unavailable", async () => {
-		await using world = await startApprovalWorld({ hasDatabase: false });
+	approvalTest("is refused while the database is unavailable", { hasDatabase: false }, async (world) => {
 		const refused = await world.call(key("k"), "ban", ban(world));
 		expect(refused.isError).toBe(true);
 		expect(refused.text).toContain("database is unavailable");
@@ -203,8 +194,7 @@ describe("a request", () => {
 		expect(world.posts()).toEqual([]);
 	});
 
-	test("is posted once if Discord's response is lost", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("is posted once if Discord's response is lost", async (world) => {
 		world.simulator.faults.drop("POST /channels/:channel_id/messages", { times: 1, when: "after" });
 		pendingId(await world.call(key("k"), "ban", ban(world)));
 		expect(world.posts()).toHaveLength(1);
@@ -214,8 +204,7 @@ describe("a request", () => {
 describe("what a message shows", () => {
 	const hostile = "@everyone <@&123456789012345678> [a](https://evil.example) **b** `c` \u200b\u202e\u{e0041}\n# d";
 
-	test("texts of a call cannot ping, format or hide anything", async () => {
-		await using world = await startApprovalWorld({ mcp: () => writes });
+	approvalTest("texts of a call cannot ping, format or hide anything", { mcp: () => writes }, async (world) => {
 		await world.call(key("<@1> **k** \u202e"), "send_message", {
 			channel_id: world.simulator.channel("The Cooks/general").id,
 			content: hostile,
@@ -254,8 +243,7 @@ describe("what a message shows", () => {
 		expect((await world.details("ada", ended)).attachments).toHaveLength(1);
 	});
 
-	test("for whom and by which client", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("for whom and by which client", async (world) => {
 		await world.call(key("desk", world.person("ada")), "ban", ban(world));
 		const fields = fieldsOf(world.posts()[0]);
 		expect(fields.For).toBe(`<@${world.simulator.user("ada").id}>, with the key desk`);
@@ -288,8 +276,7 @@ describe("what a message shows", () => {
 		expect(isBanned(world, "liwei")).toBe(true);
 	});
 
-	test("the plan that apply_guild would carry out", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("the plan that apply_guild would carry out", async (world) => {
 		const { text } = await world.call(key("k"), "plan_guild", { document: { version: 1, roles: [{ name: "Mods" }] } });
 		const [plan_hash] = /\b[0-9a-f]{32}\b/.exec(text) ?? [];
 		const id = pendingId(await world.call(key("k"), "apply_guild", { plan_hash }));
@@ -301,8 +288,7 @@ describe("what a message shows", () => {
 });
 
 describe("logs", () => {
-	test("have ids and decisions, and no texts of arguments", async () => {
-		await using world = await startApprovalWorld({ mcp: () => writes });
+	approvalTest("have ids and decisions, and no texts of arguments", { mcp: () => writes }, async (world) => {
 		const secret = "a secret in a message";
 		const id = pendingId(
 			await world.call(key("k"), "send_message", {
@@ -329,8 +315,7 @@ describe("logs", () => {
 describe("the requester's rights", () => {
 	const staff = (world: ApprovalWorld) => key("staff", world.person("jose.garcia"));
 
-	test("are checked at once", async () => {
-		await using world = await startApprovalWorld();
+	approvalTest("are checked at once", async (world) => {
 		const refused = await world.call(staff(world), "ban", ban(world));
 		expect(refused).toMatchObject({ isError: true, pending: undefined });
 		expect(world.posts()).toEqual([]);

@@ -18,8 +18,11 @@ import type { SimulatorOptions } from "../../../src/simulator/simulator.ts";
 import type { NewMessage } from "../../../src/simulator/world/state/entities.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import { noTools } from "../features/running-feature.ts";
+
+const stageTest = testWith((commands: readonly Command[] = []) => startStage(commands));
 
 const general = "The Cooks/general";
 
@@ -73,8 +76,7 @@ test("in a thread whose parent is not cached, members hold what their roles give
 const echo: Command = { name: "echo", usage: "<text>", run: async ({ member }, rest) => `${member.id} said: ${rest}` };
 
 describe.concurrent("who is answered", () => {
-	test("a person, as a reply that pings nobody", async () => {
-		await using stage = await startStage([echo]);
+	stageTest("a person, as a reply that pings nobody", [echo], async (stage) => {
 		const { simulator } = stage;
 		const ada = simulator.user("ada");
 		const { id } = await ada.say(general, `!m echo @everyone <@${ada.id}>`);
@@ -106,8 +108,7 @@ describe.concurrent("who is answered", () => {
 		expect(stage.asked).toEqual(["heard"]);
 	});
 
-	test("nobody, for a message that is edited into a command", async () => {
-		await using stage = await startStage([echo]);
+	stageTest("nobody, for a message that is edited into a command", [echo], async (stage) => {
 		const { simulator } = stage;
 		const ada = simulator.user("ada");
 		const { id } = await ada.say(general, "hello");
@@ -120,8 +121,7 @@ describe.concurrent("who is answered", () => {
 		expect(stage.asked).toEqual(["heard"]);
 	});
 
-	test("nobody, for an unknown command", async () => {
-		await using stage = await startStage([echo]);
+	stageTest("nobody, for an unknown command", [echo], async (stage) => {
 		const ada = stage.simulator.user("ada");
 		for (const text of ["!m nothing", "!m echoes", "hello", "!message echo"]) await ada.say(general, text);
 		await ada.say(general, "!m echo heard");
@@ -179,8 +179,7 @@ describe.concurrent("what fails", () => {
 		expect(stage.logged.lines.join("\n")).not.toContain("SECRET");
 	});
 
-	test("a reply that Discord refuses is logged without its text", async () => {
-		await using stage = await startStage([echo]);
+	stageTest("a reply that Discord refuses is logged without its text", [echo], async (stage) => {
 		const { simulator } = stage;
 		simulator.faults.refuse("POST /channels/*/messages", 50013, { actor: simulator.bot("alpha").id });
 		await simulator.user("ada").say(general, "!m echo SECRET");
@@ -190,8 +189,7 @@ describe.concurrent("what fails", () => {
 		expect(stage.logged.lines.join("\n")).not.toContain("SECRET");
 	});
 
-	test("without Send Messages nothing is sent, and the reason is logged", async () => {
-		await using stage = await startStage([echo]);
+	stageTest("without Send Messages nothing is sent, and the reason is logged", [echo], async (stage) => {
 		const { simulator, client, logged } = stage;
 		const { id, channel } = simulator.channel(general);
 		if (!("permission_overwrites" in channel)) throw new Error("it has no overwrites");

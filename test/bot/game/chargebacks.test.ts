@@ -33,9 +33,12 @@ import { type Language, render, said } from "../../../src/texts/texts.ts";
 import { recordLog } from "../../support/log.ts";
 import { chunked, exchange, requestText } from "../../support/raw-http.ts";
 import { onBoth, onOwnPostgres, openStore } from "../../support/stores.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import { type ChargebackFixture, createChargebackFixture, pressable, staff, staffChannel } from "./chargeback-world.ts";
 import { type GameWorld, type GameWorldOptions, startGameWorld } from "./game-world.ts";
+
+const chargebackTest = testWith(startChargebackWorld);
 
 const patchMember = "PATCH /guilds/:guild_id/members/:user_id";
 const putBan = "PUT /guilds/:guild_id/bans/:user_id";
@@ -108,8 +111,7 @@ function oneWorld(): () => ChargebackWorld {
 }
 
 describe.concurrent("a chargeback", () => {
-	test("restricts the person at once, keeps their roles, and is told to the staff", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("restricts the person at once, keeps their roles, and is told to the staff", async (world) => {
 		const { scene, simulator } = world;
 		const { status, body } = await world.chargeback();
 		expect({ status, body }).toEqual({ status: 202, body: { accepted: true } });
@@ -130,8 +132,7 @@ describe.concurrent("a chargeback", () => {
 		expect(simulator.unknownRoutes).toEqual([]);
 	});
 
-	test("is announced once the restriction has a result", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("is announced once the restriction has a result", async (world) => {
 		const { scene, simulator } = world;
 		const held = simulator.faults.stall(patchMember);
 		await world.chargeback();
@@ -144,8 +145,7 @@ describe.concurrent("a chargeback", () => {
 		expect(scene.alerts()).toHaveLength(2);
 	});
 
-	test("that is repeated is the same one, in any notation", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("that is repeated is the same one, in any notation", async (world) => {
 		const { scene } = world;
 		const first = await world.chargeback();
 		await scene.shown("saved");
@@ -165,8 +165,7 @@ describe.concurrent("a chargeback", () => {
 		expect(world.written(patchMember)).toBe(1);
 	});
 
-	test("of an account that nobody has linked is told, and restricts nobody", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("of an account that nobody has linked is told, and restricts nobody", async (world) => {
 		const { scene, game } = world;
 		const { event } = await world.chargeback({ chatId: null });
 		const alert = await scene.shown("Not linked:");
@@ -176,8 +175,7 @@ describe.concurrent("a chargeback", () => {
 		expect(world.written(patchMember) + world.written(putBan)).toBe(0);
 	});
 
-	test("shows what the game server wrote as data, and pings nobody", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("shows what the game server wrote as data, and pings nobody", async (world) => {
 		const { scene } = world;
 		const username = "`@everyone` <@&1> **x** \u202e[a](http://b)";
 		await world.chargeback({ username, tier: `<@${scene.target.id}>` });
@@ -188,8 +186,7 @@ describe.concurrent("a chargeback", () => {
 		expect([alert.mention_everyone, alert.mentions]).toEqual([false, []]);
 	});
 
-	test("is processed when Discord is back", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("is processed when Discord is back", async (world) => {
 		const { scene, simulator } = world;
 		const fault = simulator.faults.fail("* *", 500);
 		expect((await world.chargeback()).status).toBe(202);
@@ -200,8 +197,7 @@ describe.concurrent("a chargeback", () => {
 		expect(scene.alerts()).toHaveLength(1);
 	});
 
-	test("is one alert, also where Discord's answer to it is lost", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("is one alert, also where Discord's answer to it is lost", async (world) => {
 		const { scene, simulator } = world;
 		const lost = simulator.faults.drop(sendMessage, { when: "after", times: 1 });
 		const alert = await world.charged("2 roles saved");
@@ -211,8 +207,7 @@ describe.concurrent("a chargeback", () => {
 		expect(scene.alerts()).toHaveLength(1);
 	});
 
-	test("has an alert again when somebody deletes it before the decision", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("has an alert again when somebody deletes it before the decision", async (world) => {
 		const { scene, simulator, guild } = world;
 		const alert = await world.charged("saved");
 		scene.remove(alert);
@@ -246,8 +241,7 @@ describe.concurrent("a chargeback", () => {
 		expect(scene.alerts()).toHaveLength(1);
 	});
 
-	test("has an alert again when it was deleted while the bot was away", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("has an alert again when it was deleted while the bot was away", async (world) => {
 		const { scene } = world;
 		const alert = await world.charged("saved");
 		await world.bot.close();
@@ -272,8 +266,7 @@ describe.concurrent("a chargeback", () => {
 });
 
 describe.concurrent("Ban", () => {
-	test("bans on Discord and in the game, once, and says who decided", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("bans on Discord and in the game, once, and says who decided", async (world) => {
 		const { scene, simulator, game } = world;
 		const { event } = await world.chargeback();
 		const alert = await scene.shown("saved");
@@ -309,8 +302,7 @@ describe.concurrent("Ban", () => {
 		expect(world.written(putBan)).toBe(1);
 	});
 
-	test("on Discord does not wait for bans in the game, however many are under way", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("on Discord does not wait for bans in the game, however many are under way", async (world) => {
 		const { scene, game, guild } = world;
 		game.misbehave("slow", { route: "POST /api/ban" });
 		// As many as are asked for at once, and one more.
@@ -331,8 +323,7 @@ describe.concurrent("Ban", () => {
 		await until("all bans", () => game.bans.size === 7);
 	});
 
-	test("in the game is done and told though Discord refuses, and the other half follows", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("in the game is done and told though Discord refuses, and the other half follows", async (world) => {
 		const { scene, simulator, game } = world;
 		const refused = simulator.faults.refuse(putBan, RESTJSONErrorCodes.MissingPermissions);
 		await world.press(staff, await world.charged("saved"), "Ban");
@@ -343,16 +334,14 @@ describe.concurrent("Ban", () => {
 		expect(game.requests).toHaveLength(1);
 	});
 
-	test("is said to be impossible on Discord for an account that is no more", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("is said to be impossible on Discord for an account that is no more", async (world) => {
 		const { scene, game } = world;
 		await world.press(staff, await world.charged("Not in the server", { chatId: "12345678901234567" }), "Ban");
 		await scene.shown("Impossible: the Discord account no longer exists");
 		await until("the ban in the game", () => game.bans.size === 1);
 	});
 
-	test("leaves a ban as it is that somebody else has set", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("leaves a ban as it is that somebody else has set", async (world) => {
 		const { scene, simulator, guild } = world;
 		await world.charged("saved");
 		const user = scene.target.member()?.user;
@@ -394,8 +383,7 @@ describe.concurrent("Dismiss", () => {
 		expect(world.written(putBan)).toBe(0);
 	});
 
-	test("of one chargeback keeps the roles back until the other one is dismissed, too", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("of one chargeback keeps the roles back until the other one is dismissed, too", async (world) => {
 		const { scene } = world;
 		const before = scene.target.roles();
 		const first = await world.charged("2 roles saved");
@@ -410,8 +398,7 @@ describe.concurrent("Dismiss", () => {
 		expect(scene.alerts()).toHaveLength(2);
 	});
 
-	test("does not undo the ban that another chargeback ends in", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("does not undo the ban that another chargeback ends in", async (world) => {
 		const { scene, guild } = world;
 		const first = await world.charged("2 roles saved");
 		const second = await world.charged("There were no other roles.", { tier: "silver" });
@@ -442,8 +429,7 @@ describe.concurrent("a restricted_role that was changed", () => {
 });
 
 describe.concurrent("a person who is not in the guild", () => {
-	test("is restricted when they come back, and keeps what was saved before they left", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("is restricted when they come back, and keeps what was saved before they left", async (world) => {
 		const { scene, simulator, guild } = world;
 		const { target, roles } = scene;
 		await world.charged("2 roles saved");
@@ -458,8 +444,7 @@ describe.concurrent("a person who is not in the guild", () => {
 		expect(target.roles()).toEqual([roles.regular, roles.supporter].sort());
 	});
 
-	test("gets their roles when they come back after Dismiss", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("gets their roles when they come back after Dismiss", async (world) => {
 		const { scene, simulator, guild } = world;
 		const { target, roles } = scene;
 		await world.charged("2 roles saved");
@@ -473,8 +458,7 @@ describe.concurrent("a person who is not in the guild", () => {
 		expect(target.roles()).toEqual([roles.regular, roles.supporter].sort());
 	});
 
-	test("is restricted, too, if they came back while the bot was away", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("is restricted, too, if they came back while the bot was away", async (world) => {
 		const { scene, simulator, guild } = world;
 		const mona = scene.target.present();
 		simulator.world.members.remove(guild, mona);
@@ -489,8 +473,7 @@ describe.concurrent("a person who is not in the guild", () => {
 });
 
 describe.concurrent("a person", () => {
-	test("is restricted who came back while Discord's Gateway had lost the bot", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("is restricted who came back while Discord's Gateway had lost the bot", async (world) => {
 		const { scene, simulator, guild } = world;
 		const { sockets } = simulator;
 		const mona = scene.target.present();
@@ -532,8 +515,7 @@ describe.concurrent("a restriction", () => {
 		expect(simulator.unknownRoutes).toEqual([]);
 	});
 
-	test("is not prevented by a managed role above the bot, which is kept", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("is not prevented by a managed role above the bot, which is kept", async (world) => {
 		const { scene, simulator, guild } = world;
 		const booster = guild.roles.get(scene.managed);
 		if (!booster) throw new Error("there is a managed role");
@@ -543,8 +525,7 @@ describe.concurrent("a restriction", () => {
 		expect(scene.target.roles()).toEqual([scene.managed, scene.roles.restricted].sort());
 	});
 
-	test("that was there before stays after Dismiss", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("that was there before stays after Dismiss", async (world) => {
 		const { scene, simulator, guild } = world;
 		const mona = scene.target.present();
 		simulator.world.members.edit(guild, mona, { roles: [...mona.roles, scene.roles.restricted] });
@@ -559,8 +540,7 @@ describe.concurrent("a restriction", () => {
 });
 
 describe.concurrent("who cannot be restricted", () => {
-	test("because they own the guild is told of, and so is the ban that Discord refuses", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("because they own the guild is told of, and so is the ban that Discord refuses", async (world) => {
 		const { scene, simulator, game } = world;
 		const alert = await world.charged("the bot cannot remove roles from the owner of the server", {
 			chatId: simulator.user("ada").id,
@@ -571,8 +551,7 @@ describe.concurrent("who cannot be restricted", () => {
 		expect(world.written(patchMember)).toBe(0);
 	});
 
-	test("because they rank above the bot is told of, and restricted once they do not", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("because they rank above the bot is told of, and restricted once they do not", async (world) => {
 		const { scene, simulator, guild } = world;
 		const supporter = guild.roles.get(scene.roles.supporter);
 		if (!supporter) throw new Error("there is a role for supporters");
@@ -588,8 +567,7 @@ describe.concurrent("who cannot be restricted", () => {
 });
 
 describe.concurrent("a press", () => {
-	test("of somebody who is not staff is refused, and decides nothing", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("of somebody who is not staff is refused, and decides nothing", async (world) => {
 		const { scene, simulator, guild } = world;
 		const alert = await world.charged("saved");
 		// The owner, who sees every channel.
@@ -602,8 +580,7 @@ describe.concurrent("a press", () => {
 		expect(guild.bans.size).toBe(0);
 	});
 
-	test("that comes second changes nothing, and its person is told who was first", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("that comes second changes nothing, and its person is told who was first", async (world) => {
 		const { scene, simulator, guild } = world;
 		const zoe = guild.members.get(simulator.user("zoe").id);
 		if (!zoe) throw new Error("zoe is a member");
@@ -620,8 +597,7 @@ describe.concurrent("a press", () => {
 		expect(guild.bans.size).toBe(0);
 	});
 
-	test("is about whom the store says, whatever the message says", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("is about whom the store says, whatever the message says", async (world) => {
 		const { scene, simulator, guild } = world;
 		const liwei = simulator.user("liwei").id;
 		const alert = await world.charged("saved");
@@ -633,8 +609,7 @@ describe.concurrent("a press", () => {
 		expect([...guild.bans.keys()]).toEqual([scene.target.id]);
 	});
 
-	test("on a chargeback that is not in the store is told so", async () => {
-		await using world = await startChargebackWorld();
+	chargebackTest("on a chargeback that is not in the store is told so", async (world) => {
 		const { simulator, guild } = world;
 		const alert = await world.charged("saved");
 		const components = JSON.parse(JSON.stringify(alert.components).replaceAll(/[0-9a-f]{64}/g, "0".repeat(64)));

@@ -4,8 +4,11 @@ import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
 import { toml } from "../../../src/bot/config/settings.ts";
 import { connectTo } from "../../support/mcp.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import { type GameWorldOptions, startGameWorld } from "./game-world.ts";
+
+const donatorTest = testWith(startDonatorWorld);
 
 const names = ["list_donators", "sync_donators"];
 const changing = /members\/:user_id\/roles/;
@@ -53,8 +56,7 @@ describe.concurrent("the two tools", () => {
 		for (const name of names) expect((await world.call(name)).code).toBe(-32601);
 	});
 
-	test("take the guild_id that a gateway routed by, and no other argument", async () => {
-		await using world = await startDonatorWorld();
+	donatorTest("take the guild_id that a gateway routed by, and no other argument", async (world) => {
 		for (const name of names) {
 			const routed = await world.call(name, { guild_id: world.guild.id });
 			expect(routed.isError).toBe(false);
@@ -75,8 +77,7 @@ describe.concurrent("the two tools", () => {
 		expect(world.changes()).toEqual([]);
 	});
 
-	test("say so when the game server cannot be reached", async () => {
-		await using world = await startDonatorWorld();
+	donatorTest("say so when the game server cannot be reached", async (world) => {
 		world.game.misbehave("500");
 		for (const name of names)
 			expect(await world.call(name)).toEqual({
@@ -86,8 +87,7 @@ describe.concurrent("the two tools", () => {
 	});
 });
 
-test("the two tools are listed with what they do", async () => {
-	await using world = await startDonatorWorld({ mcp: { toolsets: "all" } });
+donatorTest("the two tools are listed with what they do", { mcp: { toolsets: "all" } }, async (world) => {
 	const all = await (await connectTo(world.bot.url)).listTools();
 	const listed = all.filter(({ name }) => names.includes(name));
 	expect(listed).toMatchSnapshot();
@@ -102,8 +102,7 @@ test("the two tools are listed with what they do", async () => {
 });
 
 describe.concurrent("list_donators", () => {
-	test("a line each, with who they are on Discord, and what roles are missing or superfluous", async () => {
-		await using world = await startDonatorWorld();
+	donatorTest("a line each, with who they are on Discord, and what roles are missing or superfluous", async (world) => {
 		const { simulator, guild, ids } = world;
 		world.list(
 			["zoe", "gold", "Steve"],
@@ -134,8 +133,7 @@ describe.concurrent("list_donators", () => {
 		expect(world.changes()).toEqual([]);
 	});
 
-	test("as many as are asked for, and how to go on", async () => {
-		await using world = await startDonatorWorld();
+	donatorTest("as many as are asked for, and how to go on", async (world) => {
 		for (let number = 1; number <= 5; number++) world.game.addDonator({ chat_id: null, tier: "gold", uuid: "u" });
 		const page = async (args: object) =>
 			(await world.call("list_donators", { limit: 2, ...args })).text
@@ -148,8 +146,7 @@ describe.concurrent("list_donators", () => {
 });
 
 describe.concurrent("sync_donators", () => {
-	test("does what it said it would do in a dry run", async () => {
-		await using world = await startDonatorWorld();
+	donatorTest("does what it said it would do in a dry run", async (world) => {
 		const { simulator, ids } = world;
 		world.list(["zoe", "gold", "Steve"]);
 		const zoe = simulator.user("zoe").id;
@@ -190,8 +187,7 @@ describe.concurrent("sync_donators", () => {
 		expect((await world.call("sync_donators", { dry_run: false })).text).toStartWith("Gave 0 role(s), removed 1.");
 	});
 
-	test("says what failed, and that it is tried again", async () => {
-		await using world = await startDonatorWorld();
+	donatorTest("says what failed, and that it is tried again", async (world) => {
 		world.list(["zoe", "gold", "Steve"], ["liwei", "silver", "Li"]);
 		world.simulator.faults.refuse("PUT /guilds/*/members/*/roles/*", 50013, { times: 1 });
 		const { text } = await world.call("sync_donators", { dry_run: false });
@@ -200,8 +196,7 @@ describe.concurrent("sync_donators", () => {
 		expect(text).toContain("Missing Permissions (code 50013)");
 	});
 
-	test("is counted, and is in the audit log", async () => {
-		await using world = await startDonatorWorld({ mcp: { toolsets: "all" } });
+	donatorTest("is counted, and is in the audit log", { mcp: { toolsets: "all" } }, async (world) => {
 		world.list(["zoe", "gold", "Steve"]);
 		await world.call("sync_donators", { dry_run: false });
 		const answer = await fetch(new URL("/metrics", world.bot.url));

@@ -9,8 +9,13 @@ import { startGameServer } from "../../../src/simulator/game/game-server.ts";
 import type { Misbehaviour } from "../../../src/simulator/game/misbehaviour.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import type { Role } from "../../../src/simulator/world/state/entities.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import { type FeatureSetup, startFeature } from "../features/running-feature.ts";
+
+const settledTest = testWith(startSettled);
+
+const syncTest = testWith(startSync);
 
 const giving = "PUT /guilds/:guild_id/members/:user_id/roles/:role_id";
 const taking = "DELETE /guilds/:guild_id/members/:user_id/roles/:role_id";
@@ -127,8 +132,7 @@ async function startSync(setup: Setup = {}) {
 }
 
 describe.concurrent("the difference", () => {
-	test("supporters get the roles of their tiers, with the reason; nobody else gets any", async () => {
-		await using bot = await startSync();
+	syncTest("supporters get the roles of their tiers, with the reason; nobody else gets any", async (bot) => {
 		bot.list(["mona_lisa", "gold"], ["zoe", "silver"], ["zoe", "bronze"]);
 		const { given, taken } = await bot.run();
 		expect({ given, taken }).toEqual({ given: 3, taken: 0 });
@@ -140,8 +144,7 @@ describe.concurrent("the difference", () => {
 		expect(await bot.run()).toMatchObject({ given: 0, taken: 0, changes: [] });
 	});
 
-	test("who is not listed any more loses the role, and other roles stay", async () => {
-		await using bot = await startSync();
+	syncTest("who is not listed any more loses the role, and other roles stay", async (bot) => {
 		const { silver } = bot.roles;
 		const before = [...bot.member("mona_lisa").roles];
 		bot.list(["mona_lisa", "silver"], ["zoe", "gold"], ["liwei", "gold"]);
@@ -178,8 +181,7 @@ describe.concurrent("the difference", () => {
 		expect([...absent]).toEqual([bot.simulator.user("bob_the_baker").id]);
 	});
 
-	test("a tier without a role is told, and the others go on", async () => {
-		await using bot = await startSync();
+	syncTest("a tier without a role is told, and the others go on", async (bot) => {
 		bot.list(["zoe", "gold"], ["mona_lisa", "diamond\n"]);
 		const { problems } = await bot.run();
 		expect(problems).toEqual(['[game.donators.tiers] has no role for "diamond\\n"']);
@@ -287,15 +289,13 @@ describe("nobody loses a role", () => {
 		});
 	});
 
-	test("by an empty list, however often it comes", async () => {
-		await using bot = await startSettled();
+	settledTest("by an empty list, however often it comes", async (bot) => {
 		bot.game.misbehave("no-donators");
 		for (let run = 0; run < 3; run++)
 			expect(await bot.run()).toMatchObject({ taken: 0, removalsHeld: "nobody on the list has a tier with a role" });
 	});
 
-	test("by a list whose accounts are not linked any more, or whose tiers are called otherwise", async () => {
-		await using bot = await startSettled();
+	settledTest("by a list whose accounts are not linked any more, or whose tiers are called otherwise", async (bot) => {
 		bot.list([null, "gold"], [null, "gold"], [null, "gold"], [null, "gold"]);
 		expect((await bot.run()).taken).toBe(0);
 		expect((await bot.run()).taken).toBe(0);
@@ -304,8 +304,7 @@ describe("nobody loses a role", () => {
 		expect((await bot.run()).taken).toBe(0);
 	});
 
-	test("by the first list there ever was", async () => {
-		await using bot = await startSync();
+	syncTest("by the first list there ever was", async (bot) => {
 		bot.give("mona_lisa", bot.roles.gold);
 		bot.list(["zoe", "gold"]);
 		expect(await bot.run()).toMatchObject({
@@ -331,8 +330,7 @@ describe("nobody loses a role", () => {
 			});
 	});
 
-	test("when the store fails between plan and apply", async () => {
-		await using bot = await startSettled();
+	settledTest("when the store fails between plan and apply", async (bot) => {
 		bot.list(...goldFor(...gold.slice(1)));
 		const found = await bot.sync.plan();
 		expect(found.removalsHeld).toBeUndefined();
@@ -393,8 +391,7 @@ describe.concurrent("a list that shrinks", () => {
 		}
 	});
 
-	test("by more than half says how much is lost", async () => {
-		await using bot = await startSettled();
+	settledTest("by more than half says how much is lost", async (bot) => {
 		bot.game.misbehave("fewer-donators");
 		expect(await bot.run()).toMatchObject({
 			removalsHeld: "the list lost 3 of 4 entries; the next one must confirm it",
@@ -403,8 +400,7 @@ describe.concurrent("a list that shrinks", () => {
 		expect(gold.filter((name) => bot.has(name, bot.roles.gold))).toEqual(["zoe"]);
 	});
 
-	test("may be agreed with after a failed fetch, and after a restart", async () => {
-		await using bot = await startSettled();
+	settledTest("may be agreed with after a failed fetch, and after a restart", async (bot) => {
 		bot.list(...one);
 		expect((await bot.run()).taken).toBe(0);
 		bot.game.misbehave("500", { times: 1 });
@@ -413,8 +409,7 @@ describe.concurrent("a list that shrinks", () => {
 		expect((await bot.run()).taken).toBe(3);
 	});
 
-	test("a plan alone stores nothing", async () => {
-		await using bot = await startSettled();
+	settledTest("a plan alone stores nothing", async (bot) => {
 		bot.list(...one);
 		for (let looks = 0; looks < 3; looks++) expect((await bot.sync.plan()).removalsHeld).toContain("lost 3 of 4");
 		expect((await bot.run()).taken).toBe(0);
@@ -494,8 +489,7 @@ describe.concurrent("who is restricted", () => {
 });
 
 describe.concurrent("which guild", () => {
-	test("without GUILD_ID it is the only one", async () => {
-		await using bot = await startSync({ sync: { guildId: undefined } });
+	syncTest("without GUILD_ID it is the only one", { sync: { guildId: undefined } }, async (bot) => {
 		bot.list(["zoe", "gold"]);
 		expect((await bot.run()).given).toBe(1);
 	});
@@ -517,8 +511,7 @@ describe.concurrent("which guild", () => {
 });
 
 describe.concurrent("what goes wrong on Discord", () => {
-	test("a refusal is told once by role, the others go on, and the next run tries again", async () => {
-		await using bot = await startSync();
+	syncTest("a refusal is told once by role, the others go on, and the next run tries again", async (bot) => {
 		const { faults } = bot.simulator;
 		bot.list(["zoe", "gold"], ["mona_lisa", "gold"], ["liwei", "silver"]);
 		faults.refuse(`PUT /guilds/*/members/*/roles/${bot.roles.gold.id}`, 50013);
@@ -529,8 +522,7 @@ describe.concurrent("what goes wrong on Discord", () => {
 		expect(await bot.run()).toMatchObject({ given: 2, failed: 0 });
 	});
 
-	test("a change of unknown outcome is looked at again by the next run", async () => {
-		await using bot = await startSync();
+	syncTest("a change of unknown outcome is looked at again by the next run", async (bot) => {
 		bot.list(["zoe", "gold"], ["mona_lisa", "gold"]);
 		for (const when of ["before", "after"] as const)
 			bot.simulator.faults.drop("PUT /guilds/*/members/*/roles/*", { when, times: 1 });
@@ -542,8 +534,7 @@ describe.concurrent("what goes wrong on Discord", () => {
 		expect((await bot.run()).changes).toEqual([]);
 	});
 
-	test("when Discord answers nothing any more, the rest is left to the next run", async () => {
-		await using bot = await startSync();
+	syncTest("when Discord answers nothing any more, the rest is left to the next run", async (bot) => {
 		bot.list(...goldFor(...gold, "ada"));
 		bot.simulator.faults.fail("PUT /guilds/*/members/*/roles/*", 500);
 		expect(await bot.run()).toMatchObject({ given: 0, failed: 3, left: 2 });
@@ -551,8 +542,7 @@ describe.concurrent("what goes wrong on Discord", () => {
 		expect(await bot.run()).toMatchObject({ given: 5, failed: 0, left: 0 });
 	});
 
-	test("a member who leaves between plan and apply is skipped", async () => {
-		await using bot = await startSync();
+	syncTest("a member who leaves between plan and apply is skipped", async (bot) => {
 		bot.list(["zoe", "gold"], ["liwei", "gold"]);
 		const found = await bot.sync.plan();
 		bot.simulator.world.members.remove(bot.guild, bot.member("zoe"));
@@ -562,8 +552,7 @@ describe.concurrent("what goes wrong on Discord", () => {
 });
 
 describe.concurrent("runs", () => {
-	test("one at a time; another is refused", async () => {
-		await using bot = await startSync();
+	syncTest("one at a time; another is refused", async (bot) => {
 		bot.list(["zoe", "gold"], ["liwei", "gold"]);
 		const stalled = bot.simulator.faults.stall("PUT /guilds/*/members/*/roles/*", { times: 1 });
 		const [first, second] = [await bot.sync.plan(), await bot.sync.plan()];
@@ -574,8 +563,7 @@ describe.concurrent("runs", () => {
 		expect(await running).toMatchObject({ given: 2 });
 	});
 
-	test("what is over time is left to the next one", async () => {
-		await using bot = await startSync();
+	syncTest("what is over time is left to the next one", async (bot) => {
 		bot.list(["zoe", "gold"], ["liwei", "gold"]);
 		const found = await bot.sync.plan();
 		expect(await bot.sync.apply(found, performance.now() - 1)).toMatchObject({ given: 0, left: 2 });
@@ -630,8 +618,7 @@ describe.concurrent("runs", () => {
 		}
 	});
 
-	test("go on after a failed one, which is told", async () => {
-		await using bot = await startSync({ sync: { intervalMs: 5 } });
+	syncTest("go on after a failed one, which is told", { sync: { intervalMs: 5 } }, async (bot) => {
 		bot.list(["zoe", "gold"]);
 		bot.game.misbehave("500", { times: 2 });
 		bot.sync.start();

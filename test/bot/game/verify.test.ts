@@ -14,8 +14,11 @@ import { demoSeed } from "../../../src/simulator/seed.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import { type GameWorld, general, startGameWorld } from "./game-world.ts";
+
+const gameTest = testWith(startGameWorld);
 
 const usage = "Run /verify in the game to get a code, then write `!m verify <code>` here.";
 const unreachable = "Could not reach the game server: ";
@@ -34,8 +37,7 @@ function clientOf({ port }: { port?: number | undefined }) {
 describe("a person who types it", () => {
 	const shared = oneWorld();
 
-	test("is told that the account is linked, and nothing else happens", async () => {
-		await using world = await startGameWorld();
+	gameTest("is told that the account is linked, and nothing else happens", async (world) => {
 		const { simulator, game } = world;
 		const ada = simulator.user("ada");
 		const { code } = game.issueCode({ username: "Steve_1" });
@@ -80,8 +82,7 @@ describe("a person who types it", () => {
 		},
 	);
 
-	test("the usage has the bot's own prefix", async () => {
-		await using world = await startGameWorld({ config: () => ({ command: "?" }) });
+	gameTest("the usage has the bot's own prefix", { config: () => ({ command: "?" }) }, async (world) => {
 		expect(await world.answer("ada", "?verify")).toBe(
 			"Run /verify in the game to get a code, then write `? verify <code>` here.",
 		);
@@ -150,8 +151,7 @@ describe("a game server that misbehaves", () => {
 		expect(await world.answer(person, `!m verify ${code}`)).toContain("is linked");
 	});
 
-	test("a 401 is told to the operator", async () => {
-		await using world = await startGameWorld({ config: () => ({ gameVerifySecret: "another" }) });
+	gameTest("a 401 is told to the operator", { config: () => ({ gameVerifySecret: "another" }) }, async (world) => {
 		expect(await world.answer("ada", "!m verify ABC123")).toBe(`${unreachable}the game server answered HTTP 401`);
 		expect(world.logged.join("\n")).toContain(
 			"game server answered 401: GAME_VERIFY_SECRET differs from its plugin's secret",
@@ -196,8 +196,7 @@ describe("a game server that misbehaves", () => {
 		expect(arrived).toEqual([]);
 	});
 
-	test("5,000 characters of error arrive byte for byte, and mention nobody", async () => {
-		await using world = await startGameWorld();
+	gameTest("5,000 characters of error arrive byte for byte, and mention nobody", async (world) => {
 		world.game.misbehave("long-error");
 		const answers = await world.ask("ada", "!m verify ABC123", 3);
 		expect(longError).toHaveLength(5000);
@@ -316,8 +315,7 @@ test.each<[string, number, string | undefined]>([
 });
 
 describe.concurrent("limits", () => {
-	test("one attempt per person is under way, and another person's is not hindered", async () => {
-		await using world = await startGameWorld();
+	gameTest("one attempt per person is under way, and another person's is not hindered", async (world) => {
 		const { simulator, game } = world;
 		game.misbehave("slow", { times: 1 });
 		const { code } = game.issueCode();
@@ -333,8 +331,7 @@ describe.concurrent("limits", () => {
 		expect(game.requests).toHaveLength(2);
 	});
 
-	test("5 a minute for one person; the sixth is not sent", async () => {
-		await using world = await startGameWorld();
+	gameTest("5 a minute for one person; the sixth is not sent", async (world) => {
 		for (let attempt = 0; attempt < 5; attempt++) {
 			expect(await world.answer("ada", `!m verify NO${attempt}`)).toBe("This code is not known.");
 		}
@@ -427,8 +424,7 @@ describe.concurrent("the message with the code", () => {
 	const isDeleted = ({ simulator }: GameWorld, id: string) =>
 		simulator.world.messages.get(simulator.channel(general).id, id) === undefined;
 
-	test("stays unless the operator wants it deleted", async () => {
-		await using world = await startGameWorld();
+	gameTest("stays unless the operator wants it deleted", async (world) => {
 		const said = await world.simulator.user("ada").say(general, "!m verify ABC123");
 		await until("it is answered", () => world.answers().length === 1);
 		expect(isDeleted(world, said.id)).toBe(false);

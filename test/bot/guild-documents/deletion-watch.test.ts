@@ -10,8 +10,11 @@ import { StoreUnavailable } from "../../../src/bot/store/unavailable.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { sayIn } from "../../../src/texts/texts.ts";
 import { onBoth, type Place } from "../../support/stores.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import { startFeature } from "../features/running-feature.ts";
+
+const watchTest = testWith(startWatch);
 
 interface Setup {
 	place?: Pick<Place, "settings">;
@@ -127,8 +130,7 @@ async function startWatch(setup: Setup = {}) {
 	};
 }
 
-test("a mass deletion keeps the newest backup from before, and is announced once", async () => {
-	await using world = await startWatch();
+watchTest("a mass deletion keeps the newest backup from before, and is announced once", async (world) => {
 	const { channels, roles, notices } = world;
 	await world.backUp(["1"]);
 	await world.backUp([...channels, ...roles]);
@@ -156,8 +158,7 @@ test("a mass deletion keeps the newest backup from before, and is announced once
 	expect(world.bot.logged.lines.join("\n")).toContain("noticed a mass deletion of channels or roles");
 });
 
-test("in a German server the notice is German", async () => {
-	await using world = await startWatch({ locale: "de" });
+watchTest("in a German server the notice is German", { locale: "de" }, async (world) => {
 	await world.backUp([...world.channels, ...world.roles]);
 	for (let times = 0; times < 3; times += 1) world.removeChannel(world.by("zoe"));
 	await until("it is announced", () => world.notices.length === 1);
@@ -166,8 +167,7 @@ test("in a German server the notice is German", async () => {
 	);
 });
 
-test("deletions by several people are counted for each", async () => {
-	await using world = await startWatch();
+watchTest("deletions by several people are counted for each", async (world) => {
 	for (const name of ["zoe", "ada", "zoe", "ada"]) world.removeChannel(world.by(name));
 	await world.heard();
 	expect(world.notices).toEqual([]);
@@ -177,8 +177,7 @@ test("deletions by several people are counted for each", async () => {
 	expect(world.notices[0]).toContain("There is no backup from before.");
 });
 
-test("the bot's own deletions count, except those of a plan", async () => {
-	await using world = await startWatch();
+watchTest("the bot's own deletions count, except those of a plan", async (world) => {
 	for (let times = 0; times < 5; times += 1)
 		world.removeChannel(world.by("alpha", markedReason("job", "mark", "apply_guild")));
 	await world.heard();

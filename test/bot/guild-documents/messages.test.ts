@@ -4,7 +4,10 @@ import { expect, test } from "bun:test";
 import * as v from "valibot";
 import { toml } from "../../../src/bot/config/settings.ts";
 import type { Message } from "../../../src/simulator/world/state/entities.ts";
+import { testWith } from "../../support/test-with.ts";
 import { startWorld, type TestWorld, userNamed } from "../../support/world.ts";
+
+const postedTest = testWith(startPosted);
 
 const season = {
 	roles: [{ name: "Judge", mentionable: true }, { name: "Player" }, { name: "Guest Star" }],
@@ -188,9 +191,7 @@ test("an edited text is one edit, a poll stays, and what someone deleted is post
 	expect((await plan(world, { document: season })).text).toContain("+ message #season-rules/vote: ");
 });
 
-test("a message of somebody else is never touched", async () => {
-	await using posted = await startPosted();
-	const { world, messages } = posted;
+postedTest("a message of somebody else is never touched", async ({ world, messages }) => {
 	Object.assign(messages[2] ?? {}, { author: userNamed(world, "ada") });
 	const document = { messages: [{ channel: "season-rules", key: "news", content: "Changed", pin: true }] };
 	const { text } = await plan(world, { document });
@@ -242,9 +243,7 @@ test("a document names users by their usernames", async () => {
 	expect(unknown.text).toContain('has no user "@nobody"');
 });
 
-test("send_message and create_thread pin what they post, if the bot may", async () => {
-	await using posted = await startPosted();
-	const { world } = posted;
+postedTest("send_message and create_thread pin what they post, if the bot may", async ({ world }) => {
 	const send = { channel_id: channelNamed(world, "season-rules").id, content: "Now", pin: true };
 	expect((await world.call("send_message", send)).text).toContain(", pinned");
 	expect(messagesIn(world, "season-rules").find(({ content }) => content === "Now")?.pinned_at).toBeString();

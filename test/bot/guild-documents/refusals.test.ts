@@ -32,7 +32,10 @@ import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { startConnection } from "../../support/connection.ts";
 import { seeded } from "../../support/random.ts";
 import { randomGuild } from "../../support/random-guild.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
+
+const guildTest = testWith(startGuild);
 
 /** All permissions that a bot needs, without ADMINISTRATOR. */
 const enough =
@@ -667,8 +670,7 @@ test("a role that the job has created is checked when it is given, as any other"
 	expect(requireStep(given, ids, world.guild)).toContain("does not rank below the bot's highest role");
 });
 
-test("a step that needs something which does not exist is refused before it is sent", async () => {
-	await using world = await startGuild();
+guildTest("a step that needs something which does not exist is refused before it is sent", async (world) => {
 	const made = newWebhook("+channel/new", "news", ["+channel/new"]);
 	expect(requireStep(made, new Map(), world.guild)).toBe("It needs channel/new, which does not exist.");
 	const general = new Names(world.guild, world.simulator).channel("general");
@@ -676,8 +678,7 @@ test("a step that needs something which does not exist is refused before it is s
 	expect(requireStep(made, ids, world.guild)).toBeUndefined();
 });
 
-test("a running job ends its steps when the operator forbids apply_guild", async () => {
-	await using world = await startGuild();
+guildTest("a running job ends its steps when the operator forbids apply_guild", async (world) => {
 	const options = { denies: (name: string) => name === "apply_guild" };
 	const role = newRole("Mods");
 	expect(requireStep(role, new Map(), world.guild, options)).toContain("does not allow apply_guild");
@@ -720,8 +721,7 @@ test("nothing is refused to an administrator who restores a wiped guild", async 
 	expect(atOnce(refusalsOf(steps, world.guild, state))).toEqual([]);
 });
 
-test("a bot that may do less restores what it can, and says what it cannot", async () => {
-	await using world = await startGuild();
+guildTest("a bot that may do less restores what it can, and says what it cannot", async (world) => {
 	const state = wiped(world.state);
 	const document = exportDocument(world.state);
 	const { steps } = difference(document, state, { prune: true });
@@ -1073,8 +1073,7 @@ const changes: Partial<GuildDocument> = {
 	members: [],
 };
 
-test("roles are put in order although one of them cannot be created", async () => {
-	await using world = await startGuild();
+guildTest("roles are put in order although one of them cannot be created", async (world) => {
 	const { guild, state } = world;
 	const document: GuildDocument = {
 		version: 1,

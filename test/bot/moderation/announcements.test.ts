@@ -8,9 +8,12 @@ import type { InjectedFault } from "../../../src/simulator/rest/faults.ts";
 import { render } from "../../../src/texts/texts.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { onBoth, type Place } from "../../support/stores.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import { grant, startFeature, withSql } from "../features/running-feature.ts";
 import { general, moderator, startModerationWorld } from "./moderation-world.ts";
+
+const lockTest = testWith(start);
 
 const { ManageChannels, ManageGuild, ManageMessages, ManageRoles } = PermissionFlagsBits;
 
@@ -34,8 +37,7 @@ async function start(place?: Place) {
 
 const locked = "🔒 The moderators have locked this channel: members cannot write here for now.";
 
-test("a lock by a command is announced in the channel until it is unlocked, by whomever", async () => {
-	await using world = await start();
+lockTest("a lock by a command is announced in the channel until it is unlocked, by whomever", async (world) => {
 	expect(await world.run("lock")).toStartWith("Locked");
 	expect(world.shown()).toEqual([locked]);
 	const { text } = await world.mcp.call("lock_channel", { channel_ids: [world.channelId], unlock: true });
@@ -43,8 +45,7 @@ test("a lock by a command is announced in the channel until it is unlocked, by w
 	await until("the announcement is gone", () => world.shown().length === 0);
 });
 
-test("a lock by an assistant, and by a command that says so, is not announced", async () => {
-	await using world = await start();
+lockTest("a lock by an assistant, and by a command that says so, is not announced", async (world) => {
 	const lock = { channel_ids: [world.channelId] };
 	await world.mcp.call("lock_channel", lock);
 	await world.mcp.call("lock_channel", { ...lock, unlock: true });
@@ -52,8 +53,7 @@ test("a lock by an assistant, and by a command that says so, is not announced", 
 	expect(world.simulator.requests.list(world.post)).toEqual([]);
 });
 
-test("a lock holds without its announcement, and the answer says so", async () => {
-	await using world = await start();
+lockTest("a lock holds without its announcement, and the answer says so", async (world) => {
 	world.simulator.faults.refuse(world.post, 50013);
 	const text = await world.run("lock");
 	expect(text).toStartWith("Locked");
@@ -72,8 +72,7 @@ test("a forum is locked without an announcement, which it cannot show, and the a
 	expect(world.simulator.requests.list(`POST /channels/${forum.id}/messages`)).toEqual([]);
 });
 
-test("the locks of many channels are announced, in five of them at a time", async () => {
-	await using world = await start();
+lockTest("the locks of many channels are announced, in five of them at a time", async (world) => {
 	const { simulator, guild } = world;
 	const category = simulator.world.channels.add(guild, { name: "many", type: ChannelType.GuildCategory });
 	const channels = Array.from({ length: 7 }, (_, index) =>
@@ -91,8 +90,7 @@ test("the locks of many channels are announced, in five of them at a time", asyn
 	expect(sent()).toBe(7);
 });
 
-test("channels that cannot be told for the same reason are named in one line", async () => {
-	await using world = await start();
+lockTest("channels that cannot be told for the same reason are named in one line", async (world) => {
 	const { simulator, guild } = world;
 	const category = simulator.world.channels.add(guild, { name: "two", type: ChannelType.GuildCategory });
 	const [one, two] = ["one", "two"].map((name) =>
@@ -105,15 +103,13 @@ test("channels that cannot be told for the same reason are named in one line", a
 	]);
 });
 
-test("an announcement that Discord does not confirm is sent once, and the answer says so", async () => {
-	await using world = await start();
+lockTest("an announcement that Discord does not confirm is sent once, and the answer says so", async (world) => {
 	world.simulator.faults.drop(world.post, { when: "after" });
 	expect(await world.run("lock")).toContain("Discord did not say whether it was announced in");
 	expect(world.shown()).toEqual([locked]);
 });
 
-test("an announcement that is still there after a restart goes with the lock", async () => {
-	await using world = await start();
+lockTest("an announcement that is still there after a restart goes with the lock", async (world) => {
 	await world.run("lock");
 	await world.stop();
 	await world.start();
@@ -122,8 +118,7 @@ test("an announcement that is still there after a restart goes with the lock", a
 	await until("the announcement is gone", () => world.shown().length === 0);
 });
 
-test("slow mode is announced if asked for, in the guild's language, until somebody changes it", async () => {
-	await using world = await start();
+lockTest("slow mode is announced if asked for, in the guild's language, until somebody changes it", async (world) => {
 	const { simulator, guild, channel } = world;
 	simulator.world.guilds.edit(guild, { preferred_locale: "de" });
 	await world.run("slowmode", { interval: "10s" });
@@ -134,8 +129,7 @@ test("slow mode is announced if asked for, in the guild's language, until somebo
 	await until("the announcement is gone", () => world.shown().length === 0);
 });
 
-test("raid mode is announced once where the command is used, until it is off", async () => {
-	await using world = await start();
+lockTest("raid mode is announced once where the command is used, until it is off", async (world) => {
 	expect(await world.run("raid on", { announce: true })).toContain("Raid mode is on");
 	expect(world.shown()).toEqual([expect.stringContaining("Raid mode is on, to protect this server.")]);
 	expect(await world.run("raid on", { slowmode: 60, announce: true })).toContain("Raid mode is on");
@@ -146,8 +140,7 @@ test("raid mode is announced once where the command is used, until it is off", a
 	expect(world.shown()).toHaveLength(1);
 });
 
-test("a purge says in the channel how many messages are gone", async () => {
-	await using world = await start();
+lockTest("a purge says in the channel how many messages are gone", async (world) => {
 	for (const text of ["one", "two"]) await world.simulator.user("zoe").say(general, text);
 	expect(await world.run("purge latest", { count: 2, announce: true })).toStartWith("Deleted 2");
 	expect(world.shown()).toEqual(["🧹 The moderators have deleted 2 messages here."]);

@@ -4,8 +4,11 @@ import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import { connectTo } from "../../support/mcp.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import { type ModerationWorld, moderator, startModerationWorld } from "./moderation-world.ts";
+
+const choiceTest = testWith(startWithChoice);
 
 const chosen = "The Cooks/records";
 
@@ -68,9 +71,7 @@ describe.concurrent("the guild's channel", () => {
 		expect(warnings(world)[0]).toContain(channel.id);
 	});
 
-	test("is used again when the bot may write there again", async () => {
-		await using start = await startWithChoice();
-		const { world, channel } = start;
+	choiceTest("is used again when the bot may write there again", async ({ world, channel }) => {
 		setDenied(world, channel, SendMessages);
 		expect(await where(world)).toContain(`in <#${staff(world).id}>.`);
 		setDenied(world, channel, 0n);
@@ -80,9 +81,7 @@ describe.concurrent("the guild's channel", () => {
 		expect(world.notes()).toHaveLength(1);
 	});
 
-	test("is tried if the bot cannot write to the operator's channel either", async () => {
-		await using start = await startWithChoice();
-		const { world, channel } = start;
+	choiceTest("is tried if the bot cannot write to the operator's channel either", async ({ world, channel }) => {
 		setDenied(world, staff(world), SendMessages);
 		setDenied(world, channel, SendMessages);
 		await world.ask(moderator, `!m ban ${world.id("zoe")} 1h`);
@@ -92,9 +91,7 @@ describe.concurrent("the guild's channel", () => {
 		expect(await where(world)).toContain(`in <#${channel.id}>.`);
 	});
 
-	test("turned off is not replaced by the operator's channel", async () => {
-		await using start = await startWithChoice();
-		const { world, channel } = start;
+	choiceTest("turned off is not replaced by the operator's channel", async ({ world, channel }) => {
 		await world.ask("ada", "!m setlog off");
 		world.simulator.world.channels.remove(channel);
 		await world.ask(moderator, `!m ban ${world.id("zoe")} 1h`);

@@ -9,6 +9,7 @@ import { createLog } from "../../../src/lib/log.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { type Place, storeConfigOf } from "../../support/stores.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import { quickTiming } from "../../support/world.ts";
 import { grant } from "../features/running-feature.ts";
@@ -118,6 +119,8 @@ export async function startModerationWorld(place?: Pick<Place, "settings">, chan
 		},
 	};
 }
+
+export const moderationTest = testWith(startModerationWorld);
 
 /** The text of an answer, which is an embed if it is a page of a list. */
 export function textOf({ content, embeds: [embed] }: { content: string; embeds: readonly object[] }): string {

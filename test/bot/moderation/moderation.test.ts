@@ -6,7 +6,14 @@ import type { Guild } from "../../../src/simulator/world/state/entities.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { onBoth } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
-import { general, type ModerationWorld, moderator, staffChannel, startModerationWorld } from "./moderation-world.ts";
+import {
+	general,
+	type ModerationWorld,
+	moderationTest,
+	moderator,
+	staffChannel,
+	startModerationWorld,
+} from "./moderation-world.ts";
 
 const hourMs = 3_600_000;
 
@@ -249,8 +256,7 @@ describe("permissions", () => {
 		expect(banWrites(world)).toEqual(["PUT"]);
 	});
 
-	test("the bot needs the permission and a higher rank", async () => {
-		await using world = await startModerationWorld();
+	moderationTest("the bot needs the permission and a higher rank", async (world) => {
 		const { simulator, guild } = world;
 		const high = simulator.world.roles.add(guild, { name: "High" });
 		const top = Math.max(...[...guild.roles.values()].map((one) => one.position));
@@ -271,8 +277,7 @@ describe("permissions", () => {
 		expect(banWrites(world)).toEqual([]);
 	});
 
-	test("setlog takes only channels of the guild that the moderator can see", async () => {
-		await using world = await startModerationWorld();
+	moderationTest("setlog takes only channels of the guild that the moderator can see", async (world) => {
 		const { simulator, guild } = world;
 		const role = simulator.world.roles.add(guild, {
 			name: "Manager",
@@ -347,8 +352,7 @@ describe("arguments", () => {
 		);
 	});
 
-	test("unban finds a banned person by name, whom only those who may ban find", async () => {
-		await using world = await startModerationWorld();
+	moderationTest("unban finds a banned person by name, whom only those who may ban find", async (world) => {
 		const mona = world.id("mona_lisa");
 		await world.ask(moderator, `!m ban ${mona} 1h`);
 		expect(await world.ask("zoe", "!m unban mona_lisa")).toStartWith("No member of this server is called mona");
@@ -361,8 +365,7 @@ describe("arguments", () => {
 		expect((await world.noted(2))[1]).toMatchObject({ title: "Unban", Reason: "sorry" });
 	});
 
-	test("unban takes an id or a mention, and is logged", async () => {
-		await using world = await startModerationWorld();
+	moderationTest("unban takes an id or a mention, and is logged", async (world) => {
 		const mona = world.id("mona_lisa");
 		for (const target of [mona, `<@${mona}>`]) {
 			await world.ask(moderator, `!m ban ${mona} 1h`);
@@ -373,8 +376,7 @@ describe("arguments", () => {
 		expect(await world.ask("ada", "!m banlist")).toBe("There are no temporary bans.");
 	});
 
-	test("people are named by username, by a name that only one has, and several at once", async () => {
-		await using world = await startModerationWorld();
+	moderationTest("people are named by username, by a name that only one has, and several at once", async (world) => {
 		const { simulator, guild } = world;
 		const join = (username: string, nick?: string) => {
 			const user = simulator.world.users.add({ username });
@@ -393,8 +395,7 @@ describe("arguments", () => {
 		for (const id of [one, two, three]) expect(guild.bans.get(id)?.reason).toEndWith(": being rude");
 	});
 
-	test("a ban of several tells for each person why not, and how many are not named", async () => {
-		await using world = await startModerationWorld();
+	moderationTest("a ban of several tells for each person why not, and how many are not named", async (world) => {
 		const { simulator, guild } = world;
 		const join = (username: string) => {
 			const user = simulator.world.users.add({ username });
@@ -415,14 +416,12 @@ describe("arguments", () => {
 		expect(refused.split("\n").at(10)).toBe("And 2 more.");
 	});
 
-	test("to remove a nickname that nobody has is answered so", async () => {
-		await using world = await startModerationWorld();
+	moderationTest("to remove a nickname that nobody has is answered so", async (world) => {
 		const zoe = `<@${world.id("zoe")}>`;
 		expect(await world.ask("ada", `!m nick ${zoe}`)).toBe(`${zoe} has no nickname. Nothing was done.`);
 	});
 
-	test("banlist has pages of ten", async () => {
-		await using world = await startModerationWorld();
+	moderationTest("banlist has pages of ten", async (world) => {
 		const { simulator, guild } = world;
 		simulator.world.members.addMany(guild, 12);
 		const crowd = [...guild.members.values()].slice(-12);
@@ -450,8 +449,7 @@ describe("nuke", () => {
 	const deleted = (world: ModerationWorld, count: number) =>
 		`Deleted ${count} messages in <#${world.simulator.channel(general).id}>.`;
 
-	test("deletes the latest messages, itself, and later its confirmation", async () => {
-		await using world = await startModerationWorld();
+	moderationTest("deletes the latest messages, itself, and later its confirmation", async (world) => {
 		const { simulator } = world;
 		for (const text of ["one", "two", "three"]) await simulator.user("zoe").say(general, text);
 		const said = deleted(world, 3);
@@ -465,16 +463,14 @@ describe("nuke", () => {
 		await until("the confirmation is deleted", () => texts(world).length === 1);
 	});
 
-	test("a shutdown deletes the confirmation", async () => {
-		await using world = await startModerationWorld();
+	moderationTest("a shutdown deletes the confirmation", async (world) => {
 		await world.simulator.user("zoe").say(general, "one");
 		await world.ask(moderator, "!m nuke 1");
 		await world.stop();
 		expect(texts(world)).toEqual([]);
 	});
 
-	test("without Send Messages it deletes, and sends no confirmation", async () => {
-		await using world = await startModerationWorld();
+	moderationTest("without Send Messages it deletes, and sends no confirmation", async (world) => {
 		const { simulator, guild } = world;
 		const { id } = simulator.channel(general);
 		const channel = guild.channels.get(id);

@@ -7,7 +7,14 @@ import { render, type Said } from "../../../src/texts/texts.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { onBoth } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
-import { general, type ModerationWorld, moderator, staffChannel, startModerationWorld } from "./moderation-world.ts";
+import {
+	general,
+	type ModerationWorld,
+	moderationTest,
+	moderator,
+	staffChannel,
+	startModerationWorld,
+} from "./moderation-world.ts";
 
 const hourMs = 3_600_000;
 
@@ -78,8 +85,7 @@ onBoth((databases, kind) => {
 	);
 });
 
-test("deletes the messages of everyone who joined in a window, and says whose it keeps", async () => {
-	await using world = await startModerationWorld();
+moderationTest("deletes the messages of everyone who joined in a window, and says whose it keeps", async (world) => {
 	const { simulator, guild } = world;
 	await allJoined(world, "2020-01-01T00:00:00.000Z");
 	const mcp = await connectTo(world.bot.url);
@@ -142,8 +148,7 @@ test("keeps messages of the bot, of staff and of the person who asks, who all jo
 	expect(refused.text).toContain("Only bots, staff or you joined then.");
 });
 
-test("leaves the channels of the log and of reports, unless they are named", async () => {
-	await using world = await startModerationWorld();
+moderationTest("leaves the channels of the log and of reports, unless they are named", async (world) => {
 	const { simulator } = world;
 	const [one, log] = await channels(world, 2);
 	const mcp = await connectTo(world.bot.url);
@@ -166,8 +171,7 @@ test("leaves the channels of the log and of reports, unless they are named", asy
 	expect(ofZoe(staff)).toBe(1);
 });
 
-test("nobody joined then", async () => {
-	await using world = await startModerationWorld();
+moderationTest("nobody joined then", async (world) => {
 	const mcp = await connectTo(world.bot.url);
 	const result = await mcp.call("purge", { joined_after: "10m", user_ids: ["123456789012345678"] });
 	expect(result).toMatchObject({ isError: true });
@@ -191,8 +195,7 @@ test.each([
 	expect(text).toContain(fault);
 });
 
-test("leaves channels in which it may not delete, and says so", async () => {
-	await using world = await startModerationWorld();
+moderationTest("leaves channels in which it may not delete, and says so", async (world) => {
 	const { simulator } = world;
 	const [one, two] = await channels(world, 2);
 	const zoe = world.member("zoe").user;
@@ -233,8 +236,7 @@ test("10,000 messages in 20 channels: nothing outside the window is deleted, and
 	expect(some.flatMap((channel) => left(world, channel)).toSorted()).toEqual(kept.toSorted());
 }, 120_000);
 
-test("/purge user shows what it would delete, and deletes after the confirmation", async () => {
-	await using world = await startModerationWorld();
+moderationTest("/purge user shows what it would delete, and deletes after the confirmation", async (world) => {
 	const { simulator } = world;
 	const [one] = await channels(world, 1);
 	const zoe = world.member("zoe").user;
@@ -254,8 +256,7 @@ test("/purge user shows what it would delete, and deletes after the confirmation
 	await until("they are deleted", () => left(world, one).length === 0);
 });
 
-test("a confirmation deletes nothing that was not shown", async () => {
-	await using world = await startModerationWorld();
+moderationTest("a confirmation deletes nothing that was not shown", async (world) => {
 	const { simulator } = world;
 	const [one] = await channels(world, 1);
 	const { id } = simulator.channel(general);
@@ -291,8 +292,7 @@ test("a confirmation deletes nothing that was not shown", async () => {
 	expect(left(world, one)).toEqual([elsewhere.id]);
 });
 
-test("who joined is the same at the confirmation, and nothing to delete asks nothing", async () => {
-	await using world = await startModerationWorld();
+moderationTest("who joined is the same at the confirmation, and nothing to delete asks nothing", async (world) => {
 	const { simulator, guild } = world;
 	await allJoined(world, "2020-01-01T00:00:00.000Z");
 	const [one] = await channels(world, 1);

@@ -9,14 +9,16 @@ import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { render } from "../../../src/texts/texts.ts";
 import { jumpClock } from "../../support/jump-clock.ts";
 import { onBoth, type Place } from "../../support/stores.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import { startFeature, withSql } from "../features/running-feature.ts";
+
+const banTest = testWith(startBans);
 
 const dayMs = 86_400_000;
 const banRoute = "/guilds/:guild_id/bans/:user_id";
 
-test("a clock that is set back ends no ban early, nor does a ban longer than a timer", async () => {
-	await using bot = await startBans();
+banTest("a clock that is set back ends no ban early, nor does a ban longer than a timer", async (bot) => {
 	await bot.ban("zoe", 30 * dayMs);
 	bot.clock.now -= 10 * dayMs;
 	// The end that comes after it has been looked at says that the other was, too.
@@ -36,8 +38,7 @@ test.each(["a\nclient \u202e\ud800", "x".repeat(600)])("a ban by %j is recognise
 	await bot.rows(0);
 });
 
-test("an unban is retried until Discord accepts it, and done once", async () => {
-	await using bot = await startBans();
+banTest("an unban is retried until Discord accepts it, and done once", async (bot) => {
 	await bot.ban("zoe", dayMs);
 	const { faults } = bot.simulator;
 	faults.fail(`DELETE ${banRoute}`, 503, { times: 2 });
@@ -100,8 +101,7 @@ test("an end whose guild becomes unavailable while it waits for its turn is not 
 	await bot.rows(0);
 });
 
-test("an unban whose response is lost is logged once", async () => {
-	await using bot = await startBans();
+banTest("an unban whose response is lost is logged once", async (bot) => {
 	await bot.ban("zoe", dayMs);
 	const { faults } = bot.simulator;
 	faults.drop(`DELETE ${banRoute}`, { when: "after", times: 1 });
@@ -111,8 +111,7 @@ test("an unban whose response is lost is logged once", async () => {
 	expect(bot.writes("DELETE")).toBe(1);
 });
 
-test("an unban waits for the database", async () => {
-	await using bot = await startBans();
+banTest("an unban waits for the database", async (bot) => {
 	await bot.ban("zoe", dayMs);
 	bot.away(true);
 	bot.clock.now += 2 * dayMs;
@@ -125,8 +124,7 @@ test("an unban waits for the database", async () => {
 	await bot.rows(0);
 });
 
-test("without the database a ban can be lifted, and is not made again when it is back", async () => {
-	await using bot = await startBans();
+banTest("without the database a ban can be lifted, and is not made again when it is back", async (bot) => {
 	await bot.ban("zoe", dayMs);
 	await bot.settled();
 	// As if the bot had not recorded that Discord made the ban.
@@ -141,8 +139,7 @@ test("without the database a ban can be lifted, and is not made again when it is
 	expect(bot.writes("PUT")).toBe(1);
 });
 
-test("a lifted ban is forgotten although the first check of it fails", async () => {
-	await using bot = await startBans();
+banTest("a lifted ban is forgotten although the first check of it fails", async (bot) => {
 	await bot.ban("zoe", dayMs);
 	await bot.settled();
 	bot.simulator.faults.fail(`GET ${banRoute}`, 503, { times: 3 });
@@ -150,8 +147,7 @@ test("a lifted ban is forgotten although the first check of it fails", async () 
 	await bot.rows(0);
 });
 
-test("a ban lifted while the bot is disconnected is forgotten", async () => {
-	await using bot = await startBans();
+banTest("a ban lifted while the bot is disconnected is forgotten", async (bot) => {
 	await bot.ban("zoe", dayMs);
 	await bot.settled();
 	const { sockets } = bot.simulator;
@@ -163,8 +159,7 @@ test("a ban lifted while the bot is disconnected is forgotten", async () => {
 	expect(bot.writes("DELETE")).toBe(0);
 });
 
-test("concurrent attempts end a ban once", async () => {
-	await using bot = await startBans();
+banTest("concurrent attempts end a ban once", async (bot) => {
 	await bot.ban("zoe", dayMs);
 	const held = bot.simulator.faults.stall(`DELETE ${banRoute}`, { times: 1 });
 	bot.clock.now += 2 * dayMs;
@@ -233,8 +228,7 @@ test.each(["DELETE", "PUT"])(
 	},
 );
 
-test("a ban that replaces another and that Discord refuses is tried again", async () => {
-	await using alpha = await startBans();
+banTest("a ban that replaces another and that Discord refuses is tried again", async (alpha) => {
 	await using beta = await startBans(undefined, {}, alpha.simulator);
 	await alpha.ban("zoe", dayMs);
 	alpha.simulator.faults.refuse(`PUT ${banRoute}`, 50013, { times: 1 });
@@ -244,8 +238,7 @@ test("a ban that replaces another and that Discord refuses is tried again", asyn
 	await beta.rows(1);
 });
 
-test("a ban by hand is not replaced when it gets an end", async () => {
-	await using bot = await startBans();
+banTest("a ban by hand is not replaced when it gets an end", async (bot) => {
 	const { world } = bot.simulator;
 	const user = world.users.get(bot.id("zoe"));
 	if (!user) throw new Error("zoe is a user");

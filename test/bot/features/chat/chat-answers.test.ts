@@ -5,7 +5,7 @@ import { AiError } from "../../../../src/ai/error.ts";
 import { sentenceOf } from "../../../../src/bot/features/chat/chat-answer.ts";
 import { render } from "../../../../src/texts/texts.ts";
 import { until } from "../../../support/until.ts";
-import { shareChat, startChat, words } from "./running-chat.ts";
+import { chatTest, shareChat, startChat, words } from "./running-chat.ts";
 
 describe("a streamed answer", () => {
 	const { chat, place } = shareChat({ provider: { max_tokens: 100_000 } });
@@ -202,8 +202,7 @@ describe("a provider that fails", () => {
 		expect(told()).toEqual([`user: ${person}: one`, `user: ${person}: try again`]);
 	});
 
-	test("that takes too long is cancelled", async () => {
-		await using late = await startChat({ timing: { answerTimeoutMs: 50 } });
+	chatTest("that takes too long is cancelled", { timing: { answerTimeoutMs: 50 } }, async (late) => {
 		late.ai.misbehave("slow");
 		await late.ask("ada", "Hi", { saying: /took too long/ });
 	});
@@ -240,8 +239,7 @@ test("in a German server the bot's own sentences are German", async () => {
 });
 
 describe("an answer that Discord refuses", () => {
-	test("is not sent again, the log has the reason, and the next question is answered", async () => {
-		await using chat = await startChat();
+	chatTest("is not sent again, the log has the reason, and the next question is answered", async (chat) => {
 		const refused = chat.feature.simulator.faults.refuse("POST /channels/:channel_id/messages", 50_013, {
 			actor: chat.botId,
 			times: 1,

@@ -6,7 +6,7 @@ import { StoreUnavailable } from "../../../../src/bot/store/unavailable.ts";
 import { onBoth } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";
 import { withSql } from "../running-feature.ts";
-import { type ChatSetup, general, startChat, words } from "./running-chat.ts";
+import { type ChatSetup, chatTest, general, startChat, words } from "./running-chat.ts";
 
 const quoted = "I am a simulated AI. The last I heard was: ";
 /** A store that refuses statements while `away` is true. They are added to `refused`, as JSON text. */
@@ -20,8 +20,7 @@ const withOutages =
 		});
 
 describe("conversations", () => {
-	test("of two people in one channel are separate", async () => {
-		await using chat = await startChat();
+	chatTest("of two people in one channel are separate", async (chat) => {
 		for (const turn of [1, 2, 3]) {
 			const asked = await Promise.all(
 				["ada", "zoe"].map((person) => chat.write(person, `${chat.mention} ${person} ${turn}`)),
@@ -42,8 +41,7 @@ describe("conversations", () => {
 			);
 	});
 
-	test("continue at the message that anyone replies to", async () => {
-		await using chat = await startChat();
+	chatTest("continue at the message that anyone replies to", async (chat) => {
 		chat.ai.answer = (messages) => `re ${messages.at(-1)?.content}`;
 		const one = await chat.ask("ada", "one");
 		const two = await chat.ask("ada", "two", { to: one, saying: /two$/ });
@@ -60,8 +58,7 @@ describe("conversations", () => {
 		]);
 	});
 
-	test("continue even before the response to the bot's own message arrives", async () => {
-		await using chat = await startChat();
+	chatTest("continue even before the response to the bot's own message arrives", async (chat) => {
 		const { faults } = chat.feature.simulator;
 		const held = faults.stall("POST /channels/:channel_id/messages", { after: true, times: 1, actor: chat.botId });
 		const first = await chat.ask("ada", "one");
@@ -100,8 +97,7 @@ describe("conversations", () => {
 		expect(chat.told()).toEqual(["user: Ada: two"]);
 	});
 
-	test("do not include replies to other messages of the bot", async () => {
-		await using chat = await startChat();
+	chatTest("do not include replies to other messages of the bot", async (chat) => {
 		const { id } = chat.feature.simulator.channel(general);
 		await chat.as("alpha", `POST /channels/${id}/messages`, { content: "An alert of another kind" });
 		const alert = await until("the alert", () => chat.written().at(-1));
@@ -129,8 +125,7 @@ test("during an outage conversations continue in memory, and are stored afterwar
 	await chat.noted(one);
 });
 
-test("a shutdown ends an answer with a note, and tells those who wait", async () => {
-	await using chat = await startChat();
+chatTest("a shutdown ends an answer with a note, and tells those who wait", async (chat) => {
 	chat.ai.answer = () => words(30);
 	chat.ai.misbehave("slow-pieces");
 	const asked = await chat.write("ada", `${chat.mention} one`);

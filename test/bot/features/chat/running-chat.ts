@@ -6,6 +6,7 @@ import type { BotConfig } from "../../../../src/bot/config/config.ts";
 import { type ChatTiming, createChat } from "../../../../src/bot/features/chat/chat.ts";
 import { startAiProvider } from "../../../../src/simulator/ai/ai-provider.ts";
 import type { Message } from "../../../../src/simulator/world/state/entities.ts";
+import { testWith } from "../../../support/test-with.ts";
 import { until } from "../../../support/until.ts";
 import { type FeatureSetup, startFeature } from "../running-feature.ts";
 
@@ -178,3 +179,5 @@ export async function startChat(options: ChatSetup = {}) {
 		},
 	};
 }
+
+export const chatTest = testWith(startChat);

@@ -7,6 +7,7 @@ import { decide, insertChargeback } from "../../../../src/bot/store/tables/charg
 import { saveSpamIncident } from "../../../../src/bot/store/tables/spam-incidents.ts";
 import { said } from "../../../../src/texts/texts.ts";
 import { onBoth } from "../../../support/stores.ts";
+import { testWith } from "../../../support/test-with.ts";
 import { until } from "../../../support/until.ts";
 import { allowStaff, type CasesSetup, moderator, staffedCases } from "./cases-world.ts";
 
@@ -42,6 +43,7 @@ onBoth((databases, kind) => {
 				}),
 		});
 	};
+	const casesTest = testWith(start);
 
 	test("bans, unbans, kicks, timeouts and their end become cases with moderator and reason; other changes do not", async () => {
 		await using bot = await start();
@@ -68,8 +70,7 @@ onBoth((databases, kind) => {
 		expect(bot.entries.map(({ caseNumber }) => caseNumber)).toEqual([1, 2, 3, 4, 5]);
 	});
 
-	test("what the bot itself does is one case", async () => {
-		await using bot = await start();
+	casesTest("what the bot itself does is one case", async (bot) => {
 		await bot.checked();
 		await bot.as(moderator, "ban", { user_ids: [bot.id("zoe")] });
 		bot.ban("liwei");
@@ -78,8 +79,7 @@ onBoth((databases, kind) => {
 		expect(all).toHaveLength(2);
 	});
 
-	test("a timeout by another bot for spam that this bot has found is no second case", async () => {
-		await using bot = await start();
+	casesTest("a timeout by another bot for spam that this bot has found is no second case", async (bot) => {
 		await bot.checked();
 		const { world } = bot.simulator;
 		await saveSpamIncident(bot.store.sql, {
@@ -172,8 +172,7 @@ onBoth((databases, kind) => {
 		120_000,
 	);
 
-	test("a prune is one case, by hand and by the bot, also one that the bot missed", async () => {
-		await using bot = await start();
+	casesTest("a prune is one case, by hand and by the bot, also one that the bot missed", async (bot) => {
 		await bot.checked();
 		const byHand = () =>
 			bot.simulator.world.state.audit(bot.guild, { actor: bot.id(moderator) }, AuditLogEvent.MemberPrune, null, {
@@ -222,8 +221,7 @@ onBoth((databases, kind) => {
 		expect(all).toHaveLength(2);
 	});
 
-	test("timeouts by hand count for rules", async () => {
-		await using bot = await start({ rules: ["1 timeout in 1d: kick"] });
+	casesTest("timeouts by hand count for rules", { rules: ["1 timeout in 1d: kick"] }, async (bot) => {
 		await bot.checked();
 		bot.edit("zoe", { communication_disabled_until: "2100-01-01T00:00:00.000Z" });
 		await bot.count(2);

@@ -1,13 +1,12 @@
 // What the moderation log and `case` show of cases, with hostile reasons.
 
-import { expect, test } from "bun:test";
-import { startModerationWorld } from "../moderation-world.ts";
+import { expect } from "bun:test";
+import { moderationTest } from "../moderation-world.ts";
 
 const staff = "The Cooks/staff";
 const hostile = "a @everyone <@&1> **b** [c](https://x.example) \u202e\u200b`d`";
 
-test("an entry has moderator, user, action, reason and case, with the reason escaped", async () => {
-	await using world = await startModerationWorld();
+moderationTest("an entry has moderator, user, action, reason and case, with the reason escaped", async (world) => {
 	const [ada, zoe] = [world.id("ada"), world.id("zoe")];
 	await world.ask("ada", `!m warn ${zoe} ${hostile}`);
 	const [first] = await world.noted(1);
@@ -36,8 +35,7 @@ test("an entry has moderator, user, action, reason and case, with the reason esc
 	expect((await world.noted(2))[1]).toMatchObject({ title: "Case deleted: Warning", Case: "1" });
 });
 
-test("entries and direct messages are in the guild's language; posted ones keep theirs", async () => {
-	await using world = await startModerationWorld();
+moderationTest("entries and direct messages are in the guild's language; posted ones keep theirs", async (world) => {
 	const { simulator, guild } = world;
 	const [ada, zoe] = [world.id("ada"), world.id("zoe")];
 	simulator.world.guilds.edit(guild, { preferred_locale: "de" });
@@ -66,8 +64,7 @@ test("entries and direct messages are in the guild's language; posted ones keep 
 	expect(all.map(({ title }) => title)).toEqual(["Verwarnung", "Timeout", "Case deleted: Warning"]);
 });
 
-test("an entry's colour says how grave the action is", async () => {
-	await using world = await startModerationWorld();
+moderationTest("an entry's colour says how grave the action is", async (world) => {
 	const zoe = world.id("zoe");
 	const commands = [`ban ${zoe} 1h`, `unban ${zoe}`, `warn ${world.id("mona_lisa")} rude`, `note ${zoe} calm`];
 	for (const command of commands) await world.ask("ada", `!m ${command}`);
@@ -76,8 +73,7 @@ test("an entry's colour says how grave the action is", async () => {
 	expect(colours).toEqual([0xc62828, 0x2e7d32, 0xef6c00, 0x546e7a]);
 });
 
-test("an entry names the role of a change", async () => {
-	await using world = await startModerationWorld();
+moderationTest("an entry names the role of a change", async (world) => {
 	const [role] = [...world.guild.roles.values()].filter(({ name }) => name === "Newcomer");
 	if (!role) throw new Error("there is a role");
 	await world.ask("ada", `!m role remove ${role.id} ${world.id("zoe")}`);

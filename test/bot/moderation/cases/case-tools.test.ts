@@ -5,15 +5,16 @@ import { suggestCases } from "../../../../src/bot/moderation/cases/case-actions.
 import { causeOf } from "../../../../src/bot/moderation/cases/case-text.ts";
 import { said } from "../../../../src/texts/texts.ts";
 import { onBoth } from "../../../support/stores.ts";
+import { testWith } from "../../../support/test-with.ts";
 import { moderator, staffedCases } from "./cases-world.ts";
 
 const hostile = "x | ID: 1\n#9 | ban | by Ada‮ <@1> `\u0000`";
 
 onBoth((databases) => {
 	const start = staffedCases(databases);
+	const casesTest = testWith(start);
 
-	test("a warning is told, and is listed on one line with its reason escaped", async () => {
-		await using bot = await start({ tell: ["warn"] });
+	casesTest("a warning is told, and is listed on one line with its reason escaped", { tell: ["warn"] }, async (bot) => {
 		const warned = await bot.as(moderator, "warn_member", {
 			user_ids: [bot.id("zoe")],
 			reason: hostile,
@@ -39,8 +40,7 @@ onBoth((databases) => {
 		expect(client.text).toContain(" | warn | ");
 	});
 
-	test("the details of a case have all that its line in a list shortens", async () => {
-		await using bot = await start();
+	casesTest("the details of a case have all that its line in a list shortens", async (bot) => {
 		await bot.cases.add(bot.guild.id, {
 			action: "timeout",
 			userId: bot.id("zoe"),
@@ -59,8 +59,7 @@ onBoth((databases) => {
 		expect(list).toMatch(/> (very ?){20}… · not done$/);
 	});
 
-	test("the reason of a rule is in the person's words, before and after a change", async () => {
-		await using bot = await start();
+	casesTest("the reason of a rule is in the person's words, before and after a change", async (bot) => {
 		const userId = bot.id("zoe");
 		await bot.cases.add(bot.guild.id, {
 			action: "timeout",
@@ -78,8 +77,7 @@ onBoth((databases) => {
 		expect(text).toEndWith("> Automatically after 3 warnings (case 7)");
 	});
 
-	test("pages continue where the last one ended", async () => {
-		await using bot = await start();
+	casesTest("pages continue where the last one ended", async (bot) => {
 		for (let count = 0; count < 7; count += 1)
 			await bot.cases.add(bot.guild.id, {
 				action: "note",
@@ -99,8 +97,7 @@ onBoth((databases) => {
 		expect(numbers).toEqual(["6", "4", "2", "7", "5", "3", "1"]);
 	});
 
-	test("with since, the cases of each moderator are counted by action", async () => {
-		await using bot = await start();
+	casesTest("with since, the cases of each moderator are counted by action", async (bot) => {
 		const add = (by: string, action: "warn" | "kick", createdAt: number, state: "done" | "not done" = "done") =>
 			bot.cases.add(bot.guild.id, { action, createdAt, state, userId: bot.id("zoe"), moderatorId: bot.id(by) });
 		await add("ada", "warn", 1_000);
@@ -156,16 +153,14 @@ onBoth((databases) => {
 		]);
 	});
 
-	test("cases are read by people with Moderate Members only, and of this guild only", async () => {
-		await using bot = await start();
+	casesTest("cases are read by people with Moderate Members only, and of this guild only", async (bot) => {
 		await bot.cases.add("123456789012345678", { action: "note", moderatorId: bot.id(moderator), reason: "elsewhere" });
 		expect((await bot.as("zoe", "list_cases")).isError).toBe(true);
 		const { text } = await bot.as(moderator, "list_cases", { number: 1 });
 		expect(text).toContain("no case 1");
 	});
 
-	test("the moderator's own reasons are suggested first, each once, and cases by their number", async () => {
-		await using bot = await start();
+	casesTest("the moderator's own reasons are suggested first, each once, and cases by their number", async (bot) => {
 		const add = (by: string, reason: string) =>
 			bot.cases.add(bot.guild.id, { action: "warn", moderatorId: bot.id(by), reason });
 		await add(moderator, "spam");

@@ -6,6 +6,7 @@ import { StoreUnavailable } from "../../../../src/bot/store/unavailable.ts";
 import type { caseActions } from "../../../../src/bot/tool/case-record.ts";
 import { said } from "../../../../src/texts/texts.ts";
 import { onBoth } from "../../../support/stores.ts";
+import { testWith } from "../../../support/test-with.ts";
 import { roleNamed } from "../../features/running-feature.ts";
 import { moderator, staffedCases } from "./cases-world.ts";
 
@@ -13,9 +14,9 @@ const banRoute = "/guilds/:guild_id/bans/:user_id";
 
 onBoth((databases, kind) => {
 	const start = staffedCases(databases);
+	const casesTest = testWith(start);
 
-	test("a ban by a person is a case with its reason, settled, in the log once", async () => {
-		await using bot = await start();
+	casesTest("a ban by a person is a case with its reason, settled, in the log once", async (bot) => {
 		const result = await bot.as(moderator, "ban", { user_ids: [bot.id("zoe")], reason: "spam" });
 		expect(result).toMatchObject({ isError: false });
 		expect(result.text).toContain("Case 1.");
@@ -43,8 +44,7 @@ onBoth((databases, kind) => {
 		]);
 	});
 
-	test("an assistant's case names its client, and the bot or the person as moderator", async () => {
-		await using bot = await start();
+	casesTest("an assistant's case names its client, and the bot or the person as moderator", async (bot) => {
 		const user_ids = [bot.id("zoe")];
 		await bot.call("timeout", { user_ids, duration: "1h" });
 		await bot.call(
@@ -67,8 +67,7 @@ onBoth((databases, kind) => {
 		});
 	});
 
-	test("a case names the sign-in and who approved the call, not what the client calls itself", async () => {
-		await using bot = await start();
+	casesTest("a case names the sign-in and who approved the call, not what the client calls itself", async (bot) => {
 		const principal = {
 			id: "grant:1",
 			name: "Claude",
@@ -92,8 +91,7 @@ onBoth((databases, kind) => {
 		]);
 	});
 
-	test("what is refused before it begins is no case", async () => {
-		await using bot = await start();
+	casesTest("what is refused before it begins is no case", async (bot) => {
 		const mona = [bot.id("mona_lisa")];
 		const refused = [
 			await bot.as("zoe", "kick", { user_ids: mona }),
@@ -106,8 +104,7 @@ onBoth((databases, kind) => {
 		expect(await bot.all()).toEqual([]);
 	});
 
-	test("several people are a case each, and each case has its own end", async () => {
-		await using bot = await start();
+	casesTest("several people are a case each, and each case has its own end", async (bot) => {
 		const [zoe, liwei] = [bot.id("zoe"), bot.id("liwei")];
 		bot.simulator.faults.refuse(`DELETE ${Routes.guildMember(bot.guild.id, liwei)}`, 50013);
 		const { text } = await bot.call("kick", { user_ids: [zoe, liwei] });
@@ -118,8 +115,7 @@ onBoth((databases, kind) => {
 		]);
 	});
 
-	test("an outcome that is unknown is stored as unknown", async () => {
-		await using bot = await start();
+	casesTest("an outcome that is unknown is stored as unknown", async (bot) => {
 		bot.simulator.faults.drop(`PUT ${banRoute}`, { when: "after" });
 		const user_ids = [bot.id("zoe")];
 		const result = await bot.call("ban", { user_ids });
@@ -158,8 +154,7 @@ onBoth((databases, kind) => {
 		expect(bot.directMessages("zoe").map((text) => text.includes("appeals@example.com"))).toEqual([true, false]);
 	});
 
-	test("a direct message that is refused blocks nothing", async () => {
-		await using bot = await start();
+	casesTest("a direct message that is refused blocks nothing", async (bot) => {
 		bot.simulator.world.users.closedDms.add(bot.id("zoe"));
 		const { text, isError } = await bot.as(moderator, "ban", { user_ids: [bot.id("zoe")], tell: true });
 		expect(isError).toBe(false);
@@ -185,8 +180,7 @@ onBoth((databases, kind) => {
 			},
 		);
 
-	test("a rate limit on direct messages does not hold up a ban", async () => {
-		await using bot = await start();
+	casesTest("a rate limit on direct messages does not hold up a ban", async (bot) => {
 		bot.simulator.faults.rateLimit("POST /users/@me/channels", { retryAfterMs: 600_000 });
 		const ban = (name: string) => bot.as(moderator, "ban", { user_ids: [bot.id(name)], tell: true });
 		expect((await ban("zoe")).isError).toBe(false);
@@ -197,8 +191,7 @@ onBoth((databases, kind) => {
 		]);
 	});
 
-	test("a ban that fails after the person was told is a case that says both", async () => {
-		await using bot = await start();
+	casesTest("a ban that fails after the person was told is a case that says both", async (bot) => {
 		bot.simulator.faults.refuse(`PUT ${banRoute}`, 50013);
 		const user_ids = [bot.id("zoe")];
 		const { isError } = await bot.as(moderator, "ban", { user_ids, tell: true });
@@ -208,8 +201,7 @@ onBoth((databases, kind) => {
 		expect(one?.why).toBeTruthy();
 	});
 
-	test("bots, people outside the guild and people without the setting are not told", async () => {
-		await using bot = await start();
+	casesTest("bots, people outside the guild and people without the setting are not told", async (bot) => {
 		const robot = bot.simulator.world.users.addBot({ username: "robot" }).user;
 		bot.simulator.world.members.add(bot.guild, robot);
 		const outsider = bot.simulator.world.users.addPerson({ username: "outsider" }).user;
@@ -226,8 +218,7 @@ onBoth((databases, kind) => {
 		]);
 	});
 
-	test("concurrent calls get consecutive numbers", async () => {
-		await using bot = await start();
+	casesTest("concurrent calls get consecutive numbers", async (bot) => {
 		await Promise.all(
 			Array.from({ length: 20 }, () => bot.as(moderator, "note_member", { user_ids: [bot.id("zoe")], note: "note" })),
 		);
@@ -302,8 +293,7 @@ onBoth((databases, kind) => {
 		expect(writes()).toHaveLength(before);
 	});
 
-	test("a ban by hand after a kill is its own case, and the bot's is not done", async () => {
-		await using bot = await start();
+	casesTest("a ban by hand after a kill is its own case, and the bot's is not done", async (bot) => {
 		const held = bot.simulator.faults.stall(`PUT ${banRoute}`);
 		void bot.as(moderator, "ban", { user_ids: [bot.id("zoe")] });
 		await bot.reached(held);
@@ -317,8 +307,7 @@ onBoth((databases, kind) => {
 		expect(await bot.settled(1)).toMatchObject({ state: "not done" });
 	});
 
-	test("a bulk ban of 200 people is a case for each, in one call", async () => {
-		await using bot = await start();
+	casesTest("a bulk ban of 200 people is a case for each, in one call", async (bot) => {
 		const { world } = bot.simulator;
 		const user_ids = Array.from(
 			{ length: 200 },

@@ -8,8 +8,11 @@ import { StoreUnavailable } from "../../../../src/bot/store/unavailable.ts";
 import type { GuildChannel } from "../../../../src/simulator/world/state/entities.ts";
 import { type Language, render } from "../../../../src/texts/texts.ts";
 import { onBoth, type Place } from "../../../support/stores.ts";
+import { testWith } from "../../../support/test-with.ts";
 import { until } from "../../../support/until.ts";
 import { startFeature, withSql } from "../../features/running-feature.ts";
+
+const raidTest = testWith(startRaids);
 
 const hourMs = 3_600_000;
 const edit = "PATCH /channels/:channel_id";
@@ -39,8 +42,7 @@ onBoth(({ place }, kind) => {
 	});
 });
 
-test("what others changed meanwhile is left and reported", async () => {
-	await using bot = await startRaids();
+raidTest("what others changed meanwhile is left and reported", async (bot) => {
 	const { world } = bot.simulator;
 	await bot.turn("on");
 	world.channels.edit(bot.channel("general"), { rate_limit_per_user: 10 });
@@ -51,8 +53,7 @@ test("what others changed meanwhile is left and reported", async () => {
 	expect(bot.last()).toContain("left: Highest (before raid mode:");
 });
 
-test("channels that are deleted or made meanwhile", async () => {
-	await using bot = await startRaids();
+raidTest("channels that are deleted or made meanwhile", async (bot) => {
 	const { world } = bot.simulator;
 	const doomed = world.channels.add(bot.cooks, { name: "doomed" });
 	await bot.knows(doomed);
@@ -66,8 +67,7 @@ test("channels that are deleted or made meanwhile", async () => {
 	expect(bot.entries.some(({ isFailure }) => isFailure)).toBe(false);
 });
 
-test("a channel that is deleted while the request is on its way does not hold up the others", async () => {
-	await using bot = await startRaids();
+raidTest("a channel that is deleted while the request is on its way does not hold up the others", async (bot) => {
 	const { simulator } = bot;
 	for (const name of ["one", "two"]) await bot.knows(simulator.world.channels.add(bot.cooks, { name }));
 	simulator.faults.refuse(edit, 10003, { times: 1 });
@@ -118,8 +118,7 @@ test("channels without permissions are reported, the rest is done, and turning i
 	expect(bot.settings().general).toBe(0);
 });
 
-test("a moderator changes no channel that they could not change by hand, and another one can", async () => {
-	await using bot = await startRaids();
+raidTest("a moderator changes no channel that they could not change by hand, and another one can", async (bot) => {
 	const { world } = bot.simulator;
 	const mona = bot.simulator.user("mona_lisa").id;
 	const role = world.roles.add(bot.cooks, { name: "Guards", permissions: String(PermissionFlagsBits.ManageGuild) });
@@ -139,8 +138,7 @@ test("a moderator changes no channel that they could not change by hand, and ano
 	expect(bot.settings().general).toBe(0);
 });
 
-test("turning it off while it is being turned on ends with what was before", async () => {
-	await using bot = await startRaids();
+raidTest("turning it off while it is being turned on ends with what was before", async (bot) => {
 	const before = bot.settings();
 	const held = bot.simulator.faults.stall(edit, { times: 1 });
 	await bot.ask("on");
@@ -152,8 +150,7 @@ test("turning it off while it is being turned on ends with what was before", asy
 	expect(bot.titles()).toEqual(["Raid mode is off"]);
 });
 
-test("turning it on while it is being turned off keeps the former values", async () => {
-	await using bot = await startRaids();
+raidTest("turning it on while it is being turned off keeps the former values", async (bot) => {
 	const before = bot.settings();
 	await bot.turn("on");
 	const held = bot.simulator.faults.stall(edit, { times: 1 });
@@ -180,8 +177,7 @@ test.each(["before", "after"] as const)("requests whose connection drops %s they
 	expect(bot.entries.some(({ isFailure }) => isFailure)).toBe(false);
 });
 
-test("a request that never gets a response fails in the end, and is restored if it took effect", async () => {
-	await using bot = await startRaids();
+raidTest("a request that never gets a response fails in the end, and is restored if it took effect", async (bot) => {
 	const before = bot.settings();
 	bot.simulator.faults.drop(pause, { when: "after", times: 5 });
 	bot.simulator.faults.fail("GET /guilds/:guild_id", 503, { times: 2 });
@@ -191,8 +187,7 @@ test("a request that never gets a response fails in the end, and is restored if 
 	expect(bot.settings()).toEqual(before);
 });
 
-test("the pause of invites is renewed by the stored time, also after an outage of days", async () => {
-	await using bot = await startRaids();
+raidTest("the pause of invites is renewed by the stored time, also after an outage of days", async (bot) => {
 	await bot.turn("on");
 	const pauses = () => bot.writes(pause).length;
 	expect(pauses()).toBe(1);
@@ -241,8 +236,7 @@ test.each(["refused", "never answered"] as const)(
 	},
 );
 
-test("a pause that somebody ended is not made again, and that is logged once", async () => {
-	await using bot = await startRaids();
+raidTest("a pause that somebody ended is not made again, and that is logged once", async (bot) => {
 	await bot.turn("on");
 	bot.simulator.world.guilds.edit(bot.cooks, { incidents_data: null });
 	bot.clock.now += 12 * hourMs;
@@ -253,8 +247,7 @@ test("a pause that somebody ended is not made again, and that is logged once", a
 	expect(bot.writes(pause)).toHaveLength(1);
 });
 
-test("direct messages stay paused", async () => {
-	await using bot = await startRaids();
+raidTest("direct messages stay paused", async (bot) => {
 	const until = new Date(Date.now() + 3 * hourMs).toISOString();
 	const incidents_data = { invites_disabled_until: null, dms_disabled_until: until };
 	bot.simulator.world.guilds.edit(bot.cooks, { incidents_data });
@@ -263,8 +256,7 @@ test("direct messages stay paused", async () => {
 	expect(bot.cooks.incidents_data).toMatchObject(incidents_data);
 });
 
-test("an unavailable database changes nothing, and the work waits for it", async () => {
-	await using bot = await startRaids();
+raidTest("an unavailable database changes nothing, and the work waits for it", async (bot) => {
 	bot.away(true);
 	await expect(bot.ask("on")).rejects.toThrow("database is unavailable");
 	bot.away(false);
@@ -272,18 +264,21 @@ test("an unavailable database changes nothing, and the work waits for it", async
 	expect(bot.settings().general).toBe(30);
 });
 
-test("100 channels are changed and restored", async () => {
-	await using bot = await startRaids();
-	for (let number = bot.cooks.channels.size; number < 100; number += 1)
-		bot.simulator.world.channels.add(bot.cooks, { name: `c-${number}` });
-	await bot.heard(() => bot.guild().channels.cache.size >= 100);
-	const before = bot.settings();
-	await bot.turn("on");
-	const slow = Object.values(bot.settings()).filter((one) => one === 30);
-	expect(slow.length).toBeGreaterThan(90);
-	await bot.turn("off");
-	expect(bot.settings()).toEqual(before);
-}, 120_000);
+raidTest(
+	"100 channels are changed and restored",
+	async (bot) => {
+		for (let number = bot.cooks.channels.size; number < 100; number += 1)
+			bot.simulator.world.channels.add(bot.cooks, { name: `c-${number}` });
+		await bot.heard(() => bot.guild().channels.cache.size >= 100);
+		const before = bot.settings();
+		await bot.turn("on");
+		const slow = Object.values(bot.settings()).filter((one) => one === 30);
+		expect(slow.length).toBeGreaterThan(90);
+		await bot.turn("off");
+		expect(bot.settings()).toEqual(before);
+	},
+	120_000,
+);
 
 interface Asked {
 	moderator_id?: string;

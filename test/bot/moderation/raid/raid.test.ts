@@ -8,13 +8,19 @@ import { buttonsIn } from "../../../../src/simulator/world/messages/buttons.ts";
 import type { Message } from "../../../../src/simulator/world/state/entities.ts";
 import { connectTo } from "../../../support/mcp.ts";
 import { until } from "../../../support/until.ts";
-import { general, type ModerationWorld, moderator, staffChannel, startModerationWorld } from "../moderation-world.ts";
+import {
+	general,
+	type ModerationWorld,
+	moderationTest,
+	moderator,
+	staffChannel,
+	startModerationWorld,
+} from "../moderation-world.ts";
 
 const slowModeOf = ({ simulator }: ModerationWorld, name = general) =>
 	Object(simulator.channel(name).channel).rate_limit_per_user;
 
-test("a dry run shows what would change, and changes nothing", async () => {
-	await using world = await startModerationWorld();
+moderationTest("a dry run shows what would change, and changes nothing", async (world) => {
 	const mcp = await connectTo(world.bot.url);
 	const { text } = await mcp.call("raid_mode", { mode: "on", dry_run: true });
 	expect(text).toContain("Dry run: nothing was done.");
@@ -26,8 +32,7 @@ test("a dry run shows what would change, and changes nothing", async () => {
 	expect((await mcp.call("raid_status")).text).toContain("never on");
 });
 
-test("the result says what was done, each is done once, and a case is kept", async () => {
-	await using world = await startModerationWorld();
+moderationTest("the result says what was done, each is done once, and a case is kept", async (world) => {
 	const mcp = await connectTo(world.bot.url);
 	const on = await mcp.call("raid_mode", { mode: "on", slowmode: "1m" });
 	expect(on).toMatchObject({ isError: false });
@@ -49,8 +54,7 @@ test("the result says what was done, each is done once, and a case is kept", asy
 	});
 });
 
-test("a channel that the bot has lost sight of counts as not restored, not as deleted", async () => {
-	await using world = await startModerationWorld();
+moderationTest("a channel that the bot has lost sight of counts as not restored, not as deleted", async (world) => {
 	const { simulator } = world;
 	const mcp = await connectTo(world.bot.url);
 	await mcp.call("raid_mode", { mode: "on", slowmode: "1m" });
@@ -70,8 +74,7 @@ test("a channel that the bot has lost sight of counts as not restored, not as de
 	expect(slowModeOf(world)).toBe(60);
 });
 
-test("two moderators at once turn it on once", async () => {
-	await using world = await startModerationWorld();
+moderationTest("two moderators at once turn it on once", async (world) => {
 	const mcp = await connectTo(world.bot.url);
 	const results = await Promise.all(["ada", "mona_lisa", "zoe"].map(() => mcp.call("raid_mode", { mode: "on" })));
 	const done = results.filter(({ isError }) => !isError);

@@ -6,9 +6,12 @@ import { selectReport } from "../../../../src/bot/store/tables/reports.ts";
 import { StoreUnavailable } from "../../../../src/bot/store/unavailable.ts";
 import type { CallAs, PersonCall, PersonResult } from "../../../../src/bot/tool/call-as.ts";
 import type { Sql } from "../../../../src/lib/store/statement.ts";
+import { testWith } from "../../../support/test-with.ts";
 import { until } from "../../../support/until.ts";
 import { startFeature } from "../../features/running-feature.ts";
 import { shownIn, staffChannel } from "./reports-world.ts";
+
+const actsTest = testWith(start);
 
 const done: PersonResult = { text: "Banned.", isError: false, wrote: true };
 const staff = { id: "11111111111111111", name: "José" };
@@ -97,8 +100,7 @@ async function start(answer: CallAs = async () => done) {
 	};
 }
 
-test("an act calls the tool in the presser's name, with the report in its case", async () => {
-	await using world = await start();
+actsTest("an act calls the tool in the presser's name, with the report in its case", async (world) => {
 	expect(await world.act()).toBe(done.text);
 	expect(world.calls).toHaveLength(1);
 	expect(world.calls[0]).toMatchObject({
@@ -110,8 +112,7 @@ test("an act calls the tool in the presser's name, with the report in its case",
 	await world.shown(`Ban by <@${staff.id}>, case #7`);
 });
 
-test("each act is possible once", async () => {
-	await using world = await start();
+actsTest("each act is possible once", async (world) => {
 	await world.act();
 	await expect(world.act(other)).rejects.toThrow(`<@${staff.id}> has done this (Ban) for report #1. Nothing was done.`);
 	expect(world.calls).toHaveLength(1);
@@ -173,8 +174,7 @@ test("what the tool did is said even if the database fails then", async () => {
 	expect(answer).toStartWith(`${done.text}\nThe report does not show this:`);
 });
 
-test("a report with an act ends an hour after the latest, and keeps its case", async () => {
-	await using world = await start();
+actsTest("a report with an act ends an hour after the latest, and keeps its case", async (world) => {
 	await world.act();
 	await world.shown("case #7");
 	world.clock.now += hourMs - 1;
@@ -192,8 +192,7 @@ test("a report with an act ends an hour after the latest, and keeps its case", a
 	expect(world.entries()).toHaveLength(1);
 });
 
-test("the latest report stays after 180 days, so that its number is not used again", async () => {
-	await using world = await start();
+actsTest("the latest report stays after 180 days, so that its number is not used again", async (world) => {
 	await world.shown("insults");
 	await world.end();
 	await world.shown("dismissed");
@@ -203,8 +202,7 @@ test("the latest report stays after 180 days, so that its number is not used aga
 	expect(await world.row()).toMatchObject({ state: "dismissed" });
 });
 
-test("a report without a database is refused, and later ones are taken", async () => {
-	await using world = await start();
+actsTest("a report without a database is refused, and later ones are taken", async (world) => {
 	await world.shown("insults");
 	const liwei = world.bot.simulator.user("liwei").id;
 	world.outage.isOn = true;

@@ -9,6 +9,7 @@ import {
 	general,
 	moderator,
 	type ReportsWorld,
+	reportsTest,
 	shownIn,
 	staffChannel,
 	startReportsWorld,
@@ -34,8 +35,7 @@ function showChannel(world: ReportsWorld, name: string, isShown: boolean) {
 }
 
 describe("members", () => {
-	test("cannot report their own message, or the entries of reports", async () => {
-		await using world = await startReportsWorld();
+	reportsTest("cannot report their own message, or the entries of reports", async (world) => {
 		const message = await world.say("mona_lisa", "hello");
 		expect(await world.refused("mona_lisa", message)).toBe("You cannot report your own message.");
 		await world.report("zoe", message);
@@ -44,8 +44,7 @@ describe("members", () => {
 		expect(world.entries()).toHaveLength(1);
 	});
 
-	test("report a message by its link, with the same result as with the menu", async () => {
-		await using world = await startReportsWorld();
+	reportsTest("report a message by its link, with the same result as with the menu", async (world) => {
 		const message = await world.say("mona_lisa", "cheap watches");
 		const given = { message: linkOf(world, message), reason: "look" };
 		expect(await world.command("zoe", given)).toStartWith(sent);
@@ -55,8 +54,7 @@ describe("members", () => {
 		expect(await world.command("zoe", given)).toBe("You have already reported this.");
 	});
 
-	test("report a person with a reason", async () => {
-		await using world = await startReportsWorld();
+	reportsTest("report a person with a reason", async (world) => {
 		const user = world.id("mona_lisa");
 		expect(await world.command("zoe", { user })).toContain("Say why");
 		expect(await world.command("zoe", { user, reason: "insults" })).toStartWith(sent);
@@ -99,8 +97,7 @@ describe("members", () => {
 		expect(await world.command("zoe", values(world))).toStartWith(answer);
 	});
 
-	test("cannot report a message that they cannot see, and do not learn whether it exists", async () => {
-		await using world = await startReportsWorld();
+	reportsTest("cannot report a message that they cannot see, and do not learn whether it exists", async (world) => {
 		const secret = await world.say(moderator, "a secret", staffChannel);
 		const message = linkOf(world, secret);
 		expect(await world.command("zoe", { message })).toBe(notFound);
@@ -124,8 +121,7 @@ describe("members", () => {
 		expect(await world.command("mona_lisa", { message })).toBe(notFound);
 	});
 
-	test("can send the form after a restart of the bot, which reads the message again", async () => {
-		await using world = await startReportsWorld();
+	reportsTest("can send the form after a restart of the bot, which reads the message again", async (world) => {
 		const message = await world.say("mona_lisa", "hello");
 		const zoe = world.simulator.user("zoe");
 		const used = await zoe.runOnMessage(message, "Report");
@@ -137,8 +133,7 @@ describe("members", () => {
 		expect(shownIn(await world.entry(1))).toContain("```\nhello\n```");
 	});
 
-	test("are limited to 5 open reports, which others do not share", async () => {
-		await using world = await startReportsWorld();
+	reportsTest("are limited to 5 open reports, which others do not share", async (world) => {
 		const messages = [];
 		for (let number = 1; number <= 6; number += 1) messages.push(await world.say("mona_lisa", `message ${number}`));
 		const [last] = messages.splice(5);
@@ -148,15 +143,13 @@ describe("members", () => {
 		expect(await world.report("liwei", last)).toStartWith(sent);
 	});
 
-	test("cannot begin more than 10 reports a minute", async () => {
-		await using world = await startReportsWorld();
+	reportsTest("cannot begin more than 10 reports a minute", async (world) => {
 		const user = world.id("mona_lisa");
 		for (let count = 0; count < 10; count += 1) expect(await world.command("zoe", { user })).toContain("Say why");
 		expect(await world.command("zoe", { user })).toContain("That was 10 reports within a minute. Try again in ");
 	});
 
-	test("whose reports were dismissed are shown with their number", async () => {
-		await using world = await startReportsWorld();
+	reportsTest("whose reports were dismissed are shown with their number", async (world) => {
 		const first = await world.say("mona_lisa", "hello");
 		await world.report("zoe", first);
 		await world.press(moderator, await world.entry(1), "Dismiss");
@@ -165,8 +158,7 @@ describe("members", () => {
 		expect(shownIn(await world.entry(2))).toContain("[1 of 1 other reports dismissed]");
 	});
 
-	test("get a new entry that names the earlier one, once a report has ended", async () => {
-		await using world = await startReportsWorld();
+	reportsTest("get a new entry that names the earlier one, once a report has ended", async (world) => {
 		const message = await world.say("mona_lisa", "hello");
 		await world.report("zoe", message);
 		await world.press(moderator, await world.entry(1), "Dismiss");
@@ -177,8 +169,7 @@ describe("members", () => {
 });
 
 describe("the channel for reports", () => {
-	test("is not used while everyone can see it", async () => {
-		await using world = await startReportsWorld();
+	reportsTest("is not used while everyone can see it", async (world) => {
 		const message = await world.say("mona_lisa", "hello");
 		showChannel(world, staffChannel, true);
 		// Events arrive in order: the bot knows of the change when it answers.
@@ -190,8 +181,7 @@ describe("the channel for reports", () => {
 		await world.entry(1);
 	});
 
-	test("loses the texts of ended reports even while everyone can see it", async () => {
-		await using world = await startReportsWorld();
+	reportsTest("loses the texts of ended reports even while everyone can see it", async (world) => {
 		const message = await world.say("mona_lisa", "hello");
 		await world.report("zoe", message, "a bad word");
 		await world.entry(1);
@@ -202,8 +192,7 @@ describe("the channel for reports", () => {
 		expect(shownIn(ended)).not.toMatch(/hello|a bad word/);
 	});
 
-	test("gets an entry again that was deleted, with the next report", async () => {
-		await using world = await startReportsWorld();
+	reportsTest("gets an entry again that was deleted, with the next report", async (world) => {
 		const message = await world.say("mona_lisa", "hello");
 		await world.report("zoe", message);
 		const entry = await world.entry(1);
@@ -217,8 +206,7 @@ describe("the channel for reports", () => {
 });
 
 describe("hostile texts", () => {
-	test("that Discord refuses do not keep a report from staff", async () => {
-		await using world = await startReportsWorld();
+	reportsTest("that Discord refuses do not keep a report from staff", async (world) => {
 		const message = await world.say("mona_lisa", "a harmful link");
 		const route = `POST /channels/${world.channelId}/messages`;
 		// https://docs.discord.com/developers/topics/opcodes-and-status-codes#json-json-error-codes
@@ -230,8 +218,7 @@ describe("hostile texts", () => {
 		expect(shown).not.toContain("harmful link\n");
 	});
 
-	test("ping nobody, have no links, and keep to Discord's limits", async () => {
-		await using world = await startReportsWorld();
+	reportsTest("ping nobody, have no links, and keep to Discord's limits", async (world) => {
 		const text = `@everyone <@${world.id("zoe")}> \`\`\` [click](https://evil.example) \u202e\u200b ${"x".repeat(1_800)}`;
 		const message = await world.say("mona_lisa", text);
 		const reason = `@here **bold** [link](https://evil.example) \u202e <@&1> \n# ${"`".repeat(400)}`;
@@ -248,8 +235,7 @@ describe("hostile texts", () => {
 		expect(facts?.description).not.toContain("\u202e");
 	});
 
-	test("of the greatest length, with many files, fit into an entry with many reporters", async () => {
-		await using world = await startReportsWorld();
+	reportsTest("of the greatest length, with many files, fit into an entry with many reporters", async (world) => {
 		const { world: platform } = world.simulator;
 		const mona = platform.users.get(world.id("mona_lisa"));
 		if (!mona) throw new Error("mona is a user");
@@ -277,8 +263,7 @@ describe("hostile texts", () => {
 });
 
 describe("other authors", () => {
-	test("a webhook's message can only be deleted", async () => {
-		await using world = await startReportsWorld();
+	reportsTest("a webhook's message can only be deleted", async (world) => {
 		const { world: platform } = world.simulator;
 		const { channel } = world.simulator.channel(general);
 		const mona = platform.users.get(world.id("mona_lisa"));

@@ -15,6 +15,7 @@ import { botConfig } from "../../../support/bot-config.ts";
 import { recordLog } from "../../../support/log.ts";
 import { startSimulator } from "../../../support/simulator.ts";
 import { type Place, storeConfigOf } from "../../../support/stores.ts";
+import { testWith } from "../../../support/test-with.ts";
 import { until } from "../../../support/until.ts";
 import { quickTiming } from "../../../support/world.ts";
 import { readAnswer } from "../../approval/approval-world.ts";
@@ -149,6 +150,8 @@ export async function startReportsWorld(place?: Pick<Place, "settings">, options
 		},
 	};
 }
+
+export const reportsTest = testWith(startReportsWorld);
 
 /** All texts of a message's embeds. */
 export function shownIn({ embeds }: Pick<Message, "embeds">): string {

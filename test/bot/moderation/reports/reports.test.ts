@@ -5,7 +5,15 @@ import { PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../../src/simulator/world/state/entities.ts";
 import { onBoth } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";
-import { buttonsOf, general, moderator, shownIn, staffChannel, startReportsWorld } from "./reports-world.ts";
+import {
+	buttonsOf,
+	general,
+	moderator,
+	reportsTest,
+	shownIn,
+	staffChannel,
+	startReportsWorld,
+} from "./reports-world.ts";
 
 const thanks = "Thank you. Your report was sent to the staff of this server. They see who reported; others do not.";
 
@@ -131,8 +139,7 @@ onBoth((databases) => {
 });
 
 describe("staff", () => {
-	test("warn and time out the author, each a case with the message", async () => {
-		await using world = await startReportsWorld();
+	reportsTest("warn and time out the author, each a case with the message", async (world) => {
 		const message = await world.say("mona_lisa", "cheap watches");
 		await world.report("ada", message);
 		const entry = await world.entry(1);
@@ -148,8 +155,7 @@ describe("staff", () => {
 		}
 	});
 
-	test("get the tool's refusal, and a mistake in the form stores nothing", async () => {
-		await using world = await startReportsWorld();
+	reportsTest("get the tool's refusal, and a mistake in the form stores nothing", async (world) => {
 		const message = await world.say("ada", "I own this");
 		await world.report("zoe", message);
 		const entry = await world.entry(1);
@@ -166,8 +172,7 @@ describe("staff", () => {
 		expect(text).not.toContain("Time out");
 	});
 
-	test("get nothing from a copy of the buttons in another channel", async () => {
-		await using world = await startReportsWorld();
+	reportsTest("get nothing from a copy of the buttons in another channel", async (world) => {
 		const { simulator } = world;
 		const message = await world.say("mona_lisa", "hello");
 		await world.report("zoe", message);
@@ -185,8 +190,7 @@ describe("staff", () => {
 		expect(buttonsOf(await world.entry(1))).toContain("Ban");
 	});
 
-	test("need the permissions of what they do", async () => {
-		await using world = await startReportsWorld();
+	reportsTest("need the permissions of what they do", async (world) => {
 		const { world: platform } = world.simulator;
 		const { channel } = world.simulator.channel(staffChannel);
 		platform.channels.setOverwrite(channel as GuildChannel, {
@@ -203,8 +207,7 @@ describe("staff", () => {
 		expect(shownIn(await world.entry(1))).not.toContain("liwei");
 	});
 
-	test("delete the message and ban its author in their own name, with cases", async () => {
-		await using world = await startReportsWorld();
+	reportsTest("delete the message and ban its author in their own name, with cases", async (world) => {
 		const message = await world.say("mona_lisa", "cheap watches");
 		await world.report("ada", message);
 		const entry = await world.entry(1);

@@ -5,7 +5,7 @@ import { type APIMessage, EmbedType } from "discord.js";
 import { isMenu, maxRoles, menuComponents, readMenu, readMenuId } from "../../../../src/discord/role-menu.ts";
 import { sayIn } from "../../../../src/texts/texts.ts";
 import { until } from "../../../support/until.ts";
-import { colors, startMenuWorld } from "./menu-world.ts";
+import { colors, menuTest, startMenuWorld } from "./menu-world.ts";
 
 test("the largest menus keep Discord's limits, and are read back", () => {
 	const entries = Array.from({ length: maxRoles }, (_, at) => ({
@@ -29,8 +29,7 @@ test("the largest menus keep Discord's limits, and are read back", () => {
 	}
 });
 
-test("25 roles fit into a menu, with long, hostile and custom labels and emoji", async () => {
-	await using world = await startMenuWorld();
+menuTest("25 roles fit into a menu, with long, hostile and custom labels and emoji", async (world) => {
 	const { simulator, guild } = world;
 	const hostile = [
 		"@everyone",
@@ -64,8 +63,7 @@ test("25 roles fit into a menu, with long, hostile and custom labels and emoji",
 	expect(loud.mention_everyone).toBe(false);
 });
 
-test("a menu is replaced by its id, and keeps its text; other messages with buttons are not", async () => {
-	await using world = await startMenuWorld();
+menuTest("a menu is replaced by its id, and keeps its text; other messages with buttons are not", async (world) => {
 	const menu = await world.menu({ title: "Colors", max: 1 });
 	const [red] = world.ids("Red");
 	const replaced = await world.create({ role_ids: [red], message_id: menu.id, style: "select" });
@@ -96,8 +94,7 @@ test("a menu is replaced by its id, and keeps its text; other messages with butt
 	expect(world.labels(rich)).toEqual(["Red"]);
 });
 
-test("a menu cannot be changed by edit_message", async () => {
-	await using world = await startMenuWorld();
+menuTest("a menu cannot be changed by edit_message", async (world) => {
 	const menu = await world.menu({ title: "Colors" });
 	const { text } = await world.call("edit_message", {
 		channel_id: world.channel.id,
@@ -108,8 +105,7 @@ test("a menu cannot be changed by edit_message", async () => {
 });
 
 for (const style of ["buttons", "select"] as const)
-	test(`after a press, ${style} of renamed and deleted roles are updated once`, async () => {
-		await using world = await startMenuWorld();
+	menuTest(`after a press, ${style} of renamed and deleted roles are updated once`, async (world) => {
 		const menu = await world.menu({ style, labels: ["", "My green", ""] });
 		const { simulator, guild } = world;
 		const { roles } = simulator.world;
@@ -132,8 +128,7 @@ for (const style of ["buttons", "select"] as const)
 		expect(colors).toContain("Blue");
 	});
 
-test("a menu that is deleted while its labels are updated is left alone", async () => {
-	await using world = await startMenuWorld();
+menuTest("a menu that is deleted while its labels are updated is left alone", async (world) => {
 	const menu = await world.menu();
 	const { simulator, guild, channel } = world;
 	simulator.world.roles.edit(guild, world.roleNamed("Red"), { name: "Crimson" });
@@ -149,8 +144,7 @@ test("a menu that is deleted while its labels are updated is left alone", async 
 	);
 });
 
-test("a role that is taken out of the menu while a press waits is not given", async () => {
-	await using world = await startMenuWorld();
+menuTest("a role that is taken out of the menu while a press waits is not given", async (world) => {
 	const menu = await world.menu();
 	const { simulator } = world;
 	const [red, green] = world.ids("Red", "Green");
@@ -165,8 +159,7 @@ test("a role that is taken out of the menu while a press waits is not given", as
 	expect(world.rolesOf("zoe")).toEqual(["Newcomer"]);
 });
 
-test("a menu whose response is lost is posted once, and works", async () => {
-	await using world = await startMenuWorld();
+menuTest("a menu whose response is lost is posted once, and works", async (world) => {
 	const { simulator, channel } = world;
 	const post = "POST /channels/:channel_id/messages";
 	simulator.faults.drop(post, { when: "after", times: 1 });

@@ -5,6 +5,7 @@ import { toml } from "../../../../src/bot/config/settings.ts";
 import type { SimulatorOptions } from "../../../../src/simulator/simulator.ts";
 import { buttonsIn } from "../../../../src/simulator/world/messages/buttons.ts";
 import type { Message, Role } from "../../../../src/simulator/world/state/entities.ts";
+import { testWith } from "../../../support/test-with.ts";
 import { channelNamed, startWorld } from "../../../support/world.ts";
 
 export const general = "The Cooks/general";
@@ -90,6 +91,8 @@ export async function startMenuWorld(options: SimulatorOptions = {}, changes: Re
 				.map(({ method, path }) => `${method} ${path.split("/").length}`),
 	});
 }
+
+export const menuTest = testWith(startMenuWorld);
 
 interface Row {
 	components: { custom_id: string; options: { label: string; value: string }[] }[];

@@ -8,8 +8,11 @@ import { createRoleMenus } from "../../../../src/bot/moderation/role-menus/role-
 import { StoreUnavailable } from "../../../../src/bot/store/unavailable.ts";
 import { type MenuEntry, menuComponents, menuPrefix } from "../../../../src/discord/role-menu.ts";
 import { sayIn } from "../../../../src/texts/texts.ts";
+import { testWith } from "../../../support/test-with.ts";
 import { until } from "../../../support/until.ts";
 import { type FeatureSetup, roleNamed, startFeature, withSql } from "../../features/running-feature.ts";
+
+const pressTest = testWith(startPresses);
 
 const memberRoute = "/guilds/:guild_id/members/:user_id";
 const roleRoute = `${memberRoute}/roles/:role_id`;
@@ -89,8 +92,7 @@ test("a menu from before the bot's start works, without a row in any database, a
 	expect(bot.rolesOf("liwei")).toEqual(["Newcomer", "Regular"]);
 });
 
-test("a menu in an archived thread, which the bot does not know after its start, works", async () => {
-	await using bot = await startPresses();
+pressTest("a menu in an archived thread, which the bot does not know after its start, works", async (bot) => {
 	const { simulator, guild, connection } = bot;
 	const { id: channelId } = simulator.channel("The Cooks/general");
 	const { id } = (await connection.discord.rest.post(Routes.threads(channelId), {
@@ -196,8 +198,7 @@ test("300 people at once are all answered before Discord has answered one reques
 	expect(bot.requests("PUT")).toHaveLength(served);
 });
 
-test("a press that waited too long does nothing", async () => {
-	await using bot = await startPresses({ running: 1, waitMs: 1 });
+pressTest("a press that waited too long does nothing", { running: 1, waitMs: 1 }, async (bot) => {
 	const stall = bot.simulator.faults.stall(`GET ${memberRoute}`);
 	const first = bot.press("liwei", "Regular");
 	await until("it is asked for", () => bot.requests("GET").length > 0);
@@ -228,8 +229,7 @@ for (const rules of [{}, { max: 1 }])
 		expect(await bot.press("mona_lisa", "Newcomer")).toStartWith("Added");
 	});
 
-test("after a kill between the request and its response, nothing is repeated", async () => {
-	await using bot = await startPresses();
+pressTest("after a kill between the request and its response, nothing is repeated", async (bot) => {
 	const { faults } = bot.simulator;
 	const stall = faults.stall(`PUT ${roleRoute}`, { after: true, times: 1 });
 	// Nobody answers this press.
@@ -243,8 +243,7 @@ test("after a kill between the request and its response, nothing is repeated", a
 	expect(bot.requests("PUT")).toHaveLength(1);
 });
 
-test("an answer that cannot be shown leaves the roles as they were", async () => {
-	await using bot = await startPresses();
+pressTest("an answer that cannot be shown leaves the roles as they were", async (bot) => {
 	const callback = "POST /interactions/:interaction_id/:interaction_token/callback";
 	bot.simulator.faults.refuse(callback, 10062, { times: 2 });
 	const pressed = await bot.simulator.user("liwei").press(bot.menu, "Regular");
@@ -255,8 +254,7 @@ test("an answer that cannot be shown leaves the roles as they were", async () =>
 });
 
 for (const when of ["before", "after"] as const)
-	test(`a deferral whose connection breaks ${when} Discord has it is repeated once`, async () => {
-		await using bot = await startPresses();
+	pressTest(`a deferral whose connection breaks ${when} Discord has it is repeated once`, async (bot) => {
 		const callback = "POST /interactions/:interaction_id/:interaction_token/callback";
 		bot.simulator.faults.drop(callback, { when, times: 1 });
 		expect(await bot.press("liwei", "Regular")).toStartWith("Added");
@@ -308,8 +306,7 @@ test("presses that wait when the bot ends are told so, and the one that is carri
 	expect(bot.rolesOf("zoe")).toEqual(["Newcomer"]);
 });
 
-test("a member who has left, and a role that was taken away by hand meanwhile, are no problem", async () => {
-	await using bot = await startPresses();
+pressTest("a member who has left, and a role that was taken away by hand meanwhile, are no problem", async (bot) => {
 	const { simulator, guild } = bot;
 	const zoe = bot.member("zoe");
 	const stall = simulator.faults.stall(`GET ${memberRoute}`, { times: 1 });

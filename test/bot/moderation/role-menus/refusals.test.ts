@@ -10,7 +10,7 @@ import type { Role, User } from "../../../../src/simulator/world/state/entities.
 import { sayIn } from "../../../../src/texts/texts.ts";
 import { channelNamed, startWorld } from "../../../support/world.ts";
 import { roleNamed as roleIn } from "../../features/running-feature.ts";
-import { colors, type MenuWorld, startMenuWorld } from "./menu-world.ts";
+import { colors, type MenuWorld, menuTest, startMenuWorld } from "./menu-world.ts";
 
 type Trap = (world: MenuWorld, red: Role) => void;
 
@@ -47,8 +47,7 @@ const traps: [string, Trap, string][] = [
 ];
 
 for (const [what, trap, problem] of traps)
-	test(`a role with ${what} is refused in a new menu, and at the press if it got that later`, async () => {
-		await using world = await startMenuWorld();
+	menuTest(`a role with ${what} is refused in a new menu, and at the press if it got that later`, async (world) => {
 		const menus = [await world.menu(), await world.menu({ style: "select" })];
 		await world.press("zoe", menus[0] as never, "Red");
 		const red = world.roleNamed("Red");
@@ -71,8 +70,7 @@ for (const [what, trap, problem] of traps)
 		expect(world.rolesOf("liwei")).toEqual(["Blue"]);
 	});
 
-test("a permission that everyone has makes no role elevated", async () => {
-	await using world = await startMenuWorld();
+menuTest("a permission that everyone has makes no role elevated", async (world) => {
 	const { simulator, guild } = world;
 	const bits = String(Permission.MentionEveryone);
 	const everyone = guild.roles.get(guild.id) as Role;
@@ -216,8 +214,7 @@ const limits = [
 ] as const;
 
 for (const [what, changes, answer] of limits)
-	test(`a member who ${what} gets no role and keeps the others`, async () => {
-		await using world = await startMenuWorld();
+	menuTest(`a member who ${what} gets no role and keeps the others`, async (world) => {
 		const menu = await world.menu();
 		const { simulator, guild } = world;
 		simulator.world.members.edit(guild, world.member("zoe"), changes);
@@ -278,8 +275,7 @@ test("roles with rights or a restriction in the configuration are reserved", () 
 	expect(reservedRoles(v.parse(toml, { bot_name: "Alpha" })).size).toBe(0);
 });
 
-test("without Manage Roles the bot asks Discord nothing, and says so", async () => {
-	await using world = await startMenuWorld();
+menuTest("without Manage Roles the bot asks Discord nothing, and says so", async (world) => {
 	const menu = await world.menu();
 	const { simulator, guild } = world;
 	const own = world.roleNamed("alpha");

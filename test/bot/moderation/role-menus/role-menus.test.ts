@@ -1,7 +1,7 @@
 // Role menus through the simulator: what presses give and remove, what is refused at the press, and what survives.
 
 import { describe, expect, test } from "bun:test";
-import { colors, startMenuWorld } from "./menu-world.ts";
+import { colors, menuTest, startMenuWorld } from "./menu-world.ts";
 
 describe("a menu of buttons", () => {
 	test("gives a role, and removes it with the next press, with a reason in the audit log and no case", async () => {
@@ -43,8 +43,7 @@ describe("a menu of buttons", () => {
 		}
 	});
 
-	test("of which at most two roles are allowed refuses a third", async () => {
-		await using world = await startMenuWorld();
+	menuTest("of which at most two roles are allowed refuses a third", async (world) => {
 		const menu = await world.menu({ max: 2 });
 		await world.press("zoe", menu, "Red");
 		await world.press("zoe", menu, "Blue");
@@ -52,8 +51,7 @@ describe("a menu of buttons", () => {
 		expect(world.rolesOf("zoe")).toEqual(["Blue", "Newcomer", "Red"]);
 	});
 
-	test("that requires a role is only for people who have it now", async () => {
-		await using world = await startMenuWorld();
+	menuTest("that requires a role is only for people who have it now", async (world) => {
 		const [regular] = world.ids("Regular");
 		const menu = await world.menu({ requires_role_id: regular });
 		const refusal = `Only people with the role <@&${regular}> can use this menu. Nothing was done.`;
@@ -67,8 +65,7 @@ describe("a menu of buttons", () => {
 	});
 });
 
-test("a select menu gives the selected roles and removes the others in one request", async () => {
-	await using world = await startMenuWorld();
+menuTest("a select menu gives the selected roles and removes the others in one request", async (world) => {
 	const menu = await world.menu({ style: "select" });
 	await world.select("zoe", menu, "Red", "Green");
 	expect(world.rolesOf("zoe")).toEqual(["Green", "Newcomer", "Red"]);
@@ -80,8 +77,7 @@ test("a select menu gives the selected roles and removes the others in one reque
 	expect(world.rolesOf("zoe")).toEqual(["Newcomer"]);
 });
 
-test("a menu speaks the language of its guild, and answers in that of the person", async () => {
-	await using world = await startMenuWorld();
+menuTest("a menu speaks the language of its guild, and answers in that of the person", async (world) => {
 	const { simulator, guild } = world;
 	simulator.world.guilds.edit(guild, { preferred_locale: "de" });
 	await world.heard();
@@ -100,8 +96,7 @@ test("a menu speaks the language of its guild, and answers in that of the person
 	);
 });
 
-test("a person who presses 100 times at once is held back, and others are not", async () => {
-	await using world = await startMenuWorld();
+menuTest("a person who presses 100 times at once is held back, and others are not", async (world) => {
 	const menu = await world.menu();
 	const { simulator } = world;
 	const flood = Array.from({ length: 100 }, () => simulator.user("liwei").press(menu, "Red"));

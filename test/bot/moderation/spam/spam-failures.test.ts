@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { StoreUnavailable } from "../../../../src/bot/store/unavailable.ts";
 import { until } from "../../../support/until.ts";
 import { withSql } from "../../features/running-feature.ts";
-import { advert, quickTiming, type SpamWorld, startSpam } from "./spam-world.ts";
+import { advert, quickTiming, type SpamWorld, spamTest, startSpam } from "./spam-world.ts";
 
 const timeouts = "PATCH /guilds/:guild_id/members/:user_id";
 const deletions = "POST /channels/:channel_id/messages/bulk-delete";
@@ -24,8 +24,7 @@ const faults: Record<string, (world: SpamWorld) => unknown> = {
 };
 
 for (const [what, inject] of Object.entries(faults))
-	test(`after a fault, all is done once: ${what}`, async () => {
-		await using world = await startSpam();
+	spamTest(`after a fault, all is done once: ${what}`, async (world) => {
 		const { user } = world.join("mallory");
 		inject(world);
 		for (const channel of [0, 1, 2, 2, 2]) world.post(user, channel, advert);
@@ -45,8 +44,7 @@ function writesOf({ simulator }: SpamWorld): string[] {
 		);
 }
 
-test("the person is timed out first, even after a rate limit", async () => {
-	await using world = await startSpam();
+spamTest("the person is timed out first, even after a rate limit", async (world) => {
 	const { user } = world.join("mallory");
 	world.simulator.faults.rateLimit(timeouts, { retryAfterMs: 20, times: 2 });
 	for (const channel of [0, 0, 1, 1]) world.post(user, channel, advert);
@@ -115,8 +113,7 @@ test("a database that does not respond holds nothing up", async () => {
 	expect(await world.store.sql`SELECT number FROM cases`).toHaveLength(1);
 });
 
-test("files are compared by content: the same is spam, another of the same size is not", async () => {
-	await using world = await startSpam();
+spamTest("files are compared by content: the same is spam, another of the same size is not", async (world) => {
 	const { simulator, guild } = world;
 	const post = async (name: string, contents: readonly string[]) => {
 		const { user } = simulator.world.users.addPerson({ username: name });

@@ -7,6 +7,7 @@ import type { IncidentsTiming } from "../../../../src/bot/moderation/spam/incide
 import { createSpam, type SpamOptions } from "../../../../src/bot/moderation/spam/spam.ts";
 import { TempBans } from "../../../../src/bot/moderation/temp-bans.ts";
 import type { GuildChannel, User } from "../../../../src/simulator/world/state/entities.ts";
+import { testWith } from "../../../support/test-with.ts";
 import { until } from "../../../support/until.ts";
 import { type FeatureSetup, startFeature } from "../../features/running-feature.ts";
 
@@ -133,3 +134,5 @@ export async function startSpam(
 				.filter(({ author }) => author.id === simulator.bot("alpha").id),
 	});
 }
+
+export const spamTest = testWith(startSpam);

@@ -7,7 +7,7 @@ import type { User } from "../../../../src/simulator/world/state/entities.ts";
 import { createSnowflakes } from "../../../../src/simulator/world/state/snowflake.ts";
 import { until } from "../../../support/until.ts";
 import { roleNamed } from "../../features/running-feature.ts";
-import { advert, picture, type SpamWorld, startSpam } from "./spam-world.ts";
+import { advert, picture, type SpamWorld, spamTest, startSpam } from "./spam-world.ts";
 
 const link = "https://free-gifts.example/claim?id=1";
 const staffBits = ["ManageMessages", "ModerateMembers"] as const;
@@ -93,8 +93,7 @@ function play(world: SpamWorld, user: string, script: Script) {
 }
 
 for (const [what, script] of Object.entries(spam))
-	test(`spam: ${what}`, async () => {
-		await using world = await startSpam();
+	spamTest(`spam: ${what}`, async (world) => {
 		const user = play(world, "mallory", script);
 		await until("the log entry", () => world.entries().length > 0);
 		expect(world.isTimedOut(user)).toBe(true);
@@ -105,8 +104,7 @@ for (const [what, script] of Object.entries(spam))
 		expect(world.entries()).toHaveLength(1);
 	});
 
-test("innocent members are not timed out", async () => {
-	await using world = await startSpam();
+spamTest("innocent members are not timed out", async (world) => {
 	const authors = Object.entries(innocent).map(
 		([what, script], index) => [what, play(world, `member${index}`, script), script.length] as const,
 	);
@@ -117,15 +115,13 @@ test("innocent members are not timed out", async () => {
 	expect(world.logged.messages()).not.toContain("dealt with spam");
 });
 
-test("the same text by different people is not spam", async () => {
-	await using world = await startSpam();
+spamTest("the same text by different people is not spam", async (world) => {
 	const people = [0, 1, 2, 3, 4].map((n) => play(world, `member${n}`, [[n, advert]]));
 	await world.heard();
 	expect(people.filter(world.isTimedOut)).toEqual([]);
 });
 
-test("messages that Discord sends at once count by when they were posted", async () => {
-	await using world = await startSpam();
+spamTest("messages that Discord sends at once count by when they were posted", async (world) => {
 	const { messages } = world.simulator.world;
 	const idAt = createSnowflakes();
 	const anchor = 1_790_000_000_000;
@@ -160,8 +156,7 @@ test("beyond a number of people at once, spam is ignored until others are dealt 
 	expect(users.map(world.isTimedOut)).not.toContain(false);
 });
 
-test("a longer timeout of a moderator stays", async () => {
-	await using world = await startSpam();
+spamTest("a longer timeout of a moderator stays", async (world) => {
 	const { guild, simulator } = world;
 	const { user } = world.join("mallory");
 	const member = guild.members.get(user.id);
@@ -175,8 +170,7 @@ test("a longer timeout of a moderator stays", async () => {
 	expect(guild.members.get(user.id)?.communication_disabled_until).toBe(until28);
 });
 
-test("two bots that find the same spam time the person out once", async () => {
-	await using alpha = await startSpam();
+spamTest("two bots that find the same spam time the person out once", async (alpha) => {
 	const beside = { beside: alpha.simulator, channels: 0 };
 	await using beta = await startSpam({}, beside);
 	const { user } = alpha.join("mallory");
@@ -188,8 +182,7 @@ test("two bots that find the same spam time the person out once", async () => {
 	expect(alpha.messagesOf(user)).toEqual([]);
 });
 
-test("a timeout that another bot has just set for the same spam is not set again", async () => {
-	await using world = await startSpam();
+spamTest("a timeout that another bot has just set for the same spam is not set again", async (world) => {
 	const { guild, simulator } = world;
 	const { user } = world.join("mallory");
 	const member = guild.members.get(user.id);
@@ -281,8 +274,7 @@ test("one link on the list is enough, on a subdomain too, and after an edit", as
 	expect(innocents.map(world.isTimedOut)).not.toContain(true);
 });
 
-test("an old message that was edited to spam does not keep the others from being deleted", async () => {
-	await using world = await startSpam();
+spamTest("an old message that was edited to spam does not keep the others from being deleted", async (world) => {
 	const { messages } = world.simulator.world;
 	const { user } = world.join("mallory");
 	const [channel] = world.channels;
@@ -297,8 +289,7 @@ test("an old message that was edited to spam does not keep the others from being
 	expect(JSON.stringify(world.entries())).toContain("Deleted 6 message");
 });
 
-test("a dry run only logs", async () => {
-	await using world = await startSpam({ dry: true });
+spamTest("a dry run only logs", { dry: true }, async (world) => {
 	const user = play(world, "mallory", everywhere(advert));
 	await until("the log entry", () => world.entries().length > 0);
 	expect(world.isTimedOut(user)).toBe(false);
@@ -310,8 +301,7 @@ test("a dry run only logs", async () => {
 	expect(await world.store.sql`SELECT * FROM spam_incidents`).toEqual([]);
 });
 
-test("copies that arrive after the detection are deleted, other messages are not", async () => {
-	await using world = await startSpam();
+spamTest("copies that arrive after the detection are deleted, other messages are not", async (world) => {
 	const user = play(world, "mallory", everywhere(advert).slice(0, 3));
 	await until("the log entry", () => world.entries().length > 0);
 	world.post(user, 3, advert);
@@ -342,8 +332,7 @@ test("copies from before the timeout that arrive after everything is done belong
 	expect(await world.store.sql`SELECT id FROM spam_incidents`).toHaveLength(1);
 });
 
-test("nothing that people wrote is stored or logged", async () => {
-	await using world = await startSpam();
+spamTest("nothing that people wrote is stored or logged", async (world) => {
 	play(world, "mallory", everywhere(`${advert} ${link}`));
 	await until("the log entry", () => world.entries().length > 0);
 	const rows = await world.store.sql`SELECT * FROM spam_incidents`;
@@ -352,8 +341,7 @@ test("nothing that people wrote is stored or logged", async () => {
 	expect(all).not.toMatch(/gift/i);
 });
 
-test("without the permission for timeouts, messages are deleted and the entry says why", async () => {
-	await using world = await startSpam();
+spamTest("without the permission for timeouts, messages are deleted and the entry says why", async (world) => {
 	const { simulator, guild } = world;
 	const role = roleNamed(simulator, "alpha");
 	const bits = BigInt(role.permissions) & ~PermissionFlagsBits.ModerateMembers;
@@ -409,8 +397,7 @@ test("threads count as channels, and a thread of a honeypot as the honeypot", as
 	expect(texts.filter((text) => text === advert || text === "hi")).toEqual([]);
 });
 
-test("a forwarded message counts with what it contains", async () => {
-	await using world = await startSpam();
+spamTest("a forwarded message counts with what it contains", async (world) => {
 	const { user } = world.join("mallory");
 	const snapshot = {
 		type: 0,

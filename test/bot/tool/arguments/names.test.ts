@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { until } from "../../../support/until.ts";
 import { channelNamed, startWorld, type TestWorld, userNamed, writes } from "../../../support/world.ts";
+import { worldTest } from "../../../support/world-test.ts";
 import { key, pendingId, startApprovalWorld } from "../../approval/approval-world.ts";
 import { startCast } from "../../person-cast.ts";
 
@@ -38,8 +39,7 @@ test("a username, a role's and a channel's name stand for their ids, in lists an
 	expect(ids).toEqual(expect.arrayContaining([guild.id, role.id, zoe.id]));
 });
 
-test("through use_tool, names stand for ids as well", async () => {
-	await using world = await startWorld();
+worldTest("through use_tool, names stand for ids as well", async (world) => {
 	const { id } = userNamed(world, "liwei");
 	const { text } = await world.call("use_tool", {
 		name: "set_nickname",
@@ -49,8 +49,7 @@ test("through use_tool, names stand for ids as well", async () => {
 	expect(world.guild.members.get(id)?.nick).toBe("Countess");
 });
 
-test("an exact display name counts only if no username equals it, and one member has it", async () => {
-	await using world = await startWorld();
+worldTest("an exact display name counts only if no username equals it, and one member has it", async (world) => {
 	const named = join(world, "first_one", "Chef Bo");
 	const owner = join(world, "bobby");
 	join(world, "second_one", "bobby");
@@ -120,8 +119,7 @@ test("a role's name never stands for a user, and for a user or role, one in anot
 	}
 });
 
-test("a thread has a channel's name only if no channel has it, in whatever case", async () => {
-	await using world = await startWorld();
+worldTest("a thread has a channel's name only if no channel has it, in whatever case", async (world) => {
 	const { threads, channels } = world.simulator.world;
 	const general = channelNamed(world, "general");
 	const ada = userNamed(world, "ada");
@@ -141,8 +139,7 @@ test("a thread has a channel's name only if no channel has it, in whatever case"
 	expect(await send("#soup")).toContain(channel.id);
 });
 
-test("a call has at most 100 names, and tells of at most 10 of them", async () => {
-	await using world = await startWorld();
+worldTest("a call has at most 100 names, and tells of at most 10 of them", async (world) => {
 	const names = Array.from({ length: 101 }, (_, index) => `@qqq${index}`);
 	const many = await world.call("get_member", { user_ids: names });
 	expect(many).toEqual({ text: "101 names in one call: at most 100. Give ids. Nothing was done.", isError: true });
@@ -156,8 +153,7 @@ test("a call has at most 100 names, and tells of at most 10 of them", async () =
 	expect(lines.slice(10)).toEqual(["and 15 more unknown names", "Nothing was done."]);
 });
 
-test("an unknown name is an error with similar names, all of a call in one", async () => {
-	await using world = await startWorld();
+worldTest("an unknown name is an error with similar names, all of a call in one", async (world) => {
 	const { id } = join(world, "zacharias");
 	await world.heard();
 	const { text, isError } = await world.call("ban", { user_ids: ["@zachary", "@qqqqq"] });
@@ -169,8 +165,7 @@ test("an unknown name is an error with similar names, all of a call in one", asy
 	]);
 });
 
-test("confusable names stand for nothing else", async () => {
-	await using world = await startWorld();
+worldTest("confusable names stand for nothing else", async (world) => {
 	const { simulator, guild } = world;
 	const ada = userNamed(world, "ada");
 	// Cyrillic letters, the name of everyone, another one's id, and a line break.
@@ -195,8 +190,7 @@ test("confusable names stand for nothing else", async () => {
 	expect(both.text).toContain('target_ids: 2 have the name "@ada"');
 });
 
-test("a text that is neither id nor name is refused with what is expected", async () => {
-	await using world = await startWorld();
+worldTest("a text that is neither id nor name is refused with what is expected", async (world) => {
 	expect(await world.call("get_member", { user_ids: "ada" })).toMatchObject({
 		text: 'Invalid parameters: user_ids: expected an id of 17 to 20 digits or @name, received "ada"',
 		code: -32602,
@@ -232,8 +226,7 @@ test("in a person's name, only channels that the person sees are found", async (
 	expect(text).not.toContain(hidden.id);
 });
 
-test("while members are being loaded, Discord is asked for the name", async () => {
-	await using world = await startWorld();
+worldTest("while members are being loaded, Discord is asked for the name", async (world) => {
 	const { simulator } = world;
 	simulator.sockets.holdMembers(true);
 	simulator.sockets.disconnect({ resumable: false });
@@ -256,8 +249,7 @@ test("while members are being loaded, Discord is asked for the name", async () =
 	expect((await world.call("get_member", { user_ids: names.slice(1) })).text).toContain('has no user "@qqq1"');
 });
 
-test("the audit log has ids, not names", async () => {
-	await using world = await startWorld();
+worldTest("the audit log has ids, not names", async (world) => {
 	const { id } = userNamed(world, "ada");
 	await world.call("get_member", { user_ids: "@ada" });
 	await until("the call is recorded", async () => {

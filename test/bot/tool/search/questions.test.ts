@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import * as v from "valibot";
 import { toml } from "../../../../src/bot/config/settings.ts";
 import { tools } from "../../../../src/bot/tools/index.ts";
+import { testWith } from "../../../support/test-with.ts";
 import { startWorld } from "../../../support/world.ts";
 import { elsewhere, impossible, possible } from "./questions.ts";
 
@@ -12,6 +13,7 @@ const start = (changes: object = {}) =>
 		{},
 		{ toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true }, moderation: {}, ...changes }) },
 	);
+const searchTest = testWith(start);
 
 /** The tool, part of a document, command or switch that comes first; "" if there is none. */
 function answerIn(text: string): string {
@@ -20,8 +22,7 @@ function answerIn(text: string): string {
 	return /(?<= the command )\/\w+|features\.\w+/.exec(text)?.[0] ?? "";
 }
 
-test("the right answer is first, and what nothing does has none", async () => {
-	await using bot = await start();
+searchTest("the right answer is first, and what nothing does has none", async (bot) => {
 	const ask = async (query: string) => (await bot.call("find_tools", { query })).text;
 	const wrong: string[] = [];
 	for (const [query, ...answers] of possible) {
@@ -38,15 +39,13 @@ test("the right answer is first, and what nothing does has none", async () => {
 	expect([possible.length, impossible.length]).toEqual([40, 20]);
 });
 
-test("finds a tool: what a question only mentions hides no tool", async () => {
-	await using bot = await start();
+searchTest("finds a tool: what a question only mentions hides no tool", async (bot) => {
 	const answers = [];
 	for (const [query] of elsewhere) answers.push([query, answerIn((await bot.call("find_tools", { query })).text)]);
 	expect(answers).toEqual(elsewhere.map((row) => [...row]));
 });
 
-test("the tools that a question names follow what nothing does", async () => {
-	await using bot = await start();
+searchTest("the tools that a question names follow what nothing does", async (bot) => {
 	const ask = async (query: string) => (await bot.call("find_tools", { query })).text;
 	expect(await ask("send a message at 5")).toMatch(/^No tool does this: tools act at once\.\nsend_message \(/);
 	expect(await ask("transfer the ownership; send a message at 5")).toEndWith(
@@ -56,8 +55,7 @@ test("the tools that a question names follow what nothing does", async () => {
 	expect(await ask("give ownership of a thread")).toBe("No tool does this.");
 });
 
-test("nothing that a tool says of itself is answered with another way", async () => {
-	await using bot = await start();
+searchTest("nothing that a tool says of itself is answered with another way", async (bot) => {
 	for (const { name, listing } of tools) {
 		const { text } = await bot.call("find_tools", { query: String(listing.title) });
 		expect([name, answerIn(text).replace(/^\W/, "")]).toEqual([name, expect.stringMatching(/^[a-z]+(_[a-z]+)*$/)]);
