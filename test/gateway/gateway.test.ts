@@ -367,18 +367,6 @@ describe("a call whose answer is lost", () => {
 		// It says nothing of the bot's next call.
 		expect(await world.text("other", { instance: "alpha" })).toBe("ran other");
 	});
-
-	test("because the bot died is OutcomeUnknown; its next start answers the next call", async () => {
-		await using world = await startWorld({ on: { echo: stall } });
-		const lost = world.text("echo", { instance: "alpha" });
-		await world.alpha.arrived("echo");
-		await world.alpha.stop();
-		expect(await lost).toStartWith("ERROR Gateway error: OutcomeUnknown: ");
-		expect(world.alpha.received("echo")).toHaveLength(1);
-		await using again = startStubBackend({ port: world.alpha.port });
-		expect(await world.text("echo", { instance: "alpha" })).toBe("ran echo");
-		expect(again.received("echo").length).toBeLessThanOrEqual(2);
-	});
 });
 
 describe("a call that the bot refuses", () => {
@@ -405,32 +393,6 @@ describe("a bot that is away", () => {
 		expect(await world.text("list_instances")).toMatch(
 			/^alpha \| offline \(.+\) \| 1 guild\(s\): A \(100000000000000001\) \| since \d+ s$/m,
 		);
-	});
-
-	worldTest("answers the next call when it is back, with nothing done between", async (world) => {
-		await world.alpha.stop();
-		await world.text("echo", { instance: "alpha" });
-		await using again = startStubBackend({ port: world.alpha.port, guilds: { [guildA]: "A" } });
-		expect(await world.text("echo", { instance: "alpha" })).toBe("ran echo");
-		expect(await world.text("echo", { guild_id: guildA })).toBe("ran echo");
-		expect(again.received("initialize")).toHaveLength(1);
-	});
-
-	worldTest("with every other leaves the catalog and the gateway as they were", async (world) => {
-		await world.alpha.stop();
-		await world.beta.stop();
-		await world.refresh();
-		expect(await world.toolNames()).toEqual(["echo", "list_instances"]);
-		expect((await fetch(`${world.url}/healthz`)).status).toBe(200);
-		expect((await fetch(`${world.url}/readyz`)).status).toBe(503);
-	});
-
-	test("and refuses the token is offline, and the others are not", async () => {
-		await using world = await startWorld({ on: { initialize: () => new Response(null, { status: 401 }) } });
-		expect(await world.text("echo", { instance: "alpha" })).toBe(
-			`ERROR Gateway error: BackendOffline: alpha cannot be reached (the MCP server answered HTTP 401: it expects another token); nothing was done. list_instances shows when it is online again. ${available}`,
-		);
-		expect(await world.text("echo", { instance: "beta" })).toBe("ran echo");
 	});
 });
 

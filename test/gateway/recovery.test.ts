@@ -70,13 +70,6 @@ describe.concurrent("a lost answer", () => {
 		expect(world.bot.received("initialize")).toHaveLength(2);
 	});
 
-	test("has the bot asked how it is", async () => {
-		await using world = await startWorld({ act: losing(1) });
-		const before = world.bot.received("tools/list").length;
-		await world.text("act");
-		await world.bot.arrived("tools/list", before + 1);
-	});
-
 	test("with an invalid tool name shows it on one line, cut to 100 characters", async () => {
 		const name = `no\nname${"x".repeat(200)}`;
 		await using world = await startWorld({ [name]: losing(1) });
@@ -154,6 +147,7 @@ describe("a bot that is away", () => {
 		await world.bot.stop();
 		expect(await world.text("act")).toContain("BackendOffline");
 		expect((await fetch(`${world.url}/readyz`)).status).toBe(503);
+		expect((await fetch(`${world.url}/healthz`)).status).toBe(200);
 		await using _back = startStubBackend({ port: world.bot.port, guilds: { "300": "C" } });
 		await until("the gateway is ready", async () => {
 			return (await fetch(`${world.url}/readyz`)).ok;

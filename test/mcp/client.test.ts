@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { createServer as createTcpServer } from "node:net";
 import { HttpClient } from "../../src/gateway/http/http-client.ts";
 import { createFetchDispatch } from "../../src/lib/http.ts";
 import {
@@ -304,33 +303,6 @@ describe.each(Object.keys(carriers) as (keyof typeof carriers)[])("over %s", (na
 			// Longer than a name's part can be: refused without asking anyone.
 			const { call } = clientOf(`http://${"x".repeat(64)}:9`);
 			expect(await fault(call())).toBe("ClientError unsent");
-		});
-
-		test.each<[name: string, partial: string]>([
-			["at once", ""],
-			["in the status line", "HTTP/1.1 20"],
-			["after the head", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"],
-			["within the body", 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"jsonrpc"'],
-			[
-				"within an event",
-				"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n6\r\ndata: \r\n",
-			],
-		])("because the connection is cut %s is sent once and of unknown outcome", async (_, partial) => {
-			let requests = 0;
-			const tcp = createTcpServer((socket) => {
-				socket.once("data", () => {
-					requests++;
-					socket.end(partial);
-				});
-				socket.on("error", () => socket.destroy());
-			}).listen(0, "127.0.0.1");
-			await new Promise((resolve) => tcp.once("listening", resolve));
-			const address = tcp.address();
-			if (address === null || typeof address === "string") throw new Error("no port");
-			const { call } = clientOf(`http://127.0.0.1:${address.port}`);
-			expect(await fault(call())).toBe("ClientError unknown");
-			expect(requests).toBe(1);
-			tcp.close();
 		});
 
 		test.each<[name: string, type: string, piece: string]>([

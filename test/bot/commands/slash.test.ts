@@ -81,21 +81,6 @@ describe("commands", () => {
 		return textOf(reply);
 	}
 
-	test("/ban without a duration bans for good, with one it ends", async () => {
-		const { simulator, guild } = world;
-		const stranger = simulator.world.users.add({ username: "stranger" });
-		simulator.world.members.add(guild, stranger);
-		const { id } = stranger;
-		expect(await run("ban", { user: id, delete_messages: "1h", reason: "a_b" })).toStartWith("Banned ");
-		expect(world.guild.bans.get(id)?.reason).toStartWith("a_b (for ");
-		expect(await run("unban", { user: id })).toStartWith("Lifted the ban");
-		const timed = await run("ban", { user: id, duration: "1d12h" });
-		expect(timed).toMatch(/^Banned .* until <t:\d+:f>\./);
-		expect(await run("banlist", {})).toContain(id);
-		expect(await run("unban", { user: id })).toStartWith("Lifted the ban");
-		expect(await run("banlist", {})).toBe("There are no temporary bans.");
-	});
-
 	test("a command whose deferral was accepted, but not answered, is carried out and answered once", async () => {
 		const { simulator, guild } = world;
 		const { user } = simulator.world.users.addPerson({ username: "dropped" });

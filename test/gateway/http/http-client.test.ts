@@ -14,7 +14,6 @@ import {
 	type Progress,
 	type ResponseHandler,
 } from "../../../src/lib/http.ts";
-import { ownHost } from "../../support/own-host.ts";
 import { sendBy } from "../../support/send.ts";
 import { until } from "../../support/until.ts";
 
@@ -460,20 +459,6 @@ describe("a budget of bytes", () => {
 });
 
 describe("a failure tells how far the request got:", () => {
-	test("unsent, where nothing listens", async () => {
-		const hostname = ownHost(81);
-		const listener = Bun.listen({ hostname, port: 0, socket: { data() {} } });
-		const client = clientFor(`http://${hostname}:${listener.port}/`);
-		listener.stop(true);
-		await expectPostFails(client, "unsent", "the connection was refused");
-		expect(client.open).toBe(0);
-	});
-
-	test("unsent, where the host has no address", async () => {
-		const client = clientFor("http://no-such-host.invalid/");
-		await expectPostFails(client, "unsent", "unknown host name");
-	});
-
 	test.each(["end", "terminate"] as const)("sent, where the connection is lost before the answer (%s)", async (how) => {
 		const { stub, client } = startPair({}, (peer) => void peer[how]());
 		await expectPostFails(client, "sent", "the connection was lost");

@@ -150,20 +150,6 @@ raidTest("turning it off while it is being turned on ends with what was before",
 	expect(bot.titles()).toEqual(["Raid mode is off"]);
 });
 
-raidTest("turning it on while it is being turned off keeps the former values", async (bot) => {
-	const before = bot.settings();
-	await bot.turn("on");
-	const held = bot.simulator.faults.stall(edit, { times: 1 });
-	await bot.ask("off");
-	await until("it has begun", () => held.hits === 1);
-	await bot.ask("on");
-	held.release();
-	await bot.ended("on");
-	expect(bot.settings()).toMatchObject({ level: 3, general: 30 });
-	await bot.turn("off");
-	expect(bot.settings()).toEqual(before);
-});
-
 test.each(["before", "after"] as const)("requests whose connection drops %s they take effect", async (when) => {
 	await using bot = await startRaids();
 	const before = bot.settings();

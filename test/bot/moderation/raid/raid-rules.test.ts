@@ -63,14 +63,6 @@ class Setting {
 	}
 }
 
-test("slow mode is set and restored", () => {
-	const slow = new Setting(channel, 5).turn("on").settle();
-	expect(slow.value).toBe(30);
-	expect(slow.turn("off").settle().value).toBe(5);
-	expect(slow.sent).toEqual([30, 5]);
-	expect(slow.turn("on").settle().value).toBe(30);
-});
-
 test("what is strict enough is left", () => {
 	const slow = new Setting(channel, 60).turn("on").settle();
 	const level = new Setting("verification", 4).turn("on").settle();
@@ -103,13 +95,6 @@ test("the former value survives turning it on twice, with another slow mode", ()
 	expect(slow.value).toBe(120);
 	expect(slow.turn("off").settle().value).toBe(3);
 	expect(slow.sent).toEqual([30, 120, 3]);
-});
-
-test("a deleted channel ends", () => {
-	const slow = new Setting(channel, 3).turn("on").settle();
-	slow.value = undefined;
-	slow.settle();
-	expect(slow.turn("off").settle().step?.state).toBe("gone");
 });
 
 test("a pause of invites is renewed after 11 hours, and after an outage of days", () => {
