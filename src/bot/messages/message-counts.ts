@@ -2,7 +2,7 @@
 
 import type { APIMessage, Guild } from "discord.js";
 import { channelName, time } from "../../discord/describe.ts";
-import { countOf } from "../../discord/text.ts";
+import { countOf, oneField } from "../../discord/text.ts";
 import { visibleChannel } from "../../discord/visible-channels.ts";
 import { authorOf } from "./message-summary.ts";
 
@@ -28,8 +28,9 @@ function nameOf(by: Grouping, message: APIMessage, counting: Counting): string {
 	if (by === "author") return authorOf(message, guild);
 	if (by === "day") return dayOf(message);
 	const { channel_id: id } = message;
-	const name = visibleChannel(guild, id)?.name ?? channels?.get(id) ?? id;
-	return channelName({ name, id });
+	const channel = visibleChannel(guild, id);
+	const name = channelName({ name: channel?.name ?? channels?.get(id) ?? id, id });
+	return channel?.parent ? `${name} in ${oneField(channel.parent.name)}` : name;
 }
 
 function dayOf({ timestamp }: APIMessage): string {

@@ -22,7 +22,8 @@ export interface Search {
 	isNamed: boolean;
 }
 
-export const rowsNote = "Bots and webhooks count, too; threads and forum posts have rows of their own.";
+export const rowsNote =
+	"Bots and webhooks, which are marked, count, too; threads and forum posts have rows of their own.";
 
 /** With headings such as "By author:" if there are several. `countsBy`: with 0 for authors and channels that the call names. */
 export function tables({ args }: Search, groupings: readonly Grouping[], countsBy: (by: Grouping) => readonly Count[]) {

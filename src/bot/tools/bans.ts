@@ -349,7 +349,7 @@ export const getBans = readTool({
 			const last = bans.at(-1);
 			if (!last) return `Nobody${beyond} is banned from the guild ${guild.id}.`;
 			return [
-				`${bans.length} ban(s), by user id:`,
+				`${bans.length} ban(s)${bans.length === limit ? ", and maybe more" : ""}, by user id:`,
 				...(await banLines(guild, bans)),
 				...(bans.length === limit ? [`next_after=${last.user.id}`] : []),
 			];

@@ -43,7 +43,7 @@ export function permissionHolders(
 		(group) => linesOf(alike, group, namesIn(group)),
 	);
 	return resultLines(
-		`Who of ${members.length} member(s)${countBots(members)} has permissions${inGuild ? " in the guild, without channel permissions" : ""}; ${nowIs()}`,
+		`Who of ${members.length} member(s)${countBots(members)} has permissions${inGuild ? " in the guild" : ""}; ${nowIs()}`,
 		unlimitedLine(unlimited),
 		nameOnce(blocks),
 		inapplicableLine(groups, asked),
@@ -150,7 +150,7 @@ function channelLines(guild: Guild, asked: readonly string[]): string[] {
 			for (const [id, { allow }] of overwritesOf(channel))
 				if ((allow & bitOf(name)) !== 0n) channelsById.set(id, [...(channelsById.get(id) ?? []), channelName(channel)]);
 		}
-		if (channelsById.size === 0) return [];
+		if (channelsById.size === 0) return `Channel permissions do not allow ${name} to anybody else.`;
 		const texts = [...channelsById].map(([id, channels]) => {
 			const member = guild.members.cache.get(id);
 			const role = guild.roles.cache.get(id);

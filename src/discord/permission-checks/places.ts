@@ -3,6 +3,7 @@
 import { ChannelType, type GuildBasedChannel } from "discord.js";
 import { channelName } from "../describe.ts";
 import type { Place } from "../effective-permissions.ts";
+import { oneField } from "../text.ts";
 
 type Kind = "guild" | "text" | "forum" | "voice" | "stage" | "category" | "thread";
 
@@ -113,16 +114,18 @@ export function groupPlaces(places: readonly Place[]): Places[] {
 	return [...groups.values()];
 }
 
+const maxWithIds = 3;
+
 /**
  * Returns the names of channels, separated by commas, or "the guild". Adds the kind of each channel, except for text
- * channels and threads.
+ * channels and threads, and the ids of few channels.
  */
 export function placeNames(places: readonly Place[]): string {
 	return places
 		.map(({ channel }) => {
 			if (!channel) return "the guild";
 			const kind = kindOf(channel);
-			const name = channelName(channel);
+			const name = places.length > maxWithIds ? `#${oneField(channel.name)}` : channelName(channel);
 			return kind === "text" || kind === "thread" ? name : `${kind} ${name}`;
 		})
 		.join(", ");

@@ -114,6 +114,10 @@ test.each([
 	["bot pending", 'expected "and", "or" or the end (names with spaces need quotation marks), at position 5, "pending"'],
 	["role:@Server Booster", 'need quotation marks), at position 14, "Booster"'],
 	["role:", "expected a name or id, at its end"],
+	[
+		"nickname and name:!*",
+		'expected a name; one that begins with a sign needs quotation marks, such as "!*", at its end',
+	],
 	["role:(@A @B)", 'expected "," or ")"; names with spaces need quotation marks, at position 10'],
 	[
 		"joined < 7d",

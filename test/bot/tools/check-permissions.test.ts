@@ -430,7 +430,7 @@ describe("who has a permission", () => {
 		const { text } = await world.call("check_permissions", {
 			permissions: ["BAN_MEMBERS", "MANAGE_WEBHOOKS", "VIEW_GUILD_INSIGHTS"],
 		});
-		expect(text).toContain(" has permissions in the guild, without channel permissions; now is ");
+		expect(text).toContain(" has permissions in the guild; now is ");
 		expect(text).toContain(
 			`\nOwner: Ada (@ada, ID: ${owner.user.id}) | ADMINISTRATOR by @Boss (ID: ${Boss.role.id}): Ada (@ada, ID: ${owner.user.id}), @boss (ID: ${Boss.user.id})\n`,
 		);
@@ -442,6 +442,8 @@ describe("who has a permission", () => {
 		expect(text).not.toContain("also allow BAN_MEMBERS");
 		const { text: important } = await world.call("check_permissions", {});
 		expect(important).toContain("\nChannel permissions also allow MANAGE_WEBHOOKS: @everyone");
+		const { text: none } = await world.call("check_permissions", { permissions: ["MANAGE_THREADS"] });
+		expect(none).toContain("\nChannel permissions do not allow MANAGE_THREADS to anybody else.");
 	});
 
 	worldTest(

@@ -45,7 +45,7 @@ function write({ simulator, guild }: TestWorld, messages: Written[], name = "not
 
 const withoutThreads =
 	"Threads of the named channels were not searched: channel_ids also takes categories and threads.";
-const rowsNote = "Bots and webhooks count, too; threads and forum posts have rows of their own.";
+const rowsNote = "Bots and webhooks, which are marked, count, too; threads and forum posts have rows of their own.";
 const wholeRange = "The whole range was searched.";
 
 const found = (text: string) => Array.from(text.matchAll(/\| text: (\S+)/g), ([, said]) => said);
@@ -658,8 +658,8 @@ worldTest(
 			expect.stringContaining("6 | @a (ID: "),
 			"2 more authors with 4 or fewer: 6; `limit` sets the rows",
 			"By channel:",
-			`6 | ${soup}`,
-			`6 | ${bread}`,
+			`6 | ${soup} in Food`,
+			`6 | ${bread} in Food`,
 			`0 | ${cake}, ${tea}`,
 		]);
 	},
