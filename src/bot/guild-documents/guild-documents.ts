@@ -14,6 +14,7 @@ import {
 } from "../../guild-document/format/document.ts";
 import { mergeDocuments } from "../../guild-document/format/merge.ts";
 import { exportDocument } from "../../guild-document/read/export.ts";
+import { permissionNames } from "../../guild-document/read/from-api.ts";
 import type { Restore } from "../../guild-document/restore.ts";
 import { nextTurn } from "../../lib/slices.ts";
 import { ToolError } from "../../lib/tool-error.ts";
@@ -75,7 +76,7 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 	async function keepAndShow(
 		guild: Guild,
 		plan: Plan,
-		shown: Pick<PlanTextOptions, "maxBytes" | "remarks" | "earlier"> = {},
+		shown: Pick<PlanTextOptions, "maxBytes" | "remarks" | "earlier" | "permissionsOf"> = {},
 	) {
 		const hash = await keepPlan(store, plan, now());
 		await nextTurn();
@@ -115,7 +116,8 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 			isUnchanged && earlier && unchangedText(earlier.hash),
 			remarksOn(plan, { removed, names, isRestored }),
 		);
-		return keepAndShow(guild, plan, { maxBytes, remarks, earlier });
+		const permissionsOf = (id: string) => permissionNames(guild.roles.cache.get(id)?.permissions.bitfield ?? 0n);
+		return keepAndShow(guild, plan, { maxBytes, remarks, earlier, ...(isRestored && { permissionsOf }) });
 	}
 
 	async function begin(hash: string, given?: string): Promise<{ jobId?: string; text: string }> {

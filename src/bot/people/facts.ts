@@ -85,7 +85,7 @@ export const loaders: Record<Field, Load> = {
 			const isIt = ({ id, name }: Guild) => id === item || fold(name) === fold(item);
 			const [one, another] = connection.guilds.filter((guild) => mayTouch(guild.id) && isIt(guild));
 			if (another) refuse(`several guilds are called ${quoted(item)}: give an id.`);
-			return one ?? refuse(`this bot is in no guild ${quoted(item)}. It cannot see the guilds of another bot.`);
+			return one ?? refuse(`this bot is in no guild ${quoted(item)}. If another bot is, use compare_guilds (members).`);
 		});
 		const guilds = await Promise.all(found.map(({ id }) => otherGuild(id)));
 		for (const guild of guilds) requireKnownMembers(guild, connection);

@@ -89,6 +89,33 @@ test("a guild that lost half its channels and roles is restored, with members' r
 	expect(after.members).toEqual(before.members);
 });
 
+test("a plan from a backup says that it gives back a role with power that was taken since", async () => {
+	await using cooks = await startCooks();
+	const { bot, service, guild } = cooks.running;
+	const { world } = bot.simulator;
+	const [ada] = [...bot.guild.members.values()].filter(({ user }) => user.username === "ada");
+	const chiefs = world.roles.add(bot.guild, { name: "Chiefs", permissions: String(PermissionFlagsBits.BanMembers) });
+	const edit = (roles: readonly string[]) => ada && world.members.edit(bot.guild, ada, { roles: [...roles] });
+	const had = ada?.roles ?? [];
+	edit([...had, chiefs.id]);
+	await until("the bot knows the role", () =>
+		guild()
+			.members.cache.get(ada?.user.id ?? "")
+			?.roles.cache.has(chiefs.id),
+	);
+	await cooks.backUp();
+	edit(had);
+	await until(
+		"the bot knows that",
+		() =>
+			!guild()
+				.members.cache.get(ada?.user.id ?? "")
+				?.roles.cache.has(chiefs.id),
+	);
+	const plan = await service().plan(guild(), { backup: "1" });
+	expect(plan).toContain("\nGives back what somebody may have taken on purpose: Chiefs with BAN_MEMBERS to @ada.\n");
+});
+
 test("a backup is shown without the parts whose tools the operator denies", async () => {
 	let deniesMembers = false;
 	await using cooks = await startCooks((tool) => deniesMembers && tool === "list_members");

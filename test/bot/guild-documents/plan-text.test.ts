@@ -99,6 +99,24 @@ test.each([
 	expect(stepLine(step)).toBe(line);
 });
 
+test.each([
+	[["KICK_MEMBERS"], "KICK_MEMBERS, VIEW_CHANNEL", "BAN_MEMBERS to role Mods; Helpers with KICK_MEMBERS to @eve"],
+	[["VIEW_CHANNEL"], "VIEW_CHANNEL", undefined],
+])("a plan that restores says which power it gives back: %#", (now, before, expected) => {
+	const after = expected ? `${before}, BAN_MEMBERS` : `${before}, SEND_MESSAGES`;
+	const steps = [
+		step({ kind: "role", name: "Mods", targetId: "1", changes: [{ field: "permissions", before, after }] }),
+		step({ action: "assign", kind: "member", name: "Helpers", targetId: "7/2" }),
+	];
+	const plan = planOf({ steps });
+	const restored = planText(plan, { ...options, permissionsOf: () => now, memberName: () => "@eve" });
+	const line = "Gives back what somebody may have taken on purpose: ";
+	expect(restored.split("\n").find((one) => one.startsWith(line))).toBe(
+		expected && `${line}${expected.replace("; ", ", ")}.`,
+	);
+	expect(planText(plan, options)).not.toContain(line);
+});
+
 test("a plan says what is done, what cannot be done, and what comes next", () => {
 	expect(
 		planText(

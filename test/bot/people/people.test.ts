@@ -226,7 +226,9 @@ worldTest("who reacted, and who is in another guild of this bot", async (world) 
 	);
 	expect(await listed(world, `reacted to (${message.channel_id}/${message.id}) with 🍰`)).toStartWith("2 of ");
 	const elsewhere = await world.call("list_members", { where: 'guild:"The Bakers"' });
-	expect(elsewhere.text).toContain('this bot is in no guild "The Bakers". It cannot see the guilds of another bot.');
+	expect(elsewhere.text).toContain(
+		'this bot is in no guild "The Bakers". If another bot is, use compare_guilds (members).',
+	);
 	expect(await listed(world, `guild:${guild.id} and name:zoe`)).toStartWith("1 of ");
 });
 

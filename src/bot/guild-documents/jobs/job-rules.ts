@@ -31,11 +31,8 @@ export function toJob(row: GuildJobRow, steps: readonly GuildJobStepRow[]): Job 
 
 /** Real ids by placeholder, such as "+role/Mods", which stands for the id before the thing is created. */
 export function createdIds({ steps }: Job): Map<string, string> {
-	const rows = [...steps.values()];
 	return new Map(
-		rows.flatMap(({ placeholder, target_id }) =>
-			placeholder !== null && target_id !== null ? [[placeholder, target_id]] : [],
-		),
+		steps.values().flatMap(({ placeholder: one, target_id: id }) => (one && id ? [[one, id] as const] : [])),
 	);
 }
 
@@ -150,7 +147,7 @@ export function leftoversOf(steps: readonly Step[], job: Job): Leftovers {
 				(row?.done_count ?? 0) >= maxTimesDone
 					? `it was done ${maxTimesDone} times and is still different: someone or Discord changes it back`
 					: need
-						? `it needs ${describeStep(need)}, which was not done`
+						? `it needs ${thingText({ kind: need.kind as Step["kind"], name: need.name })}, which was not done`
 						: "someone changed it meanwhile, so it is not what the plan shows",
 		};
 		after.steps.set(step.id, entry);
@@ -159,8 +156,4 @@ export function leftoversOf(steps: readonly Step[], job: Job): Leftovers {
 		failed.push(entry);
 	}
 	return { failed, others };
-}
-
-function describeStep({ kind, name }: GuildJobStepRow): string {
-	return thingText({ kind: kind as Step["kind"], name, targetId: undefined });
 }

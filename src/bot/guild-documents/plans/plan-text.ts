@@ -43,6 +43,8 @@ export interface PlanTextOptions {
 	self?: { id: string; name: string } | undefined;
 	/** Default: the id. */
 	memberName?: ((id: string) => string) | undefined;
+	/** Of a plan that restores a guild: the permissions that a role has now. */
+	permissionsOf?: ((roleId: string) => readonly string[]) | undefined;
 	/** Lines about the plan as a whole. */
 	remarks?: readonly string[] | undefined;
 	/** Steps that this plan and the earlier one have are only counted, except deletions. */
@@ -65,6 +67,7 @@ export function planText(plan: Plan, options: PlanTextOptions): string {
 			restore?.items.some(({ fields }) => typeof fields.position?.before === "number"),
 		),
 		...(restore?.remarks ?? []),
+		...givenBack(steps, options),
 		...remarks,
 		`plan_hash=${hash}`,
 		steps.length > 0
@@ -231,6 +234,24 @@ function permissionChanges({ before, after }: FieldChange, isNew: boolean) {
 }
 
 const givesNotable = ({ action, changes }: PlannedStep) => changes.some((change) => allowsNotable(change, action));
+
+/** Somebody may have taken it away on purpose. */
+function givenBack(steps: readonly PlannedStep[], { permissionsOf, memberName = (id) => id }: PlanTextOptions) {
+	if (!permissionsOf) return [];
+	const notable = (names: readonly string[]) => names.filter((name) => notableNames.has(name)).join(", ");
+	const changeOf = ({ changes }: PlannedStep) => changes.find(({ field }) => field === "permissions");
+	const given = steps.flatMap((step) => {
+		const { action, kind, name, targetId = "" } = step;
+		const change = action === "edit" && changeOf(step);
+		const added = change ? notable(permissionChanges(change, false).added) : "";
+		if (kind !== "member") return added ? `${added} to ${thingText(step)}` : [];
+		const [member = "", role = ""] = targetId.split("/");
+		const edit = steps.find((one) => (one.targetId ?? one.placeholder) === role && changeOf(one));
+		const held = notable((edit && changeOf(edit)?.after.split(", ")) ?? permissionsOf(role));
+		return action === "assign" && held ? `${name} with ${held} to ${memberName(member)}` : [];
+	});
+	return given.length > 0 ? [`Gives back what somebody may have taken on purpose: ${namesText(given)}.`] : [];
+}
 
 const allowsNotable = (change: FieldChange, action: PlannedStep["action"]) =>
 	isOfPermissions(change.field) &&
