@@ -9,7 +9,7 @@ import { isObfuscated } from "../../discord/obfuscation.ts";
 import { detailLines } from "../../discord/permission-checks/detail.ts";
 import { permissionHolders } from "../../discord/permission-checks/holder-lines.ts";
 import { permissionMatrix } from "../../discord/permission-checks/matrix.ts";
-import { isGuildWide } from "../../discord/permission-checks/places.ts";
+import { isGuildWide, isOfGuild } from "../../discord/permission-checks/places.ts";
 import { permissionNames } from "../../discord/permissions.ts";
 import { resultLines } from "../../discord/text.ts";
 import { flag, found, guild_id, list } from "../tool/arguments/arguments.ts";
@@ -57,7 +57,7 @@ export const checkPermissions = readTool({
 		const subjects = [...users, ...roles];
 		const [subject] = subjects;
 		const isDetail = subjects.length === 1 && places.length === 1;
-		const asksGuild = (subject && all_channels) || asked?.some(isGuildWide);
+		const asksGuild = asked ? asked.some(all_channels ? isOfGuild : isGuildWide) : subject && all_channels;
 		if (places.length === 0 || (asksGuild && !isDetail)) places.unshift(placeOf(undefined));
 		const isUnknown = ({ source }: Place) => source && isObfuscated(source);
 		const known = places.filter((place) => !isUnknown(place));

@@ -69,6 +69,11 @@ const telling: Record<Kind, string> = {
 	thread: "VIEW_CHANNEL SEND_MESSAGES_IN_THREADS MANAGE_MESSAGES MANAGE_THREADS",
 };
 
+/** Whether it allows something beyond channels, such as MANAGE_ROLES. */
+export function isOfGuild(name: string): boolean {
+	return isGuildWide(name) || telling.guild.split(" ").includes(name);
+}
+
 export function kindOf(channel: GuildBasedChannel | undefined): Kind {
 	if (!channel) return "guild";
 	if (channel.isThread()) return "thread";
@@ -150,7 +155,7 @@ export function checkedIn(
 	const names = [...new Set(inThread)];
 	const first = asked || kind === "guild" ? names : names.slice(0, count);
 	if (kinds.size === 1) return first;
-	if (kind === "guild") return asked ? first.filter(isGuildWide) : first;
+	if (kind === "guild") return asked ? first.filter(isOfGuild) : first;
 	return first.filter((name) => kindsWith.get(name)?.includes(kind) ?? true);
 }
 

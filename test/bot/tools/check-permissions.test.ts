@@ -291,8 +291,10 @@ describe("a matrix", () => {
 		expect(all.text).toContain("category: VIEW_CHANNEL, MANAGE_CHANNELS, ");
 		expect(all.text.indexOf(names.text)).toBeLessThan(all.text.indexOf(names.voice));
 		expect(all.text.indexOf(names.voice)).toBeLessThan(all.text.indexOf(names.category));
-		const roles = { role_ids: [guild.id], all_channels: true, permissions: ["MANAGE_ROLES"] };
-		expect((await world.call("check_permissions", roles)).text).toContain(" in the guild and ");
+		const everywhere = async (...permissions: string[]) =>
+			(await world.call("check_permissions", { role_ids: [guild.id], all_channels: true, permissions })).text;
+		expect(await everywhere("MANAGE_ROLES", "VIEW_CHANNEL")).toContain("\nthe guild | none: @everyone");
+		expect(await everywhere("VIEW_CHANNEL")).not.toContain("the guild");
 		const who = await world.call("check_permissions", { channel_ids: [category.id, voice.id], permissions: ["SPEAK"] });
 		expect(who.text).toContain(`${names.voice}:\nSPEAK: `);
 		expect(who.text).toEndWith(`Not applicable in: ${names.category}`);
