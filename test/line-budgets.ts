@@ -25,7 +25,7 @@ const budgets: Record<string, number> = {
 	ai: 850,
 	build: 350,
 	demo: 540,
-	discord: 6765,
+	discord: 6770,
 	gateway: 10_320,
 	"guild-document": 5320,
 	guildhall: 60,

@@ -181,7 +181,7 @@ test("documents that cannot be read are refused, with all mistakes", async () =>
 		"missing.yaml has 1 error:\n  it cannot be read: there is no such file\n",
 	);
 	expect(await errorsOf("bad.yaml", "worse.yaml")).toMatch(
-		/^--world has 3 errors:\n {2}bad.yaml: roles\[0\].name: expected a text; put numbers in quotes\n {2}bad.yaml: chanels: is not a known key; did you mean channels\?\n {2}worse.yaml: it is neither JSON nor YAML: /,
+		/^--world has 3 errors:\n {2}bad.yaml: roles\[0\].name: expected a text; put numbers in quotes\n {2}bad.yaml: chanels: is not a known key; did you mean channels\? Keys: version, .+\n {2}worse.yaml: it is neither JSON nor YAML: /,
 	);
 	expect(await errorsOf("ghost.yaml")).toMatch(/^ghost.yaml has 1 error:\n {2}channel "ghost": /);
 });

@@ -9,7 +9,7 @@ import { isObfuscated } from "../../discord/obfuscation.ts";
 import { detailLines } from "../../discord/permission-checks/detail.ts";
 import { permissionHolders } from "../../discord/permission-checks/holder-lines.ts";
 import { permissionMatrix } from "../../discord/permission-checks/matrix.ts";
-import { isGuildWide, isOfGuild } from "../../discord/permission-checks/places.ts";
+import { isOfGuild } from "../../discord/permission-checks/places.ts";
 import { permissionNames } from "../../discord/permissions.ts";
 import { resultLines } from "../../discord/text.ts";
 import { flag, found, guild_id, list } from "../tool/arguments/arguments.ts";
@@ -28,7 +28,7 @@ export const checkPermissions = readTool({
 		user_ids: v.optional(list(found(member, "member"), 0, 50, "Members.")),
 		role_ids: v.optional(list(found(role, "role"), 0, 250, "Roles, also @everyone.")),
 		channel_ids: v.optional(
-			list(found(anyChannel, "channel or thread"), 0, 500, "Or threads, categories; none: the guild."),
+			list(found(anyChannel, "channel or thread"), 0, 500, "Or threads; #Category: its channels; none: the guild."),
 		),
 		all_channels: v.optional(flag("All channels."), false),
 		permissions: v.optional(list(v.string(), 0, 64, "VIEW_CHANNEL. Default: the most important.")),
@@ -57,7 +57,7 @@ export const checkPermissions = readTool({
 		const subjects = [...users, ...roles];
 		const [subject] = subjects;
 		const isDetail = subjects.length === 1 && places.length === 1;
-		const asksGuild = asked ? asked.some(all_channels ? isOfGuild : isGuildWide) : subject && all_channels;
+		const asksGuild = asked ? asked.some(isOfGuild) : subject && all_channels;
 		if (places.length === 0 || (asksGuild && !isDetail)) places.unshift(placeOf(undefined));
 		const isUnknown = ({ source }: Place) => source && isObfuscated(source);
 		const known = places.filter((place) => !isUnknown(place));

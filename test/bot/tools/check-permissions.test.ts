@@ -241,9 +241,10 @@ describe("a matrix", () => {
 		});
 		const cook = `@Cook (ID: ${Cook.role.id})`;
 		expect(text.split("\n")).toEqual([
-			'4 role(s) or member(s) in 3 channel(s); a role as a member\'s only one. "all" is: MANAGE_CHANNELS, VIEW_CHANNEL, SEND_MESSAGES',
+			'4 role(s) or member(s) in the guild and 3 channel(s); a role as a member\'s only one. "all" is: guild: MANAGE_CHANNELS | text: MANAGE_CHANNELS, VIEW_CHANNEL, SEND_MESSAGES',
 			`Checked: ${zoeName} (@zoe, ID: ${zoe}) | @everyone (ID: ${guild.id}) | ${cook}`,
 			`ADMINISTRATOR by @Waiter (ID: ${Waiter.role.id}): @waiter (ID: ${Waiter.user.id})`,
+			"the guild | none: @zoe, @everyone, @Cook",
 			`#kitchen (ID: ${kitchen.id}), #pantry (ID: ${pantry.id}) | none: @zoe, @everyone | all but MANAGE_CHANNELS: @Cook`,
 			`#hall (ID: ${hall.id}) | all but MANAGE_CHANNELS: @zoe, @everyone, @Cook`,
 		]);

@@ -120,7 +120,7 @@ worldTest("bans are listed page by page with their reasons, and nobody banned is
 			new RegExp(`^@${username} \\| ID: ${id} \\| banned \\S+Z by @alpha \\(ID: \\d+\\) \\| reason: for ${username}$`),
 		);
 	expect(first.text.split("\n")).toEqual([
-		"2 ban(s), by user id:",
+		"2 ban(s), and maybe more, by user id:",
 		...users.slice(0, 2).map(banned),
 		`next_after=${users[1]?.id}`,
 	]);
