@@ -79,7 +79,7 @@ const input = {
 	mentions: userIds("Mentioning these."),
 	pinned: v.optional(flag("Pinned or not.")),
 	count_by: v.optional(countBy),
-	fold: v.optional(flag("Similar ones in one line that names all their authors."), true),
+	fold: v.optional(flag("Similar ones as one line, with authors."), true),
 	limit: v.optional(limits, []),
 };
 
