@@ -12,7 +12,7 @@ const budgets: Record<string, number> = {
 	"bot/config": 1090,
 	"bot/features": 2370,
 	"bot/game": 1740,
-	"bot/guild-documents": 5034,
+	"bot/guild-documents": 5045,
 	"bot/messages": 2785,
 	"bot/moderation": 9380,
 	"bot/people": 760,

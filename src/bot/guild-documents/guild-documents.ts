@@ -25,7 +25,7 @@ import type { Backups } from "./backups/backups.ts";
 import { jobText } from "./jobs/job-text.ts";
 import { Jobs, type JobsOptions } from "./jobs/jobs.ts";
 import { withOwnAccess } from "./plans/own-access.ts";
-import { isPartOf, lostForGood, namesText, type PlanTextOptions, planText } from "./plans/plan-text.ts";
+import { doneSince, isPartOf, lostForGood, namesText, type PlanTextOptions, planText } from "./plans/plan-text.ts";
 import { invalidText, keepPlan, makePlan, type Plan, partsOf, requirePlan } from "./plans/plans.ts";
 import { type Unreadable, unseenIn } from "./read/read-guild.ts";
 
@@ -138,7 +138,10 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 			);
 		if (current.steps.length === 0) return { text: planned };
 		const job = await jobs.begin(current, left, reasonFor(plan, given));
-		const text = left === hash ? started : `A part of the plan ${hash} was done meanwhile; what is left is ${left}.`;
+		const text =
+			left === hash
+				? started
+				: `A part of the plan ${hash} was done meanwhile${doneSince(current, plan)}; what is left is ${left}.`;
 		if (job) return { jobId: job.id, text };
 		const other = await jobs.runningIn(guild.id);
 		throw alreadyRuns(guild, other?.id ?? "that has just ended");

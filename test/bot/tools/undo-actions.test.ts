@@ -225,6 +225,7 @@ worldTest("a plan of which somebody did a part meanwhile does the rest", async (
 	await world.heard();
 	const { text } = await world.call("undo_actions", { plan_hash: hash });
 	expect(text).toContain(": done, 1 of 1 step done");
+	expect(text).toContain(" was done meanwhile (channel #owned-general); what is left is ");
 	expect([general.name, bar.name]).toEqual(["general", "bar"]);
 });
 

@@ -16,6 +16,7 @@ const maxValueLength = 100;
 /** Of what a message says, which people approve. */
 const maxMessageLength = 1_000;
 const shownContext = 20;
+const maxDone = 5;
 const maxShownChanges = 20;
 
 /** Of what is created again. */
@@ -194,6 +195,13 @@ export function isPartOf(plan: Plan, earlier: Plan): boolean {
 	return (
 		plan.steps.every((step) => known.has(contentOf(step))) && plan.refusals.every(({ subject }) => refused.has(subject))
 	);
+}
+
+/** The things of the steps of `earlier` that are not in `plan`. */
+export function doneSince(plan: Plan, earlier: Plan): string {
+	const left = new Set(plan.steps.map(contentOf));
+	const done = earlier.steps.filter((step) => !left.has(contentOf(step)));
+	return done.length > 0 ? ` (${listFirst([...new Set(done.map(thingText))], maxDone)})` : "";
 }
 
 const contentOf = ({ id, action, kind, name, changes }: PlannedStep) =>
