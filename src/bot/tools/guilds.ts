@@ -88,5 +88,5 @@ function pauses({ incidents_data }: APIGuild): string[] {
 		invites && `invites paused until ${time(new Date(invites))}`,
 		messages && `direct messages paused until ${time(new Date(messages))}`,
 	].filter((text) => text !== "");
-	return texts.length > 0 ? [...texts, nowIs()] : [];
+	return texts.length > 0 ? [...texts, nowIs()] : ["pauses: none"];
 }

@@ -15,7 +15,7 @@ worldTest("get_guild_info shows a guild's facts and settings in a few lines", as
 		),
 		"members: 6, 1 of them bot(s), about 6 online | channels: 4 (1 category, 2 text, 1 voice) | roles: 5",
 		"boosts: 0, level 0 | features: none",
-		"two-factor authentication for moderation: not required",
+		"two-factor authentication for moderation: not required | pauses: none",
 		expect.stringContaining("settings: verification_level: NONE | default_message_notifications: "),
 	]);
 	const until = new Date(Date.now() + 3_600_000).toISOString();
