@@ -15,7 +15,7 @@ const budgets: Record<string, number> = {
 	"bot/guild-documents": 5045,
 	"bot/messages": 2785,
 	"bot/moderation": 9380,
-	"bot/people": 760,
+	"bot/people": 762,
 	"bot/results": 170,
 	"bot/server": 725,
 	"bot/setup": 1320,

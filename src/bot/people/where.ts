@@ -240,6 +240,8 @@ export class WhereParser {
 		do items.push(this.#value("a name or id"));
 		while (this.#take(","));
 		if (isList && !this.#take(")")) throw this.#error('expected "," or ")"; names with spaces need quotation marks');
+		// Begins with "!", since "not any name" makes no sense.
+		if (/name$/.test(field) && isNot && items.join() === "*") return { items: ["!*"] };
 		if (/name$/.test(field) && items.some((item) => /^\**$/.test(item)))
 			throw this.#error('expected a name; one that begins with a sign needs quotation marks, such as "!*"');
 		if (mayBeAny && kind !== "quoted" && /^(none|0)$/i.test(items.join())) return { isNot: !isNot };

@@ -3,7 +3,7 @@
 import { type Guild, type GuildMember, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { actingPerson } from "../../discord/acting-person.ts";
-import { memberFields, memberName, roleLabel, roleName, time } from "../../discord/describe.ts";
+import { memberFields, memberName, roleLabel, roleName, time, userName } from "../../discord/describe.ts";
 import { unknownMembers } from "../../discord/find.ts";
 import {
 	comparerFor,
@@ -327,12 +327,16 @@ export const setNickname = editTool({
 			return nick ? said("result.nickname", { who, name: written(nick) }) : said("result.nickname_removed", { who });
 		};
 		const who = mentions(items);
+		// Read before the writes, which change the members.
+		const lines = new Map(
+			items.map((member) => [member, `${userName(member.user)} | before: ${describeNick(member.nickname)}`]),
+		);
 		return {
 			preview: parts(
 				asking(
 					only
 						? `Would give ${memberName(only)} ${wanted}, instead of ${before}.`
-						: [`Would give ${items.length} member(s) ${wanted}:`, ...items.map(memberFields)],
+						: [`Would give ${items.length} member(s) ${wanted}:`, ...lines.values()],
 					nick ? said("preview.nickname", { who, name: written(nick) }) : said("preview.no_nickname", { who }),
 				),
 				absent,
@@ -342,6 +346,7 @@ export const setNickname = editTool({
 				{
 					...asMembers,
 					items,
+					describe: (member: GuildMember) => lines.get(member) ?? "",
 					single:
 						only &&
 						result(

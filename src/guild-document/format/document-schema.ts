@@ -338,8 +338,8 @@ export const scheduledEvent = v.strictObject({
 	name: text(1, 100, "Name of the event."),
 	id: optional(id),
 	description: defaulted("", text(0, 1000, "Description.")),
-	kind: needed(
-		choice(Object.keys(eventKinds) as (keyof typeof eventKinds)[], "Where it takes place. Required if new."),
+	kind: optional(
+		choice(Object.keys(eventKinds) as (keyof typeof eventKinds)[], "Default: as its channel or location says."),
 	),
 	channel: reference("Stage or voice channel"),
 	location: defaulted("", text(0, 100, "Of an external event, which also needs an end.")),

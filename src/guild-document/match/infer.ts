@@ -1,7 +1,7 @@
 // What a document that somebody wrote by hand may leave out, and the guild tells: kinds of channels, and whether an
 // integration owns a role. Also the mistakes that the schema cannot find.
 
-import type { Category, Channel, ChannelKind, GuildDocument, Role } from "../format/document.ts";
+import type { Category, Channel, ChannelKind, GuildDocument, Role, ScheduledEvent } from "../format/document.ts";
 import { channel as channelSchema } from "../format/document-schema.ts";
 import { defaultsOf } from "../format/fields.ts";
 import { mapDocument } from "../format/map-document.ts";
@@ -73,11 +73,18 @@ export function inferFromGuild(document: GuildDocument, current: GuildDocument, 
 		const roles = alike(role, current.roles);
 		return roles.length > 0 && roles.every(({ managed }) => managed);
 	};
+	const eventKindOf = ({ location, channel }: ScheduledEvent) => {
+		if (location) return "external";
+		const places = [...existing, ...channelsWithCategories(document)].map(({ channel: place }) => place as Channel);
+		const named = places.filter(({ id, key, name }) => channel && [id, key, name].includes(channel.replace(/^#/, "")));
+		const [kind, other] = new Set(named.flatMap(({ kind }) => (kind === "voice" || kind === "stage" ? kind : [])));
+		return other ? undefined : kind;
+	};
 	return mapDocument(document, {
 		automod: (rule) => ({ ...rule, trigger: rule.trigger ?? sameOf(rule, current.automod)?.trigger }),
 		events: (event) => {
 			const same = sameOf(event, current.events);
-			return { ...event, kind: event.kind ?? same?.kind, start: event.start ?? same?.start };
+			return { ...event, kind: event.kind ?? same?.kind ?? eventKindOf(event), start: event.start ?? same?.start };
 		},
 		roles: (role) => ({ ...role, managed: role.managed ?? (isWhole ? false : isManaged(role)) }),
 		channels: (one, category) => ({ ...one, kind: one.kind ?? (isWhole ? "text" : kindOf(one, category)) }),

@@ -75,6 +75,7 @@ test.each([
 	["name:in and bot", "(and name in bot)"],
 	["name:! A* or !name:b", "(or (not name A*) (not name b))"],
 	["name:!(a, *b) and role:!@A", "(and (not name a *b) (not role @A))"],
+	['nickname:!* or name:"!!*"', "(or nickname !* name !!*)"],
 	["-name:-a", "(not name -a)"],
 	["nickname and no nickname", "(and nickname (not nickname))"],
 	["has no nick and nickname:none or nick = a*", "(or (and (not nickname) (not nickname)) nickname a*)"],
@@ -115,7 +116,7 @@ test.each([
 	["role:@Server Booster", 'need quotation marks), at position 14, "Booster"'],
 	["role:", "expected a name or id, at its end"],
 	[
-		"nickname and name:!*",
+		"nickname and name:*",
 		'expected a name; one that begins with a sign needs quotation marks, such as "!*", at its end',
 	],
 	["role:(@A @B)", 'expected "," or ")"; names with spaces need quotation marks, at position 10'],

@@ -100,6 +100,11 @@ worldTest("an event and an AutoMod rule that exist need only what changes", asyn
 	const { text } = await plan(world, { plan_hash: hash, changes });
 	expect(text).toContain('~ event Quiz: name Quiz → "Quiz night"\n');
 	expect(text).toContain("~ automod Words: enabled true → false\n");
+	const start = "2099-02-01T18:00Z";
+	const places = [{ location: "Park", end: "2099-02-01T20:00Z" }, { channel: "Lounge" }];
+	const made = places.map((place, index) => ({ name: `Made ${index}`, start, ...place }));
+	const inferred = await plan(world, { document: { events: made } });
+	expect(inferred.text).toMatch(/event Made 0: location Park, .*, kind external\n.*event Made 1: .*, kind voice\n/);
 	const other = await world.call("plan_guild", { plan_hash: hash, changes: { events: [{ name: "Ball" }] } });
 	expect(other.text).toContain('event "Ball": kind is required, unless the guild has one of this id, or just one of');
 });

@@ -387,7 +387,7 @@ worldTest("set_nickname gives several members one nickname, or takes theirs", as
 	const user_ids = made.map(({ user }) => user.id);
 	const shown = await world.call("set_nickname", { user_ids, nickname: "", dry_run: true });
 	expect(shown.text).toMatch(
-		/\nWould give 2 member\(s\) no nickname:\nHoist \(@many-0\) \| ID: \d+\nHoist \(@many-1\)/,
+		/\nWould give 2 member\(s\) no nickname:\n@many-0 \(ID: \d+\) \| before: the nickname "Hoist"\n@many-1 /,
 	);
 	const { text } = await world.call("set_nickname", { user_ids: [...user_ids, "123456789012345678"] });
 	expect(text).toMatch(/^Gave 2 of 2 member\(s\) no nickname:\n.*\n.*\n1 not in the guild: 123456789012345678$/);
