@@ -138,10 +138,7 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 			);
 		if (current.steps.length === 0) return { text: planned };
 		const job = await jobs.begin(current, left, reasonFor(plan, given));
-		const text =
-			left === hash
-				? started
-				: `A part of the plan ${hash} was done meanwhile${doneSince(current, plan)}; what is left is ${left}.`;
+		const text = left === hash ? started : leftText(hash, left, doneSince(current, plan));
 		if (job) return { jobId: job.id, text };
 		const other = await jobs.runningIn(guild.id);
 		throw alreadyRuns(guild, other?.id ?? "that has just ended");
@@ -191,6 +188,9 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 		close: () => jobs.close(),
 	};
 }
+
+const leftText = (hash: string, left: string, done: string) =>
+	`A part of the plan ${hash} was done meanwhile${done}; what is left is ${left}.`;
 
 const unchangedText = (hash: string) =>
 	`This call changed nothing in the document of the plan ${hash}. changes adds and edits things; a part of it that is null, such as {"members": null}, is removed from the plan.`;
