@@ -9,7 +9,6 @@ import { onSessionOrGuild } from "../../discord/connection/session-events.ts";
 import { channelName } from "../../discord/describe.ts";
 import { bitsIn, describeBits, missingPermissions } from "../../discord/permissions.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
-
 import type { JsonObject } from "../../lib/json.ts";
 import type { Principal } from "../../lib/principal.ts";
 import type { Signal } from "../../lib/signal.ts";
