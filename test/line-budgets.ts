@@ -27,7 +27,7 @@ const budgets: Record<string, number> = {
 	demo: 540,
 	discord: 6770,
 	gateway: 10_320,
-	"guild-document": 5320,
+	"guild-document": 5327,
 	guildhall: 60,
 	install: 1095,
 	lib: 4085,

@@ -227,13 +227,13 @@ describe("steps", () => {
 			"roles that the document does not list stay below their neighbors",
 			{ roles: ["c", "b2", "b", "a"].map((name, id) => ({ id: id + 1, name })) },
 			{ roles: [{ name: "c" }, { name: "b" }, { name: "a" }] },
-			["order role/all | c: at the top | a: below b2"],
+			["order role/all | c: at the top, above b | a: below b2, at the bottom"],
 		],
 		[
 			"roles that the document does not list do not move along with those that it does",
 			{ roles: ["d", "c", "b", "a"].map((name, id) => ({ id: id + 1, name })) },
 			{ roles: [{ name: "c" }, { name: "a" }] },
-			["order role/all | c: at the top | a: below b"],
+			["order role/all | c: at the top, above b | a: below b, above d"],
 		],
 		[
 			"a single listed category stays where it is, and a new one comes below it",
@@ -251,7 +251,7 @@ describe("steps", () => {
 			"a new role above others is ordered",
 			{ roles },
 			{ roles: [{ name: "New" }, { name: "Mods" }] },
-			["create role/New", "order role/all | New: at the top"],
+			["create role/New", "order role/all | New: at the top, above Mods"],
 		],
 		[
 			"prune deletes exactly what listed sections do not list",
@@ -273,6 +273,30 @@ describe("steps", () => {
 			{ roles: [{ name: "Mods" }] },
 			["delete role/100000000000000001"],
 			true,
+		],
+		[
+			"a new category after one that is only named comes below it",
+			{ channels: talk },
+			{ categories: [{ name: "Talk" }, { name: "New" }] },
+			["create category/New", "order channel/all | New: below Talk, above Staff"],
+		],
+		[
+			"a new category after one that is listed for its content comes last",
+			{ channels: talk },
+			{ categories: [{ name: "Talk", channels: [{ name: "memes" }] }, { name: "New" }] },
+			["create category/New"],
+		],
+		[
+			"a new category between two others comes between them",
+			{ channels: talk },
+			{ categories: [{ name: "Talk", channels: [] }, { name: "New" }, { name: "Staff", channels: [] }] },
+			["create category/New", "order channel/all | New: below Talk, above Staff"],
+		],
+		[
+			"a new channel after one that is edited comes last",
+			{ channels: talk },
+			{ categories: [{ name: "Talk", channels: [{ name: "general", topic: "Hi" }, { name: "new" }] }] },
+			[`edit channel/${idOf(51)} | topic:  → Hi`, "create channel/new | category: Talk"],
 		],
 		["without prune nothing is deleted", { roles, channels: talk }, { roles: [], channels: [], categories: [] }, []],
 		[

@@ -39,7 +39,7 @@ const jobs: readonly Job[] = [
 				? "Set up this guild. First ask me what it is for, and which roles and channels it should have."
 				: `Set up this guild. What it should have: ${plan}`,
 			"1. Read what there is: list_roles and list_channels. Keep what fits; ask before you delete or rename anything.",
-			"2. Write all of it as one document: roles from the top down, an existing one first to place others below it; categories with their access and channels; messages, posts and role menus inside of their channels; members with their new roles, events, automod rules, the welcome screen. export_guild with `format` and `parts` describes fields, through use_reading_tool if it is not listed.",
+			"2. Write all of it as one document: roles from the top down, an existing one first to place others below it; categories with their access and channels; `messages` (also forum posts and role menus) inside of their channels; members with their new roles, events, automod rules, the welcome screen. export_guild with `format` and `parts` describes fields, through use_reading_tool if it is not listed.",
 			"3. plan_guild with the document. Mistakes come all at once, with a plan_hash: send only the corrections, as `changes` with it.",
 			"4. Check in the plan who gains access and who is pinged. Show it to me and wait for my decision, then carry it out with apply_guild.",
 			"5. If the job is not done yet, follow it with get_job. Check the access of an ordinary member and of each new role in one call of check_permissions, and report what was created, with links.",

@@ -1,6 +1,6 @@
 // The step that brings channels and categories into the document's order.
 
-import type { Channel } from "../format/document.ts";
+import type { Category, Channel } from "../format/document.ts";
 import { mergeOrder } from "../format/merge.ts";
 import { channelsWithCategories } from "../format/references.ts";
 import { isPlaceholder } from "../match/match.ts";
@@ -18,10 +18,17 @@ export function orderChannels(list: StepList): void {
 	const isCategory = (type: number) => type === editedKinds.category.type;
 	const listed = new Set(channelsWithCategories(wanted).map(({ channel }) => channel.id));
 	const orders: { order: string[]; moves: string[] }[] = [];
-	const addOrder = (now: readonly string[], wantedIds: readonly string[]) => {
+	const addOrder = (now: readonly string[], things: readonly (Channel | Category)[]) => {
 		// What the job has created and someone has deleted has no place.
-		const own = wantedIds.filter((id) => !isPlaceholder(id) || !ids.has(id));
-		const order = mergeOrder(now, own);
+		const placed = things.filter(({ id = "" }) => !isPlaceholder(id) || !ids.has(id));
+		const own = placed.map(({ id = "" }) => id);
+		// New ones at the end of the document come last, unless one that is only named, to say where, is before them.
+		const end = own.findLastIndex((id) => !isPlaceholder(id)) + 1;
+		const before = placed[end - 1];
+		const order =
+			before && !isOnlyNamed(before)
+				? [...mergeOrder(now, own.slice(0, end)), ...own.slice(end)]
+				: mergeOrder(now, own);
 		const moved = movedIn(now, order, own);
 		if (moved.length > 0 || isNewAmong(order))
 			orders.push({ order, moves: [...moved, ...order.filter(isPlaceholder)] });
@@ -30,7 +37,7 @@ export function orderChannels(list: StepList): void {
 		const kinds = new Map(channels.map(({ id = "", kind }) => [id, kind]));
 		for (const below of [false, true]) {
 			const isIn = (type: number) => !isCategory(type) && isBelowText(type) === below;
-			const own = channels.filter(({ kind = "text" }) => isIn(editedKinds[kind].type)).map(({ id = "" }) => id);
+			const own = channels.filter(({ kind = "text" }) => isIn(editedKinds[kind].type));
 			const now = all.filter(
 				({ id, type, parent_id }) =>
 					isIn(type) && (kinds.has(id) || ((parent_id ?? "") === parentId && !listed.has(id))),
@@ -46,7 +53,7 @@ export function orderChannels(list: StepList): void {
 	if (wanted.categories)
 		addOrder(
 			all.filter(({ type }) => isCategory(type)).map(({ id }) => id),
-			wanted.categories.map(({ id = "" }) => id),
+			wanted.categories,
 		);
 	if (orders.length === 0) return;
 	list.add("channel order", {
@@ -60,4 +67,10 @@ export function orderChannels(list: StepList): void {
 		body: orders.flatMap(({ order }) => order.map((id, position) => ({ id, position }))),
 		needs: [],
 	});
+}
+
+const naming: ReadonlySet<string> = new Set(["id", "key", "name", "kind"]);
+
+function isOnlyNamed(thing: Channel | Category): boolean {
+	return Object.keys(thing).every((field) => naming.has(field));
 }

@@ -284,25 +284,28 @@ export function byId<T extends { id?: string | undefined }>(things: readonly T[]
 
 const maxNames = 20;
 
-/** Such as "a, b: below c". */
+/** Such as "a, b: below c, above d". */
 export function placesIn(
 	order: readonly string[],
 	moved: readonly string[],
 	nameOf: (id: string) => string,
 ): FieldChange[] {
 	const isMoved = new Set(moved);
-	const runs: { above: string | undefined; ids: string[] }[] = [];
+	const runs: { above: string | undefined; ids: string[]; below?: string }[] = [];
 	for (const [index, id] of order.entries()) {
 		const above = order[index - 1];
-		if (!isMoved.has(id)) continue;
-		if (above !== undefined && isMoved.has(above)) runs.at(-1)?.ids.push(id);
-		else runs.push({ above, ids: [id] });
+		const last = runs.at(-1);
+		if (isMoved.has(id)) {
+			if (last && above !== undefined && isMoved.has(above)) last.ids.push(id);
+			else runs.push({ above, ids: [id] });
+		} else if (last) last.below ??= id;
 	}
-	return runs.map(({ above, ids }) => {
-		return {
-			field: listFirst(ids.map(nameOf), maxNames),
-			after: above === undefined ? "at the top" : `below ${nameOf(above)}`,
-		};
+	return runs.map(({ above, ids, below }) => {
+		const places = [
+			above === undefined ? "at the top" : `below ${nameOf(above)}`,
+			below === undefined ? "at the bottom" : `above ${nameOf(below)}`,
+		];
+		return { field: listFirst(ids.map(nameOf), maxNames), after: places.join(", ") };
 	});
 }
 
