@@ -172,8 +172,9 @@ export interface Found {
 	matches: APIMessage[];
 	/** Newest first; some between them may be missing. */
 	further: APIMessage[];
+	/** Messages down to `reachedMs`. */
 	searched: number;
-	/** Down to which all channels were read, in epoch milliseconds. */
+	/** Down to which nothing is missing, in epoch milliseconds; undefined if not every channel was read. */
 	reachedMs?: number | undefined;
 	/** On hidden content, and channels not read completely. */
 	notes: string[];
@@ -204,8 +205,7 @@ export async function readChannels(
 	let stopped: string | undefined;
 	let paused: string | undefined;
 	let failure: unknown;
-	let oldest: APIMessage | undefined;
-	let searched = 0;
+	const seen: string[] = [];
 	let pages = 0;
 	let started = 0;
 
@@ -228,12 +228,11 @@ export async function readChannels(
 		reportProgress(pages);
 		const inRange = page.filter(({ id }) => compareIds(id, oldestWanted) > 0);
 		for (const message of inRange) {
-			searched += 1;
+			seen.push(message.id);
 			if (isMatch(message)) found.push(message);
 		}
 		if (notes.length === 0) notes.push(...hiddenContent(channel.client, inRange));
 		const last = inRange.at(-1);
-		if (last && (!oldest || compareIds(last.id, oldest.id) < 0)) oldest = last;
 		source.before = source.end = last?.id ?? source.end;
 		const isAll = inRange.length < pageSize;
 		source.state = isAll ? "done" : "waiting";
@@ -277,18 +276,19 @@ export async function readChannels(
 	const sure = found.filter(isSure);
 	const matches = sure.slice(0, limit);
 	const further = found.slice(matches.length);
-	const reached = border === undefined || border === maxId ? oldest?.id : border;
-	const reachedMs = reached === undefined ? undefined : SnowflakeUtil.timestampFrom(reached);
-	const result = { matches, further, searched, reachedMs };
-	const allNotes = [...notes, ...refused];
-	const isCut = sure.length > matches.length;
-	if (border === undefined && !isCut) return { ...result, notes: allNotes };
-	const nextBefore = isCut ? matches.at(-1)?.id : border;
+	// What is left to read may be only channels whose last message seems to be older than the range.
+	const isInRange = border !== undefined && compareIds(border, oldestWanted) > 0;
+	const isCut = sure.length > matches.length || (border !== undefined && !isInRange && sure.length === limit);
+	const nextBefore = isCut ? matches.at(-1)?.id : isInRange && border !== maxId ? border : undefined;
+	const counted = seen.filter((id) => nextBefore === undefined || compareIds(id, nextBefore) >= 0).sort(compareIds);
+	const first = nextBefore ?? (border === undefined ? counted[0] : isInRange ? undefined : after?.first);
+	const reachedMs = first === undefined ? undefined : SnowflakeUtil.timestampFrom(first);
+	const result = { matches, further, searched: counted.length, reachedMs, notes: [...notes, ...refused] };
+	if (border === undefined && !isCut) return result;
 	return {
 		...result,
-		notes: allNotes,
 		stopped: stopped ?? paused ?? `${limit} match${limit === 1 ? " was" : "es were"} found`,
-		nextBefore: nextBefore === maxId ? undefined : nextBefore,
+		nextBefore,
 	};
 }
 

@@ -277,8 +277,29 @@ test("a channel that is rate limited for long does not stop the others, and befo
 	// Each of the channels was read once, and only what none of them can hide is shown.
 	expect(found(text)).toHaveLength(199);
 	const reached = new Date(at(100)).toISOString().replace(".000", "");
-	expect(text).toContain(`among 201 messages of #stove, #oven, #notes, back to ${reached}`);
+	expect(text).toContain(`among 199 messages of #stove, #oven, #notes, back to ${reached}`);
 	expect(text).toEndWith(`next_before=${oven.ids[30]}`);
+});
+
+test.each([
+	["more matches than the limit", 3, "3 matches among 3 messages of", 2],
+	["as many matches as the limit", 5, "5 matches among 5 messages of", 4],
+])("with %s, the range named ends at the last match, not in a quiet channel", async (_, limit, start, last) => {
+	await using world = await startWorld();
+	const busy = write(world, numbered(5));
+	// More than are read at a time.
+	const quiet = Array.from({ length: 12 }, (_, n) => write(world, [["old", "zoe", 90 + n]], `quiet${n}`));
+	await world.heard();
+	const channel_ids = [busy, ...quiet].map(({ channel_id }) => channel_id);
+	const args = { channel_ids, after: "2020-02-20", limit };
+	const { text } = await world.call("search_messages", args);
+	expect(text).toStartWith(
+		`${start} 13 channels, back to ${new Date(at(last + 1)).toISOString().replace(".000", "")}, now `,
+	);
+	expect(text).toEndWith(`next_before=${busy.ids.at(-1 - last)}`);
+	const pages = await pagesOf(world.call, "search_messages", args);
+	expect(pages.flatMap(found)).toEqual(["m4", "m3", "m2", "m1", "m0"]);
+	expect(pages.at(-1)).not.toContain("Older messages");
 });
 
 test.each([
