@@ -246,12 +246,12 @@ export function messageLinesOf(
 ): string[] {
 	if (messages.length === 0) return [];
 	const newest = messages.toSorted((a, b) => compareIds(b.id, a.id));
-	const lines = summaries(newest, { guild, isAcross, areAuthorsKnown: true });
+	const lines = summaries(newest, { guild, isAcross, maxAuthors: shownOf(maxCounts) });
 	const shown = lines.slice(0, shownOf(maxLines));
 	return resultLines(
 		"By author:",
 		countLines(countsOf(messages, "author", { guild }), "author", shownOf(maxCounts)),
-		"Newest first:",
+		"Newest first; date, channel, author where they change:",
 		shown,
 		shown.length < lines.length && `Not all are shown: ${others}.`,
 	);

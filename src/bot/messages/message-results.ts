@@ -8,7 +8,7 @@ import { type Count, countLines, countsOf, dayLines, type Grouping } from "./mes
 import type { MessageFilter } from "./message-filter.ts";
 import { usualKinds } from "./message-lines.ts";
 import { type Found, type Range, readableIn, type Scope, scopeLabel, scopeNotes } from "./message-search.ts";
-import { summaries } from "./message-summary.ts";
+import { lineOrder, summaries } from "./message-summary.ts";
 
 export const defaultLimit = 50;
 const defaultRows = 25;
@@ -60,8 +60,7 @@ export function idsIn(scope: Scope): string[] {
 export function authorsOf({ user_ids = [] }: MessageFilter, guild: Guild) {
 	return user_ids.map((id) => {
 		const member = guild.members.cache.get(id);
-		const name = member ? memberName(member) : `not a member (ID: ${id})`;
-		return { id, name };
+		return { id, name: member ? memberName(member) : `not a member (ID: ${id})` };
 	});
 }
 
@@ -71,16 +70,10 @@ export function readResult(search: Search, read: Found): string[] {
 	if (searched === 0 && read.stopped === undefined)
 		return resultLines(`There are no messages in this range of ${scopeLabel(scope)}.`, read.notes, scopeNotes(scope));
 	const range = `${countOf(searched, "message")} of ${scopeLabel(scope)}, ${rangeOf(args, read)}`;
-	const naming = {
-		guild,
-		threads: namesIn(scope),
-		userIds: args.user_ids,
-		isAcross: readableIn(scope).length > 1,
-		folds: args.fold,
-	};
+	const naming = { guild, threads: namesIn(scope), isAcross: readableIn(scope).length > 1, folds: args.fold };
 	return resultLines(
 		matches.length > 0
-			? `${countOf(matches.length, "match")} among ${range}, newest first, times in UTC:`
+			? `${countOf(matches.length, "match")} among ${range}, ${lineOrder}:`
 			: `No match among ${range}.`,
 		summaries(matches, naming, args.text),
 		endNotes(scope, read),

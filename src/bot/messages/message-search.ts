@@ -209,33 +209,27 @@ export async function readChannels(
 	let pages = 0;
 	let started = 0;
 
-	const unread = () => sources.filter(({ state }) => state !== "done");
 	const frontier = () =>
-		unread()
+		sources
+			.filter(({ state }) => state !== "done")
 			.map(({ end }) => end)
 			.sort(compareIds)
 			.at(-1);
-	const isEnough = () => {
-		if (limit === undefined || found.length < limit) return false;
-		const border = frontier();
-		const sure = found.filter(({ id }) => border === undefined || compareIds(id, border) >= 0);
-		return sure.length >= limit;
-	};
+	const sureAbove = (border: string | undefined) =>
+		found.filter(({ id }) => border === undefined || compareIds(id, border) >= 0);
+	const isEnough = () => limit !== undefined && found.length >= limit && sureAbove(frontier()).length >= limit;
 	const read = async (source: Source) => {
 		const { channel } = source;
 		const page = await fetchPage(channel, { limit: pageSize, before: source.before });
 		pages += 1;
 		reportProgress(pages);
 		const inRange = page.filter(({ id }) => compareIds(id, oldestWanted) > 0);
-		for (const message of inRange) {
-			seen.push(message.id);
-			if (isMatch(message)) found.push(message);
-		}
+		seen.push(...inRange.map(({ id }) => id));
+		found.push(...inRange.filter(isMatch));
 		if (notes.length === 0) notes.push(...hiddenContent(channel.client, inRange));
 		const last = inRange.at(-1);
 		source.before = source.end = last?.id ?? source.end;
-		const isAll = inRange.length < pageSize;
-		source.state = isAll ? "done" : "waiting";
+		source.state = inRange.length < pageSize ? "done" : "waiting";
 	};
 	const work = async () => {
 		for (;;) {
@@ -272,8 +266,7 @@ export async function readChannels(
 
 	found.sort((a, b) => compareIds(b.id, a.id));
 	const border = frontier();
-	const isSure = ({ id }: APIMessage) => border === undefined || compareIds(id, border) >= 0;
-	const sure = found.filter(isSure);
+	const sure = sureAbove(border);
 	const matches = sure.slice(0, limit);
 	const further = found.slice(matches.length);
 	// What is left to read may be only channels whose last message seems to be older than the range.
@@ -296,8 +289,7 @@ export async function readChannels(
 // https://docs.discord.com/developers/events/gateway-events#channel-update
 function sourcesOf(channels: readonly ReadableChannel[], oldestWanted: string, before: string | undefined): Source[] {
 	const sources = channels.map((channel): Source => {
-		const { lastMessageId } = channel;
-		const end = lastMessageId ? String(BigInt(lastMessageId) + 1n) : maxId;
+		const end = channel.lastMessageId ? String(BigInt(channel.lastMessageId) + 1n) : maxId;
 		const isBelow = before !== undefined && compareIds(before, end) < 0;
 		return { channel, before, state: "waiting", end: isBelow ? before : end };
 	});

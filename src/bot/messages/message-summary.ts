@@ -1,9 +1,8 @@
 // Messages in few bytes: a short line for each. See message-counts.ts for their numbers.
 
-import type { APIMessage, APIUser, Guild } from "discord.js";
-import { MessageType } from "discord.js";
+import { type APIMessage, type Guild, MessageType } from "discord.js";
 import { forClients, isForPeople } from "../../discord/acting-person.ts";
-import { memberName, time, userName } from "../../discord/describe.ts";
+import { memberName, time } from "../../discord/describe.ts";
 import { countOf, fieldLine, oneField, oneLine, truncate } from "../../discord/text.ts";
 import { visibleChannel } from "../../discord/visible-channels.ts";
 import { listFirst } from "../../lib/text.ts";
@@ -16,10 +15,8 @@ interface Naming {
 	threads?: ReadonlyMap<string, string>;
 	/** The messages may come from different channels. */
 	isAcross: boolean;
-	/** Authors that the call names. */
-	userIds?: readonly string[] | undefined;
-	/** Other lines of the result name the authors. */
-	areAuthorsKnown?: boolean;
+	/** Of similar messages that are not shown. */
+	maxAuthors?: number;
 	/** Whether only 3 of 10 or more similar messages are shown. */
 	folds?: boolean;
 }
@@ -29,12 +26,10 @@ const maxLead = 30;
 
 const minSimilar = 10;
 const maxSimilar = 3;
-const maxAuthors = 10;
 const minSimilarLength = 15;
 
 function outlineOf(message: APIMessage): string {
-	const outline = messageTexts(message)
-		.join(" ")
+	const outline = textOf(message)
 		.toLowerCase()
 		.replace(/(https?:\/\/[^\s/]+)\S*/g, "$1")
 		.replace(/\d+/g, "0")
@@ -55,65 +50,85 @@ function foldSimilar(messages: readonly APIMessage[]): { shown: APIMessage[]; fo
 	return { shown: messages.filter((one) => !hidden.has(one)), folded };
 }
 
-function foldedLine(messages: readonly APIMessage[], nameOf: (author: APIUser) => string): string {
-	const counts = [...Map.groupBy(messages, ({ author }) => author.id).values()];
-	const by = counts
-		.sort((a, b) => b.length - a.length)
-		.flatMap(([first, ...others]) => (first ? `${nameOf(first.author)} (${others.length + 1})` : []));
-	const channels = new Set(messages.map(({ channel_id }) => channel_id)).size;
-	const times = messages.map(({ timestamp }) => Date.parse(timestamp));
-	return `… ${countOf(messages.length, "more message")} like this in ${countOf(channels, "channel")}, ${time(Math.min(...times))} to ${time(Math.max(...times))}, by ${listFirst(by, maxAuthors)}${forClients("; search_messages with fold=false shows them")}`;
+type Describe = (message: APIMessage) => string;
+
+const sentAt: Describe = ({ timestamp }) => time(new Date(timestamp));
+const channelKey: Describe = ({ channel_id }) => channel_id;
+// A webhook can write under many names.
+const authorKey: Describe = ({ author }) => `${author.id} ${author.username}`;
+const authorLabel: Describe = ({ author }) => `@${oneField(author.username)}`;
+
+/** With ids the first time, and always if the label is that of another one before. */
+function naming(keyOf: Describe, labelOf: Describe, fullName: Describe): Describe {
+	const keys = new Map<string, string>();
+	return (message) => {
+		const label = labelOf(message);
+		const key = keys.get(label);
+		if (key === undefined) keys.set(label, keyOf(message));
+		return key === keyOf(message) ? label : fullName(message);
+	};
 }
 
-/** The text near `wanted`. Names the authors, unless the call names the only one. */
+function countsBy(messages: readonly APIMessage[], keyOf: Describe, nameOf: Describe, max = Infinity): string {
+	const groups = [...Map.groupBy(messages, keyOf).values()].sort((a, b) => b.length - a.length);
+	const texts = groups.flatMap(([first, ...others]) => (first ? `${nameOf(first)} (${others.length + 1})` : []));
+	return listFirst(texts, max);
+}
+
+/** Of the lines of `summaries`. */
+export const lineOrder = "newest first, times in UTC; date, channel, author where they change";
+
+/** The text near `wanted`. */
 export function summaries(
 	messages: readonly APIMessage[],
-	{ guild, threads, isAcross, userIds, areAuthorsKnown, folds = true }: Naming,
+	{ guild, threads, isAcross, maxAuthors, folds = true }: Naming,
 	wanted = "",
 ): string[] {
-	if (messages.length === 0) return [];
-	const idsByName = Map.groupBy(
-		new Map(messages.map(({ author }) => [author.id, author])).values(),
-		({ username }) => username,
-	);
-	const nameOf = (author: APIUser) =>
-		idsByName.get(author.username)?.length === 1 ? `@${oneField(author.username)}` : userName(author);
+	const channelLabel: Describe = ({ channel_id: id }) =>
+		`#${oneField(visibleChannel(guild, id)?.name ?? threads?.get(id) ?? id)}`;
+	const channel = naming(channelKey, channelLabel, (one) => `${channelLabel(one)} (ID: ${one.channel_id})`);
+	const author = naming(authorKey, authorLabel, (one) => authorOf(one, guild));
+	const reference: Describe = ({ channel_id, id }) =>
+		isForPeople() ? `https://discord.com/channels/${guild.id}/${channel_id}/${id}` : `ID: ${id}`;
+	const foldedLine = (similar: readonly APIMessage[], first: APIMessage) => {
+		const start = `${sentAt(first)} (${fieldLine(isAcross && channel(first), reference(first))})`;
+		const places = isAcross ? ` in ${countsBy(similar, channelKey, channel)},` : "";
+		const authors = countsBy(similar, authorKey, author, maxAuthors);
+		return `… ${countOf(similar.length, "more message")} like this,${places} ${start} to ${sentAt(similar[0] ?? first)}, by ${authors}${forClients("; search_messages with fold=false gives each ID")}`;
+	};
 	const { shown, folded } = folds ? foldSimilar(messages) : { shown: messages };
-	const lines = shown.flatMap((message) => {
-		const { id, channel_id, author, type } = message;
-		const channel = visibleChannel(guild, channel_id)?.name;
-		const name = channel ?? threads?.get(channel_id) ?? channel_id;
+	let above: APIMessage | undefined;
+	return shown.flatMap((message) => {
+		const at = sentAt(message);
+		const text = textOf(message);
 		// The text shows links.
 		const kinds = kindsIn(message).filter((kind) => kind !== "link");
 		const line = fieldLine(
-			isAcross && `#${oneField(name)}`,
-			time(new Date(message.timestamp)),
-			nameOf(author),
-			isForPeople()
-				? `https://discord.com/channels/${guild.id}/${channel_id}/${id}`
-				: `ID: ${isAcross ? `${channel_id}/${id}` : id}`,
-			!usualKinds.includes(type) && `kind: ${MessageType[type] ?? type}`,
+			isAcross && above?.channel_id !== message.channel_id && channel(message),
+			above && sentAt(above).startsWith(at.slice(0, 10)) ? at.slice(11, -1) : at,
+			(!above || authorKey(above) !== authorKey(message)) && author(message),
+			reference(message),
+			!usualKinds.includes(message.type) && `kind: ${MessageType[message.type] ?? message.type}`,
 			kinds.length > 0 && `has: ${kinds.join(", ")}`,
 			message.pinned && "pinned",
-			textField(message, wanted),
+			above && text.length >= minSimilarLength && textOf(above) === text ? "same text" : textField(text, wanted),
 		);
-		const similar = folded?.get(id);
-		return similar ? [line, foldedLine(similar, nameOf)] : [line];
+		const similar = folded?.get(message.id);
+		const first = similar?.at(-1);
+		above = first ? undefined : message;
+		return similar && first ? [line, foldedLine(similar, first)] : [line];
 	});
-	const authors = new Map(messages.map((message) => [message.author.id, authorOf(message, guild)]));
-	if (areAuthorsKnown || (authors.size === 1 && userIds?.length === 1)) return lines;
-	return [...lines, `Authors: ${fieldLine(...authors.values())}`];
 }
 
-function textField(message: APIMessage, wanted: string): string {
-	const text = messageTexts(message).filter(Boolean).join(" / ");
+const textOf: Describe = (message) => messageTexts(message).filter(Boolean).join(" / ");
+
+function textField(text: string, wanted: string): string {
 	if (text === "") return "";
 	const at = text.toLowerCase().indexOf(wanted.toLowerCase());
 	const isFar = at + wanted.length > maxText;
 	const start = isFar ? at - maxLead : 0;
 	// A cut may split a surrogate pair.
-	const shown = `${isFar ? "…" : ""}${text.slice(start)}`.toWellFormed();
-	const cut = truncate(shown, maxText);
+	const cut = truncate(`${isFar ? "…" : ""}${text.slice(start)}`.toWellFormed(), maxText);
 	// For people the Markdown in it is escaped.
 	return `text: ${isForPeople() ? oneLine(cut) : oneField(cut)}`;
 }

@@ -39,7 +39,7 @@ import {
 	scopeOf,
 	withArchived,
 } from "../messages/message-search.ts";
-import { summaries } from "../messages/message-summary.ts";
+import { lineOrder, summaries } from "../messages/message-summary.ts";
 import { flag, guild_id, limit } from "../tool/arguments/arguments.ts";
 import { readTool } from "../tool/define.ts";
 
@@ -79,7 +79,7 @@ const input = {
 	mentions: userIds("Mentioning these."),
 	pinned: v.optional(flag("Pinned or not.")),
 	count_by: v.optional(countBy),
-	fold: v.optional(flag("Similar ones as one line, with authors."), true),
+	fold: v.optional(flag("Similar ones in a line: authors, channels, span."), true),
 	limit: v.optional(limits, []),
 };
 
@@ -91,7 +91,7 @@ export const searchMessages = readTool({
 	offered: "listed",
 	title: "Search messages",
 	description:
-		"Search or count messages, newest first. With `after` or in one channel, reads all; otherwise asks Discord's index of whole words.",
+		"Search or count messages, newest first. With `after` or one channel, reads all; else asks Discord's whole-word index.",
 	permissions: ["ReadMessageHistory"],
 	permissionsIn: "run",
 	intents: ["MessageContent"],
@@ -160,8 +160,8 @@ async function searchInIndex(search: Search): Promise<string[] | undefined> {
 	return resultLines(
 		total === 0
 			? "No indexed message matches."
-			: `${countOf(total, "match")} in Discord's index, ${messages.length} shown, newest first, times in UTC:`,
-		summaries(messages, { guild, threads, isAcross: true, userIds: args.user_ids, folds: args.fold }, args.text),
+			: `${countOf(total, "match")} in Discord's index, ${messages.length} shown, ${lineOrder}:`,
+		summaries(messages, { guild, threads, isAcross: true, folds: args.fold }, args.text),
 		indexNotes(search, found),
 		scopeNotes(scope),
 		hasMore && last && `next_before=${last.id}`,

@@ -5,7 +5,9 @@ import { anyId, channelId, inChannel, messageId, newChannel, type Row, type Scen
 
 function twoWritten(scene: Scene) {
 	const channel = newChannel(scene);
-	const messages = [written(scene, channel), written(scene, channel)];
+	// Of one day: results may leave out the date of the second.
+	const noon = Date.UTC(2026, 0, 31, 12);
+	const messages = [written(scene, channel, noon), written(scene, channel, noon)];
 	return {
 		args: { channel_id: channel.id },
 		request: `GET /channels/${channel.id}/messages`,

@@ -199,8 +199,9 @@ export function newRole({ world }: Scene, guild: Guild) {
 	return world.simulator.world.roles.add(guild, { name: freshName() });
 }
 
-export function written({ world }: Scene, channel: GuildChannel) {
-	return world.simulator.world.messages.add(channel, adaIn(world), { content: "a secret text" });
+export function written({ world }: Scene, channel: GuildChannel, atMs?: number) {
+	const { state, messages } = world.simulator.world;
+	return messages.add(channel, adaIn(world), { content: "a secret text", id: state.newId(atMs) });
 }
 
 export const adaIn = (world: TestWorld) => userNamed(world, "ada");

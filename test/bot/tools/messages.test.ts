@@ -314,7 +314,9 @@ worldTest("a dry run folds similar messages, and says how to see what it does no
 	expect(lines.filter((line) => line.includes("text: FREE"))).toHaveLength(3);
 	expect(lines.filter((line) => line.includes("| text: "))).toHaveLength(24);
 	expect(lines).toContainEqual(
-		expect.stringMatching(/^… 9 more messages like this .* by @ada \(5\), @zoe \(4\); search_messages with fold=false/),
+		expect.stringMatching(
+			/^… 9 more messages like this, .* by @ada \(5\), @zoe \(4\); search_messages with fold=false/,
+		),
 	);
 	expect(lines).toContain("Not all are shown: search_messages finds them with the same filters.");
 	expect(await dryRun({ message_ids: texts })).toContain("Not all are shown: get_message shows each.");
@@ -371,8 +373,8 @@ worldTest("a dry run by ids shows the authors, and which messages do not exist",
 	expect(lines.slice(2)).toEqual([
 		"By author:",
 		`1 | Ada (@ada, ID: ${world.simulator.user("ada").id})`,
-		"Newest first:",
-		expect.stringMatching(new RegExp(`^\\S+Z \\| @ada \\| ID: ${here} \\| text: here$`)),
+		"Newest first; date, channel, author where they change:",
+		expect.stringMatching(new RegExp(`^\\S+Z \\| Ada \\(@ada, ID: \\d+\\) \\| ID: ${here} \\| text: here$`)),
 		`1 not found: ${elsewhere.id}`,
 	]);
 	expect(left(world, channel)).toEqual(["here"]);
@@ -396,7 +398,7 @@ worldTest("a dry run by filter counts, and shows the latest messages and what wo
 		"By author:",
 		expect.stringMatching(/^4 \| .*@zoe, ID/),
 		expect.stringMatching(/^2 \| .*@ada, ID/),
-		"Newest first:",
+		"Newest first; date, channel, author where they change:",
 	]);
 	for (const [index, line] of lines.slice(7, 13).entries())
 		expect(line).toContain(`ID: ${texts[5 - index]} | text: soup ${5 - index}`);

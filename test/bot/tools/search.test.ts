@@ -48,6 +48,8 @@ const withoutThreads =
 const rowsNote = "Bots and webhooks, which are marked, count, too; threads and forum posts have rows of their own.";
 const wholeRange = "The whole range was searched.";
 
+const order = "newest first, times in UTC; date, channel, author where they change";
+
 const found = (text: string) => Array.from(text.matchAll(/\| text: (\S+)/g), ([, said]) => said);
 
 test.each([
@@ -193,17 +195,22 @@ function writeInTwo(world: TestWorld, count: number) {
 }
 
 worldTest("several channels are read as one, newest first, and pages continue without a gap", async (world) => {
-	const { channel_ids, stove } = writeInTwo(world, 130);
+	const { channel_ids, stove, oven } = writeInTwo(world, 130);
 	await world.heard();
+	const id = (name: string) => world.simulator.user(name).id;
 	const args = { channel_ids, text: "LEEK", after: "2016-01-01", limit: 100 };
 	const pages = await pagesOf(world.call, "search_messages", args);
 	const all = Array.from({ length: 130 }, (_, n) => [`o${129 - n}`, `s${129 - n}`]);
 	expect(pages.flatMap(found)).toEqual(all.flat());
 	expect(pages).toHaveLength(3);
 	expect(pages[0]).toContain(
-		`#stove | ${new Date(at(1.5)).toISOString().replace(".000", "")} | @ada | ID: ${stove.channel_id}/${stove.ids.at(-1)} | text: s129 leek`,
+		[
+			`${order}:`,
+			`#oven (ID: ${oven.channel_id}) | 2020-03-01T12:00:00Z | Zoë 🍞 (@zoe, ID: ${id("zoe")}) | ID: ${oven.ids.at(-1)} | text: o129 leek`,
+			`#stove (ID: ${stove.channel_id}) | 00:00:00 | Ada (@ada, ID: ${id("ada")}) | ID: ${stove.ids.at(-1)} | text: s129 leek`,
+			`#oven | 2020-02-29T12:00:00Z | @zoe | ID: ${oven.ids.at(-2)} | text: o128 leek\n`,
+		].join("\n"),
 	);
-	expect(pages[0]).toMatch(/^Authors: Zoë 🍞 \(@zoe, ID: \d+\) \| Ada \(@ada, /m);
 	expect(pages[2]).toEndWith("The whole range was searched.");
 });
 
@@ -372,14 +379,15 @@ worldTest("without after, Discord's index answers, and pages continue with befor
 	const pages = await pagesOf(world.call, "search_messages", { text: "Leek", limit: 40 });
 	const all = Array.from({ length: 30 }, (_, n) => [`o${29 - n}`, `s${29 - n}`]);
 	expect(pages.flatMap(found)).toEqual(all.flat());
-	expect(pages[0]).toStartWith("60 matches in Discord's index, 40 shown, newest first, times in UTC:\n#oven | ");
+	expect(pages[0]).toStartWith(`60 matches in Discord's index, 40 shown, ${order}:\n#oven (ID: ${oven.channel_id}) | `);
 	expect(pages[0]).toContain("finds whole words");
 	const one = await world.call("search_messages", {
 		channel_ids,
 		user_ids: [world.simulator.user("zoe").id],
 		limit: 1,
 	});
-	expect(one.text).toContain(`| ID: ${oven.channel_id}/${oven.ids.at(-1)} |`);
+	expect(one.text).toContain(`\n#oven (ID: ${oven.channel_id}) | 2020-03-01T12:00:00Z | Zoë`);
+	expect(one.text).toContain(`| ID: ${oven.ids.at(-1)} |`);
 	expect(world.simulator.requests.list(indexRoute)).toHaveLength(4);
 	expect(world.simulator.requests.list(route)).toEqual([]);
 	const none = await world.call("search_messages", { text: "turnip" });
@@ -398,14 +406,13 @@ worldTest("an uncached thread is named in results", async (world) => {
 	simulator.world.messages.add(thread, ada, { content: "leek" });
 	await world.heard();
 	const { text } = await world.call("search_messages", { text: "leek" });
-	expect(text).toContain(`\n#old soup | `);
-	expect(text).toContain(` | ID: ${id}/`);
+	expect(text).toContain(`\n#old soup (ID: ${id}) | `);
 	simulator.faults.rewrite("GET /guilds/*/messages/search", ({ body = "", ...answer }) => ({
 		...answer,
 		body: JSON.stringify({ ...JSON.parse(body), threads: null }),
 	}));
 	const unnamed = await world.call("search_messages", { text: "leek" });
-	expect(unnamed.text).toContain(` | ID: ${id}/`);
+	expect(unnamed.text).toContain(` (ID: ${id}) | `);
 });
 
 worldTest("the index counts by author and channel with one request for each", async (world) => {
@@ -504,7 +511,7 @@ test("without the Message Content Intent, Discord's index is not asked", async (
 	expect(answer.text).toContain('enable "Message Content Intent"');
 	const user_ids = [world.simulator.user("zoe").id];
 	const { text } = await world.call("search_messages", { user_ids });
-	expect(text).toContain(`ID: ${oven.channel_id}/${oven.ids[0]}`);
+	expect(text).toContain(`\n2020-02-29T12:00:00Z | ID: ${oven.ids[0]}\n`);
 	expect(text).toContain("Discord hides the content");
 	expect(world.simulator.requests.list(indexRoute)).toEqual([]);
 });
@@ -561,8 +568,7 @@ worldTest("archived threads with messages in the range are searched, public and 
 	await world.heard();
 	const { text } = await world.call("search_messages", { after: "2020-01-10" });
 	expect(found(text)).toEqual(["o0", "s0", "soups", "hidden"]);
-	expect(text).toContain(`\n#soups | `);
-	expect(text).toContain(` | ID: ${soups.id}/`);
+	expect(text).toContain(`\n#soups (ID: ${soups.id}) | `);
 	expect(text).toMatch(/^4 matches among 4 messages of #stove, #oven, #\S+, #\S+, #\S+, 2 archived threads, /);
 	expect(text).not.toContain("Not ");
 	const counted = await world.call("search_messages", { after: "2020-01-10", count_by: "channel" });
@@ -738,7 +744,7 @@ worldTest("of many messages with similar texts, three are shown and the others c
 		{ length: 12 },
 		(_, n): Written => [`FREE lamps https://lamps.example/${n} for ${n} coins`, n % 2 === 0 ? "ada" : "zoe", n + 1],
 	);
-	const { channel_id } = write(world, [...spam.toReversed(), ["a question about lamps", "ada", 0]]);
+	const { channel_id, ids } = write(world, [...spam.toReversed(), ["a question about lamps", "ada", 0]]);
 	await world.heard();
 	const { text } = await world.call("search_messages", { channel_ids: [channel_id] });
 	expect(text).toStartWith("13 matches among 13 messages");
@@ -747,9 +753,34 @@ worldTest("of many messages with similar texts, three are shown and the others c
 		...[0, 1, 2].map((n) => expect.stringContaining(`lamps.example/${n} `)),
 	]);
 	expect(text).toContain(
-		"\n… 9 more messages like this in 1 channel, 2020-02-19T12:00:00Z to 2020-02-27T12:00:00Z, by @zoe (5), @ada (4); search_messages with fold=false shows them\n",
+		`\n… 9 more messages like this, 2020-02-19T12:00:00Z (ID: ${ids[0]}) to 2020-02-27T12:00:00Z, by @zoe (5), @ada (4); search_messages with fold=false gives each ID\n`,
 	);
 	const all = await world.call("search_messages", { channel_ids: [channel_id], fold: false });
 	expect(found(all.text)).toHaveLength(13);
 	expect(all.text).not.toContain("…");
+});
+
+worldTest("a line for similar messages names every author, channel and the first of them", async (world) => {
+	const { messages, users, channels, state } = world.simulator.world;
+	const stove = channels.add(world.guild, { name: "stove" });
+	const oven = channels.add(world.guild, { name: "oven" });
+	const raiders = Array.from({ length: 15 }, (_, n) => users.add({ username: `raider${n}` }));
+	const ids = raiders.map((author, n) => {
+		const room = n % 2 === 0 ? stove : oven;
+		return messages.add(room, author, { content: "FREE lamps for everyone", id: state.newId(at(1) + n * 1000) }).id;
+	});
+	await world.heard();
+	const args = { channel_ids: [stove.id, oven.id], after };
+	const line = (await world.call("search_messages", args)).text.split("\n").at(4);
+	const rest = raiders.slice(0, 12).map(({ username, id }) => `@${username} (ID: ${id}) (1)`);
+	const [, ...others] = (line ?? "").split(", by ");
+	expect(line).toStartWith(
+		`… 12 more messages like this, in #oven (6), #stove (6), 2020-03-01T12:00:00Z (#stove | ID: ${ids[0]}) to 2020-03-01T12:00:11Z, by `,
+	);
+	expect(others.join("").split("; ")[0]?.split(", ").toSorted()).toEqual(rest.toSorted());
+	// Unfolded, a text like the one above is not repeated, and each message has its id, channel and author.
+	const { text } = await world.call("search_messages", { ...args, fold: false });
+	const rows = text.split("\n").slice(1, 16);
+	expect(rows[14]).toBe(`#stove | 12:00:00 | @raider0 (ID: ${raiders[0]?.id}) | ID: ${ids[0]} | same text`);
+	expect(rows.map((row) => / ID: (\d+) \|/.exec(row.slice(row.lastIndexOf("| ID")))?.[1])).toEqual(ids.toReversed());
 });
