@@ -6,11 +6,11 @@ import { Glob } from "bun";
 
 /** Maximum lines of the .ts and .js files of each folder, below src. "bot/." is what stands at the bot's root. */
 const budgets: Record<string, number> = {
-	"bot/.": 420,
+	"bot/.": 424,
 	"bot/approval": 2080,
 	"bot/commands": 2790,
-	"bot/config": 1090,
-	"bot/features": 2370,
+	"bot/config": 1071,
+	"bot/features": 2407,
 	"bot/game": 1740,
 	"bot/guild-documents": 5045,
 	"bot/messages": 2785,
@@ -18,10 +18,11 @@ const budgets: Record<string, number> = {
 	"bot/people": 762,
 	"bot/results": 170,
 	"bot/server": 725,
-	"bot/setup": 1320,
-	"bot/store": 2990,
-	"bot/tool": 3815,
-	"bot/tools": 11_550,
+	"bot/setup": 1300,
+	"bot/settings": 580,
+	"bot/store": 3053,
+	"bot/tool": 3825,
+	"bot/tools": 11_654,
 	ai: 850,
 	build: 350,
 	demo: 540,
@@ -30,12 +31,12 @@ const budgets: Record<string, number> = {
 	"guild-document": 5327,
 	guildhall: 60,
 	install: 1095,
-	lib: 4085,
+	lib: 4105,
 	mcp: 2795,
 	pages: 5295,
 	simulator: 16_400,
 	// Nearly all of it is the two language files.
-	texts: 2_925,
+	texts: 2_958,
 	up: 1862,
 };
 

@@ -30,6 +30,7 @@ import { addGauges, createMetrics } from "./server/metrics.ts";
 import { receiveRequests, type StartLimits } from "./server/requests.ts";
 import { createRights } from "./server/rights.ts";
 import { describeBot, serverName } from "./server/status.ts";
+import { GuildSettings } from "./settings/guild-settings.ts";
 import { createConnection } from "./setup/check.ts";
 import { noGuildWarning } from "./setup/no-guild.ts";
 import { createStore, instanceName } from "./store/store.ts";
@@ -110,7 +111,9 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 	const mutex = new KeyedMutex();
 	const calls = new PersonCalls({ record: audit.record, log });
 	const ai = createAi({ settings: toml.ai, apiKeys: config.apiKeys, log, registry });
-	const features = createFeatures({ config, connection, store, mutex, log, registry, ai, callAs: calls.callAs });
+	const settings = new GuildSettings({ store, mutex, log });
+	const { callAs } = calls;
+	const features = createFeatures({ config, settings, connection, store, mutex, log, registry, ai, callAs });
 	const needsApproval = toml.mcp.approval !== "off";
 	const ownTools = options.tools ?? [...allTools, ...features.tools];
 	const approvalTools = needsApproval ? createApprovalTools(store) : [];
@@ -135,6 +138,7 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 		audit,
 		self: { name: config.botName, toml, tools: offered.allowed, listed: offered.listed, beyond: [], store },
 		locks,
+		settings,
 		guildDocuments: documents.guildDocuments,
 		people: createPeople(store),
 		log,
@@ -162,7 +166,7 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 		...features,
 		suggest: features.suggest ?? (async () => []),
 		components: [features.components, approval?.components ?? [], auditChannel?.details(audit) ?? []].flat(),
-		callAs: calls.callAs,
+		callAs,
 		log,
 		prefix: config.command,
 		scope: toml.commands,
@@ -172,6 +176,7 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 	const parts: (Part | undefined)[] = [
 		frontEnds,
 		noGuildWarning(toml, log),
+		settings,
 		locks,
 		documents.guildDocuments,
 		documents.backups,
@@ -187,6 +192,7 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 		auditChannel,
 		features,
 		frontEnds,
+		settings,
 		offered,
 		off: describeOff(ownTools, toml.mcp, toml.features),
 		documents,
@@ -200,6 +206,7 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 export function startBot(config: BotConfig, log: Log, options: BotOptions = {}): Bot {
 	const bot = createParts(config, log, options);
 	const { store, metrics, connection, audit, auditChannel, frontEnds, offered, off, documents, select, approval } = bot;
+	const { settings } = bot;
 	const parts = bot.parts.filter((part) => part !== undefined);
 	const { registry } = metrics;
 	const login = Promise.withResolvers<void>();
@@ -275,7 +282,9 @@ export function startBot(config: BotConfig, log: Log, options: BotOptions = {}):
 		},
 		get loaded() {
 			const hasRegistered = frontEnds.registration?.hasRun === true;
-			return connection.ready && connection.hasLoadedMembers && hasRegistered && store.state === "ready";
+			return (
+				connection.ready && connection.hasLoadedMembers && hasRegistered && settings.isLoaded && store.state === "ready"
+			);
 		},
 		failed: Promise.race([connection.failed, store.failed]),
 		async drain() {

@@ -4,7 +4,8 @@ import type { Guild, GuildBasedChannel, GuildMember, Role, User } from "discord.
 import { isObfuscated } from "./obfuscation.ts";
 import { oneField } from "./text.ts";
 
-export function guildName({ name, id }: Pick<Guild, "name" | "id">): string {
+/** Of an unavailable guild, Discord sends only the id. */
+export function guildName({ name = "(unavailable)", id }: Pick<Guild, "name" | "id">): string {
 	return `${oneField(name)} (ID: ${id})`;
 }
 

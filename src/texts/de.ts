@@ -1014,6 +1014,7 @@ export const de = {
 		"blockiert Nachrichten oder Mitglieder wegen Wörtern, und wie viele das trifft, ist nicht bekannt",
 	"destructive.direct_messages": "pausiert Direktnachrichten zwischen allen Mitgliedern",
 	"destructive.plan": "führt den Plan aus",
+	"destructive.settings": "lässt den Bot Mitgliedern {names} geben",
 	"destructive.event": "beendet das Event endgültig",
 	"destructive.mentions": {
 		one: "blockiert Nachrichten mit {count} Erwähnung",
@@ -1106,6 +1107,7 @@ export const de = {
 	"tool.edit_channel": "Kanal bearbeiten",
 	"tool.edit_emoji": "Emoji bearbeiten",
 	"tool.edit_guild": "Server bearbeiten",
+	"tool.set_settings": "Einstellungen des Bots ändern",
 	"tool.edit_message": "Nachricht bearbeiten",
 	"tool.edit_private_message": "Direktnachricht bearbeiten",
 	"tool.edit_role": "Rolle bearbeiten",
@@ -1446,6 +1448,23 @@ export const de = {
 	"page.too-long": "Die Anfrage ist zu lang.",
 	"page.too-many": "Gerade melden sich zu viele an. Versuch es in einer Minute noch einmal.",
 	"page.no-database": "Der Server erreicht seine Datenbank nicht. Versuch es später noch einmal.",
+
+	// Settings of a guild: what each is, by its key
+	"setting.welcome.channel": "Kanal, in dem alle begrüßt werden, die beitreten",
+	"setting.welcome.message":
+		"Die Begrüßung. In geschweiften Klammern erwähnt user das neue Mitglied; guild und member_count sind Name und Größe des Servers",
+	"setting.welcome.summary":
+		"Die Begrüßung, wenn viele zugleich beitreten. In geschweiften Klammern ist count ihre Zahl",
+	"setting.welcome.ai": "Ob eine KI die Begrüßung schreibt, wenn der Betreiber eine bereitstellt",
+	"setting.join_role.role": "Rolle für alle, die beitreten, sobald sie die Regeln bestätigt haben",
+	"setting.auto_role.from_role": "Rolle, die Mitglieder vor der nächsten brauchen und dann verlieren",
+	"setting.auto_role.to_role": "Rolle für langjährige oder aktive Mitglieder. Jedes bekommt sie einmal",
+	"setting.auto_role.min_age": "Zeit seit dem Beitritt, etwa 3d",
+	"setting.auto_role.min_messages": "Nachrichten seit dem Beitritt",
+	"setting.auto_role.require_all": "Ob Zeit und Nachrichten nötig sind oder eines genügt",
+	"setting.unset": "nicht gesetzt",
+	"result.setting": "**{label}**: {before} → {after}",
+	"result.settings_same": "Nichts geändert: Alles war schon so.",
 } as const;
 
 de satisfies Translation<typeof de, typeof en>;

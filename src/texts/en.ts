@@ -964,6 +964,7 @@ export const en = {
 	"destructive.words": "blocks messages or members by words, and how many these match is not known",
 	"destructive.direct_messages": "pauses direct messages between all members",
 	"destructive.plan": "carries out the plan",
+	"destructive.settings": "lets the bot give members {names}",
 	"destructive.event": "ends the event for good",
 	"destructive.mentions": {
 		one: "blocks messages with {count} mention",
@@ -1307,4 +1308,20 @@ export const en = {
 	"page.too-long": "The request is too long.",
 	"page.too-many": "Too many people are signing in. Try again in a minute.",
 	"page.no-database": "The server cannot reach its database. Try again later.",
+
+	// Settings of a guild: what each is, by its key
+	"setting.welcome.channel": "Channel in which everybody who joins is greeted",
+	"setting.welcome.message":
+		"The greeting. In braces, user pings the newcomer; guild and member_count are the server's name and size",
+	"setting.welcome.summary": "The greeting when many join at once. In braces, count is their number",
+	"setting.welcome.ai": "Whether an AI writes the greeting, where the operator provides one",
+	"setting.join_role.role": "Role for everybody who joins, once they have passed the membership screening",
+	"setting.auto_role.from_role": "Role that members need before they get the next one, and lose then",
+	"setting.auto_role.to_role": "Role for long-standing or active members. Each gets it once",
+	"setting.auto_role.min_age": "Time since they joined, such as 3d",
+	"setting.auto_role.min_messages": "Messages since they joined",
+	"setting.auto_role.require_all": "Whether they need both the time and the messages, or one is enough",
+	"setting.unset": "not set",
+	"result.setting": "**{label}**: {before} → {after}",
+	"result.settings_same": "Nothing changed: all of it was so already.",
 } as const satisfies Record<string, Message>;

@@ -33,6 +33,7 @@ const others = {
 		"get_approval",
 		"list_approvals",
 		"list_donators",
+		"get_settings",
 	],
 	write: ["moderation_log", "note_member", "edit_case", "resolve_report", "cancel_job"],
 	destructive: ["temp_ban", "raid_mode", "purge", "use_tool", "sync_donators", "apply_guild"],
@@ -43,6 +44,10 @@ const otherEffects = (guild: Named, plan_hash: string | undefined): Record<strin
 	undo_actions: {
 		write: [{ user_id: guild.user("zoe"), after: "3h" }],
 		destructive: [["carries out the plan", { plan_hash }]],
+	},
+	set_settings: {
+		write: [{ settings: { "welcome.message": "Hi {user}" } }],
+		destructive: [["lets the bot give members @Helpers", { settings: { "join_role.role": guild.role("Helpers") } }]],
 	},
 	create_role_menu: {
 		write: [{ channel_id: guild.channel("general"), role_ids: [guild.role("Helpers")] }],

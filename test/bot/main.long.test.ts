@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 describe("--check", () => {
-	const toml = (extra = "") => `bot_name = "Alpha"\n[features]\njoin_role = true\n${extra}`;
+	const toml = (extra = "") => `bot_name = "Alpha"\n[features]\ngame = true\n${extra}`;
 
 	async function runCheck(files: Record<string, string>, env = {}) {
 		for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
@@ -38,13 +38,13 @@ describe("--check", () => {
 			GUILD_ID: guild.id,
 			MCP_AUTH_TOKEN: "the-token-of-this-mcp-server",
 		};
-		const section = (id: string | undefined) => toml(`[join_role]\nrole = "${id}"\n`);
+		const section = (id: string | undefined) => toml(`[game]\nrestricted_role = "${id}"\n`);
 		const fine = await runCheck({ "config.toml": section(role?.id) }, env);
 		expect(fine.lines.filter((line) => !/^(✓|\d+ passed$)/.test(line))).toEqual([]);
 		expect(fine.lines).toContain(`✓ configuration: ${directory}: Alpha`);
 		expect(fine.code).toBe(0);
 		const bad = await runCheck({ "config.toml": section("12345678901234567") }, env);
-		expect(bad.lines.join("\n")).toContain("✗ join_role.role: ");
+		expect(bad.lines.join("\n")).toContain("✗ game.restricted_role: ");
 		expect(bad.code).toBe(1);
 		expect([...fine.lines, ...bad.lines].join()).not.toContain(token);
 	});
@@ -53,7 +53,7 @@ describe("--check", () => {
 		const { code, lines } = await runCheck({ "config.toml": toml() });
 		expect(code).toBe(1);
 		expect(lines.join("\n")).toMatch(
-			/has 3 errors:\n.*the file does not exist.*\n.*DISCORD_TOKEN: is required\n.*join_role/,
+			/has 3 errors:\n.*the file does not exist.*\n.*DISCORD_TOKEN: is required\n.*game/,
 		);
 		expect(lines.join("\n")).not.toContain("✓");
 	});

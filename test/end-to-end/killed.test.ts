@@ -31,9 +31,10 @@ onBoth((databases) => {
 				GUILD_ID: guild.id,
 				...botEnvOf(place),
 			},
-			`bot_name = "Alpha"\n[mcp]\ntoolsets = "all"\n[features]\njoin_role = true\nmoderation = true\n[moderation]\n[join_role]\nrole = "${role.id}"\n`,
+			`bot_name = "Alpha"\n[mcp]\ntoolsets = "all"\n[features]\nmoderation = true\n[moderation]\n`,
 		);
 		const call = async (tool: string, args: object) => (await connectTo(bot.url)).call(tool, { ...args });
+		await call("set_settings", { settings: { "join_role.role": role.id } });
 		const raid = (name: string, count: number) =>
 			Array.from({ length: count }, (_, at) => world.members.add(guild, world.users.add({ username: `${name}${at}` })));
 		// From then on it knows who joins while it is away.

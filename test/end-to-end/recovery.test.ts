@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { tools } from "../../src/bot/tools/index.ts";
+import { settingTools } from "../../src/bot/tools/settings.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { botExecutable } from "../support/bot-executable.ts";
 import { freePort } from "../support/free-port.ts";
@@ -75,7 +76,7 @@ test("a gateway that is started before its bot serves it within one refresh", as
 	});
 	expect(await mcp.listTools()).toHaveLength(
 		// Without find_tools, which is for bots that do not list all; with list_instances.
-		tools.length - 1 + 1,
+		tools.length - 1 + settingTools.length + 1,
 	);
 	expect(bot.lines.join("\n")).not.toContain(token);
 	expect(gateway.lines.join("\n")).not.toContain(token);

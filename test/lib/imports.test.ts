@@ -76,6 +76,7 @@ const orders: Record<string, readonly (readonly string[])[]> = {
 		["guild-documents"],
 		["results"],
 		["tool/arguments"],
+		["settings"],
 		["tool"],
 		["tool/search"],
 		["messages"],

@@ -2,10 +2,12 @@
 
 import { type BotOptions, startBot } from "../../src/bot/bot.ts";
 import type { BotConfig } from "../../src/bot/config/config.ts";
+import type { Stored } from "../../src/bot/settings/guild-settings.ts";
 import { createLog, type Log } from "../../src/lib/log.ts";
 import type { Simulator, SimulatorOptions } from "../../src/simulator/simulator.ts";
 import type { Guild, GuildChannel, Member, Role, User } from "../../src/simulator/world/state/entities.ts";
 import { botConfig } from "./bot-config.ts";
+import { storeSettings } from "./guild-settings.ts";
 import { connectTo, type McpCaller, type Outcome } from "./mcp.ts";
 import { startSimulator } from "./simulator.ts";
 import { until } from "./until.ts";
@@ -52,11 +54,15 @@ export async function startWorld(
 	{
 		tools,
 		toml,
+		settings,
 		mcpToken,
 		// Tests send more than 50 per second.
 		requestsPerSecond = 1_000_000,
 	}: Pick<BotOptions, "tools" | "requestsPerSecond"> &
-		Partial<Pick<BotConfig, "mcpToken">> & { toml?: Toml | ((simulator: Simulator) => Toml) | undefined } = {},
+		Partial<Pick<BotConfig, "mcpToken">> & { toml?: Toml | ((simulator: Simulator) => Toml) | undefined } & {
+			/** Of the bot's own guild, by key. */
+			settings?: ((simulator: Simulator) => Stored) | undefined;
+		} = {},
 ): Promise<TestWorld> {
 	const simulator = await startSimulator(options);
 	const guild = simulator.guild("The Cooks");
@@ -70,6 +76,7 @@ export async function startWorld(
 		...(toml && { toml: typeof toml === "function" ? toml(simulator) : toml }),
 		mcpToken,
 	});
+	if (settings) await storeSettings(config.dataDirectory, { [guild.id]: settings(simulator) });
 	let expiry = new AbortController();
 	const bot = startBot(config, log, {
 		tools,

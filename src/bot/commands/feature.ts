@@ -7,6 +7,7 @@ import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Registry } from "../../lib/metrics.ts";
 import type { BotConfig } from "../config/config.ts";
+import type { GuildSettings } from "../settings/guild-settings.ts";
 import type { Store } from "../store/store.ts";
 import type { CallAs } from "../tool/call-as.ts";
 import type { CaseRecorder } from "../tool/case-record.ts";
@@ -18,6 +19,7 @@ import type { MenuHandler } from "./menus.ts";
 
 export interface FeatureOptions {
 	config: BotConfig;
+	settings: GuildSettings;
 	connection: Connection;
 	store: Store;
 	log: Log;

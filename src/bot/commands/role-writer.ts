@@ -103,27 +103,20 @@ export function failureReason(failure: WriteFailure): string {
 	return "notDone" in failure ? failure.notDone : failure.outcomeUnknown;
 }
 
-/** Undefined while the guild is not connected, or if no guild has it: then calls `warn`. */
-export function guildWithRole(
-	connection: Connection,
-	roleId: string,
-	warn: (reason: string) => void,
-): Guild | undefined {
-	const { state, guilds } = connection;
-	const guild = guilds.find(({ available, roles }) => available && roles.cache.has(roleId));
-	if (guild) return state.connected || connection.isConnected(guild) ? guild : undefined;
-	if (state.connected && guilds.every(({ available }) => available))
-		warn(`no guild of this bot has the role ${roleId}`);
-	return undefined;
+/** Undefined while the guild is not connected. */
+export function connectedGuild(connection: Connection, guildId: string): Guild | undefined {
+	const guild = connection.guild(guildId);
+	return guild?.available && (connection.state.connected || connection.isConnected(guild)) ? guild : undefined;
 }
 
-/** Where the bot can give all of `ids`. Otherwise undefined; while Discord is connected, `warn` gets the reason. */
+/** The guild, if the bot can give all of `ids` there. Otherwise `warn` gets the reason while the guild is connected. */
 export function guildForRoles(
 	connection: Connection,
-	ids: readonly [string, ...string[]],
+	guildId: string,
+	ids: readonly string[],
 	warn: (reason: string) => void,
 ): Guild | undefined {
-	const guild = guildWithRole(connection, ids[0], warn);
+	const guild = connectedGuild(connection, guildId);
 	const problem = guild && findRoleProblem(guild, ids);
 	if (problem !== undefined) warn(problem);
 	return problem === undefined ? guild : undefined;

@@ -2,11 +2,9 @@
 
 import * as v from "valibot";
 import { aiSettings } from "../../ai/settings.ts";
-import { bitOf } from "../../guild-document/names/permission-names.ts";
 import {
 	baseUrl,
 	type ConfigIssue,
-	expected,
 	formatValue,
 	hostList,
 	optional,
@@ -19,30 +17,21 @@ import {
 import { logSettings } from "../../lib/log.ts";
 import { isLoopbackAddress } from "../../mcp/access.ts";
 import { escalationRules, tellable } from "./escalation.ts";
-import { greetingPlaceholders, summaryPlaceholders, unknownPlaceholders } from "./placeholders.ts";
 import type { TomlValues } from "./toml.ts";
 import { listChoice, toolsetChoice } from "./tool-choice.ts";
-
-const snowflake = v.pipe(
-	v.string(),
-	v.regex(/^\d{17,20}$/, ({ input }) => {
-		const [id] = /\d{17,20}/.exec(input) ?? [];
-		const next = id === undefined ? "" : `; leave out all but ${id}`;
-		return `expected an id of 17 to 20 digits, received ${formatValue(input)}${next}`;
-	}),
-);
-
-const roleId = v.pipe(snowflake, v.metadata({ refersTo: "role" }));
-const heldRoleId = v.pipe(snowflake, v.metadata({ refersTo: "held role" }));
-const channelId = v.pipe(snowflake, v.metadata({ refersTo: "channel" }));
-
-const permissionName = v.pipe(
-	v.string(),
-	v.check(
-		(name) => bitOf(name) !== undefined,
-		({ input }) => `expected Discord's name of a permission, such as MANAGE_GUILD, received ${formatValue(input)}`,
-	),
-);
+import {
+	channelId,
+	durationFrom,
+	flag,
+	heldRoleId,
+	joinRate,
+	link,
+	permissionName,
+	roleId,
+	snowflake,
+	timezone,
+	word,
+} from "./values.ts";
 
 // Docker does not strip quotation marks from variables.
 const discordToken = v.pipe(secret, v.regex(/^[^"'`]+$/, "expected no quotation marks; leave them out"));
@@ -125,81 +114,6 @@ export const environment = v.pipe(
 	),
 );
 
-function word(min: number, max: number) {
-	return v.pipe(
-		v.string(),
-		v.regex(new RegExp(`^\\S{${min},${max}}$`), expected(`${min} to ${max} characters without white space`)),
-	);
-}
-
-function templateOf(known: readonly string[]) {
-	return v.pipe(
-		text(2_000),
-		v.check(
-			(input) => unknownPlaceholders(input, known).length === 0,
-			({ input }) =>
-				`expected no other braces than ${known.map((name) => `{${name}}`).join(", ")}, received ${unknownPlaceholders(input, known).map(formatValue).join(", ")}`,
-		),
-	);
-}
-
-const flag = (defaultValue: boolean) => v.optional(v.boolean(), defaultValue);
-
-const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-const duration = v.pipe(
-	v.string(),
-	v.rawTransform(({ dataset, addIssue, NEVER }) => {
-		const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(dataset.value) ?? [];
-		if (count && unit) return Number(count) * unitMs[unit as keyof typeof unitMs];
-		addIssue({ message: `expected a duration such as "30m", "12h" or "3d", received ${formatValue(dataset.value)}` });
-		return NEVER;
-	}),
-);
-
-function durationFrom(min: string, max: string) {
-	const [minMs, maxMs] = [v.parse(duration, min), v.parse(duration, max)];
-	return v.pipe(
-		v.string(),
-		v.check(
-			(input) => {
-				const { output, success } = v.safeParse(duration, input);
-				return !success || (output >= minMs && output <= maxMs);
-			},
-			expected(`a duration from "${min}" to "${max}"`),
-		),
-		duration,
-	);
-}
-
-const joinRate = v.pipe(
-	v.string(),
-	v.rawTransform(({ dataset, addIssue, NEVER }) => {
-		const [, count, window] = /^(\d{1,4}) joins in (\d{1,6}[smhd])$/.exec(dataset.value) ?? [];
-		const joins = Number(count);
-		const windowMs = window === undefined ? 0 : v.parse(duration, window);
-		const isValid = joins >= 2 && joins <= 1_000 && windowMs <= unitMs.d;
-		if (windowMs > 0 && isValid) return { joins, windowMs };
-		addIssue({
-			message: `expected 2 to 1000 joins within at most a day, such as "20 joins in 60s", received ${formatValue(dataset.value)}`,
-		});
-		return NEVER;
-	}),
-);
-
-const timezone = v.pipe(v.string(), v.check(isTimezone, expected('an IANA time zone such as "Europe/Berlin"')));
-
-function isTimezone(name: string): boolean {
-	// Reject offsets: they ignore daylight saving time.
-	if (!/^[A-Za-z]/.test(name)) return false;
-	try {
-		new Intl.DateTimeFormat("en", { timeZone: name });
-		return true;
-	} catch {
-		return false;
-	}
-}
-
 function needs<Section extends Record<string, unknown>>(
 	key: keyof Section & string,
 	isMet: (section: Section) => boolean,
@@ -220,15 +134,6 @@ function neededForChargebacks<Game extends { chargeback: boolean }>(key: keyof G
 		"is required while game.chargeback is true",
 	);
 }
-
-const link = v.pipe(
-	v.string(),
-	v.regex(
-		/^(?!www\.)[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+(\/\S*)?$/u,
-		expected('a host such as "example.com", or the start of a path on it'),
-	),
-	v.maxLength(200, "expected at most 200 characters"),
-);
 
 const spam = v.strictObject({
 	honeypots: v.optional(v.array(channelId), []),
@@ -268,28 +173,6 @@ const sections = {
 			"expected at least one role while game.chargeback is true",
 		),
 	),
-	auto_role: v.pipe(
-		v.strictObject({
-			from_role: v.optional(roleId),
-			to_role: roleId,
-			min_age: v.optional(duration),
-			min_messages: v.optional(whole(0, 1_000_000)),
-			require_all: flag(true),
-		}),
-		needs("to_role", ({ from_role, to_role }) => from_role !== to_role, "is the same role as from_role"),
-		needs(
-			"min_age",
-			({ min_age, min_messages }) => Boolean(min_age || min_messages),
-			"expected a duration here, a number in min_messages, or both: with neither, every member would get the role at once",
-		),
-	),
-	join_role: v.strictObject({ role: roleId }),
-	welcome: v.strictObject({
-		channel: channelId,
-		message: v.optional(templateOf(greetingPlaceholders)),
-		summary: v.optional(templateOf(summaryPlaceholders)),
-		ai: flag(true),
-	}),
 	moderation: v.strictObject({
 		log_channel: v.optional(channelId),
 		tell: v.optional(v.array(v.picklist(tellable)), ["warn", "temp_ban", "spam"]),
@@ -313,17 +196,7 @@ export const toml = v.strictObject({
 	commands: v.optional(v.picklist(["global", "guild", "off"]), "global"),
 	personality_file: v.optional(text(500)),
 	timezone: v.optional(timezone, "UTC"),
-	features: v.optional(
-		v.strictObject({
-			game: flag(false),
-			auto_role: flag(false),
-			join_role: flag(false),
-			welcome: flag(false),
-			moderation: flag(false),
-			chat: flag(false),
-		}),
-		{},
-	),
+	features: v.optional(v.strictObject({ game: flag(false), moderation: flag(false), chat: flag(false) }), {}),
 	mcp: v.optional(
 		v.pipe(
 			v.strictObject({
@@ -369,9 +242,6 @@ export const toml = v.strictObject({
 	ai: v.optional(aiSettings, {}),
 	chat: v.optional(v.strictObject({ keep_days: v.optional(whole(0, 3_650), 30) }), {}),
 	game: v.optional(sections.game),
-	auto_role: v.optional(sections.auto_role),
-	join_role: v.optional(sections.join_role),
-	welcome: v.optional(sections.welcome),
 	moderation: v.optional(sections.moderation),
 });
 

@@ -10,6 +10,13 @@ import { StoreUnavailable } from "../store/unavailable.ts";
 const batchSize = 1_000;
 const maxBuffered = 10_000;
 
+interface ActivityOptions {
+	store: Pick<Store, "sql">;
+	log: Log;
+	guildId: string;
+	settings: { to_role: string };
+}
+
 export class ActivityBuffer {
 	readonly #sql: Store["sql"];
 	readonly #log: Log;
@@ -20,15 +27,10 @@ export class ActivityBuffer {
 	#dropped = 0;
 	readonly #mutex = new KeyedMutex();
 	#nextFlush: Promise<void> | undefined;
-	#guildId: string | undefined;
 
-	constructor(
-		{ sql }: Pick<Store, "sql">,
-		log: Log,
-		readonly roleId: string,
-	) {
-		this.#sql = sql;
-		this.#log = log;
+	constructor(private readonly options: ActivityOptions) {
+		this.#sql = options.store.sql;
+		this.#log = options.log;
 	}
 
 	get size(): number {
@@ -36,7 +38,6 @@ export class ActivityBuffer {
 	}
 
 	addMessage(member: GuildMember): void {
-		this.#guildId = member.guild.id;
 		const joinedAt = joinedAtMs(member);
 		const known = this.#counts.get(member.id);
 		if (known?.joinedAt === joinedAt) {
@@ -48,14 +49,12 @@ export class ActivityBuffer {
 	}
 
 	addHolder(member: GuildMember): void {
-		this.#guildId = member.guild.id;
 		// Without room, a later sweep adds the member.
 		if (this.#hasRoom()) this.#holders.set(member.id, joinedAtMs(member));
 	}
 
 	/** `keepsPromotion` is false if someone had removed the role that auto_role gave. The next write stores this. */
-	addLeft({ id, guild }: { id: string; guild: { id: string } }, keepsPromotion: boolean) {
-		this.#guildId = guild.id;
+	addLeft({ id }: { id: string }, keepsPromotion: boolean) {
 		this.#counts.delete(id);
 		this.#holders.delete(id);
 		if (this.#hasRoom()) this.#left.set(id, keepsPromotion);
@@ -77,8 +76,7 @@ export class ActivityBuffer {
 	}
 
 	async #flush(): Promise<void> {
-		const guildId = this.#guildId;
-		if (guildId === undefined) return;
+		const { guildId, settings } = this.options;
 		await this.#inBatches(this.#left, (batch) =>
 			saveLeft(this.#sql, guildId, {
 				ids: batch.map(([id]) => id),
@@ -90,7 +88,7 @@ export class ActivityBuffer {
 				this.#sql,
 				guildId,
 				batch.map(([user_id, joined_at]) => ({ user_id, joined_at })),
-				this.roleId,
+				settings.to_role,
 			),
 		);
 		await this.#inBatches(this.#counts, (batch) =>

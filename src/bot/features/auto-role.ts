@@ -1,11 +1,12 @@
 // The feature `auto_role`: gives members a role for their time in the guild, their messages, or both.
 
-import { type Client, Events, type Guild, type GuildMember, type Message } from "discord.js";
+import { type Client, Events, type Guild, type GuildMember, type Message, type PartialGuildMember } from "discord.js";
 import { inBatches } from "../../lib/store/statement.ts";
 import { within } from "../../lib/wait.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import { guildForRoles, RoleWriter } from "../commands/role-writer.ts";
-import type { TomlSettings } from "../config/settings.ts";
+import type { Values } from "../settings/keys.ts";
+import { PerGuild } from "../settings/per-guild.ts";
 import { type Activity, selectActivity } from "../store/tables/member-activity.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 import { ActivityBuffer, joinedAtMs } from "./activity.ts";
@@ -27,7 +28,28 @@ interface AutoRoleTiming {
 
 const defaultTiming: AutoRoleTiming = { sweepIntervalMs: 60_000, flushIntervalMs: 5_000, now: Date.now };
 
-type Settings = NonNullable<TomlSettings["auto_role"]>;
+interface Settings {
+	from_role: string | undefined;
+	to_role: string;
+	min_age: number | undefined;
+	min_messages: number | undefined;
+	require_all: boolean;
+	/** Of those who are restricted by a chargeback. */
+	restricted_role: string | undefined;
+}
+
+/** Undefined if it is off: without a role, or without what members have to do for it. */
+function settingsIn(values: Values, restricted_role: string | undefined): Settings | undefined {
+	const {
+		"auto_role.from_role": from_role,
+		"auto_role.to_role": to_role,
+		"auto_role.min_age": min_age,
+		"auto_role.min_messages": min_messages,
+		"auto_role.require_all": require_all,
+	} = values;
+	if (to_role === undefined || to_role === from_role || !(min_age || min_messages)) return undefined;
+	return { from_role, to_role, min_age, min_messages, require_all, restricted_role };
+}
 
 interface Progress {
 	ageMs: number;
@@ -35,19 +57,50 @@ interface Progress {
 }
 
 /** By time in the guild and number of messages. A requirement of 0 is ignored. */
-export function isEarned({ min_age, min_messages, require_all }: Settings, { ageMs, messages }: Progress): boolean {
+export function isEarned(
+	{ min_age, min_messages, require_all }: Pick<Settings, "min_age" | "min_messages" | "require_all">,
+	{ ageMs, messages }: Progress,
+): boolean {
 	const requirements = [...(min_age ? [ageMs >= min_age] : []), ...(min_messages ? [messages >= min_messages] : [])];
 	return require_all ? requirements.every(Boolean) : requirements.some(Boolean);
 }
 
-export function createAutoRole(options: FeatureOptions, changes: Partial<AutoRoleTiming> = {}): AutoRole | undefined {
-	const { features, auto_role } = options.config.toml;
-	return features.auto_role && auto_role
-		? new AutoRole(options, auto_role, { ...defaultTiming, ...changes })
-		: undefined;
+export function createAutoRole(options: FeatureOptions, changes: Partial<AutoRoleTiming> = {}) {
+	const timing = { ...defaultTiming, ...changes };
+	const { config, registry, settings } = options;
+	const counter = registry?.counter("guildhall_bot_promotions_total", "Promotions by auto_role, by outcome.", [
+		"outcome",
+	]);
+	const count = (outcome: string) => counter?.add([outcome]);
+	const guilds = new PerGuild({
+		settings,
+		given: (values) => settingsIn(values, config.toml.game?.restricted_role),
+		create: (guildId, given) => new AutoRole({ ...options, guildId, settings: given, timing, count }),
+	});
+	return {
+		/** Checks all members of all guilds. Never rejects. */
+		async sweep() {
+			await Promise.all(guilds.all().map((one) => one.sweep()));
+		},
+		attach(client: Client) {
+			client.on(Events.MessageCreate, (message) => guilds.of(message.guildId ?? "")?.addMessage(message));
+			client.on(Events.GuildMemberUpdate, (_, member) => guilds.of(member.guild.id)?.updated(member));
+			client.on(Events.GuildMemberRemove, (member) => guilds.of(member.guild.id)?.removed(member));
+		},
+		start: () => guilds.start(),
+		close: () => guilds.close(),
+	} satisfies Feature & { sweep(): Promise<void> };
 }
 
-class AutoRole implements Feature {
+interface AutoRoleOptions extends Omit<FeatureOptions, "settings"> {
+	guildId: string;
+	settings: Settings;
+	timing: AutoRoleTiming;
+	count(outcome: string): void;
+}
+
+/** In one guild. */
+class AutoRole {
 	readonly #closing = new AbortController();
 	readonly #promotions: ReturnType<typeof createPromotions>;
 	readonly #activity: ActivityBuffer;
@@ -56,14 +109,10 @@ class AutoRole implements Feature {
 	#sweeping: Promise<void> | undefined;
 	readonly #timers: Timer[] = [];
 
-	constructor(
-		private readonly options: FeatureOptions,
-		private readonly settings: Settings,
-		private readonly timing: AutoRoleTiming,
-	) {
-		const writer = new RoleWriter(this.#closing.signal, timing.backOffMs);
-		this.#promotions = createPromotions(options, settings, writer);
-		this.#activity = new ActivityBuffer(options.store, options.log, settings.to_role);
+	constructor(private readonly options: AutoRoleOptions) {
+		const writer = new RoleWriter(this.#closing.signal, options.timing.backOffMs);
+		this.#promotions = createPromotions(options, writer);
+		this.#activity = new ActivityBuffer(options);
 	}
 
 	/** Promotes (gives a role to) members who meet the requirements. Concurrent calls share one check. Never rejects. */
@@ -92,17 +141,12 @@ class AutoRole implements Feature {
 		}
 	}
 
-	#isEligible({ guild, user }: GuildMember): boolean {
-		return !user.bot && guild.roles.cache.has(this.settings.to_role);
+	#hasRole({ roles }: Pick<GuildMember, "roles">): boolean {
+		return roles.cache.has(this.options.settings.to_role);
 	}
 
-	#hasRole({ roles }: GuildMember): boolean {
-		return roles.cache.has(this.settings.to_role);
-	}
-
-	#addMessage({ author, webhookId, system, member }: Message): void {
+	addMessage({ author, webhookId, system, member }: Message): void {
 		if (author.bot || webhookId || system || !member) return;
-		if (!this.#isEligible(member)) return;
 		this.#activity.addMessage(member);
 		this.#markActive(member);
 	}
@@ -112,11 +156,9 @@ class AutoRole implements Feature {
 	}
 
 	async #checkAll(): Promise<void> {
-		const guild = guildForRoles(
-			this.options.connection,
-			this.settings.from_role ? [this.settings.to_role, this.settings.from_role] : [this.settings.to_role],
-			this.#promotions.warn,
-		);
+		const { connection, guildId, settings } = this.options;
+		const roles = [settings.to_role, ...(settings.from_role ? [settings.from_role] : [])];
+		const guild = guildForRoles(connection, guildId, roles, this.#promotions.warn);
 		if (!guild) return;
 		await this.#activity.flush();
 		await this.#promotions.resumeClaimed(guild, promotionsPerSweep);
@@ -170,44 +212,40 @@ class AutoRole implements Feature {
 
 	/** Given once already since the member joined, or someone removed it before the member last left the guild. */
 	#isPromoted(row: Activity, member: GuildMember): boolean {
-		if (row.promoted === 0 || row.role_id !== this.settings.to_role) return false;
+		if (row.promoted === 0 || row.role_id !== this.options.settings.to_role) return false;
 		return row.withheld === 1 || row.joined_at === joinedAtMs(member);
 	}
 
 	#isDue(member: GuildMember, row: Activity | undefined): boolean {
 		if (member.pending || this.#promotions.isPostponed(member.id)) return false;
-		if (this.settings.from_role !== undefined && !member.roles.cache.has(this.settings.from_role)) return false;
+		if (this.options.settings.from_role !== undefined && !member.roles.cache.has(this.options.settings.from_role))
+			return false;
 		const joinedAt = joinedAtMs(member);
-		return isEarned(this.settings, {
-			ageMs: this.timing.now() - joinedAt,
+		return isEarned(this.options.settings, {
+			ageMs: this.options.timing.now() - joinedAt,
 			// Rejoining resets the count.
 			messages: row?.joined_at === joinedAt ? row.messages : 0,
 		});
 	}
 
-	attach(client: Client): void {
-		client.on(Events.MessageCreate, (message) => this.#addMessage(message));
-		client.on(Events.GuildMemberUpdate, (_, member) => {
-			if (!this.#isEligible(member)) return;
-			// Recorded now: the role may be removed by hand before the next sweep.
-			if (this.#hasRole(member)) this.#activity.addHolder(member);
-			else this.#markActive(member);
-		});
-		client.on(Events.GuildMemberRemove, (member) => {
-			if (!member.guild.roles.cache.has(this.settings.to_role)) return;
-			this.#activeIds.delete(member.id);
-			const { cache } = member.roles;
-			const restrictedRole = this.options.config.toml.game?.restricted_role;
-			const keepsPromotion =
-				cache.has(this.settings.to_role) || (restrictedRole !== undefined && cache.has(restrictedRole));
-			this.#activity.addLeft(member, keepsPromotion);
-		});
+	updated(member: GuildMember): void {
+		if (member.user.bot) return;
+		// Recorded now: the role may be removed by hand before the next sweep.
+		if (this.#hasRole(member)) this.#activity.addHolder(member);
+		else this.#markActive(member);
+	}
+
+	removed(member: GuildMember | PartialGuildMember): void {
+		this.#activeIds.delete(member.id);
+		const { restricted_role } = this.options.settings;
+		const isRestricted = restricted_role !== undefined && member.roles.cache.has(restricted_role);
+		this.#activity.addLeft(member, this.#hasRole(member) || isRestricted);
 	}
 
 	start(): void {
 		this.#timers.push(
-			setInterval(() => this.sweep(), this.timing.sweepIntervalMs),
-			setInterval(() => this.#flush(), this.timing.flushIntervalMs),
+			setInterval(() => this.sweep(), this.options.timing.sweepIntervalMs),
+			setInterval(() => this.#flush(), this.options.timing.flushIntervalMs),
 		);
 	}
 

@@ -7,6 +7,7 @@ import { verifySlashName } from "../game/verify-command.ts";
 import { createModeration, moderationCommandNames } from "../moderation/moderation.ts";
 import { InviteWatch } from "../people/invite-watch.ts";
 import { tools } from "../tools/index.ts";
+import { settingTools } from "../tools/settings.ts";
 import { createAutoRole } from "./auto-role.ts";
 import { createChat } from "./chat/chat.ts";
 import { createJoinRole } from "./join-role.ts";
@@ -15,6 +16,7 @@ import { createWelcome } from "./welcome.ts";
 type CreateFeature = (options: FeatureOptions) => Feature | undefined;
 
 const all: readonly CreateFeature[] = [
+	() => ({ tools: settingTools }),
 	createGame,
 	createAutoRole,
 	createJoinRole,
@@ -27,6 +29,7 @@ const all: readonly CreateFeature[] = [
 const featureTools = [
 	"create_role_menu",
 	"edit_case",
+	"get_settings",
 	"list_cases",
 	"list_donators",
 	"list_reports",
@@ -37,6 +40,7 @@ const featureTools = [
 	"raid_mode",
 	"raid_status",
 	"resolve_report",
+	"set_settings",
 	"sync_donators",
 	"temp_ban",
 	"warn_member",

@@ -6,14 +6,15 @@ import type { Connection } from "../../discord/connection/connection.ts";
 import { within } from "../../lib/wait.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import {
+	connectedGuild,
 	createIsRestricted,
 	failureReason,
 	guildForRoles,
-	guildWithRole,
 	RoleWriter,
 } from "../commands/role-writer.ts";
+import { PerGuild } from "../settings/per-guild.ts";
 import { Durable, NotNow } from "../store/durable.ts";
-import { saveJoinRoleNotes, selectJoinRoleNotes } from "../store/tables/join-roles.ts";
+import { deleteJoinRoleNotes, saveJoinRoleNotes, selectJoinRoleNotes } from "../store/tables/join-roles.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 
 const toleranceMs = 5_000;
@@ -33,13 +34,48 @@ type Owed = Map<string, number>;
 export function createJoinRole(
 	options: FeatureOptions,
 	timing: JoinRoleTiming = { scanIntervalMs: 1_000, saveIntervalMs: 10_000 },
-): Feature | undefined {
-	const { features, join_role } = options.config.toml;
-	if (!features.join_role || !join_role) return undefined;
-	return new JoinRole(options, join_role.role, timing);
+): Feature {
+	const { registry, settings } = options;
+	const count = registry?.counter("guildhall_bot_join_roles_total", "Roles given to those who joined, by outcome.", [
+		"outcome",
+	]);
+	const guilds = new PerGuild({
+		settings,
+		given: (values) => values["join_role.role"],
+		create: (guildId, roleId, isNew) =>
+			new JoinRole({ ...options, guildId, roleId, isNew, timing, count: (outcome) => count?.add([outcome]) }),
+	});
+	registry?.gauge("guildhall_bot_join_roles_owed", "Members who joined and have yet to be given the role.", [], () => [
+		[[], guilds.all().reduce((sum, { owed }) => sum + owed, 0)],
+	]);
+	const markGap = () => {
+		for (const one of guilds.all()) one.markGap();
+	};
+	return {
+		attach(client: Client) {
+			client.on(Events.ClientReady, markGap);
+			client.on(Events.ShardReconnecting, markGap);
+			client.on(Events.ShardReady, markGap);
+			client.on(Events.GuildMemberAdd, (member) => guilds.of(member.guild.id)?.added(member));
+			client.on(Events.GuildMemberUpdate, (_, member) => guilds.of(member.guild.id)?.updated(member));
+			client.on(Events.GuildMemberRemove, ({ id, guild }) => guilds.of(guild.id)?.removed(id));
+		},
+		start: () => guilds.start(),
+		close: () => guilds.close(),
+	};
 }
 
-class JoinRole implements Feature {
+interface JoinRoleOptions extends FeatureOptions {
+	guildId: string;
+	roleId: string;
+	/** It was just switched on: who is a member already does not get the role. */
+	isNew: boolean;
+	timing: JoinRoleTiming;
+	count(outcome: "given" | "failed"): void;
+}
+
+/** In one guild. */
+class JoinRole {
 	readonly #connection: Connection;
 	readonly #isRestricted: ReturnType<typeof createIsRestricted>;
 	readonly #closing = new AbortController();
@@ -52,29 +88,16 @@ class JoinRole implements Feature {
 	#mayHaveMissed = true;
 	#lastWarning: string | undefined;
 	#nextSave = 0;
-	readonly #counter;
+	#isNew: boolean;
 	readonly #work: Durable;
 
-	constructor(
-		private readonly options: FeatureOptions,
-		private readonly roleId: string,
-		{ scanIntervalMs, saveIntervalMs, backOffMs }: JoinRoleTiming,
-	) {
-		const { connection, log, registry } = options;
+	constructor(private readonly options: JoinRoleOptions) {
+		const { connection, log, isNew, timing } = options;
+		const { scanIntervalMs, saveIntervalMs, backOffMs } = timing;
+		this.#isNew = isNew;
 		this.#connection = connection;
 		this.#isRestricted = createIsRestricted(options);
 		this.#writer = new RoleWriter(this.#closing.signal, backOffMs);
-		this.#counter = registry?.counter(
-			"guildhall_bot_join_roles_total",
-			"Roles given to those who joined, by outcome.",
-			["outcome"],
-		);
-		registry?.gauge(
-			"guildhall_bot_join_roles_owed",
-			"Members who joined and have yet to be given the role.",
-			[],
-			() => [[[], this.#queue.size + this.#waiting.size]],
-		);
 		const failure = "join_role feature: could not give new members the role";
 		this.#work = new Durable({
 			name: "the role of join_role",
@@ -93,18 +116,13 @@ class JoinRole implements Feature {
 		});
 	}
 
-	#isEligible({ guild, user }: GuildMember): boolean {
-		return !user.bot && guild.roles.cache.has(this.roleId);
+	get owed(): number {
+		return this.#queue.size + this.#waiting.size;
 	}
 
 	#owe(member: GuildMember, since = joinedAt(member)): void {
-		this.#remove(member.id);
+		this.removed(member.id);
 		(member.pending ? this.#waiting : this.#queue).set(member.id, since);
-	}
-
-	#remove(id: string): void {
-		this.#queue.delete(id);
-		this.#waiting.delete(id);
 	}
 
 	async #catchUpAndSave(intervalMs: number): Promise<void> {
@@ -118,7 +136,7 @@ class JoinRole implements Feature {
 	}
 
 	#retryWaiting(): void {
-		const guild = guildWithRole(this.#connection, this.roleId, this.#warn);
+		const guild = connectedGuild(this.#connection, this.options.guildId);
 		for (const [id, since] of this.#waiting) {
 			const member = guild?.members.cache.get(id);
 			if (member && !member.pending) this.#owe(member, since);
@@ -127,8 +145,10 @@ class JoinRole implements Feature {
 
 	/** Does nothing until all members are loaded. Rejects with StoreUnavailable. */
 	async #catchUp(): Promise<void> {
-		const guild = guildWithRole(this.#connection, this.roleId, this.#warn);
+		const guild = connectedGuild(this.#connection, this.options.guildId);
 		if (!guild || !this.#connection.hasAllMembers(guild)) return;
+		if (this.#isNew) await deleteJoinRoleNotes(this.options.store, guild.id);
+		this.#isNew = false;
 		if (this.#saved === undefined) {
 			const notes = await selectJoinRoleNotes(this.options.store.sql, guild.id);
 			const owed = new Map(notes.owed.map((row) => [row.user_id, row.joined_at]));
@@ -164,7 +184,7 @@ class JoinRole implements Feature {
 	#wasMissed(member: GuildMember): boolean {
 		const { id, roles } = member;
 		if (this.#queue.has(id) || this.#waiting.has(id)) return false;
-		if (this.#saved?.owed.get(id) === joinedAt(member)) return !roles.cache.has(this.roleId);
+		if (this.#saved?.owed.get(id) === joinedAt(member)) return !roles.cache.has(this.options.roleId);
 		if (this.#joinedUntil === undefined) return false;
 		if (joinedAt(member) <= this.#joinedUntil - toleranceMs) return false;
 		// A member with another role was handled by someone else. The cache includes @everyone.
@@ -172,10 +192,8 @@ class JoinRole implements Feature {
 	}
 
 	async #save(): Promise<void> {
-		// Also while the guild is unavailable.
-		const guild = this.#connection.guilds.find(({ roles }) => roles.cache.has(this.roleId));
 		const until = this.#joinedUntil;
-		if (!this.#saved || until === undefined || !guild || this.#mayHaveMissed) return;
+		if (!this.#saved || until === undefined || this.#mayHaveMissed) return;
 		const before = this.#saved.owed;
 		const current = new Map([...this.#queue, ...this.#waiting]);
 		const owed = [...current]
@@ -184,7 +202,7 @@ class JoinRole implements Feature {
 		const settled = [...before.keys()].filter((id) => !current.has(id));
 		if (until === this.#saved.until && owed.length + settled.length === 0) return;
 		const changes = { joinedUntil: until, owed, settled };
-		await saveJoinRoleNotes(this.options.store, guild.id, changes);
+		await saveJoinRoleNotes(this.options.store, this.options.guildId, changes);
 		this.#saved = { owed: current, until };
 	}
 
@@ -206,12 +224,13 @@ class JoinRole implements Feature {
 	}
 
 	async #give(id: string): Promise<"settled" | "wait" | "retry" | "later"> {
-		const guild = guildForRoles(this.#connection, [this.roleId], this.#warn);
+		const { guildId, roleId } = this.options;
+		const guild = guildForRoles(this.#connection, guildId, [roleId], this.#warn);
 		if (!guild) return "later";
 		return this.options.mutex.withLock(id, async () => {
 			const member = guild.members.cache.get(id);
 			if (!member) return "settled";
-			if (member.roles.cache.has(this.roleId)) return "settled";
+			if (member.roles.cache.has(roleId)) return "settled";
 			if (member.pending) return "wait";
 			try {
 				if (await this.#isRestricted(id, [...member.roles.cache.keys()])) return "wait";
@@ -221,17 +240,17 @@ class JoinRole implements Feature {
 				throw error;
 			}
 			const written = await this.#writer.write(() =>
-				this.#connection.discord.rest.put(Routes.guildMemberRole(guild.id, id, this.roleId), {
+				this.#connection.discord.rest.put(Routes.guildMemberRole(guild.id, id, roleId), {
 					reason: "for everyone who joins",
 				}),
 			);
 			if (written === "gone") return "settled";
 			if (written === "done") {
 				this.#lastWarning = undefined;
-				this.#counter?.add(["given"]);
+				this.options.count("given");
 				return "settled";
 			}
-			this.#counter?.add(["failed"]);
+			this.options.count("failed");
 			this.#warn(failureReason(written));
 			// Also when the outcome is unknown: the request is idempotent.
 			return "retry";
@@ -241,37 +260,37 @@ class JoinRole implements Feature {
 	readonly #warn = (reason: string): void => {
 		if (reason !== this.#lastWarning)
 			this.options.log.warn("join_role feature: could not give new members the role", {
+				guild: this.options.guildId,
 				reason,
 				still_queued: this.#queue.size,
 			});
 		this.#lastWarning = reason;
 	};
 
-	attach(client: Client): void {
-		const markGap = () => {
-			this.#mayHaveMissed = true;
-			this.#work.wake();
-		};
-		client.on(Events.ClientReady, markGap);
-		client.on(Events.ShardReconnecting, markGap);
-		client.on(Events.ShardReady, markGap);
-		client.on(Events.GuildMemberAdd, (member) => {
-			if (!this.#isEligible(member)) return;
-			this.#owe(member);
-			// After a gap, earlier members may still be unhandled.
-			if (!this.#mayHaveMissed && this.#joinedUntil !== undefined)
-				this.#joinedUntil = Math.max(this.#joinedUntil, joinedAt(member));
-			this.#work.wake();
-		});
-		client.on(Events.GuildMemberUpdate, (_, member) => {
-			const since = this.#waiting.get(member.id);
-			if (since === undefined || member.pending) return;
-			this.#owe(member, since);
-			this.#work.wake();
-		});
-		client.on(Events.GuildMemberRemove, ({ id, guild }) => {
-			if (guild.roles.cache.has(this.roleId)) this.#remove(id);
-		});
+	readonly markGap = (): void => {
+		this.#mayHaveMissed = true;
+		this.#work.wake();
+	};
+
+	added(member: GuildMember): void {
+		if (member.user.bot) return;
+		this.#owe(member);
+		// After a gap, earlier members may still be unhandled.
+		if (!this.#mayHaveMissed && this.#joinedUntil !== undefined)
+			this.#joinedUntil = Math.max(this.#joinedUntil, joinedAt(member));
+		this.#work.wake();
+	}
+
+	updated(member: GuildMember): void {
+		const since = this.#waiting.get(member.id);
+		if (since === undefined || member.pending) return;
+		this.#owe(member, since);
+		this.#work.wake();
+	}
+
+	removed(id: string): void {
+		this.#queue.delete(id);
+		this.#waiting.delete(id);
 	}
 
 	start(): void {

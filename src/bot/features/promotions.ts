@@ -16,20 +16,22 @@ import { StoreUnavailable } from "../store/unavailable.ts";
 const postponeMs = 600_000;
 const maxPostponed = 100;
 
+interface PromotionOptions extends Pick<FeatureOptions, "connection" | "store" | "mutex" | "log" | "config"> {
+	settings: { to_role: string; from_role: string | undefined };
+	count(outcome: string): void;
+}
+
 export function createPromotions(
-	{ connection, store, mutex, log, registry, config }: FeatureOptions,
-	{ to_role, from_role }: { to_role: string; from_role?: string | undefined },
+	{ connection, store, mutex, log, config, settings, count }: PromotionOptions,
 	writer: RoleWriter,
 ) {
+	const { to_role, from_role } = settings;
 	const { sql } = store;
 	const isRestricted = createIsRestricted({ config, store });
 	/** Whether the database may contain promotions that were started but not confirmed by Discord. */
 	let hasClaims = true;
 	const postponed = new Map<string, number>();
 	let lastWarning: string | undefined;
-	const counter = registry?.counter("guildhall_bot_promotions_total", "Promotions by auto_role, by outcome.", [
-		"outcome",
-	]);
 
 	async function resumeClaimed(guild: Guild, limit: number): Promise<void> {
 		if (!hasClaims) return;
@@ -85,7 +87,7 @@ export function createPromotions(
 		);
 		if (written === "done") {
 			lastWarning = undefined;
-			counter?.add(["promoted"]);
+			count("promoted");
 			await settlePromotion(sql, guild.id, id);
 			log.info("auto_role feature: gave a member the role for active members", { guild: guild.id, user: id });
 			return true;
@@ -98,7 +100,7 @@ export function createPromotions(
 	}
 
 	function fail(result: WriteFailure, id: string): boolean {
-		counter?.add(["failed"]);
+		count("failed");
 		warn(failureReason(result));
 		if ("outcomeUnknown" in result || !result.isRefused) return false;
 		const now = performance.now();

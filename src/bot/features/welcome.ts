@@ -42,6 +42,8 @@ const shutdownGraceMs = 2_000;
 const hourMs = 3_600_000;
 
 interface Raid {
+	guild: Guild;
+	timer: Timer | undefined;
 	ids: Set<string>;
 	untracked: number;
 	startedAt: number;
@@ -49,77 +51,82 @@ interface Raid {
 }
 
 export function createWelcome(
-	{ config, connection, ai, log, registry }: FeatureOptions,
+	{ config, settings, ai, log, registry }: Omit<FeatureOptions, "connection">,
 	timing: Partial<WelcomeTiming> = {},
-): Feature | undefined {
-	const { features, welcome } = config.toml;
-	if (!features.welcome || !welcome) return undefined;
-	const settings = welcome;
+): Feature {
 	const { quietMs, maxRaidMs, aiTimeoutMs, aiPerHour, windowMs, now, ...limits } = { ...defaultTiming, ...timing };
 	const closing = new AbortController();
-	const singles = new SlidingWindow({ max: limits.singles, windowMs, now });
+	/** By guild. */
+	const singles = new Map<string, SlidingWindow>();
+	const raids = new Map<string, Raid>();
+	const warnings = new Map<string, string>();
 	const aiGreetings = new SlidingWindow({ max: aiPerHour, windowMs: hourMs, now });
-	let raid: Raid | undefined;
-	let timer: Timer | undefined;
 	const sending = new Pending();
-	let lastWarning: string | undefined;
 	const counter = registry?.counter("guildhall_bot_greetings_total", "Greetings by outcome.", ["outcome"]);
 
 	const count = (outcome: string) => counter?.add([outcome]);
 
-	function hasChannel(guild: Guild): boolean {
-		return guild.channels.cache.has(settings.channel);
+	function isEligible({ user, guild }: GuildMember): boolean {
+		const channel = settings.of(guild.id)["welcome.channel"];
+		return !user.bot && channel !== undefined && !closing.signal.aborted;
 	}
 
-	function isEligible({ user, guild }: GuildMember): boolean {
-		return !user.bot && hasChannel(guild) && !closing.signal.aborted;
+	function isSingle(guildId: string): boolean {
+		const taken = singles.get(guildId) ?? new SlidingWindow({ max: limits.singles, windowMs, now });
+		singles.set(guildId, taken);
+		return taken.take();
 	}
 
 	function greetOrCollect(member: GuildMember): void {
-		const at = now();
-		const isRaid = raid !== undefined;
-		if (!isRaid && singles.take()) {
-			send(member.guild, () => greet(member));
+		const { guild } = member;
+		const raid = raids.get(guild.id);
+		if (!raid && isSingle(guild.id)) {
+			send(guild, () => greet(member));
 			return;
 		}
-		raid ??= newRaid(at);
-		addToRaid(raid, member.id, at);
-		if (!isRaid) schedule(member.guild, raid);
+		const current = raid ?? newRaid(guild, now());
+		addToRaid(current, member.id, now());
+		if (!raid) schedule(current);
 	}
 
-	function schedule(guild: Guild, { lastJoinAt, startedAt }: Raid): void {
+	function schedule(raid: Raid): void {
+		const { guild, lastJoinAt, startedAt } = raid;
 		const end = Math.min(lastJoinAt + quietMs, startedAt + maxRaidMs);
-		timer = setTimeout(() => checkRaid(guild), Math.max(end - now(), 0));
+		raid.timer = setTimeout(() => checkRaid(raid), Math.max(end - now(), 0));
+		raids.set(guild.id, raid);
 	}
 
-	function checkRaid(guild: Guild): void {
-		if (!raid) return;
+	function checkRaid(raid: Raid): void {
 		const at = now();
 		const isOver = at >= raid.lastJoinAt + quietMs;
-		if (isOver || at >= raid.startedAt + maxRaidMs) {
-			greetRaid(guild, raid);
-			raid = isOver ? undefined : { ...newRaid(at), lastJoinAt: raid.lastJoinAt };
-		}
-		if (raid) schedule(guild, raid);
+		const isDue = isOver || at >= raid.startedAt + maxRaidMs;
+		if (isDue) greetRaid(raid);
+		if (isOver) raids.delete(raid.guild.id);
+		else schedule(isDue ? { ...newRaid(raid.guild, at), lastJoinAt: raid.lastJoinAt } : raid);
 	}
 
-	function greetRaid(guild: Guild, { ids, untracked }: Raid): void {
+	function greetRaid({ guild, ids, untracked }: Raid): void {
 		const count = ids.size + untracked;
-		if (count === 0) return;
+		const {
+			"welcome.channel": channel,
+			"welcome.message": message,
+			"welcome.summary": summary,
+		} = settings.of(guild.id);
+		if (count === 0 || channel === undefined) return;
 		const [only] = ids;
 		const member = count === 1 && only ? guild.members.cache.get(only) : undefined;
 		const text = member
-			? fixedGreeting(member, settings.message)
-			: settings.summary === undefined
+			? fixedGreeting(member, message)
+			: summary === undefined
 				? sayIn(guild.preferredLocale)("welcome.summary", { count })
-				: fillTemplate(settings.summary, guild, { count: String(count) });
-		send(guild, () => post(guild, settings.channel, text, member?.id));
+				: fillTemplate(summary, guild, { count: String(count) });
+		send(guild, () => post(guild, channel, text, member?.id));
 	}
 
 	function send({ id }: Guild, work: () => Promise<void>): void {
 		const sent = inBackground(work)
 			.then(() => {
-				lastWarning = undefined;
+				warnings.delete(id);
 				count("sent");
 			})
 			.catch((error) => {
@@ -133,19 +140,21 @@ export function createWelcome(
 
 	async function greet(member: GuildMember): Promise<void> {
 		const { guild, id } = member;
-		requirePermissions(guild, settings.channel);
+		const { "welcome.channel": channel, "welcome.message": message, "welcome.ai": asksAi } = settings.of(guild.id);
+		if (channel === undefined) return;
+		requirePermissions(guild, channel);
 		const signal = AbortSignal.any([AbortSignal.timeout(aiTimeoutMs), closing.signal]);
 		const greeting =
-			ai && settings.ai && aiGreetings.take() ? await askAi(ai, { config, log }, member, signal, count) : undefined;
+			ai && asksAi && aiGreetings.take() ? await askAi(ai, { config, log }, member, signal, count) : undefined;
 		// The member may have left.
 		if (!guild.members.cache.has(id)) return;
-		const text = greeting === undefined ? fixedGreeting(member, settings.message) : `<@${id}> ${greeting}`;
-		await post(guild, settings.channel, text, id);
+		const text = greeting === undefined ? fixedGreeting(member, message) : `<@${id}> ${greeting}`;
+		await post(guild, channel, text, id);
 	}
 
 	function warn(guild: string, reason: string): void {
-		if (reason !== lastWarning) log.warn("could not send a welcome message", { guild, reason });
-		lastWarning = reason;
+		if (reason !== warnings.get(guild)) log.warn("could not send a welcome message", { guild, reason });
+		warnings.set(guild, reason);
 	}
 
 	return {
@@ -154,15 +163,16 @@ export function createWelcome(
 				if (isEligible(member)) greetOrCollect(member);
 			});
 			client.on(Events.GuildMemberRemove, ({ id, guild }) => {
-				if (hasChannel(guild)) raid?.ids.delete(id);
+				raids.get(guild.id)?.ids.delete(id);
 			});
 		},
 		async close() {
-			const guild = connection.guilds.find(hasChannel);
 			closing.abort();
-			clearTimeout(timer);
-			if (raid && guild) greetRaid(guild, raid);
-			raid = undefined;
+			for (const raid of raids.values()) {
+				clearTimeout(raid.timer);
+				greetRaid(raid);
+			}
+			raids.clear();
 			await within(shutdownGraceMs, sending.settled());
 		},
 	};
@@ -216,8 +226,8 @@ function requirePermissions(guild: Guild, channelId: string): void {
 	if (missing !== 0n) throw new GreetingError(`the bot lacks ${describeBits(missing)} in the channel ${channelId}`);
 }
 
-function newRaid(at: number): Raid {
-	return { ids: new Set(), untracked: 0, startedAt: at, lastJoinAt: at };
+function newRaid(guild: Guild, at: number): Raid {
+	return { guild, timer: undefined, ids: new Set(), untracked: 0, startedAt: at, lastJoinAt: at };
 }
 
 function addToRaid(raid: Raid, id: string, at: number): void {

@@ -13,7 +13,7 @@ import { invalidParameters } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
 import { type Result, result } from "../results/result.ts";
-import { openLogWarning } from "../setup/guild-checks.ts";
+import { openLogWarning } from "../settings/references.ts";
 import { flag, found, guild_id } from "../tool/arguments/arguments.ts";
 import type { BotTool } from "../tool/context.ts";
 import { editTool } from "../tool/define.ts";

@@ -5,7 +5,7 @@ import { dirname, resolve } from "node:path";
 import type { Client, Guild } from "discord.js";
 import { providerChecks } from "../../ai/check.ts";
 import { Connection, type ConnectionOptions } from "../../discord/connection/connection.ts";
-import { userName } from "../../discord/describe.ts";
+import { guildName, userName } from "../../discord/describe.ts";
 import { describeRefused, privilegedIntents } from "../../discord/intents.ts";
 import { oneLine } from "../../discord/text.ts";
 import { ConfigError } from "../../lib/config.ts";
@@ -19,16 +19,22 @@ import {
 	runChecks,
 	tryListening,
 } from "../../lib/program/check.ts";
+import type { Sql } from "../../lib/store/statement.ts";
 import { within } from "../../lib/wait.ts";
 import { type BotConfig, hasIdleApproval, idleApproval, needsMessageContent, withoutToken } from "../config/config.ts";
+import { read } from "../settings/guild-settings.ts";
+import { settingChecks } from "../settings/of-guild.ts";
 import type { StoreSettings } from "../store/settings.ts";
 import { checkStore } from "../store/store.ts";
-import { checkPermissions, guildName, inviteTo, referenceChecks } from "./guild-checks.ts";
+import { type SettingVersion, selectCurrentSettings } from "../store/tables/setting-versions.ts";
+import { checkPermissions, inviteTo, referenceChecks } from "./guild-checks.ts";
 import { askPortOwner } from "./port-owner.ts";
 
 interface BotCheckOptions extends Pick<CheckOptions, "write"> {
 	/** Rejects with a CheckFailed. Default: opens the configured database. */
 	checkDatabase?: (settings: StoreSettings) => Promise<string>;
+	/** The settings of guilds in the store; none if it cannot be read. */
+	selectSettings?: (settings: StoreSettings) => Promise<readonly SettingVersion[]>;
 	loginTimeoutMs?: number;
 	timing?: ConnectionOptions["timing"];
 }
@@ -37,7 +43,8 @@ interface BotCheckOptions extends Pick<CheckOptions, "write"> {
 export async function checkBot(config: BotConfig, log: Log, options: BotCheckOptions = {}): Promise<boolean> {
 	const connection = createConnection(config, log, { timing: options.timing });
 	try {
-		const checks = checksOf(config, connection, log, options);
+		const select = options.selectSettings ?? readSettings;
+		const checks = checksOf(config, connection, log, { ...options, stored: await select(storeOf(config)) });
 		const secrets = secretsIn(config);
 		return await runChecks(checks, { ...options, log, secrets });
 	} finally {
@@ -69,7 +76,7 @@ function checksOf(
 	config: BotConfig,
 	connection: Connection,
 	log: Log,
-	{ checkDatabase = checkStore, loginTimeoutMs }: BotCheckOptions,
+	{ checkDatabase = checkStore, loginTimeoutMs, stored }: BotCheckOptions & { stored: readonly SettingVersion[] },
 ): Check[] {
 	const { toml } = config;
 	const login: Check = {
@@ -96,11 +103,7 @@ function checksOf(
 		{ title: "MCP port", run: () => checkPort(config, log) },
 		...(config.mcpToken === undefined ? [{ title: "MCP token", run: () => ({ warning: withoutToken }) }] : []),
 		...(hasIdleApproval(config) ? [{ title: "mcp.approval", run: () => ({ warning: idleApproval }) }] : []),
-		{
-			title: "database",
-			run: () =>
-				checkDatabase({ databaseUrl: config.databaseUrl, schema: config.dbSchema, directory: config.dataDirectory }),
-		},
+		{ title: "database", run: () => checkDatabase(storeOf(config)) },
 		...(toml.features.chat && providers.length === 0 ? [unansweredChat] : []),
 		...providers,
 		login,
@@ -109,8 +112,37 @@ function checksOf(
 			: [{ title: "CLIENT_ID", needs: [login], run: () => checkClientId(clientId, connection.discord) }]),
 		guild,
 		{ title: "permissions", needs: [guild], run: () => checkPermissions(guilds, toml) },
+		...checksOfSettings(stored, () => guilds).map((check) => ({ ...check, needs: [guild] })),
 		...referenceChecks(toml, () => guilds).map((reference) => ({ ...reference, needs: [guild] })),
 	];
+}
+
+function storeOf({ databaseUrl, dbSchema: schema, dataDirectory: directory }: BotConfig): StoreSettings {
+	return { databaseUrl, schema, directory };
+}
+
+/** Empty if the database cannot be read, of which its own check tells. */
+async function readSettings(store: StoreSettings): Promise<readonly SettingVersion[]> {
+	let rows: readonly SettingVersion[] = [];
+	const read = async (sql: Sql) => {
+		rows = await selectCurrentSettings(sql);
+	};
+	await checkStore(store, { read }).catch((error) => {
+		if (!(error instanceof CheckFailed)) throw error;
+	});
+	return rows;
+}
+
+/** Of the guilds that the bot is in. */
+function checksOfSettings(stored: readonly SettingVersion[], guilds: () => readonly Guild[]): Check[] {
+	return stored.flatMap(({ guild_id, settings }) => {
+		const parsed = JSON.parse(settings);
+		const guild = () => guilds().find(({ id }) => id === guild_id);
+		return settingChecks({ stored: parsed, ...read(parsed) }, guild).map(({ title, run }) => ({
+			title: stored.length > 1 ? `${title} in ${guild_id}` : title,
+			run: () => (guild() ? run() : "not checked: the bot is not in this guild"),
+		}));
+	});
 }
 
 function configurationCheck(config: BotConfig): Check {

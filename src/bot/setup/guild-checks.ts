@@ -1,8 +1,8 @@
 // Checks after login: the bot's permissions in its guilds, and the roles and channels in config.toml. Changes nothing.
 
-import { ChannelType, type Client, type Guild, type Role } from "discord.js";
+import type { Client, Guild } from "discord.js";
 import * as v from "valibot";
-import { channelName, roleName, time } from "../../discord/describe.ts";
+import { guildName, roleName, time } from "../../discord/describe.ts";
 import {
 	bitsIn,
 	botPermissions,
@@ -11,21 +11,12 @@ import {
 	missingForBot,
 	type Permission,
 } from "../../discord/permissions.ts";
-import { cannotGiveRoles, roleProblem } from "../../discord/role-hierarchy.ts";
-import { oneField } from "../../discord/text.ts";
-import { isPublic, isVisible } from "../../discord/visible-channels.ts";
 import { isObject } from "../../lib/json.ts";
 import { type Check, CheckFailed, type Found } from "../../lib/program/check.ts";
 import type { BotConfig } from "../config/config.ts";
 import { toml as tomlSchema } from "../config/settings.ts";
+import { checkReference, type Reference } from "../settings/references.ts";
 import { invitePermissions, inviteUrl, neededFor, neededForModeration } from "./invite.ts";
-
-export const openLogWarning = "everyone can see it, so notes and the reasons of warnings are left out of the log there";
-
-/** Of an unavailable guild, Discord sends only the id. */
-export function guildName({ name = "(unavailable)", id }: Guild): string {
-	return `${oneField(name)} (ID: ${id})`;
-}
 
 /** In a guild that already has the bot, the link grants missing permissions. */
 export function inviteTo({ application }: Client<true>, toml: BotConfig["toml"]): string {
@@ -88,12 +79,6 @@ export function requireLeast(guild: Guild, toml: BotConfig["toml"]): void {
 		);
 }
 
-interface Reference {
-	key: string;
-	to: "role" | "held role" | "channel";
-	id: string;
-}
-
 const alsoNeeded: Readonly<Record<string, readonly Permission[]>> = {
 	"mcp.audit_channel": ["EmbedLinks"],
 	"mcp.approval_channel": ["EmbedLinks", "AttachFiles"],
@@ -101,9 +86,6 @@ const alsoNeeded: Readonly<Record<string, readonly Permission[]>> = {
 	"moderation.reports": ["EmbedLinks", "ReadMessageHistory"],
 	"moderation.spam.honeypots": ["ManageMessages"],
 };
-
-// Members must not see these channels.
-const staffOnly: ReadonlySet<string> = new Set(["moderation.reports"]);
 
 /** Without the sections of disabled features. */
 export function referencesIn(
@@ -118,8 +100,13 @@ export function referencesIn(
 function walk(schema: v.GenericSchema, value: unknown, path: readonly string[]): Reference[] {
 	if (value === undefined) return [];
 	const { refersTo } = v.getMetadata(schema);
-	if (refersTo === "role" || refersTo === "held role" || refersTo === "channel")
-		return [{ key: path.join("."), to: refersTo, id: String(value) }];
+	if (refersTo === "role" || refersTo === "held role" || refersTo === "channel") {
+		const key = path.join(".");
+		// In a list of channels, the key ends with a number.
+		const needs = alsoNeeded[key.replace(/\.\d+$/, "")] ?? [];
+		const to = { role: "given role", "held role": "role", channel: "channel" } as const;
+		return [{ key, to: to[refersTo], id: String(value), needs, place: "config.toml" }];
+	}
 	const { wrapped, entries, item } = schema as {
 		wrapped?: v.GenericSchema;
 		entries?: Record<string, v.GenericSchema>;
@@ -135,58 +122,6 @@ function walk(schema: v.GenericSchema, value: unknown, path: readonly string[]):
 export function referenceChecks(toml: BotConfig["toml"], guilds: () => readonly Guild[]): Check[] {
 	return referencesIn(tomlSchema, toml).map((reference) => ({
 		title: reference.key,
-		run() {
-			if (reference.to === "channel") return checkChannel(reference, guilds());
-			return reference.to === "role" ? checkRole(reference, guilds()) : roleName(findRole(reference, guilds()));
-		},
+		run: () => checkReference(reference, guilds()),
 	}));
-}
-
-function checkRole(reference: Reference, guilds: readonly Guild[]): string {
-	const role = findRole(reference, guilds);
-	const problem = cannotGiveRoles(role.guild) ?? roleProblem(role.guild, role);
-	if (problem === undefined) return roleName(role);
-	throw new CheckFailed(
-		problem,
-		`Name another role in config.toml, or in the guild's settings give the bot's role Manage Roles and drag it above ${roleName(role)}.`,
-	);
-}
-
-function findRole({ id }: Reference, guilds: readonly Guild[]): Role {
-	const role = guilds.map(({ roles }) => roles.cache.get(id)).find(Boolean);
-	if (!role) throw notFound("role", id, guilds);
-	return role;
-}
-
-function checkChannel({ key, id }: Reference, guilds: readonly Guild[]) {
-	const channel = guilds.map(({ channels }) => channels.cache.get(id)).find(Boolean);
-	if (!channel) throw notFound("channel", id, guilds);
-	// The name of a hidden channel is not for the person in whose name a tool checks the setup.
-	const name = isVisible(channel) ? channelName(channel) : `channel ${id}`;
-	const { GuildText, GuildAnnouncement } = ChannelType;
-	if (channel.type !== GuildText && channel.type !== GuildAnnouncement)
-		throw new CheckFailed(`${name} is not a text channel`, "Name another channel in config.toml.");
-	// In a list of channels, the key ends with a number.
-	const also = alsoNeeded[key.replace(/\.\d+$/, "")] ?? [];
-	const needed = bitsIn(channel, ["ViewChannel", "SendMessages", ...also]);
-	const missing = missingForBot(channel.guild, channel, needed);
-	if (missing !== 0n)
-		throw new CheckFailed(
-			`the bot lacks ${describeBits(missing)} in ${name}`,
-			"Allow the bot's role these permissions in the channel's settings (Permissions).",
-		);
-	if (staffOnly.has(key) && isPublic(channel))
-		throw new CheckFailed(
-			`@everyone can see ${name}, so reports are refused: its messages name those who report`,
-			"In the channel's settings (Permissions), make it private for staff.",
-		);
-	if (key === "moderation.log_channel" && isPublic(channel)) return { warning: `${name}: ${openLogWarning}` };
-	return name;
-}
-
-function notFound(what: string, id: string, guilds: readonly Guild[]) {
-	return new CheckFailed(
-		`there is no ${what} ${id} in ${guilds.map(guildName).join(", ")}`,
-		`In Discord with Developer Mode on, right-click the ${what}, copy its id, and put the id into config.toml.`,
-	);
 }

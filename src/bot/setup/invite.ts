@@ -51,9 +51,6 @@ const forModeration = [...forReplies, "EmbedLinks", "ManageMessages", "BanMember
 
 const featurePermissions: Readonly<Record<keyof TomlSettings["features"], readonly Permission[]>> = {
 	game: [...forModeration, "ManageRoles"],
-	auto_role: ["ManageRoles"],
-	join_role: ["ManageRoles"],
-	welcome: ["ViewChannel", "SendMessages"],
 	moderation: forModeration,
 	chat: forReplies,
 };

@@ -2,7 +2,7 @@
 
 import { type Guild, PermissionFlagsBits } from "discord.js";
 import type { Connection } from "../../discord/connection/connection.ts";
-import { roleName } from "../../discord/describe.ts";
+import { guildName, roleName } from "../../discord/describe.ts";
 import { unknownMembers } from "../../discord/find.ts";
 import { isAllowedKind, limitsPruning } from "../../discord/guild-features.ts";
 import { isSwitchedOn, type PrivilegedIntent, privilegedIntents } from "../../discord/intents.ts";
@@ -21,8 +21,10 @@ import { lacksTwoFactor, requiresTwoFactor, twoFactorAdvice } from "../../discor
 import { visibleChannels } from "../../discord/visible-channels.ts";
 import { type Check, CheckFailed, type Found } from "../../lib/program/check.ts";
 import { listFirst } from "../../lib/text.ts";
+import type { GuildSettings } from "../settings/guild-settings.ts";
+import { settingChecks } from "../settings/of-guild.ts";
 import type { BotTool, Self } from "../tool/context.ts";
-import { guildName, referenceChecks, requireLeast } from "./guild-checks.ts";
+import { referenceChecks, requireLeast } from "./guild-checks.ts";
 import { inviteUrl } from "./invite.ts";
 
 interface SetupOptions {
@@ -31,6 +33,7 @@ interface SetupOptions {
 	guilds: readonly Guild[];
 	connection: Connection;
 	self: Self;
+	settings: GuildSettings;
 	/** Checks the roles and channels of config.toml, which may be in any guild. */
 	seesAllGuilds: boolean;
 }
@@ -57,7 +60,7 @@ async function lineOf({ title, run }: Check): Promise<string> {
 }
 
 function checksOf(options: SetupOptions): Check[] {
-	const { guild, guilds, connection, self, seesAllGuilds } = options;
+	const { guild, guilds, connection, self, settings, seesAllGuilds } = options;
 	const { tools, toml, store } = self;
 	return [
 		{ title: "guilds", run: () => guilds.map(guildName).join(", ") },
@@ -86,6 +89,7 @@ function checksOf(options: SetupOptions): Check[] {
 		{ title: "rank", run: () => checkRank(guild) },
 		{ title: "Administrator roles", run: () => checkAdministratorRoles(guild) },
 		{ title: "channels", run: () => checkChannels(guild) },
+		...settingChecks(settings.state(guild.id), () => guild),
 		...(seesAllGuilds ? referenceChecks(toml, () => guilds) : []),
 	];
 }

@@ -44,11 +44,11 @@ export function startStore(options: StoreOptions): Store {
 /** Resolves with a description of the database, or rejects with a CheckFailed. Takes no claim from a running bot. */
 export async function checkStore(
 	settings: StoreSettings,
-	options: { migrations?: readonly Migration[]; timeoutMs?: number } = {},
+	options: { migrations?: readonly Migration[] } & Parameters<typeof checkDatabase>[2] = {},
 ): Promise<string> {
 	const issues = storeIssues(settings);
 	if (issues.length > 0) throw new CheckFailed(issues.join("; "));
-	return checkDatabase(databaseOf(settings, ""), options.migrations ?? migrations, options.timeoutMs);
+	return checkDatabase(databaseOf(settings, ""), options.migrations ?? migrations, options);
 }
 
 function databaseOf({ databaseUrl: url, schema, directory }: StoreSettings, instance: string) {

@@ -22,6 +22,7 @@ import { memberActivityTable } from "./tables/member-activity.ts";
 import { raidModesTables } from "./tables/raid-modes.ts";
 import { reportsTables } from "./tables/reports.ts";
 import { secretsTable } from "./tables/secrets.ts";
+import { settingVersionsTable } from "./tables/setting-versions.ts";
 import { spamTables } from "./tables/spam-incidents.ts";
 import { tempBansTable } from "./tables/temp-bans.ts";
 import { toolCallsTable } from "./tables/tool-calls.ts";
@@ -37,6 +38,7 @@ const tables = [
 	memberActivityTable,
 	conversationsTable,
 	guildSettingsTable,
+	settingVersionsTable,
 	tempBansTable,
 	guildPicturesTables,
 	guildBackupsTables,

@@ -16,6 +16,7 @@ import type { TomlSettings } from "../config/settings.ts";
 import type { Toolset } from "../config/tool-choice.ts";
 import type { GuildDocuments } from "../guild-documents/guild-documents.ts";
 import type { Output } from "../results/result.ts";
+import type { GuildSettings } from "../settings/guild-settings.ts";
 import type { Store } from "../store/store.ts";
 import type { Audit } from "./audit.ts";
 import type { CaseDraft, CaseRecorder } from "./case-record.ts";
@@ -42,6 +43,7 @@ export interface BotContext {
 	audit: Pick<Audit, "recent">;
 	self: Self;
 	locks: Locks;
+	settings: GuildSettings;
 	guildDocuments: GuildDocuments;
 	people: People;
 	/** Guilds that tools may access. Undefined: all. */
@@ -99,7 +101,16 @@ export interface ToolContext
 	extends Pick<BotContext, "people">,
 		Pick<
 			BotContext,
-			"connection" | "audit" | "self" | "locks" | "guildDocuments" | "principal" | "draft" | "approvedBy" | "tempBans"
+			| "connection"
+			| "audit"
+			| "self"
+			| "locks"
+			| "settings"
+			| "guildDocuments"
+			| "principal"
+			| "draft"
+			| "approvedBy"
+			| "tempBans"
 		> {
 	discord: Client<true>;
 	/** Of a call with `where`. */

@@ -13,7 +13,14 @@ import type { BotTool, Self } from "../tool/context.ts";
 import { readTool } from "../tool/define.ts";
 import { tool } from "../tool/pipeline.ts";
 import { accessors } from "../tool/search/offered-tools.ts";
-import { describeWay, documentTool, findOtherWay, hasDocument, nothing } from "../tool/search/other-ways.ts";
+import {
+	describeWay,
+	documentTool,
+	findOtherWay,
+	hasDocument,
+	nothing,
+	settingTool,
+} from "../tool/search/other-ways.ts";
 import { searchTools } from "../tool/search/tool-search.ts";
 
 const maxPurposes = 10;
@@ -87,10 +94,11 @@ function otherWay(question: string, { tools, beyond, listed, toml }: Self, calle
 	const namesOf = (some: readonly BotTool[]) => new Set(some.map(({ name }) => name));
 	const way = findOtherWay(question, namesOf(tools), namesOf(beyond));
 	if (!way) return undefined;
+	const calls = (wanted: string) => tools.filter(({ name }) => name === wanted).map((tool) => callOf(tool, listed));
+	if (way.setting) return [`${calls(settingTool).join()} with settings such as ${way.setting}`];
 	if (!hasDocument(way, toml)) return [describeWay(way, toml)];
-	const plan = tools.filter(({ name }) => name === documentTool).map((tool) => callOf(tool, listed));
 	const apply = beyond.filter(({ name }) => name === "apply_guild").map((tool) => neededFor(tool, caller));
-	return [`${plan.join()} with a document such as ${way.document}`, ...apply];
+	return [`${calls(documentTool).join()} with a document such as ${way.document}`, ...apply];
 }
 
 function linesOf(tool: BotTool, listed: readonly BotTool[]): string[] {

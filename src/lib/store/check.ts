@@ -5,19 +5,30 @@ import { CheckFailed } from "../program/check.ts";
 import { within } from "../wait.ts";
 import type { Database } from "./database.ts";
 import { StoreFailure } from "./errors.ts";
-import type { Inspection } from "./inspect.ts";
+import type { Inspection, Reading } from "./inspect.ts";
 import { checkHistory, type DatabaseName, type Migration } from "./migrations.ts";
+import { type Sql, statementsOf } from "./statement.ts";
 
-/** Resolves with a description; rejects with a CheckFailed. `timeoutMs` limits connecting and reading. */
+interface DatabaseCheck {
+	/** Limits connecting and reading. Default: 10 seconds. */
+	timeoutMs?: number | undefined;
+	/** Reads the tables, if they are up to date. */
+	read?: ((sql: Sql) => Promise<void>) | undefined;
+}
+
+/** Resolves with a description; rejects with a CheckFailed. */
 export async function checkDatabase(
 	database: Database,
 	migrations: readonly Migration[],
-	timeoutMs = 10_000,
+	{ timeoutMs = 10_000, read }: DatabaseCheck = {},
 ): Promise<string> {
 	const { where } = database;
 	const timeout = new AbortController();
+	const readCurrent: Reading = async (sql, applied) => {
+		if (applied.length === migrations.length) await read?.(statementsOf({ run: (statement) => statement(sql) }));
+	};
 	try {
-		const inspection = await within(timeoutMs, database.inspect(timeout.signal));
+		const inspection = await within(timeoutMs, database.inspect(timeout.signal, readCurrent));
 		if (inspection === "late")
 			throw new CheckFailed(`the database did not answer within ${timeoutMs / 1000} seconds: ${where}`);
 		const { version, applied } = inspection;

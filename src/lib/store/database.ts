@@ -2,7 +2,7 @@
 
 import type { SQL } from "bun";
 import type { DbError } from "./errors.ts";
-import type { Inspection } from "./inspect.ts";
+import type { Inspection, Reading } from "./inspect.ts";
 import type { DatabaseName } from "./migrations.ts";
 
 export interface User {
@@ -20,7 +20,7 @@ export interface Database extends DatabaseName {
 	/** Connects, claims if `claims`, creates what holds the tables. StoreFailure if another has the claim. */
 	open(signal: AbortSignal): Promise<Session>;
 	/** Changes and locks nothing. CheckFailed if rights are missing. An abort closes the connection. */
-	inspect(signal: AbortSignal): Promise<Inspection>;
+	inspect(signal: AbortSignal, read?: Reading): Promise<Inspection>;
 	/** Undefined for an error that the database did not report, which is a bug. */
 	explain(error: unknown): DbError | undefined;
 }

@@ -13,8 +13,11 @@ export interface Inspection {
 	applied: readonly Applied[] | "no file" | "no schema";
 }
 
+/** Reads tables, if there are any. */
+export type Reading = (sql: SQL, applied: readonly Applied[]) => Promise<void>;
+
 /** `variable` names the file or its directory. CheckFailed if the file cannot be written. */
-export async function inspectSqlite(file: string, variable: string): Promise<Inspection> {
+export async function inspectSqlite(file: string, variable: string, read?: Reading): Promise<Inspection> {
 	requireWritable(existing(dirname(file)), "directory", variable);
 	const exists = existsSync(file);
 	if (exists) requireWritable(file, "file", variable);
@@ -31,10 +34,16 @@ export async function inspectSqlite(file: string, variable: string): Promise<Ins
 				EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'migrations') AS "hasTables"`;
 		const version = found?.version ?? "";
 		if (!exists) return { version, applied: "no file" };
-		return { version, applied: found?.hasTables ? await selectApplied(data) : [] };
+		return { version, applied: found?.hasTables ? await appliedIn(data, read) : [] };
 	} finally {
 		await data.close();
 	}
+}
+
+async function appliedIn(sql: SQL, read: Reading | undefined): Promise<readonly Applied[]> {
+	const applied = await selectApplied(sql);
+	await read?.(sql, applied);
+	return applied;
 }
 
 function existing(path: string): string {
@@ -61,19 +70,19 @@ function requireWritable(path: string, kind: "directory" | "file", variable: str
 }
 
 /** CheckFailed if rights are missing. An abort closes the connection. */
-export async function inspectPostgres(place: PostgresPlace, signal: AbortSignal): Promise<Inspection> {
+export async function inspectPostgres(place: PostgresPlace, signal: AbortSignal, read?: Reading): Promise<Inspection> {
 	const pool = new SQL({ url: place.url, max: 1, bigint: true });
 	const cut = () => void pool.close({ timeout: 0 });
 	signal.addEventListener("abort", cut, { once: true });
 	try {
-		return await pool.begin("read only", (connection) => inspectSchema(connection, place));
+		return await pool.begin("read only", (connection) => inspectSchema(connection, place, read));
 	} finally {
 		signal.removeEventListener("abort", cut);
 		await pool.close({ timeout: 0 });
 	}
 }
 
-async function inspectSchema(sql: SQL, place: PostgresPlace): Promise<Inspection> {
+async function inspectSchema(sql: SQL, place: PostgresPlace, read?: Reading): Promise<Inspection> {
 	const { schema, variables } = place;
 	const { where } = describePlace(place);
 	const [server]: { version: string; isReadOnly: boolean; mayCreateSchema: boolean }[] = await sql`
@@ -102,5 +111,5 @@ async function inspectSchema(sql: SQL, place: PostgresPlace): Promise<Inspection
 	// Distributions append their own name in brackets.
 	const version = server?.version.split(" ")[0] ?? "";
 	if (!found) return { version, applied: "no schema" };
-	return { version, applied: found.hasTables ? await selectApplied(sql) : [] };
+	return { version, applied: found.hasTables ? await appliedIn(sql, read) : [] };
 }

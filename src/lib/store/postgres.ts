@@ -67,7 +67,7 @@ export function createPostgres(place: PostgresPlace, user: User): Database {
 				signal.removeEventListener("abort", cut);
 			}
 		},
-		inspect: (signal) => inspectPostgres(place, signal),
+		inspect: (signal, read) => inspectPostgres(place, signal, read),
 	};
 }
 

@@ -41,7 +41,7 @@ export function createSqlite(place: SqlitePlace, { instance, claims }: User): Da
 				throw error;
 			}
 		},
-		inspect: () => inspectSqlite(file, variable),
+		inspect: (_, read) => inspectSqlite(file, variable, read),
 	};
 }
 

@@ -83,28 +83,17 @@ const inToml: [lines: string, expected: string, line?: number][] = [
 	['timezone = "UTC\u200b"', 'timezone: expected an IANA time zone such as "Europe/Berlin", received "UTC\\u200b"'],
 	['command_prefix = ""', 'command_prefix: expected 1 to 10 characters without white space, received ""'],
 	// Only the key was switched on, and not the section above it.
-	[
-		`[mcp]\n# [auto_role]\n\n# The role.\nto_role = "${id}"`,
-		"mcp.to_role: is not a known key here; it belongs to [auto_role]",
-	],
-	[
-		"[features]\nauto_role = true\n# [auto_role]\n",
-		"features.auto_role: is on, and there is no section [auto_role]",
-		3,
-	],
+	["[mcp]\n# [backup]\n\n# How many.\nkeep = 3", "mcp.keep: is not a known key here; it belongs to [backup]"],
+	["[features]\ngame = true\n# [game]\n", "features.game: is on, and there is no section [game]", 3],
 	["[features]\nkeep_days = 3", "features.keep_days: is not a known key here; it belongs to [chat]"],
 	['[mcp]\ntimezone = "UTC"', "mcp.timezone: is not a known key here; it belongs to the top of the file"],
-	[
-		'[auto_role]\nmin_messages = 1\nto_role = "your-role-id"',
-		'auto_role.to_role: is still the placeholder "your-role-id". What belongs there: The id of the role they get.',
-	],
 	[
 		`[game]\nchargeback = true\nrestricted_role = "${id}"\nstaff_channel = "${id}"\nstaff_roles = ["your-role-id"]`,
 		'game.staff_roles: expected at least one role while game.chargeback is true; is still the placeholder "your-role-id". What belongs there: The ids of the roles',
 	],
 	[
-		'[welcome]\nchannel = "your-own-words"',
-		'welcome.channel: is still a placeholder: what begins "your-" counts as not filled in. What belongs there: The id of the channel',
+		`[game]\nchargeback = true\nrestricted_role = "${id}"\nstaff_channel = "${id}"\nstaff_roles = ["your-own-words"]`,
+		'while game.chargeback is true; is still a placeholder: what begins "your-" counts as not filled in. What belongs there: The ids of the roles',
 	],
 	[
 		'[ai.providers.mine]\nurl = "https://ai.example/v1"\nmodel = "m"\napi_key_env = "MINE_API_KEY"',
@@ -129,10 +118,10 @@ test.each([
 	// A header that was renamed, and its keys: they stand where they belong.
 	'[ai.providers.new]\n# [ai.providers.old]\nurl = "https://ai.example/v1"\nmodel = "m"',
 	"[mcp]\n# [chat]\naudit_days = 3\n[chat]\nkeep_days = 3",
-	"# [auto_role]\n# to_role = 3\n[chat]\nkeep_days = 3",
+	"# [backup]\n# keep = 3\n[chat]\nkeep_days = 3",
 	'# """\n# [chat]\n[features]\nchat = true',
 	`[game.donators.tiers]\n# [chat]\ngold = "${id}"`,
-	`# [auto_role]\n[game.donators.tiers]\nto_role = "${id}"`,
+	`# [backup]\n[game.donators.tiers]\nkeep = "${id}"`,
 	'[mcp.tools]\ndeny = ["list_donators", "sync_donators", "ban"]',
 ])("config.toml with %j is in order", (lines) => {
 	expect(issuesIn(lines)).toEqual([]);

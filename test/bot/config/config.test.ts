@@ -1,9 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import * as v from "valibot";
 import { readConfig } from "../../../src/bot/config/config.ts";
-import { toml } from "../../../src/bot/config/settings.ts";
 import { deniableTools } from "../../../src/bot/features/index.ts";
 import { defaultLogOptions } from "../../../src/lib/log.ts";
 import { issuesIn, issuesOf, read, within } from "./instance.ts";
@@ -49,7 +47,7 @@ test("what is not said has its default", () => {
 			command_prefix: "!",
 			commands: "global",
 			timezone: "UTC",
-			features: { game: false, auto_role: false, join_role: false, welcome: false, moderation: false, chat: false },
+			features: { game: false, moderation: false, chat: false },
 			mcp: {
 				audit_days: 90,
 				read_only: false,
@@ -97,28 +95,11 @@ timezone = "Europe/Berlin"
 
 [features]
 game = true
-auto_role = true
-join_role = true
-welcome = true
 moderation = true
 chat = false
 
 [game]
 verify = false
-
-[auto_role]
-from_role = "${id}3"
-to_role = "${id}4"
-min_age = "3d"
-min_messages = 10
-require_all = false
-
-[join_role]
-role = "${id}5"
-
-[welcome]
-channel = "${id}6"
-message = "Hello {user}"
 
 [moderation]
 log_channel = "${id}7"
@@ -176,8 +157,6 @@ reasoning = { effort = "low" }
 			mcp: { audit_days: 30 },
 			backup: { every: 43_200_000, keep: 3, alarm_deletions: 0, alarm_window: 30_000 },
 			game: { verify: false },
-			auto_role: { min_age: 259_200_000, min_messages: 10, require_all: false },
-			welcome: { message: "Hello {user}" },
 		},
 	});
 });
@@ -205,15 +184,12 @@ test("personality.txt is read where it is there, and one that is named must be",
 	expect(issuesOf(() => read(long)).join()).toContain("is longer than 64 KiB");
 });
 
-test.each(["game", "auto_role", "join_role", "welcome", "moderation"])(
-	"%s that is on without its section is an issue, shown where it stands",
-	(feature) => {
-		const column = " ".repeat(`    3: ${feature} = `.length);
-		expect(issuesIn(`[features]\n${feature} = true`)).toEqual([
-			`config.toml: features.${feature}: is on, and there is no section [${feature}]\n    3: ${feature} = true\n${column}^`,
-		]);
-	},
-);
+test.each(["game", "moderation"])("%s that is on without its section is an issue, shown where it stands", (feature) => {
+	const column = " ".repeat(`    3: ${feature} = `.length);
+	expect(issuesIn(`[features]\n${feature} = true`)).toEqual([
+		`config.toml: features.${feature}: is on, and there is no section [${feature}]\n    3: ${feature} = true\n${column}^`,
+	]);
+});
 
 test("an issue of config.toml shows its line, with a caret under the value", () => {
 	const issues = issuesIn(`
@@ -224,16 +200,16 @@ timezone = "no"
 features.gmae = true
 [mcp]
 audit_days = "90"
-[auto_role]
-"to_role" = "12"
-min_age = "three days"`).join("\n");
+"audit_channel" = "12"
+[backup]
+every = "three days"`).join("\n");
 	for (const issue of [
 		'timezone: expected an IANA time zone such as "Europe/Berlin", received "Berlin"\n    3: timezone = "Berlin"   # home\n                  ^',
 		'note: is not a known key\n    4: note = """\n              ^',
 		"features.gmae: is not a known key; did you mean game?\n    7: features.gmae = true\n                       ^",
 		'mcp.audit_days: expected a number, received "90"; leave out the quotation marks\n    9: audit_days = "90"\n                    ^',
-		'auto_role.to_role: expected an id of 17 to 20 digits, received "12"\n    11: "to_role" = "12"\n                    ^',
-		'auto_role.min_age: expected a duration such as "30m", "12h" or "3d", received "three days"\n    12: ',
+		'mcp.audit_channel: expected an id of 17 to 20 digits, received "12"\n    10: "audit_channel" = "12"\n                          ^',
+		'backup.every: expected a duration such as "30m", "12h" or "3d", received "three days"\n    12: ',
 	])
 		expect(issues).toContain(issue);
 });
@@ -436,23 +412,4 @@ test("an .env that cannot be read, and a CONFIG_DIR that is a file, are issues",
 		expect(issuesAt(directory, { DISCORD_TOKEN: token })).toBe(".env: the file cannot be read (EISDIR)");
 		expect(issuesAt(join(directory, "config.toml"))).toContain("there is no directory");
 	});
-});
-
-test.each([
-	[{ message: "Hi {usr}!" }, /expected no other braces than \{user\}/],
-	[{ summary: "Hi {user}!" }, /expected no other braces than \{count\}/],
-])("in a greeting, braces that nothing fills in are an issue (%#)", (keys, message) => {
-	const parse = (more: object) => {
-		const welcome = { channel: id, ...more };
-		return v.safeParse(toml, { bot_name: "Cook", welcome });
-	};
-	expect(parse(keys).issues?.[0]?.message).toMatch(message);
-	const summary = "{count}, {member_count}";
-	const known = { message: "Hi {user} of {guild}", summary };
-	expect(parse(known).success).toBe(true);
-});
-
-test("a role that is given for itself is an issue", () => {
-	const lines = `[auto_role]\nmin_messages = 1\nfrom_role = "${id}"\nto_role = "${id}"`;
-	expect(issuesIn(lines)).toEqual([expect.stringContaining("auto_role.to_role: is the same role as from_role")]);
 });

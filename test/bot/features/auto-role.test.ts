@@ -52,15 +52,13 @@ async function sceneOn({ rules = { min_age: "3d", min_messages: 3 }, ...options 
 	let feature: ReturnType<typeof createAutoRole>;
 	const bot = await startFeature({
 		settings(simulator) {
-			const { features, ...sections } = (options.sections?.(simulator) ?? {}) as { features?: object };
 			return {
-				features: { auto_role: true, ...features },
 				auto_role: {
 					from_role: roleNamed(simulator, "Newcomer").id,
 					to_role: roleNamed(simulator, "Regular").id,
 					...rules,
 				},
-				...sections,
+				...options.sections?.(simulator),
 			};
 		},
 		create(given: FeatureOptions) {
@@ -219,8 +217,13 @@ test("all flushes requested during a flush are one", async () => {
 		writes += 1;
 		return held.promise;
 	};
-	const activity = new ActivityBuffer({ sql }, recordLog().log, "1");
-	activity.addHolder({ id: "2", guild: { id: "3" } } as GuildMember);
+	const activity = new ActivityBuffer({
+		store: { sql },
+		log: recordLog().log,
+		guildId: "3",
+		settings: { to_role: "1" },
+	});
+	activity.addHolder({ id: "2" } as GuildMember);
 	const flushes = [activity.flush()];
 	await until("it writes", () => writes === 1);
 	for (let at = 0; at < 10; at++) flushes.push(activity.flush());

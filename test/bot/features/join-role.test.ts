@@ -12,10 +12,7 @@ const longAgo = "2020-01-01T00:00:00.000Z";
 
 async function startJoinRole(changes: Partial<FeatureSetup> = {}) {
 	const bot = await startFeature({
-		settings: (simulator) => ({
-			features: { join_role: true },
-			join_role: { role: roleNamed(simulator, "Newcomer").id },
-		}),
+		settings: (simulator) => ({ join_role: { role: roleNamed(simulator, "Newcomer").id } }),
 		create: (options) => createJoinRole(options, { scanIntervalMs: 5, saveIntervalMs: 10, backOffMs: [5, 20] }),
 		...changes,
 		prepare(simulator) {
@@ -98,7 +95,7 @@ test("a part of each rate limit is left to others", async () => {
 test("a member restricted by a chargeback gets the role when the restriction ends", async () => {
 	await using world = await startJoinRole({
 		settings: (simulator) => ({
-			features: { join_role: true, game: true },
+			features: { game: true },
 			join_role: { role: roleNamed(simulator, "Newcomer").id },
 			game: { restricted_role: roleNamed(simulator, "Regular").id },
 		}),

@@ -3,12 +3,14 @@
 import * as v from "valibot";
 import type { Feature, FeatureOptions } from "../../../src/bot/commands/feature.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
+import { GuildSettings } from "../../../src/bot/settings/guild-settings.ts";
 import { type Store, startStore } from "../../../src/bot/store/store.ts";
 import { Connection } from "../../../src/discord/connection/connection.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
 import type { Simulator, SimulatorOptions } from "../../../src/simulator/simulator.ts";
 import type { Member, Role } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
+import { splitSettings } from "../../support/guild-settings.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import type { Place } from "../../support/stores.ts";
@@ -17,7 +19,7 @@ import { until } from "../../support/until.ts";
 export interface FeatureSetup {
 	/** Default: SQLite in a new directory. */
 	place?: Pick<Place, "settings">;
-	/** The keys of config.toml, beside the bot's name. */
+	/** The keys of config.toml beside the bot's name, and of the guild's settings, in sections. */
 	settings?(simulator: Simulator): Record<string, unknown>;
 	create(options: FeatureOptions, simulator: Simulator): Feature | undefined;
 	simulator?: SimulatorOptions;
@@ -72,12 +74,23 @@ export async function startFeature(setup: FeatureSetup) {
 			requestsPerSecond: setup.requestsPerSecond ?? 1_000_000,
 		});
 		const { personality, ...given } = setup.given ?? {};
-		const settings = { bot_name: "Alpha", ...setup.settings?.(simulator) };
+		const { toml: sections, stored } = splitSettings(setup.settings?.(simulator) ?? {});
 		// A bot that is killed and waits in its mutex does not block the next one.
 		const mutex = new KeyedMutex();
-		const config = botConfig({ personality, toml: v.parse(toml, settings) });
+		const config = botConfig({ personality, toml: v.parse(toml, { bot_name: "Alpha", ...sections }) });
+		const guildSettings = new GuildSettings({ store, mutex, log });
+		await guildSettings.change(guild.id, stored, { userId: null, door: "test" });
 		const feature = setup.create(
-			{ callAs: noTools, config, connection, log, mutex, ...given, store: setup.store?.(store) ?? store },
+			{
+				callAs: noTools,
+				config,
+				settings: guildSettings,
+				connection,
+				log,
+				mutex,
+				...given,
+				store: setup.store?.(store) ?? store,
+			},
 			simulator,
 		);
 		if (!feature) throw new Error("the feature is off");
@@ -86,7 +99,7 @@ export async function startFeature(setup: FeatureSetup) {
 		await until("the bot is ready", () => connection.ready);
 		if (setup.withMembers !== false)
 			await until("its members are known", () => connection.guilds.every((one) => connection.hasAllMembers(one)));
-		return { feature, connection, store, opened };
+		return { feature, connection, store, opened, settings: guildSettings };
 	}
 	const start = async () => {
 		running = await startOnce();
@@ -113,6 +126,9 @@ export async function startFeature(setup: FeatureSetup) {
 		start,
 		get store() {
 			return current().store;
+		},
+		get settings() {
+			return current().settings;
 		},
 		get connection() {
 			return current().connection;

@@ -10,6 +10,7 @@ import { fillTemplate, greetingFrom } from "../../../src/bot/features/greeting.t
 import { createWelcome, type WelcomeTiming } from "../../../src/bot/features/welcome.ts";
 import { startAiProvider } from "../../../src/simulator/ai/ai-provider.ts";
 import { botConfig } from "../../support/bot-config.ts";
+import { storeSettings } from "../../support/guild-settings.ts";
 import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { startSimulator } from "../../support/simulator.ts";
@@ -33,10 +34,7 @@ interface SceneOptions {
 async function startScene(options: SceneOptions = {}) {
 	const { personality } = options;
 	const stage = await startFeature({
-		settings: (simulator) => ({
-			features: { welcome: true },
-			welcome: { channel: simulator.channel(general).id, ...options.settings },
-		}),
+		settings: (simulator) => ({ welcome: { channel: simulator.channel(general).id, ...options.settings } }),
 		prepare: (simulator) => {
 			if (options.locale) simulator.guild("The Cooks").preferred_locale = options.locale;
 		},
@@ -266,21 +264,20 @@ test("in a raid the tools answer, everyone gets the join role, and the channel h
 	const guild = simulator.guild("The Cooks");
 	const [role] = [...guild.roles.values()].filter(({ name }) => name === "Newcomer");
 	if (!role) throw new Error("there is no such role");
-	const bot = startBot(
-		botConfig({
-			discordToken: simulator.bot("alpha").token,
-			discordApiUrl: simulator.api,
-			guildId: guild.id,
-			toml: v.parse(toml, {
-				bot_name: "Alpha",
-				features: { join_role: true, welcome: true, auto_role: true },
-				join_role: { role: role.id },
-				auto_role: { to_role: role.id, min_messages: 100 },
-				welcome: { channel: simulator.channel(general).id },
-			}),
-		}),
-		recordLog().log,
-	);
+	const config = botConfig({
+		discordToken: simulator.bot("alpha").token,
+		discordApiUrl: simulator.api,
+		guildId: guild.id,
+	});
+	await storeSettings(config.dataDirectory, {
+		[guild.id]: {
+			"join_role.role": role.id,
+			"auto_role.to_role": role.id,
+			"auto_role.min_messages": 100,
+			"welcome.channel": simulator.channel(general).id,
+		},
+	});
+	const bot = startBot(config, recordLog().log);
 	await using _ = { [Symbol.asyncDispose]: () => bot.close() };
 	await until("the bot has loaded", () => bot.loaded);
 	const mcp = await connectTo(bot.url);

@@ -28,7 +28,7 @@ const settings = ({ simulator }: World) => ({
 function guarded({ simulator, guild }: World, { config, connection, store, mutex, log }: FeatureOptions) {
 	const none = {} as never;
 	const self = { name: "Alpha", toml: config.toml, tools: [], listed: [], beyond: [], store };
-	const unused = { audit: { recent: async () => [] }, locks: none, guildDocuments: none, people: none };
+	const unused = { audit: { recent: async () => [] }, locks: none, settings: none, guildDocuments: none, people: none };
 	const context: BotContext = { ...unused, connection, guildId: guild.id, mutex, self, log, principal: undefined };
 	const set = toolSet([ban]);
 	const select = (principal: BotContext["principal"]) => ({ set, context: { ...context, principal } });

@@ -41,6 +41,7 @@ function moderating() {
 				...given,
 				audit: none,
 				self,
+				settings: options.settings,
 				guildDocuments: none,
 				people: none,
 				guildId: undefined,

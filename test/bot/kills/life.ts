@@ -15,6 +15,7 @@ import { type GameServer, startGameServer } from "../../../src/simulator/game/ga
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import type { Member, Guild as SimulatedGuild } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
+import { settingsOf, splitSettings } from "../../support/guild-settings.ts";
 import { Kill, proxy, type Trouble } from "../../support/kills.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
@@ -104,9 +105,14 @@ export async function startLife(
 		timing: { backOffMs: [1, 4], invalidSessionMs: [1, 4], identifyMs: 0 },
 		requestsPerSecond: 1_000,
 	});
-	const config = botConfig({ toml: v.parse(toml, { bot_name: "Alpha", ...settings }) });
+	const { toml: sections, stored } = splitSettings(settings ?? {});
+	const config = botConfig({ toml: v.parse(toml, { bot_name: "Alpha", ...sections }) });
 	const mutex = new KeyedMutex();
-	const feature = create({ config, connection, store, log, mutex, callAs: noTools }, gameServer.url.origin);
+	const guildSettings = await settingsOf({ [simulator.guild("The Cooks").id]: stored });
+	const feature = create(
+		{ config, settings: guildSettings, connection, store, log, mutex, callAs: noTools },
+		gameServer.url.origin,
+	);
 	if (!feature) throw new Error("the feature is off");
 	const opened = connection.open((client) => feature.attach?.(client));
 	await until("the bot is ready", () => connection.ready);

@@ -45,7 +45,7 @@ export const scenarios: Record<string, Scenario> = {
 	"the join role"({ simulator, guild, role, person }) {
 		for (const member of guild.members.values()) member.joined_at = "2020-01-01T00:00:00.000Z";
 		return {
-			settings: { features: { join_role: true }, join_role: { role: role("Newcomer") } },
+			settings: { join_role: { role: role("Newcomer") } },
 			create: (options) => createJoinRole(options, { scanIntervalMs: 5, saveIntervalMs: 10, backOffMs: [5, 20] }),
 			// The life before may still have stored one of its guild.
 			isReady: async ({ sql }) =>
@@ -66,10 +66,7 @@ export const scenarios: Record<string, Scenario> = {
 		});
 		const timing = { sweepIntervalMs: 20, flushIntervalMs: 20, backOffMs: [1, 5] as const };
 		return {
-			settings: {
-				features: { auto_role: true },
-				auto_role: { from_role: role("Newcomer"), to_role: role("Regular"), min_age: "3d" },
-			},
+			settings: { auto_role: { from_role: role("Newcomer"), to_role: role("Regular"), min_age: "3d" } },
 			create: (options) => createAutoRole(options, { ...timing, now: () => clock.now }),
 			async isOver({ sql }) {
 				const { roles, user } = person("zoe");
@@ -415,7 +412,15 @@ function order(tool: string, acts: readonly string[], ...rules: readonly string[
 				const bans = new TempBans(parts);
 				const cases = new Cases({ ...parts, bans, decideAfterMs: 0, settings });
 				const none = {} as never;
-				const unused = { audit: none, self: none, locks: none, guildDocuments: none, people: none, guildId: undefined };
+				const unused = {
+					audit: none,
+					self: none,
+					locks: none,
+					settings: none,
+					guildDocuments: none,
+					people: none,
+					guildId: undefined,
+				};
 				const calls = new PersonCalls({ record() {}, log });
 				calls.begin([...tools, ...createCaseTools({ cases })], {
 					...unused,
@@ -515,6 +520,7 @@ function announcedLock({ simulator, guild }: World): Work {
 			calls.begin(tools, {
 				audit: none,
 				self: none,
+				settings: none,
 				guildDocuments: none,
 				people: none,
 				guildId: undefined,

@@ -15,6 +15,7 @@ import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
 import type { Simulator, SimulatorOptions } from "../../../src/simulator/simulator.ts";
 import type { Account, Guild, Role } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
+import { splitSettings } from "../../support/guild-settings.ts";
 import { recordLog } from "../../support/log.ts";
 import { startWorld } from "../../support/world.ts";
 import { noTools } from "../features/running-feature.ts";
@@ -102,7 +103,8 @@ export async function startActionScene({
 	const world = await startWorld(options, {
 		mcpToken: "a-token",
 		...(requestsPerSecond && { requestsPerSecond }),
-		toml: (simulator) => moderationToml(simulator, settings?.(simulator)),
+		toml: (simulator) => moderationToml(simulator, splitSettings(settings?.(simulator) ?? {}).toml),
+		settings: (simulator) => splitSettings(settings?.(simulator) ?? {}).stored,
 	});
 	const { simulator, guild } = world;
 	const platform = simulator.world;

@@ -23,7 +23,7 @@ async function startGuild() {
 		// Longer than Discord's 3 s, in which a slow machine does not do all of this.
 		timing: { acknowledgeMs: 60_000 },
 		settings: ({ channel, guild }) => ({
-			features: { moderation: true, join_role: true, welcome: true },
+			features: { moderation: true },
 			welcome: { channel: channel("The Cooks/general").id },
 			join_role: { role: [...guild("The Cooks").roles.values()].find(({ name }) => name === "Newcomer")?.id },
 		}),

@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import * as v from "valibot";
 import { toml } from "../../../src/bot/config/settings.ts";
+import { settingTools } from "../../../src/bot/tools/settings.ts";
 import { until } from "../../support/until.ts";
 import { startWorld, type TestWorld } from "../../support/world.ts";
 import { freshName } from "../tool-rows/scene.ts";
@@ -40,7 +41,7 @@ test("without the feature nothing is registered, offered, answered or written", 
 	expect(written.filter(isChange)).toEqual([]);
 	const names = (await world.mcp.listTools()).map(({ name }) => name);
 	const own = offered.tools.map(({ name }) => name);
-	const others = new Set(offered.builtIn.map(({ name }) => name));
+	const others = new Set([...offered.builtIn, ...settingTools].map(({ name }) => name));
 	const added = own.filter((name) => !others.has(name));
 	expect(added.length).toBeGreaterThan(0);
 	expect(names.filter((name) => added.includes(name))).toEqual([]);

@@ -8,16 +8,7 @@ import { invitePermissions, inviteUrl, toolPermissions } from "../../../src/bot/
 import { permissionNames } from "../../../src/discord/permissions.ts";
 
 const settings = (features: Record<string, boolean> = {}) => {
-	const id = "12345678901234567";
-	return v.parse(toml, {
-		bot_name: "Cook",
-		features,
-		game: {},
-		auto_role: { to_role: id, min_messages: 1 },
-		join_role: { role: id },
-		welcome: { channel: id },
-		moderation: {},
-	});
+	return v.parse(toml, { bot_name: "Cook", features, game: {}, moderation: {} });
 };
 
 /** What Discord asks for beside what a tool names. */
@@ -50,7 +41,6 @@ test("a bot is invited with what its tools need, and more for features that are 
 	expect(permissionNames(ofTools)).toHaveLength(toolPermissions.length);
 	expect(permissionNames(ofTools)).not.toContain("ADMINISTRATOR");
 	expect(invitePermissions(settings())).toBe(ofTools);
-	expect(invitePermissions(settings({ auto_role: true }))).toBe(ofTools);
 	expect(permissionNames(invitePermissions(settings({ moderation: true })) & ~ofTools).sort()).toEqual([]);
 });
 

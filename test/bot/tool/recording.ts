@@ -64,6 +64,7 @@ export async function startRecording(options: RecordingOptions) {
 		// The tools of these tests use none of these.
 		self: {} as never,
 		locks: {} as never,
+		settings: {} as never,
 		guildDocuments: {} as never,
 		people: {} as never,
 		principal: undefined,

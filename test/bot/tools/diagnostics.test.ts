@@ -6,8 +6,10 @@ import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
+import { settingTools } from "../../../src/bot/tools/settings.ts";
 import { demoSeed } from "../../../src/simulator/seed.ts";
 import { botConfig } from "../../support/bot-config.ts";
+import { storeSettings } from "../../support/guild-settings.ts";
 import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { startSimulator } from "../../support/simulator.ts";
@@ -38,7 +40,7 @@ test("get_bot_info shows names, connection and tools, and no secret", async () =
 	expect(text).toContain("\nPresence Intent: switched off, not used");
 	expect(text).toContain("\nguilds: 1, shown by list_guilds\n");
 	// find_tools is for bots that do not list all.
-	expect(text).toContain(`\ntools: ${tools.length - 1}, of the toolsets core, `);
+	expect(text).toContain(`\ntools: ${tools.length + settingTools.length - 1}, of the toolsets core, `);
 	expect(text).not.toContain(token);
 });
 
@@ -155,39 +157,33 @@ worldTest("a bot that is timed out, or has no role, is reported as an error", as
 	expect(text).toContain("error: rank: the bot has no role");
 });
 
-test("a missing role or channel of config.toml is an error, and guilds out of reach are not named", async () => {
+test("a setting that names what does not exist is a warning, and guilds out of reach are not named", async () => {
 	await using simulator = await startSimulator();
 	const [cooks, bakers] = ["The Cooks", "The Bakers"].map((name) => simulator.guild(name));
 	const alpha = simulator.world.users.get(simulator.bot("alpha").id);
 	if (!cooks || !bakers || !alpha) throw new Error("the demo's world has all");
 	simulator.world.members.add(bakers, alpha, {});
 	const nobody = "12345678901234567";
-	const config = v.parse(toml, {
-		bot_name: "Alpha",
-		features: { welcome: true, join_role: true },
-		welcome: { channel: simulator.channel("The Cooks/general").id },
-		join_role: { role: nobody },
-		mcp: { toolsets: ["diagnostics"], guilds: [cooks.id] },
-	});
+	const config = v.parse(toml, { bot_name: "Alpha", mcp: { toolsets: ["diagnostics"], guilds: [cooks.id] } });
 	const { log } = recordLog();
-	const bot = startBot(
-		botConfig({
-			discordToken: simulator.bot("alpha").token,
-			discordApiUrl: simulator.api,
-			guildId: cooks.id,
-			toml: config,
-		}),
-		log,
-	);
+	const given = botConfig({
+		discordToken: simulator.bot("alpha").token,
+		discordApiUrl: simulator.api,
+		guildId: cooks.id,
+		toml: config,
+	});
+	await storeSettings(given.dataDirectory, {
+		[cooks.id]: { "welcome.channel": simulator.channel("The Cooks/general").id, "join_role.role": nobody },
+		[bakers.id]: { "join_role.role": nobody },
+	});
+	const bot = startBot(given, log);
 	try {
-		await until("the bot is ready", () => bot.ready);
+		await until("the bot has loaded", () => bot.loaded);
 		const mcp = await connectTo(bot.url);
 		const { text } = await mcp.call("run_setup_check");
 		expect(text).toContain(`ok: guilds: The Cooks (ID: ${cooks.id})\n`);
 		expect(text).toContain("ok: welcome.channel: #general (ID: ");
-		expect(text).toContain(
-			`error: join_role.role: there is no role ${nobody} in The Cooks (ID: ${cooks.id}). Next step: `,
-		);
+		expect(text).toContain(`warning: join_role.role: there is no role ${nobody} in The Cooks (ID: ${cooks.id})`);
 		expect(text).not.toContain("Bakers");
 		const info = await mcp.call("get_bot_info");
 		expect(info.text).toContain("\nguilds: 1, ");

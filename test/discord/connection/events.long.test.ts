@@ -7,6 +7,7 @@ import { startBot } from "../../../src/bot/bot.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { startConnection } from "../../support/connection.ts";
+import { storeSettings } from "../../support/guild-settings.ts";
 import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { parseMetrics, sampleOf } from "../../support/prometheus.ts";
@@ -27,33 +28,35 @@ async function startAlpha() {
 	const staff = simulator.channel("The Cooks/staff").id;
 	const role = (name: string) => [...guild.roles.values()].find((one) => one.name === name)?.id;
 	const recorded = recordLog("info");
-	const bot = startBot(
-		botConfig({
-			discordToken: simulator.bot("alpha").token,
-			discordApiUrl: simulator.api,
-			guildId: guild.id,
-			gameVerifyUrl: "http://127.0.0.1:1",
-			gameVerifySecret: "secret-of-a-test",
-			toml: v.parse(toml, {
-				bot_name: "Alpha",
-				features: { moderation: true, join_role: true, auto_role: true, welcome: true, game: true },
-				moderation: {},
-				join_role: { role: role("Newcomer") },
-				auto_role: { to_role: role("Regular"), min_messages: 1_000 },
-				welcome: { channel: general },
-				game: {
-					verify: true,
-					slash_commands: true,
-					chargeback: true,
-					restricted_role: role("Newcomer"),
-					staff_channel: staff,
-					staff_roles: [role("Staff")],
-				},
-			}),
+	const config = botConfig({
+		discordToken: simulator.bot("alpha").token,
+		discordApiUrl: simulator.api,
+		guildId: guild.id,
+		gameVerifyUrl: "http://127.0.0.1:1",
+		gameVerifySecret: "secret-of-a-test",
+		toml: v.parse(toml, {
+			bot_name: "Alpha",
+			features: { moderation: true, game: true },
+			moderation: {},
+			game: {
+				verify: true,
+				slash_commands: true,
+				chargeback: true,
+				restricted_role: role("Newcomer"),
+				staff_channel: staff,
+				staff_roles: [role("Staff")],
+			},
 		}),
-		recorded.log,
-		{ timing: quickTiming },
-	);
+	});
+	await storeSettings(config.dataDirectory, {
+		[guild.id]: {
+			"join_role.role": role("Newcomer"),
+			"auto_role.to_role": role("Regular"),
+			"auto_role.min_messages": 1_000,
+			"welcome.channel": general,
+		},
+	});
+	const bot = startBot(config, recorded.log, { timing: quickTiming });
 	stack.defer(() => bot.close());
 	await until("its members are loaded", () => recorded.messages().includes("loaded all members of a guild"));
 	const mcp = await connectTo(bot.url);

@@ -53,3 +53,11 @@ export function saveJoinRoleNotes(
 		await upsert(sql, "join_role_marks", ["guild_id"], [mark]);
 	});
 }
+
+/** What was noted while the role was switched on before. */
+export function deleteJoinRoleNotes(store: Pick<Store, "transaction">, guildId: string): Promise<void> {
+	return store.transaction(async (sql) => {
+		await sql`DELETE FROM join_roles_owed WHERE guild_id = ${guildId}`;
+		await sql`DELETE FROM join_role_marks WHERE guild_id = ${guildId}`;
+	});
+}

@@ -10,6 +10,8 @@ export interface OtherWay {
 	unless?: string;
 	/** Of a guild document: an example with this part, where the settings are on. */
 	document?: string;
+	/** Of the guild's settings: an example. */
+	setting?: string;
 	/** Of people. */
 	command?: string;
 	/** All have to be on, for the command or for what the bot does by itself. */
@@ -92,11 +94,11 @@ const otherWays: readonly OtherWay[] = [
 	{
 		asked:
 			/\brole\b.* (?:who|that) joins?\b|\broles?\b.* (?:to|for) (?:all |every )?(?:new|joining) |roles? on join|auto.?role\b/,
-		settings: ["features.join_role"],
+		setting: '{"join_role.role":"@Newcomer"}',
 	},
 	{
 		asked: /\b(?:greet|welcome)\b.* (?:new|joins?|members?|people|users?)\b|greeting|welcome messages?\b/,
-		settings: ["features.welcome"],
+		setting: '{"welcome.channel":"#welcome"}',
 	},
 	{
 		asked:
@@ -182,9 +184,11 @@ export function findOtherWay(
 	const asked = question.toLowerCase().replace(/\s+/g, " ");
 	return otherWays
 		.filter(({ unless }) => !unless || !(tools.has(unless) || beyond.has(unless)))
-		.filter(({ document }) => !document || tools.has(documentTool))
+		.filter(({ document, setting }) => (!document || tools.has(documentTool)) && (!setting || tools.has(settingTool)))
 		.find((way) => way.asked.test(asked));
 }
+
+export const settingTool = "set_settings";
 
 export function hasDocument({ document, settings = [] }: OtherWay, toml: TomlSettings): boolean {
 	return document !== undefined && settings.every((path) => isOn(toml, path));

@@ -103,6 +103,7 @@ export async function startCases(setup: CasesSetup = {}) {
 		self: { toml: { mcp: { sign_in_permission: "MODERATE_MEMBERS", sign_in_roles: [] } } } as never,
 		// These tools use none of these.
 		locks: {} as never,
+		settings: {} as never,
 		guildDocuments: {} as never,
 		people: {} as never,
 		principal: undefined,

@@ -1,0 +1,60 @@
+// The keys of a guild's settings. What belongs to the operator (secrets, ports, providers, limits) is in config.toml.
+// Their descriptions are the texts "setting.<key>".
+
+import * as v from "valibot";
+import type { Permission } from "../../discord/permissions.ts";
+import { whole } from "../../lib/config.ts";
+import { greetingPlaceholders, summaryPlaceholders } from "../config/placeholders.ts";
+import { channelId, duration, flag, roleId, templateOf } from "../config/values.ts";
+
+interface Key {
+	/** Of the JSON value. Without a default the key is unset. */
+	value: v.GenericSchema<unknown, unknown>;
+	/** What its id, or each of its ids, belongs to. A "given role" is one that the bot gives to members. */
+	to?: "channel" | "role" | "given role";
+	/** What the bot needs in the channel, besides VIEW_CHANNEL and SEND_MESSAGES. */
+	needs?: readonly Permission[];
+}
+
+export const keys = {
+	"welcome.channel": { value: v.optional(channelId), to: "channel" },
+	"welcome.message": { value: v.optional(templateOf(greetingPlaceholders)) },
+	"welcome.summary": { value: v.optional(templateOf(summaryPlaceholders)) },
+	"welcome.ai": { value: flag(true) },
+	"join_role.role": { value: v.optional(roleId), to: "given role" },
+	"auto_role.from_role": { value: v.optional(roleId), to: "given role" },
+	"auto_role.to_role": { value: v.optional(roleId), to: "given role" },
+	"auto_role.min_age": { value: v.optional(duration) },
+	"auto_role.min_messages": { value: v.optional(whole(0, 1_000_000)) },
+	"auto_role.require_all": { value: flag(true) },
+} as const satisfies Record<string, Key>;
+
+export type SettingKey = keyof typeof keys;
+
+/** Parsed, with default values. */
+export type Values = { readonly [K in SettingKey]: v.InferOutput<(typeof keys)[K]["value"]> };
+
+export const allKeys = Object.keys(keys) as readonly SettingKey[];
+
+/** Why settings that are valid have no effect, by key. */
+export function withoutEffect(values: Values): readonly (readonly [SettingKey, string])[] {
+	const { "auto_role.to_role": to, "auto_role.from_role": from } = values;
+	const hasCondition = Boolean(values["auto_role.min_age"] || values["auto_role.min_messages"]);
+	const all: [SettingKey, string, boolean][] = [
+		["auto_role.to_role", "has no effect: it is also auto_role.from_role", to !== undefined && to === from],
+		[
+			"auto_role.to_role",
+			"has no effect without auto_role.min_age or auto_role.min_messages",
+			to !== undefined && !hasCondition,
+		],
+	];
+	return all.flatMap(([key, message, holds]): [SettingKey, string][] => (holds ? [[key, message]] : []));
+}
+
+export function isKey(text: string): text is SettingKey {
+	return Object.hasOwn(keys, text);
+}
+
+export function keyOf(key: SettingKey): Key {
+	return keys[key];
+}

@@ -1,0 +1,146 @@
+// Settings together with the guild that they are for: names in place of ids, what the guild does not allow, and how values
+// are shown.
+
+import type { Guild } from "discord.js";
+import { actingPerson } from "../../discord/acting-person.ts";
+import { channelName, roleName } from "../../discord/describe.ts";
+import { bitsIn, requireOf } from "../../discord/permissions.ts";
+import { requireRolesBelowPerson } from "../../discord/role-hierarchy.ts";
+import { oneLine } from "../../discord/text.ts";
+import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
+import { CheckFailed, type Found } from "../../lib/program/check.ts";
+import { ToolError } from "../../lib/tool-error.ts";
+import { thingsNamed } from "../tool/arguments/find-by-name.ts";
+import { type GuildState, InvalidSettings, type Problem, type Stored } from "./guild-settings.ts";
+import { isKey, keyOf, type SettingKey, withoutEffect } from "./keys.ts";
+import { checkReference, type Reference } from "./references.ts";
+
+const place = "the settings";
+
+/** `wanted` with ids in place of "#channel", "@Role" and mentions. Throws InvalidSettings. */
+export function withIds(guild: Guild, wanted: Stored): Stored {
+	const problems: Problem[] = [];
+	const replaced = Object.entries(wanted).map(([key, value]): [string, unknown] => {
+		const { to } = isKey(key) ? keyOf(key) : {};
+		if (!to) return [key, value];
+		const kind = to === "channel" ? "channel" : "role";
+		const idOf = (text: unknown): unknown => {
+			if (typeof text !== "string") return text;
+			const mention = /^<(?:@&|#)(\d{17,20})>$/.exec(text)?.[1];
+			if (mention !== undefined || !/^[@#]./s.test(text)) return mention ?? text;
+			const { only, all } = thingsNamed(guild, { kind, text }, new Map(), false);
+			if (only) return only.id;
+			const ids = all.map(({ id }) => id).join(", ");
+			const message =
+				all.length > 1 ? `several have this name: give an id (${ids})` : `there is no ${kind} of this name`;
+			problems.push({ key, message: `${oneLine(JSON.stringify(text))}: ${message}` });
+			return text;
+		};
+		return [key, Array.isArray(value) ? value.map(idOf) : idOf(value)];
+	});
+	if (problems.length > 0) throw new InvalidSettings(problems);
+	return Object.fromEntries(replaced);
+}
+
+/** Throws InvalidSettings for channels and roles in `wanted` that the bot, or the person, cannot use. Returns warnings. */
+export function requireUsable(guild: Guild, wanted: Stored): readonly Problem[] {
+	const problems: Problem[] = [];
+	const warnings: Problem[] = [];
+	for (const reference of referencesIn(wanted)) {
+		const { key } = reference;
+		try {
+			requireForPerson(guild, reference);
+			const found = checkReference(reference, [guild]);
+			if (typeof found === "object") warnings.push({ key, message: found.warning });
+		} catch (error) {
+			if (!(error instanceof CheckFailed || error instanceof ToolError)) throw error;
+			problems.push({ key, message: error.message });
+		}
+	}
+	if (problems.length > 0) throw new InvalidSettings(problems);
+	return warnings;
+}
+
+/** Whoever sets a role that the bot gives must be able to give it. */
+function requireForPerson(guild: Guild, { to, id }: Reference): void {
+	const person = actingPerson(guild);
+	if (!person) return;
+	if (to === "channel" && isHidden(guild, id)) throw new ToolError(`there is no channel ${id} that you can see`);
+	const role = guild.roles.cache.get(id);
+	if (to !== "given role" || !role) return;
+	requireOf(person, undefined, bitsIn(undefined, ["ManageRoles"]));
+	requireRolesBelowPerson(person, [role]);
+}
+
+type Checked = Omit<GuildState, "version">;
+
+/** What does not count, what has no effect, and what refers to something that the bot cannot use. */
+export function problemsOf(guild: Guild, state: Checked): readonly Problem[] {
+	return settingChecks(state, () => guild).flatMap(({ title, run }) => {
+		const found = run();
+		return typeof found === "object" ? [{ key: title, message: found.warning }] : [];
+	});
+}
+
+/** One for each channel and role. They warn and never fail: what is wrong with one setting does no harm to the bot. */
+export function settingChecks({ stored, values, problems }: Checked, guild: () => Guild | undefined) {
+	const known = [...problems, ...withoutEffect(values).map(([key, message]) => ({ key, message }))];
+	return [
+		...known.map(({ key, message }) => ({ title: key, run: (): Found => ({ warning: message }) })),
+		...referencesIn(stored).map((reference) => ({
+			title: reference.key,
+			run: (): Found => {
+				try {
+					return checkReference(reference, [guild() ?? []].flat());
+				} catch (error) {
+					if (error instanceof CheckFailed) return { warning: error.message };
+					throw error;
+				}
+			},
+		})),
+	];
+}
+
+function referencesIn(stored: Stored): Reference[] {
+	return Object.entries(stored).flatMap(([key, value]) => {
+		const { to, needs = [] } = isKey(key) ? keyOf(key) : {};
+		if (!to) return [];
+		return [value].flat().flatMap((id) => (typeof id === "string" ? { key, to, id, needs, place } : []));
+	});
+}
+
+/** Roles that the bot would give because of `wanted`. */
+export function givenRoles(guild: Guild, wanted: Stored): string[] {
+	return referencesIn(wanted).flatMap(({ to, id }) => {
+		const role = guild.roles.cache.get(id);
+		return to === "given role" && role ? [roleName(role)] : [];
+	});
+}
+
+/** For models. Undefined: not set. */
+export function describeValue(guild: Guild, key: string, value: unknown): string {
+	if (value === undefined) return "not set";
+	const { to } = isKey(key) ? keyOf(key) : {};
+	if (!to)
+		return typeof value === "boolean" || typeof value === "number" ? String(value) : oneLine(JSON.stringify(value));
+	const names = [value].flat().map((id) => nameOf(guild, to === "channel", String(id)));
+	return names.length === 0 ? "none" : names.join(", ");
+}
+
+function nameOf(guild: Guild, isChannel: boolean, id: string): string {
+	const role = guild.roles.cache.get(id);
+	if (!isChannel) return role ? roleName(role) : `role ${id}, which does not exist`;
+	const channel = visibleChannel(guild, id);
+	return channel ? channelName(channel) : `channel ${id}`;
+}
+
+/** In Discord's Markdown. */
+export function mentionValue(key: SettingKey, value: unknown): string | undefined {
+	const { to } = keyOf(key);
+	if (value === undefined) return undefined;
+	if (!to) return typeof value === "string" ? value : JSON.stringify(value);
+	return [value]
+		.flat()
+		.map((id) => (to === "channel" ? `<#${id}>` : `<@&${id}>`))
+		.join(", ");
+}

@@ -1,0 +1,156 @@
+// The bot's own settings in a guild.
+
+import type { Guild } from "discord.js";
+import * as v from "valibot";
+import { time } from "../../discord/describe.ts";
+import { permitStoring } from "../../discord/rest/rest.ts";
+import { inlineText } from "../../discord/text.ts";
+import { ToolError } from "../../lib/tool-error.ts";
+import { listedAs } from "../../mcp/json-schema.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
+import { render, type Said, said } from "../../texts/texts.ts";
+import { parts, result } from "../results/result.ts";
+import { type Author, type Change, InvalidSettings, type Stored } from "../settings/guild-settings.ts";
+import { allKeys, isKey, keyOf } from "../settings/keys.ts";
+import { describeValue, givenRoles, mentionValue, problemsOf, requireUsable, withIds } from "../settings/of-guild.ts";
+import { flag, guild_id, integer, text } from "../tool/arguments/arguments.ts";
+import type { BotTool, ToolContext } from "../tool/context.ts";
+import { editTool, readTool } from "../tool/define.ts";
+
+const manages = { permissions: [{ permission: "ManageGuild", inGuild: true }] } as const;
+
+const getSettings = readTool({
+	name: "get_settings",
+	toolset: "guild",
+	title: "Show the bot's settings",
+	description:
+		"The bot's own settings in a guild, each with what it does: welcome messages, roles for members and more. `history`: the last 50 changes.",
+	person: manages,
+	input: {
+		guild_id,
+		query: v.optional(text(1, 100, "Only keys with this, such as welcome.")),
+		history: v.optional(flag("The changes instead."), false),
+	},
+	async run({ query = "", history }, { guild, settings }) {
+		if (history) {
+			const revisions = await settings.history(guild.id);
+			if (revisions.length === 0) return "Nothing was ever set.";
+			return revisions.map(({ version, changed_at, changed_by, door, changes }) => {
+				const who = changed_by === null ? "an assistant" : `user ${changed_by}`;
+				const what = changes.map((one) => describeChange(guild, one)).join("; ");
+				return `version ${version}, ${time(changed_at)}, by ${who} with ${door}: ${what}`;
+			});
+		}
+		const state = settings.state(guild.id);
+		const shown = allKeys.filter((key) => key.includes(query.toLowerCase()));
+		if (shown.length === 0)
+			throw new ToolError(`No key has ${JSON.stringify(query)} in it. The keys: ${allKeys.join(", ")}.`);
+		const problems = problemsOf(guild, state).filter(({ key }) => key.includes(query.toLowerCase()));
+		return [
+			`Settings, version ${state.version}. set_settings changes them; null stands for the default.`,
+			...shown.map((key) => {
+				const value = state.stored[key];
+				const standard = v.getDefault(keyOf(key).value as never) as unknown;
+				const now =
+					value === undefined && standard !== undefined ? `${standard} (default)` : describeValue(guild, key, value);
+				return `${key}: ${now}. ${render(said(`setting.${key}`), "en")}.`;
+			}),
+			...problems.map(({ key, message }) => `Problem with ${key}: ${message}.`),
+		];
+	},
+});
+
+const setSettings = editTool({
+	name: "set_settings",
+	toolset: "guild",
+	title: "Change the bot's settings",
+	description:
+		'Change several of the bot\'s settings in a guild, such as {"welcome.channel":"#hello"}. get_settings describes the keys.',
+	lock: ({ guild_id }, { guildId }) => [`settings of ${guild_id || guildId}`],
+	person: manages,
+	input: {
+		guild_id,
+		settings: v.optional(
+			v.pipe(
+				v.record(v.string(), v.unknown()),
+				listedAs({ type: "object", description: "Values by key; null: the default. #channel and @Role will do." }),
+			),
+		),
+		restore_version: v.optional(integer(1, 2 ** 31, "All settings as they were in this version.")),
+	},
+	destructive({ settings = {} }, { guild }) {
+		const roles = givenRoles(guild, knownIds(guild, settings));
+		return roles.length > 0 ? `lets the bot give members ${roles.join(", ")}` : undefined;
+	},
+	async plan({ settings: given, restore_version }, context) {
+		const { guild, settings } = context;
+		if ((given === undefined) === (restore_version === undefined))
+			throw invalidParameters(["settings, restore_version: expected one of the two"]);
+		const wanted =
+			restore_version === undefined
+				? orRefuse(() => withIds(guild, given ?? {}))
+				: await settings.restoring(guild.id, restore_version);
+		if (!wanted) throw new ToolError(`There is no version ${restore_version}: get_settings with history lists them.`);
+		const changes = orRefuse(() => settings.changes(guild.id, wanted));
+		const changed = Object.fromEntries(changes.map(({ key, after }) => [key, after ?? null]));
+		const warnings = orRefuse(() => requireUsable(guild, changed));
+		const notes = warnings.map(({ key, message }) => `Warning for ${key}: ${message}.`);
+		return {
+			preview: parts(...describe(guild, changes), ...notes),
+			async act() {
+				permitStoring();
+				await settings.change(guild.id, wanted, authorOf(context));
+				const others = problemsOf(guild, settings.state(guild.id)).filter(({ key }) => key in changed);
+				return parts(
+					...describe(guild, changes),
+					...others.map(({ key, message }) => `Problem with ${key}: ${message}.`),
+				);
+			},
+		};
+	},
+});
+
+export const settingTools: readonly BotTool[] = [getSettings, setSettings];
+
+function describe(guild: Guild, changes: readonly Change[]) {
+	if (changes.length === 0)
+		return [result("Nothing to change: all of it is so already.", said("result.settings_same"))];
+	return changes.map((one) => result(describeChange(guild, one), saidChange(one)));
+}
+
+function describeChange(guild: Guild, { key, before, after }: Change): string {
+	return `${key}: ${describeValue(guild, key, before)} → ${describeValue(guild, key, after)}`;
+}
+
+/** For people. */
+export function saidChange({ key, before, after }: Change): Said {
+	const shown = (value: unknown) => {
+		const text = isKey(key) ? mentionValue(key, value) : JSON.stringify(value);
+		return text === undefined ? said("setting.unset") : inlineText(text, 200);
+	};
+	const label = isKey(key) ? said(`setting.${key}`) : key;
+	return said("result.setting", { label, before: shown(before), after: shown(after) });
+}
+
+function authorOf({ principal }: Pick<ToolContext, "principal">): Author {
+	return { userId: principal?.person?.id ?? null, door: "set_settings" };
+}
+
+/** Runs before the arguments are checked. */
+function knownIds(guild: Guild, settings: Stored): Stored {
+	try {
+		return withIds(guild, settings);
+	} catch (error) {
+		if (error instanceof InvalidSettings) return {};
+		throw error;
+	}
+}
+
+function orRefuse<T>(work: () => T): T {
+	try {
+		return work();
+	} catch (error) {
+		if (!(error instanceof InvalidSettings)) throw error;
+		throw new ToolError([...error.message.split("\n"), "Nothing was done."].join("\n"));
+	}
+}

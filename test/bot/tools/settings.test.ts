@@ -1,0 +1,224 @@
+// get_settings and set_settings.
+
+import { describe, expect, test } from "bun:test";
+import { PermissionFlagsBits } from "discord.js";
+import { demoSeed } from "../../../src/simulator/seed.ts";
+import { testWith } from "../../support/test-with.ts";
+import { until } from "../../support/until.ts";
+import { channelNamed, memberNamed, roleNamed, roleOverwrite, startWorld } from "../../support/world.ts";
+import { clientOf } from "../person-cast.ts";
+
+const token = "the-token-of-this-mcp-server";
+
+async function startScene() {
+	const world = await startWorld({}, { mcpToken: token });
+	const set = (settings: Record<string, unknown>, more = {}) => world.call("set_settings", { settings, ...more });
+	const get = async (args = {}) => (await world.call("get_settings", args)).text;
+	return { world, set, get, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
+}
+
+const sceneTest = testWith(startScene);
+
+/** Calls as this member. */
+const asPerson = ({ world }: Awaited<ReturnType<typeof startScene>>, name: string) =>
+	clientOf({ world, guild: world.guild, other: world.guild }, world.simulator.user(name).id);
+
+sceneTest("what is set takes effect at once, is described with names, and survives a wrong call", async (scene) => {
+	const { world, set, get } = scene;
+	const general = channelNamed(world, "general");
+	expect(await get({ query: "welcome" })).toContain("welcome.channel: not set. Channel in which everybody");
+	const { text, isError } = await set({ "welcome.channel": "#general", "welcome.message": "Hi {user}" });
+	expect([text, isError]).toEqual([
+		`welcome.channel: not set → #general (ID: ${general.id})\nwelcome.message: not set → "Hi {user}"`,
+		false,
+	]);
+	const { users, members, messages } = world.simulator.world;
+	members.add(world.guild, users.add({ username: "nora" }));
+	await until("she is greeted", () => messages.in(general.id).some(({ content }) => content.startsWith("Hi <@")));
+	await set({ "welcome.channel": "nowhere" });
+	expect(await get({ query: "welcome" })).toContain(`welcome.channel: #general (ID: ${general.id}).`);
+	await set({ "welcome.channel": null });
+	expect(await get({ query: "welcome.channel" })).toContain("welcome.channel: not set.");
+});
+
+sceneTest("a dry run says what would change, and changes nothing", async ({ set, get }) => {
+	const { text } = await set({ "welcome.ai": false }, { dry_run: true });
+	expect(text).toBe("Dry run: nothing was done.\nwelcome.ai: not set → false");
+	expect(await get({ query: "welcome.ai" })).toContain("welcome.ai: true (default).");
+});
+
+sceneTest("what is so already changes nothing", async ({ set, get }) => {
+	await set({ "welcome.ai": false });
+	expect((await set({ "welcome.ai": false })).text).toBe("Nothing to change: all of it is so already.");
+	expect((await get({ history: true })).split("\n")).toHaveLength(1);
+});
+
+sceneTest("the last changes can be read, and a former state restored", async ({ world, set, get }) => {
+	await set({ "welcome.ai": false, "auto_role.min_messages": 5 });
+	await set({ "auto_role.min_messages": 9 });
+	const lines = (await get({ history: true })).split("\n");
+	expect(lines).toEqual([
+		expect.stringMatching(/^version 2, \d{4}-.+, by an assistant with set_settings: auto_role\.min_messages: 5 → 9$/),
+		expect.stringContaining("welcome.ai: not set → false; auto_role.min_messages: not set → 5"),
+	]);
+	const restored = await world.call("set_settings", { restore_version: 1 });
+	expect(restored.text).toBe("auto_role.min_messages: 9 → 5");
+	expect((await get({ history: true })).split("\n")).toHaveLength(3);
+	expect((await world.call("set_settings", { restore_version: 9 })).text).toContain("There is no version 9");
+});
+
+describe("refuses, and stores nothing of the call:", () => {
+	const nobody = "12345678901234567";
+	test.each<[what: string, settings: Record<string, unknown>, said: RegExp]>([
+		[
+			"an unknown key",
+			{ "welcom.channel": "#general" },
+			/^welcom\.channel: is not a known key; did you mean welcome\.channel\?$/m,
+		],
+		["a wrong kind", { "welcome.ai": "yes" }, /^welcome\.ai: expected true or false, received "yes"$/m],
+		[
+			"an unknown channel",
+			{ "welcome.channel": "#nowhere" },
+			/^welcome\.channel: "#nowhere": there is no channel of this name$/m,
+		],
+		[
+			"an id that nothing has",
+			{ "welcome.channel": nobody },
+			/^welcome\.channel: there is no channel 12345678901234567 in The Cooks/m,
+		],
+		["a channel for voice", { "welcome.channel": "#Lounge" }, /^welcome\.channel: #Lounge .* is not a text channel$/m],
+		["a role above the bot", { "join_role.role": "@Owner" }, /^join_role\.role: .*does not rank below/m],
+		[
+			"a text that is too long",
+			{ "welcome.message": "x".repeat(2_001) },
+			/^welcome\.message: expected at most 2000 characters/m,
+		],
+		["other braces", { "welcome.message": "Hi {usr}" }, /^welcome\.message: expected no other braces than \{user\}/m],
+		[
+			"other braces in the summary",
+			{ "welcome.summary": "{user}" },
+			/^welcome\.summary: expected no other braces than \{count\}/m,
+		],
+		["no duration", { "auto_role.min_age": "three days" }, /^auto_role\.min_age: expected a duration such as/m],
+		[
+			"a number out of range",
+			{ "auto_role.min_messages": -1 },
+			/^auto_role\.min_messages: expected a whole number from 0/m,
+		],
+	])("%s", async (_, settings, said) => {
+		await using scene = await startScene();
+		const { world, set, get } = scene;
+		const top = world.simulator.world.roles.add(world.guild, { name: "Owner" });
+		world.simulator.world.roles.move(world.guild, new Map([[top, 99]]));
+		await world.heard();
+		const { text, isError } = await set({ "welcome.ai": false, ...settings });
+		expect(isError).toBe(true);
+		expect(text).toMatch(said);
+		expect(text).toEndWith("Nothing was done.");
+		expect(await get({ history: true })).toBe("Nothing was ever set.");
+	});
+
+	test("both arguments, and none", async () => {
+		await using scene = await startScene();
+		for (const args of [{}, { settings: {}, restore_version: 1 }])
+			expect((await scene.world.call("set_settings", args)).text).toContain("expected one of the two");
+	});
+});
+
+sceneTest("several problems are said at once", async ({ set }) => {
+	const { text } = await set({ "welcome.ai": 1, "join_role.rol": "x" });
+	expect(text.split("\n")).toEqual([
+		expect.stringMatching(/^join_role\.rol: is not a known key; did you mean join_role\.role\?/),
+		expect.stringMatching(/^welcome\.ai: expected true or false/),
+		"Nothing was done.",
+	]);
+});
+
+sceneTest("what has no effect yet is said", async ({ set, get }) => {
+	const { text } = await set({ "auto_role.to_role": "@Regular" });
+	const problem = "Problem with auto_role.to_role: has no effect without auto_role.min_age or auto_role.min_messages.";
+	expect(text).toEndWith(problem);
+	expect(await get({ query: "auto_role" })).toContain(problem);
+	expect((await set({ "auto_role.min_messages": 3 })).text).not.toContain("Problem");
+});
+
+sceneTest("a role that is gone is a problem, and does no harm", async ({ world, set, get }) => {
+	const role = world.simulator.world.roles.add(world.guild, { name: "Brief" });
+	await world.heard();
+	await set({ "join_role.role": role.id });
+	world.simulator.world.roles.remove(world.guild, role);
+	await world.heard();
+	expect(await get({ query: "join_role" })).toContain(
+		`Problem with join_role.role: there is no role ${role.id} in The Cooks`,
+	);
+	expect((await world.call("run_setup_check")).text).toContain(`warning: join_role.role: there is no role ${role.id}`);
+	// Other settings can be changed still.
+	expect((await set({ "welcome.ai": false })).isError).toBe(false);
+});
+
+sceneTest("each guild has its own", async ({ world, set }) => {
+	const bakers = world.simulator.guild("The Bakers");
+	const alpha = world.simulator.world.users.get(world.simulator.bot("alpha").id);
+	if (!alpha) throw new Error("alpha has an account");
+	world.simulator.world.members.add(bakers, alpha, {});
+	await world.heard();
+	await set({ "welcome.ai": false });
+	const { text } = await world.call("get_settings", { guild_id: bakers.id, query: "welcome.ai" });
+	expect(text).toContain("welcome.ai: true (default)");
+	const foreign = await world.call("set_settings", {
+		guild_id: bakers.id,
+		settings: { "welcome.channel": channelNamed(world, "general").id },
+	});
+	expect(foreign.text).toMatch(/there is no channel \d+ in The Bakers/);
+});
+
+describe("in a person's name", () => {
+	sceneTest("it takes Manage Server", async (scene) => {
+		const mcp = asPerson(scene, "zoe");
+		for (const [tool, args] of [
+			["get_settings", {}],
+			["set_settings", { settings: { "welcome.ai": false } }],
+		] as const)
+			expect((await mcp.call(tool, args)).text).toContain("MANAGE_GUILD");
+	});
+
+	sceneTest("a role must rank below the person, and a channel must be visible to them", async (scene) => {
+		const { world } = scene;
+		const { roles, members, channels } = world.simulator.world;
+		const lead = roles.add(world.guild, {
+			name: "Lead",
+			permissions: String(PermissionFlagsBits.ManageGuild | PermissionFlagsBits.ManageRoles),
+		});
+		const zoe = memberNamed(world, "zoe");
+		members.edit(world.guild, zoe, { roles: [...zoe.roles, lead.id] });
+		const staff = channelNamed(world, "staff");
+		channels.edit(staff, {
+			permission_overwrites: [
+				roleOverwrite(world.guild.id, { deny: PermissionFlagsBits.ViewChannel }),
+				roleOverwrite(roleNamed(world, "Staff").id, { allow: PermissionFlagsBits.ViewChannel }),
+			],
+		});
+		await world.heard();
+		const mcp = asPerson(scene, "zoe");
+		const call = async (settings: object) => (await mcp.call("set_settings", { settings })).text;
+		expect(await call({ "join_role.role": roleNamed(world, "Regular").id })).toMatch(/join_role\.role: .*(rank|below)/);
+		expect(await call({ "welcome.channel": staff.id })).toContain("welcome.channel: there is no channel");
+		expect(await call({ "welcome.channel": "#staff" })).toContain("there is no channel of this name");
+		expect(await call({ "welcome.ai": false })).toBe("welcome.ai: not set → false");
+		const history = (await mcp.call("get_settings", { history: true })).text;
+		expect(history).toContain(`by user ${zoe.user.id} with set_settings`);
+	});
+});
+
+test("settings survive a restart, and what only another version knows is kept and shown", async () => {
+	const stored = { "welcome.ai": false, "future.key": [1], "auto_role.min_messages": "many" };
+	await using world = await startWorld({ seed: demoSeed() }, { settings: () => stored });
+	const { text } = await world.call("get_settings");
+	expect(text).toContain("welcome.ai: false.");
+	expect(text).toContain("Problem with future.key: is unknown to this version of the bot, and kept.");
+	expect(text).toContain('Problem with auto_role.min_messages: expected a number, received "many"');
+	await world.call("set_settings", { settings: { "welcome.ai": true } });
+	expect((await world.call("get_settings")).text).toContain("Problem with future.key");
+	await world.call("set_settings", { settings: { "future.key": null } });
+	expect((await world.call("get_settings")).text).not.toContain("future.key");
+});
