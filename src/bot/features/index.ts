@@ -11,12 +11,14 @@ import { settingTools } from "../tools/settings.ts";
 import { createAutoRole } from "./auto-role.ts";
 import { createChat } from "./chat/chat.ts";
 import { createJoinRole } from "./join-role.ts";
+import { createSettingsCommand } from "./settings-command.ts";
 import { createWelcome } from "./welcome.ts";
 
 type CreateFeature = (options: FeatureOptions) => Feature | undefined;
 
 const all: readonly CreateFeature[] = [
 	() => ({ tools: settingTools }),
+	createSettingsCommand,
 	createGame,
 	createAutoRole,
 	createJoinRole,
@@ -50,7 +52,13 @@ const featureTools = [
 export const deniableTools: readonly { name: string }[] = [...tools, ...featureTools.map((name) => ({ name }))];
 
 /** Names of all commands that the bot can register with Discord, including those of features that are off. */
-export const knownCommands: readonly string[] = [verifySlashName, helpCommand.name, ...moderationCommandNames];
+export const knownCommands: readonly string[] = [
+	verifySlashName,
+	helpCommand.name,
+	"settings",
+	"setup",
+	...moderationCommandNames,
+];
 
 export function createFeatures(options: FeatureOptions) {
 	return combineFeatures(all.map((create) => create(options)));

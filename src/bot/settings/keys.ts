@@ -58,3 +58,39 @@ export function isKey(text: string): text is SettingKey {
 export function keyOf(key: SettingKey): Key {
 	return keys[key];
 }
+
+/** How a person gives the value. "lines": a text with one item in each line. */
+export type Kind = "channel" | "channels" | "role" | "roles" | "flag" | "choices" | "number" | "lines" | "text";
+
+interface SchemaParts {
+	type: string;
+	wrapped?: SchemaParts;
+	item?: SchemaParts & { options?: readonly string[] };
+}
+
+function schemaOf(key: SettingKey): SchemaParts {
+	const schema = keyOf(key).value as unknown as SchemaParts;
+	return schema.wrapped ?? schema;
+}
+
+export function kindOf(key: SettingKey): Kind {
+	const { to } = keyOf(key);
+	const { type, item } = schemaOf(key);
+	if (to) return `${to === "channel" ? "channel" : "role"}${type === "array" ? "s" : ""}`;
+	if (type === "boolean") return "flag";
+	if (type === "number") return "number";
+	if (type !== "array") return "text";
+	return item?.options ? "choices" : "lines";
+}
+
+/** Of a key of the kind "choices". */
+export function choicesOf(key: SettingKey): readonly string[] {
+	return schemaOf(key).item?.options ?? [];
+}
+
+/** The part before the dot. */
+export function sectionOf(key: SettingKey): string {
+	return key.split(".")[0] ?? "";
+}
+
+export const sections: readonly string[] = [...new Set(allKeys.map(sectionOf))];

@@ -2,11 +2,12 @@
 // are shown.
 
 import type { Guild } from "discord.js";
+import * as v from "valibot";
 import { actingPerson } from "../../discord/acting-person.ts";
 import { channelName, roleName } from "../../discord/describe.ts";
 import { bitsIn, requireOf } from "../../discord/permissions.ts";
 import { requireRolesBelowPerson } from "../../discord/role-hierarchy.ts";
-import { oneLine } from "../../discord/text.ts";
+import { inlineText, oneLine } from "../../discord/text.ts";
 import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
 import { CheckFailed, type Found } from "../../lib/program/check.ts";
 import { ToolError } from "../../lib/tool-error.ts";
@@ -16,6 +17,7 @@ import { isKey, keyOf, type SettingKey, withoutEffect } from "./keys.ts";
 import { checkReference, type Reference } from "./references.ts";
 
 const place = "the settings";
+const maxShown = 300;
 
 /** `wanted` with ids in place of "#channel", "@Role" and mentions. Throws InvalidSettings. */
 export function withIds(guild: Guild, wanted: Stored): Stored {
@@ -134,13 +136,16 @@ function nameOf(guild: Guild, isChannel: boolean, id: string): string {
 	return channel ? channelName(channel) : `channel ${id}`;
 }
 
-/** In Discord's Markdown. */
+/** As JSON; undefined: unset. */
+export function defaultOf(key: SettingKey): unknown {
+	return v.getDefault(keyOf(key).value as never);
+}
+
+/** For people: mentions, and texts escaped. Undefined: unset. */
 export function mentionValue(key: SettingKey, value: unknown): string | undefined {
-	const { to } = keyOf(key);
 	if (value === undefined) return undefined;
-	if (!to) return typeof value === "string" ? value : JSON.stringify(value);
-	return [value]
-		.flat()
-		.map((id) => (to === "channel" ? `<#${id}>` : `<@&${id}>`))
-		.join(", ");
+	const { to } = keyOf(key);
+	if (!to) return inlineText(typeof value === "string" ? value : [value].flat().join(", "), maxShown);
+	const ids = [value].flat().map((id) => (to === "channel" ? `<#${id}>` : `<@&${id}>`));
+	return ids.length > 0 ? ids.join(", ") : undefined;
 }

@@ -8,11 +8,21 @@ import { inlineText } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
-import { render, type Said, said } from "../../texts/texts.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { joined, render, type Said, said, type Text } from "../../texts/texts.ts";
 import { parts, result } from "../results/result.ts";
-import { type Author, type Change, InvalidSettings, type Stored } from "../settings/guild-settings.ts";
-import { allKeys, isKey, keyOf } from "../settings/keys.ts";
-import { describeValue, givenRoles, mentionValue, problemsOf, requireUsable, withIds } from "../settings/of-guild.ts";
+import { type Author, type Change, InvalidSettings, type Problem, type Stored } from "../settings/guild-settings.ts";
+import { allKeys, isKey } from "../settings/keys.ts";
+import {
+	defaultOf,
+	describeValue,
+	givenRoles,
+	mentionValue,
+	problemsOf,
+	requireUsable,
+	withIds,
+} from "../settings/of-guild.ts";
+import { commandIdStart } from "../tool/admission.ts";
 import { flag, guild_id, integer, text } from "../tool/arguments/arguments.ts";
 import type { BotTool, ToolContext } from "../tool/context.ts";
 import { editTool, readTool } from "../tool/define.ts";
@@ -50,7 +60,7 @@ const getSettings = readTool({
 			`Settings, version ${state.version}. set_settings changes them; null stands for the default.`,
 			...shown.map((key) => {
 				const value = state.stored[key];
-				const standard = v.getDefault(keyOf(key).value as never) as unknown;
+				const standard = defaultOf(key);
 				const now =
 					value === undefined && standard !== undefined ? `${standard} (default)` : describeValue(guild, key, value);
 				return `${key}: ${now}. ${render(said(`setting.${key}`), "en")}.`;
@@ -94,7 +104,7 @@ const setSettings = editTool({
 		const changes = orRefuse(() => settings.changes(guild.id, wanted));
 		const changed = Object.fromEntries(changes.map(({ key, after }) => [key, after ?? null]));
 		const warnings = orRefuse(() => requireUsable(guild, changed));
-		const notes = warnings.map(({ key, message }) => `Warning for ${key}: ${message}.`);
+		const notes = warnings.map((one) => result(`Warning for ${one.key}: ${one.message}.`, saidProblem(one)));
 		return {
 			preview: parts(...describe(guild, changes), ...notes),
 			async act() {
@@ -103,7 +113,7 @@ const setSettings = editTool({
 				const others = problemsOf(guild, settings.state(guild.id)).filter(({ key }) => key in changed);
 				return parts(
 					...describe(guild, changes),
-					...others.map(({ key, message }) => `Problem with ${key}: ${message}.`),
+					...others.map((one) => result(`Problem with ${one.key}: ${one.message}.`, saidProblem(one))),
 				);
 			},
 		};
@@ -122,18 +132,29 @@ function describeChange(guild: Guild, { key, before, after }: Change): string {
 	return `${key}: ${describeValue(guild, key, before)} → ${describeValue(guild, key, after)}`;
 }
 
+function labelOf(key: string): Text {
+	return isKey(key) ? said(`setting.${key}.label`) : key;
+}
+
+function saidProblem({ key, message }: Problem): Said {
+	return said("setting.problem", { label: labelOf(key), message: inlineText(message, 300) });
+}
+
 /** For people. */
-export function saidChange({ key, before, after }: Change): Said {
-	const shown = (value: unknown) => {
-		const text = isKey(key) ? mentionValue(key, value) : JSON.stringify(value);
-		return text === undefined ? said("setting.unset") : inlineText(text, 200);
-	};
-	const label = isKey(key) ? said(`setting.${key}`) : key;
-	return said("result.setting", { label, before: shown(before), after: shown(after) });
+function saidChange({ key, before, after }: Change): Said {
+	const shown = (value: unknown) =>
+		(isKey(key)
+			? mentionValue(key, value)
+			: value === undefined
+				? undefined
+				: inlineText(JSON.stringify(value), 300)) ?? said("setting.unset");
+	return said("result.setting", { label: labelOf(key), before: shown(before), after: shown(after) });
 }
 
 function authorOf({ principal }: Pick<ToolContext, "principal">): Author {
-	return { userId: principal?.person?.id ?? null, door: "set_settings" };
+	// A command's principal is called like the command.
+	const door = principal?.id.startsWith(commandIdStart) ? principal.name : "set_settings";
+	return { userId: principal?.person?.id ?? null, door };
 }
 
 /** Runs before the arguments are checked. */
@@ -151,6 +172,9 @@ function orRefuse<T>(work: () => T): T {
 		return work();
 	} catch (error) {
 		if (!(error instanceof InvalidSettings)) throw error;
-		throw new ToolError([...error.message.split("\n"), "Nothing was done."].join("\n"));
+		const problems = joined(error.problems.map(saidProblem));
+		throw new SaidError(said("refusal.settings", { problems: problems ?? "" }), {
+			models: `${error.message}\nNothing was done.`,
+		});
 	}
 }

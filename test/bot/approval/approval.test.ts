@@ -54,7 +54,7 @@ describe("a call that needs approval", () => {
 		expect(reply).toContain('"Ban users" is done');
 		expect(isBanned(world, "zoe")).toBe(true);
 		expect(sent(world, banRoute)).toBe(1);
-		const [entry] = world.simulator.journal.entries().filter(({ route }) => route.startsWith("PUT "));
+		const [entry] = world.simulator.journal.entries().filter(({ route }) => route.startsWith("PUT /guilds/"));
 		expect(entry?.reason).toEndWith("(by k, approved by Ada)");
 		const ended = await world.shown("Ban users: approved and done");
 		expect(buttonsOf(ended)).toEqual(["Details"]);

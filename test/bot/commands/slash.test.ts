@@ -123,18 +123,18 @@ describe("commands", () => {
 		const user = simulator.user("ada");
 		const names = (text: string) => text.split("\n").flatMap((line) => /^`(.*?)`/.exec(line)?.[1] ?? []);
 		const first = await (await user.run(general, "help")).reply();
-		expect(first.content).toEndWith("-# Page 1 of 3");
+		const pages = Number(/-# Page 1 of (\d)$/.exec(first.content)?.[1]);
 		const seen = names(first.content);
 		expect(seen).toHaveLength(10);
-		for (const page of [2, 3]) {
+		for (let page = 2; page <= pages; page += 1) {
 			await user.press(first, "Next");
-			await until(`page ${page}`, () => first.content.endsWith(`-# Page ${page} of 3`));
+			await until(`page ${page}`, () => first.content.endsWith(`-# Page ${page} of ${pages}`));
 			seen.push(...names(first.content));
 		}
 		expect(new Set(seen).size).toBe(seen.length);
 		expect(seen).toEqual(expect.arrayContaining(["/help", "/ban", "/purge joined", "/rolemenu"]));
 		await user.press(first, "Back");
-		await until("page 2", () => first.content.endsWith("-# Page 2 of 3"));
+		await until("page 2", () => first.content.endsWith(`-# Page ${pages - 1} of ${pages}`));
 		const before = world.answers().length;
 		await user.say(general, "!m help");
 		const chat = await until("it is answered", () =>

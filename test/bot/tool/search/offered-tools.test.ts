@@ -236,7 +236,8 @@ describe("a call", () => {
 });
 
 /** A bot whose `[mcp]` is this. */
-const startChosen = (mcp: object) => startWorld({}, { toml: v.parse(toml, { bot_name: "Alpha", mcp }) });
+const startChosen = (mcp: object) =>
+	startWorld({}, { toml: v.parse(toml, { bot_name: "Alpha", commands: "off", mcp }) });
 
 test("what is not allowed is neither listed nor callable", async () => {
 	await using bot = await startChosen({ read_only: true, toolsets: "all" });

@@ -1,0 +1,102 @@
+// The commands /settings and /setup: a guild's settings by pickers and short forms. Each change is a call of set_settings in
+// the person's name.
+
+import { type ChatInputCommandInteraction, type Guild, MessageFlags, type RepliableInteraction } from "discord.js";
+import { SaidError } from "../../texts/said-error.ts";
+import { said, sayIn } from "../../texts/texts.ts";
+import { type ComponentHandler, type ComponentInteraction, callerOf } from "../commands/components.ts";
+import type { Feature, FeatureOptions } from "../commands/feature.ts";
+import type { MenuHandler } from "../commands/menus.ts";
+import { isKey, kindOf } from "../settings/keys.ts";
+import { defaultOf } from "../settings/of-guild.ts";
+import {
+	firstStep,
+	formOf,
+	type Page,
+	pageNamed,
+	panelOf,
+	settingsPrefix,
+	typedKeys,
+	valueTyped,
+} from "./settings-panel.ts";
+
+type Options = Pick<FeatureOptions, "settings" | "connection" | "callAs">;
+
+export function createSettingsCommand(options: Options): Feature {
+	const { settings, connection, callAs } = options;
+
+	function guildOf({ guildId, memberPermissions }: RepliableInteraction): Guild {
+		// Administrators can let others see the command.
+		if (!memberPermissions?.has("ManageGuild")) throw new SaidError(said("settings.refused"));
+		const guild = connection.guild(guildId ?? "");
+		if (guild?.available) return guild;
+		throw new SaidError(said("refusal.offline"));
+	}
+
+	const panel = (guild: Guild, page: Page | undefined, locale: string, note?: string) =>
+		panelOf(guild, settings.state(guild.id), page, locale, note);
+
+	async function open(interaction: ChatInputCommandInteraction, page: Page | undefined): Promise<void> {
+		const guild = guildOf(interaction);
+		await interaction.reply({ ...panel(guild, page, interaction.locale), flags: MessageFlags.Ephemeral });
+	}
+
+	/** What the component is to change, by key; undefined: nothing. */
+	function wantedBy(interaction: ComponentInteraction, action: string, page: Page, guild: Guild, key: string) {
+		if (interaction.isModalSubmit()) {
+			const texts = typedKeys(page).map((one) => [one, valueTyped(one, interaction.fields.getTextInputValue(one))]);
+			return Object.fromEntries(texts) as Record<string, unknown>;
+		}
+		if (!isKey(key) || !page.keys.includes(key)) return undefined;
+		if (action === "flag") return { [key]: !(settings.state(guild.id).stored[key] ?? defaultOf(key)) };
+		if (!interaction.isAnySelectMenu()) return undefined;
+		const { values } = interaction;
+		const isOne = kindOf(key) === "channel" || kindOf(key) === "role";
+		return { [key]: isOne ? (values[0] ?? null) : values };
+	}
+
+	async function change(interaction: ComponentInteraction, action: string, page: Page, rest: readonly string[]) {
+		const guild = guildOf(interaction);
+		const { locale } = interaction;
+		const [version, key = ""] = rest;
+		const isStale = Number(version) !== settings.state(guild.id).version;
+		const wanted = isStale ? undefined : wantedBy(interaction, action, page, guild, key);
+		// All of these are components of a message, or forms that one opened.
+		if (interaction.isModalSubmit() && !interaction.isFromMessage()) return;
+		await interaction.deferUpdate();
+		const note = isStale ? sayIn(locale)("settings.stale") : wanted && (await set(interaction, page, wanted));
+		await interaction.editReply(panel(guild, page, locale, note));
+	}
+
+	async function set(interaction: ComponentInteraction, page: Page, wanted: Record<string, unknown>): Promise<string> {
+		const command = page.step === undefined ? "/settings" : "/setup";
+		const call = { ...callerOf(interaction), tool: "set_settings", args: { settings: wanted }, command };
+		return (await callAs(call)).text;
+	}
+
+	const component: ComponentHandler = {
+		prefix: settingsPrefix,
+		async run(interaction, rest) {
+			const [action = "", name = "", ...more] = rest.split(":");
+			const isMenu = interaction.isStringSelectMenu() && action === "page";
+			const page = pageNamed(isMenu ? (interaction.values[0] ?? "") : name);
+			if (isMenu || action === "step") {
+				if (interaction.isModalSubmit()) return;
+				await interaction.update(panel(guildOf(interaction), page, interaction.locale));
+			} else if (!page) throw new SaidError(said("settings.gone"));
+			else if (action === "edit" && interaction.isButton()) {
+				const state = settings.state(guildOf(interaction).id);
+				await interaction.showModal(formOf(state, page, interaction.locale));
+			} else await change(interaction, action, page, more);
+		},
+	};
+
+	const commandOf = (name: string, page?: string): MenuHandler => ({
+		type: "slash",
+		name,
+		permission: "ManageGuild",
+		options: [],
+		run: (interaction) => open(interaction, page === undefined ? undefined : pageNamed(page)),
+	});
+	return { menus: [commandOf("settings"), commandOf("setup", firstStep)], components: [component] };
+}

@@ -1,0 +1,224 @@
+// What /settings and /setup show: one private message with a section of the guild's settings, or a step, and the components to
+// change it. Made anew from the settings after every change.
+
+import {
+	type APIActionRowComponent,
+	type APIComponentInMessageActionRow,
+	ButtonStyle,
+	ChannelType,
+	ComponentType,
+	type Guild,
+	SelectMenuDefaultValueType,
+} from "discord.js";
+import { inlineText, truncate } from "../../discord/text.ts";
+import { type Say, sayIn, type TextKey } from "../../texts/texts.ts";
+import { modalOf } from "../commands/forms.ts";
+import { buttonRow } from "../messages/buttons.ts";
+import { noMentions } from "../messages/split-message.ts";
+import type { GuildState } from "../settings/guild-settings.ts";
+import { allKeys, choicesOf, kindOf, type SettingKey, sectionOf, sections } from "../settings/keys.ts";
+import { defaultOf, mentionValue, problemsOf } from "../settings/of-guild.ts";
+import { fillTemplate } from "./greeting.ts";
+
+export const settingsPrefix = "settings";
+
+/** The steps of /setup: what most communities set first. */
+const steps: readonly (readonly SettingKey[])[] = [
+	["welcome.channel", "welcome.message"],
+	["join_role.role"],
+	["auto_role.to_role", "auto_role.min_age", "auto_role.min_messages"],
+];
+
+/** A section of /settings, or a step of /setup such as "step-1". Undefined: the overview. */
+export interface Page {
+	name: string;
+	keys: readonly SettingKey[];
+	/** From 0 up, of a step. */
+	step?: number;
+}
+
+const stepPrefix = "step-";
+
+export function pageNamed(name: string): Page | undefined {
+	if (name.startsWith(stepPrefix)) {
+		const step = Number(name.slice(stepPrefix.length)) - 1;
+		const keys = steps[step];
+		return keys && { name, keys, step };
+	}
+	return sections.includes(name) ? { name, keys: allKeys.filter((key) => sectionOf(key) === name) } : undefined;
+}
+
+export const firstStep = `${stepPrefix}1`;
+
+const maxContent = 2_000;
+const maxShown = 300;
+const maxInputs = 5;
+
+/** The data of a message. `note`: what was just changed, or why not. */
+export function panelOf(guild: Guild, state: GuildState, page: Page | undefined, locale: string, note?: string) {
+	const say = sayIn(locale);
+	const lines = page
+		? linesOf(guild, state, page, say, locale)
+		: [`## ${say("settings.title")}`, say("settings.choose")];
+	const content = truncate([...(note ? [note, ""] : []), ...lines].join("\n"), maxContent);
+	return { content, components: componentsOf(guild, state, page, say), allowedMentions: noMentions };
+}
+
+function linesOf(guild: Guild, state: GuildState, { keys, name, step }: Page, say: Say, locale: string): string[] {
+	const problems = problemsOf(guild, state);
+	const title =
+		step === undefined
+			? say(`setting.section.${name}.label` as TextKey as "settings.title")
+			: say("settings.step", { number: step + 1, all: steps.length });
+	return [
+		`## ${title}`,
+		...keys.flatMap((key) => [
+			`**${say(`setting.${key}.label`)}**: ${shown(key, state, say)}`,
+			`-# ${say(`setting.${key}`)}`,
+			...problems.filter((one) => one.key === key).map(({ message }) => `⚠ ${inlineText(message, maxShown)}`),
+		]),
+		...previewOf(guild, state, keys, locale),
+	];
+}
+
+function shown(key: SettingKey, { stored }: GuildState, say: Say): string {
+	const value = stored[key];
+	if (kindOf(key) === "flag") return say((value ?? defaultOf(key)) ? "setting.on" : "setting.off");
+	return mentionValue(key, value ?? defaultOf(key)) ?? say("setting.unset");
+}
+
+/** The greeting as a newcomer would see it. */
+function previewOf(guild: Guild, { values }: GuildState, keys: readonly SettingKey[], locale: string): string[] {
+	const { "welcome.channel": channel, "welcome.message": message } = values;
+	if (!keys.includes("welcome.channel") || channel === undefined) return [];
+	const user = `<@${guild.client.user.id}>`;
+	const greeting = message
+		? fillTemplate(message, guild, { user })
+		: sayIn(guild.preferredLocale)("welcome.greeting", { user });
+	return [
+		sayIn(locale)("settings.preview", { where: `<#${channel}>` }),
+		...greeting.split("\n").map((line) => `> ${line}`),
+	];
+}
+
+type Row = APIActionRowComponent<APIComponentInMessageActionRow>;
+
+function rowOf(component: APIComponentInMessageActionRow): Row {
+	return { type: ComponentType.ActionRow, components: [component] };
+}
+
+/** At most five rows: the sections, a row for each picker, and one of buttons. */
+function componentsOf(guild: Guild, state: GuildState, page: Page | undefined, say: Say): Row[] {
+	const navigation = page?.step === undefined ? sectionMenu(page, say) : stepButtons(page.step, say);
+	if (!page) return [navigation];
+	const pickers = page.keys.flatMap((key) => pickerOf(guild, key, state, page, say) ?? []);
+	const buttons = [
+		...page.keys.flatMap((key) => {
+			if (kindOf(key) !== "flag") return [];
+			const isOn = Boolean(state.stored[key] ?? defaultOf(key));
+			const style = isOn ? (ButtonStyle.Success as const) : (ButtonStyle.Secondary as const);
+			const label = `${say(`setting.${key}.label`)}: ${say(isOn ? "setting.on" : "setting.off")}`;
+			return [{ id: idOf("flag", page, state, key), label, style }];
+		}),
+		...(typedKeys(page).length > 0
+			? [{ id: idOf("edit", page, state), label: say("settings.edit.button"), style: ButtonStyle.Primary as const }]
+			: []),
+	];
+	return [navigation, ...pickers, ...(buttons.length > 0 ? [buttonRow(buttons)] : [])];
+}
+
+function sectionMenu(page: Page | undefined, say: Say): Row {
+	return rowOf({
+		type: ComponentType.StringSelect,
+		custom_id: `${settingsPrefix}:page`,
+		placeholder: say("settings.section.placeholder"),
+		options: sections.map((name) => ({
+			label: say(`setting.section.${name}.label` as TextKey as "settings.title"),
+			value: name,
+			default: name === page?.name,
+		})),
+	});
+}
+
+function stepButtons(step: number, say: Say): Row {
+	const to = (index: number) => `${settingsPrefix}:step:${stepPrefix}${index + 1}`;
+	const isLast = step === steps.length - 1;
+	return buttonRow([
+		{ id: to(step - 1), label: say("settings.back.button"), style: ButtonStyle.Secondary, disabled: step === 0 },
+		isLast
+			? { id: `${settingsPrefix}:step:done`, label: say("settings.done.button"), style: ButtonStyle.Success }
+			: { id: to(step + 1), label: say("settings.next.button"), style: ButtonStyle.Primary },
+	]);
+}
+
+/** The version of the settings that is shown, so that a change made meanwhile is not replaced unseen. */
+function idOf(action: string, page: Page, { version }: GuildState, key = ""): string {
+	return [settingsPrefix, action, page.name, version, key].join(":");
+}
+
+/** https://docs.discord.com/developers/components/reference#channel-select */
+function pickerOf(guild: Guild, key: SettingKey, state: GuildState, page: Page, say: Say): Row | undefined {
+	const kind = kindOf(key);
+	const common = { custom_id: idOf("set", page, state, key), placeholder: say(`setting.${key}.label`), min_values: 0 };
+	const now = [state.stored[key] ?? defaultOf(key) ?? []].flat().map(String);
+	if (kind === "choices") {
+		const options = choicesOf(key).map((value) => ({ label: value, value, default: now.includes(value) }));
+		return rowOf({ ...common, type: ComponentType.StringSelect, max_values: options.length, options });
+	}
+	const max_values = kind.endsWith("s") ? 25 : 1;
+	const ids = now.filter((id) => guild.channels.cache.has(id) || guild.roles.cache.has(id)).slice(0, max_values);
+	if (kind === "channel" || kind === "channels")
+		return rowOf({
+			...common,
+			type: ComponentType.ChannelSelect,
+			max_values,
+			channel_types: [ChannelType.GuildText, ChannelType.GuildAnnouncement],
+			default_values: ids.map((id) => ({ id, type: SelectMenuDefaultValueType.Channel as const })),
+		});
+	if (kind === "role" || kind === "roles")
+		return rowOf({
+			...common,
+			type: ComponentType.RoleSelect,
+			max_values,
+			default_values: ids.map((id) => ({ id, type: SelectMenuDefaultValueType.Role as const })),
+		});
+	return undefined;
+}
+
+/** Those that are typed into a form, which has at most five fields. */
+export function typedKeys({ keys }: Pick<Page, "keys">): readonly SettingKey[] {
+	return keys.filter((key) => ["text", "lines", "number"].includes(kindOf(key))).slice(0, maxInputs);
+}
+
+export function formOf(state: GuildState, page: Page, locale: string) {
+	const say = sayIn(locale);
+	return modalOf({
+		id: idOf("form", page, state),
+		title: say("settings.form"),
+		locale,
+		fields: typedKeys(page).map((key) => ({
+			id: key,
+			label: say(`setting.${key}.label`),
+			hint: truncate(say(`setting.${key}`), 100),
+			isLong: kindOf(key) !== "number",
+			required: false,
+			max: 4_000,
+			value: [state.stored[key] ?? []].flat().join("\n"),
+		})),
+	});
+}
+
+/** The JSON value of what was typed; null: the default. */
+export function valueTyped(key: SettingKey, text: string): unknown {
+	const trimmed = text.trim();
+	if (trimmed === "") return null;
+	const kind = kindOf(key);
+	// What is no number is refused with the key's own words.
+	if (kind === "number") return /^-?\d+$/.test(trimmed) ? Number(trimmed) : trimmed;
+	return kind === "lines"
+		? trimmed
+				.split("\n")
+				.map((line) => line.trim())
+				.filter(Boolean)
+		: trimmed;
+}

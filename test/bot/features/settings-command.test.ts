@@ -1,0 +1,162 @@
+// /settings and /setup, used as people use them.
+
+import { describe, expect, test } from "bun:test";
+import { PermissionFlagsBits } from "discord.js";
+import * as v from "valibot";
+import { toml } from "../../../src/bot/config/settings.ts";
+import { pageNamed } from "../../../src/bot/features/settings-panel.ts";
+import { allKeys, kindOf, sections } from "../../../src/bot/settings/keys.ts";
+import { testWith } from "../../support/test-with.ts";
+import { until } from "../../support/until.ts";
+import { channelNamed, roleNamed, startWorld } from "../../support/world.ts";
+import { grant } from "./running-feature.ts";
+
+const general = "The Cooks/general";
+
+async function startScene() {
+	const world = await startWorld({}, { toml: v.parse(toml, { bot_name: "Alpha" }) });
+	const { simulator } = world;
+	grant(simulator, "Staff", PermissionFlagsBits.ManageGuild, PermissionFlagsBits.ManageRoles);
+	await world.heard();
+	const jose = simulator.user("jose.garcia");
+	const open = async (command: string, name = "jose.garcia") =>
+		(await simulator.user(name).run(general, command)).reply();
+	const stored = async (query: string) => (await world.call("get_settings", { query })).text;
+	return { world, simulator, jose, open, stored, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
+}
+
+const sceneTest = testWith(startScene);
+
+type Reply = Awaited<ReturnType<Awaited<ReturnType<typeof startScene>>["open"]>>;
+
+/** Resolves when the message has a text like this. */
+const reads = (reply: Reply, text: string | RegExp) =>
+	until(`it reads ${text}`, () => (typeof text === "string" ? reply.content.includes(text) : text.test(reply.content)));
+
+/** The custom_id of the component of the panel that begins like this. */
+function idIn(reply: Reply, start: string): string {
+	const found = reply.menus.find(({ custom_id }) => custom_id.startsWith(`settings:${start}`));
+	if (!found) throw new Error(`the panel has no ${start}`);
+	return found.custom_id;
+}
+
+sceneTest("a section is chosen, a channel and a role are picked, and both take effect", async (scene) => {
+	const { world, jose, open, stored } = scene;
+	const reply = await open("settings");
+	expect(reply.content).toContain("Settings of this bot");
+	await jose.select(reply, "settings:page", "welcome");
+	await reads(reply, "**Channel**: not set");
+	const channel = channelNamed(world, "general");
+	await jose.select(reply, idIn(reply, "set:welcome:0:welcome.channel"), channel.id);
+	await reads(reply, `**Channel**: not set → <#${channel.id}>`);
+	expect(reply.content).toContain("newcomers will read:\n> Welcome, <@");
+	expect(await stored("welcome.channel")).toContain(`#general (ID: ${channel.id})`);
+	await jose.select(reply, "settings:page", "join_role");
+	await reads(reply, "Role for those who join");
+	await jose.select(reply, idIn(reply, "set:join_role"), roleNamed(world, "Newcomer").id);
+	await reads(reply, "<@&");
+	const { users, members } = world.simulator.world;
+	const nora = members.add(world.guild, users.add({ username: "nora" }));
+	await until("she has the role", () => nora.roles.includes(roleNamed(world, "Newcomer").id));
+});
+
+sceneTest("what is no longer picked is unset, a switch is pressed, and a text is typed into a form", async (scene) => {
+	const { world, jose, open, stored } = scene;
+	const reply = await open("settings");
+	await jose.select(reply, "settings:page", "welcome");
+	await reads(reply, "## Greetings");
+	await jose.select(reply, idIn(reply, "set:welcome"), channelNamed(world, "general").id);
+	await reads(reply, "not set →");
+	await jose.select(reply, idIn(reply, "set:welcome"));
+	await reads(reply, "→ not set");
+	await jose.press(reply, "Written by AI: on");
+	await reads(reply, "**Written by AI**: off");
+	const used = await jose.press(reply, "Edit texts and numbers");
+	await used.modal();
+	await jose.submit(used, { "welcome.message": "Hi {user}", "welcome.summary": "" });
+	await reads(reply, "**Greeting**: not set → Hi {user}");
+	expect(await stored("welcome")).toContain('welcome.message: "Hi {user}".');
+});
+
+sceneTest("a wrong text is refused with what is wrong, and nothing changes", async (scene) => {
+	const { jose, open, stored } = scene;
+	const reply = await open("settings");
+	await jose.select(reply, "settings:page", "auto_role");
+	await reads(reply, "Role for active members");
+	const used = await jose.press(reply, "Edit texts and numbers");
+	await used.modal();
+	await jose.submit(used, { "auto_role.min_age": "three days", "auto_role.min_messages": "x" });
+	await reads(reply, "Nothing was changed.");
+	expect(reply.content).toContain("**Time as a member**: expected a duration such as");
+	expect(reply.content).toContain("**Messages**: expected a number");
+	expect(await stored("auto_role.min")).not.toContain("three");
+});
+
+sceneTest("of two people at once, the second sees the first's change and is asked again", async (scene) => {
+	const { world, simulator, jose, open, stored } = scene;
+	const first = await open("settings");
+	await jose.select(first, "settings:page", "welcome");
+	await reads(first, "## Greetings");
+	const owner = simulator.user("ada");
+	const second = await open("settings", "ada");
+	await owner.select(second, "settings:page", "welcome");
+	await reads(second, "## Greetings");
+	await jose.select(first, idIn(first, "set:welcome"), channelNamed(world, "general").id);
+	await reads(first, "not set →");
+	await owner.select(second, idIn(second, "set:welcome"), channelNamed(world, "staff").id);
+	await reads(second, "Somebody else changed the settings meanwhile.");
+	expect(second.content).toContain(`**Channel**: <#${channelNamed(world, "general").id}>`);
+	expect(await stored("welcome.channel")).toContain("#general");
+});
+
+sceneTest("without Manage Server nothing is shown, whoever may see the command", async (scene) => {
+	const { world, simulator } = scene;
+	const everyone = world.guild.roles.get(world.guild.id);
+	expect(
+		simulator
+			.user("zoe")
+			.commands(general)
+			.map(({ name }) => name),
+	).not.toContain("settings");
+	expect(everyone).toBeDefined();
+	const reply = await scene.open("settings");
+	// José loses the permission while the panel is open.
+	grant(simulator, "Staff");
+	const staff = roleNamed(world, "Staff");
+	simulator.world.roles.edit(world.guild, staff, { permissions: "0" });
+	await world.heard();
+	const pressed = await scene.jose.select(reply, "settings:page", "welcome");
+	expect((await pressed.reply()).content).toContain("You need the permission Manage Server for this.");
+});
+
+sceneTest("/setup walks through its steps, forth and back", async (scene) => {
+	const { jose, open } = scene;
+	const reply = await open("setup");
+	expect(reply.content).toContain("Setup, step 1 of ");
+	await jose.press(reply, "Next");
+	await reads(reply, "step 2 of");
+	await jose.press(reply, "Back");
+	await reads(reply, "step 1 of");
+	for (let step = 2; !reply.buttons.some(({ label }) => label === "Done"); step += 1) {
+		await jose.press(reply, "Next");
+		await reads(reply, `step ${step} of`);
+	}
+	await jose.press(reply, "Done");
+	await reads(reply, "Settings of this bot");
+});
+
+describe("every page fits into a message", () => {
+	const steps = Array.from({ length: 20 }, (_, index) => `step-${index + 1}`).filter((name) => pageNamed(name));
+	test.each([...sections, ...steps])("%s", (name) => {
+		const keys = pageNamed(name)?.keys ?? [];
+		const count = (...kinds: string[]) => keys.filter((key) => kinds.includes(kindOf(key))).length;
+		// Discord allows five rows: one is for navigation, and one for buttons, of which there are at most five.
+		expect(count("channel", "channels", "role", "roles", "choices")).toBeLessThanOrEqual(3);
+		expect(count("flag")).toBeLessThanOrEqual(4);
+		expect(count("text", "lines", "number")).toBeLessThanOrEqual(5);
+	});
+
+	test("every key is on one", () => {
+		expect(sections.flatMap((name) => pageNamed(name)?.keys ?? []).sort()).toEqual([...allKeys].sort());
+	});
+});
