@@ -17,6 +17,7 @@ import { selectJoins } from "../store/tables/joins.ts";
 import { membersNamed, type Name, thingsNamed } from "../tool/arguments/find-by-name.ts";
 import { caseActions } from "../tool/case-record.ts";
 import type { PeopleContext } from "../tool/context.ts";
+import { readInvites } from "./invite-watch.ts";
 import { countMessages, type MessageCounts } from "./messages-of.ts";
 import { type Condition, compareCount, type Field } from "./where.ts";
 
@@ -101,11 +102,12 @@ export const loaders: Record<Field, Load> = {
 		requireOfPerson(guild, undefined, ManageGuild);
 		const asked = items.map((item) => item.replace(/^.*\//, ""));
 		const rows = new Map((await selectJoins(sql, guild.id)).map((row) => [row.user_id, row]));
-		notes.add(
-			"Invites are known of joins while this bot ran with MANAGE_GUILD, and only if no other way was possible.",
-		);
+		const made = new Map((await readInvites(guild))?.map((one) => [one.code, Date.parse(one.created_at)]));
+		const firstMs = Math.min(...asked.map((code) => made.get(code) ?? 0));
+		notes.add("Invites are known of joins while this bot ran with MANAGE_GUILD, if no other way was possible.");
 		return ({ id, joinedTimestamp }) => {
 			const row = rows.get(id);
+			if ((joinedTimestamp ?? firstMs) < firstMs) return { is: false, text: "joined before the invite" };
 			if (row?.joined_at !== joinedTimestamp || !row) return { is: undefined, text: "invite unknown" };
 			const codes = row.invites.split(",");
 			const some = codes.filter((code) => asked.includes(code)).length;
@@ -163,10 +165,8 @@ async function loadCases(condition: Condition, { self, guild, sql }: Asking): Pr
 	const since = fromMs === undefined ? "" : ` since ${day(fromMs)}`;
 	return ({ id }) => {
 		const count = counts.get(id) ?? 0;
-		return {
-			is: compareCount(condition, count),
-			text: `${countOf(count, action ? `${action} case` : "case")}${since}`,
-		};
+		const text = `${countOf(count, action ? `${action} case` : "case")}${since}`;
+		return { is: compareCount(condition, count), text };
 	};
 }
 

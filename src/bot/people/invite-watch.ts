@@ -96,13 +96,11 @@ export class InviteWatch implements Part {
 			await sleep(this.quietMs, undefined, { signal });
 			isQuiet = watched.joins.length === length;
 		}
-		const { joins } = watched;
 		if (!before || !watched.uses) return;
-		const invites = invitesOfJoins(before, watched.uses, { joins: joins.length, isQuiet }).join();
-		const rowOf = ({ id: user_id, joinedTimestamp }: GuildMember) => ({
-			...{ guild_id: guild.id, user_id, joined_at: joinedTimestamp ?? 0, invites },
-		});
-		if (invites !== "?") await saveJoins(this.options.store.sql, joins.map(rowOf));
+		const invites = invitesOfJoins(before, watched.uses, { joins: watched.joins.length, isQuiet }).join();
+		const all = { guild_id: guild.id, invites };
+		const rowOf = ({ id, joinedTimestamp }: GuildMember) => ({ ...all, user_id: id, joined_at: joinedTimestamp ?? 0 });
+		if (invites !== "?") await saveJoins(this.options.store.sql, watched.joins.map(rowOf));
 	}
 
 	async close(): Promise<void> {
@@ -112,11 +110,14 @@ export class InviteWatch implements Part {
 }
 
 /** Undefined without MANAGE_GUILD. https://docs.discord.com/developers/resources/guild#get-guild-invites */
-async function readUses(guild: Guild): Promise<Uses | undefined> {
+export async function readInvites(guild: Guild): Promise<APIExtendedInvite[] | undefined> {
 	if (!guild.members.me?.permissions.has(PermissionFlagsBits.ManageGuild)) return undefined;
-	const read = () => guild.client.rest.get(Routes.guildInvites(guild.id)) as Promise<APIExtendedInvite[]>;
-	const invites = await inBackground(read);
-	return new Map(invites.map(({ code, uses = 0 }) => [code, uses]));
+	return (await guild.client.rest.get(Routes.guildInvites(guild.id))) as APIExtendedInvite[];
+}
+
+async function readUses(guild: Guild): Promise<Uses | undefined> {
+	const invites = await inBackground(() => readInvites(guild));
+	return invites && new Map(invites.map(({ code, uses = 0 }) => [code, uses]));
 }
 
 /**

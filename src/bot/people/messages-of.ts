@@ -43,9 +43,8 @@ export async function countMessages(
 	const channel_id = isNamed ? readableIn(scope).map(({ id }) => id) : undefined;
 	const query = { author_id: [...authors], min_id: range.after.lastBefore, channel_id, include_nsfw: true };
 	const search = (limit: number) => searchIndex(guild, query, { limit, reserveMs, matches });
-	const isForIndex =
-		authors.size <= maxAuthors && (channel_id?.length ?? 0) <= maxChannels && readsContent(guild.client);
-	const indexed = isForIndex ? await search(0) : undefined;
+	const isFew = authors.size <= maxAuthors && (channel_id?.length ?? 0) <= maxChannels && readsContent(guild.client);
+	const indexed = isFew ? await search(0) : undefined;
 	const found = indexed && !indexed.isIndexing && indexed.total <= maxIndexed ? await search(maxIndexed) : undefined;
 	let read: { messages: readonly APIMessage[]; count: number; wholeSinceMs: number; how: string };
 	if (found && !found.isIndexing && !found.hasMore) {

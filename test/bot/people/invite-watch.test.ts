@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { InviteWatch, invitesOfJoins } from "../../../src/bot/people/invite-watch.ts";
 import { saveJoins, selectJoins } from "../../../src/bot/store/tables/joins.ts";
 import { migrations } from "../../../src/bot/store/tables.ts";
+import type { Invite } from "../../../src/simulator/world/state/entities.ts";
 import { startConnection } from "../../support/connection.ts";
 import { onBoth, openStore } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
@@ -30,10 +31,14 @@ test.each([
 worldTest("one reading serves the joins of a second, and where asks for it", async (world) => {
 	const { simulator, guild } = world;
 	const { world: platform } = simulator;
-	const invite = (code: string) =>
-		platform.invites.add(channelNamed(world, "general"), { code, inviter: userNamed(world, "ada") });
-	const [a, b] = [invite("aaaa"), invite("bbbb")];
-	const joinBy = (used: typeof a, ...names: string[]) => {
+	const invite = (code: string, created_at: string) =>
+		platform.invites.add(channelNamed(world, "general"), {
+			...{ code, created_at, max_age: 0 },
+			inviter: userNamed(world, "ada"),
+		});
+	const [a, b] = ["aaaa", "bbbb"].map((code) => invite(code, "2020-01-01T00:00:00.000Z")) as [Invite, Invite];
+	const late = invite("late", "2999-01-01T00:00:00.000Z");
+	const joinBy = (used: Invite, ...names: string[]) => {
 		for (const username of names) {
 			platform.members.add(guild, platform.users.add({ username }));
 			platform.invites.use(used);
@@ -41,14 +46,24 @@ worldTest("one reading serves the joins of a second, and where asks for it", asy
 	};
 	const read = () => simulator.requests.list().filter(({ path }) => path.endsWith(`/${guild.id}/invites`)).length;
 	await until("the bot has read the invites", () => read() > 0);
-	const members = async (where: string) => (await world.call("list_members", { where })).text;
+	let asked = 0;
+	const members = async (where: string) => {
+		asked += 1;
+		return (await world.call("list_members", { where })).text;
+	};
 	joinBy(a, "first", "second");
 	await until("both are known", async () => (await members("invite:aaaa")).includes("2 of 8 members match"));
-	expect(read()).toBe(2);
+	expect(read() - asked).toBe(2);
 	const text = await members("invite:https://discord.gg/aaaa");
 	expect(text).toMatch(/first \| ID: \d+ \| invite aaaa\n@second \| ID: \d+ \| invite aaaa\n6 more members may match:/);
 	expect(text).toContain("Invites are known of joins while this bot ran with MANAGE_GUILD");
 	expect(await members("invite:bbbb and name:first")).toStartWith("0 of 8");
+	const older = await members("not invite:late");
+	expect(older).toStartWith("8 of 8 members match");
+	expect(older).toContain("| joined before the invite\n");
+	expect(older).not.toContain("may match");
+	platform.invites.remove(late);
+	expect(await members("invite:late")).toContain("6 more members may match:");
 	for (const more of [{ details: true }, { sort: "joined_desc" }]) {
 		const whole = await world.call("list_members", { where: "invite:aaaa and name:first", ...more });
 		expect(whole.text).toMatch(/first \| .*joined: \d{4}-\d\d-\d\dT\S+ \| invite aaaa\n/);
