@@ -102,12 +102,6 @@ export const de = {
 	"command.slowmode.interval.name": "abstand",
 	"command.slowmode.interval.description":
 		"Zeit zwischen zwei Nachrichten, höchstens 6 Stunden, zum Beispiel 10s oder 1m; „aus“ beendet ihn",
-	"command.setlog.name": "moderations-log",
-	"command.setlog.description": "Zeigt oder setzt den Kanal des Moderations-Logs",
-	"command.setlog.channel.description": "Der Kanal; ohne Angabe zeigt der Bot den jetzigen",
-	"command.setlog.log.name": "log",
-	"command.setlog.log.description": "Schaltet das Moderations-Log aus",
-	"command.setlog.log.off.name": "aus",
 	"command.warn.name": "verwarnen",
 	"command.warn.description": "Verwarnt jemanden; die Verwarnung wird gespeichert und per Direktnachricht mitgeteilt",
 	"command.note.name": "notiz",
@@ -356,11 +350,6 @@ export const de = {
 		"Unverändert gelassen, weil es seit der Sperre geändert wurde: die Berechtigungen von {who}.",
 	"result.unlock.database":
 		"Die Datenbank des Bots ist nicht erreichbar und kennt die Sperre noch: Entsperre in einer Minute noch einmal.",
-	"result.log": "Das Moderations-Log wird in {where} geführt.",
-	"result.log_set": "Das Moderations-Log wird jetzt in {where} geführt.",
-	"result.log_off": "Das Moderations-Log ist aus.",
-	"result.log_public":
-		"Diesen Kanal können alle lesen. Notizen und die Gründe von Verwarnungen stehen deshalb nicht im Log.",
 	"result.case_reason": "Grund von Fall {number} geändert.",
 	"result.case_deleted": "Fall {number} gelöscht. Er lässt sich wiederherstellen.",
 	"result.case_restored": "Fall {number} wiederhergestellt.",
@@ -1148,7 +1137,6 @@ export const de = {
 	"tool.sync_donators": "Unterstützerrollen abgleichen",
 	"tool.apply_guild": "Plan ausführen",
 	"tool.cancel_job": "Auftrag abbrechen",
-	"tool.moderation_log": "Moderations-Log festlegen",
 
 	// The audit channel
 	"audit.line": "**{title}** · {outcome} · {who} · {time}",
@@ -1286,8 +1274,6 @@ export const de = {
 	"refusal.nothing_locked": "Auf diesem Server ist kein Kanal mit diesem Bot gesperrt. Es ist nichts passiert.",
 	"refusal.no_channels":
 		"In dieser Kategorie gibt es keine Kanäle zum Sperren oder Entsperren. Es ist nichts passiert.",
-	"refusal.log_not_text":
-		"Das Moderations-Log braucht einen Textkanal, und {where} ist keiner. Es ist nichts passiert.",
 	"refusal.same_case": "An Fall {number} würde sich nichts ändern. Es ist nichts passiert.",
 	"refusal.own_case": "In Fall {number} geht es um dich: Jemand anderes muss ihn ändern. Es ist nichts passiert.",
 	"refusal.others_case":
@@ -1450,6 +1436,8 @@ export const de = {
 	"page.no-database": "Der Server erreicht seine Datenbank nicht. Versuch es später noch einmal.",
 
 	// Settings of a guild: what each is, by its key
+	"setting.moderation.log_channel":
+		"Kanal des Moderations-Logs. Sehen ihn alle, fehlen dort Notizen und Gründe von Verwarnungen",
 	"setting.welcome.channel": "Kanal, in dem alle begrüßt werden, die beitreten",
 	"setting.welcome.message":
 		"Die Begrüßung. In geschweiften Klammern erwähnt user das neue Mitglied; guild und member_count sind Name und Größe des Servers",
@@ -1486,6 +1474,8 @@ export const de = {
 	"setting.section.welcome.label": "Begrüßungen",
 	"setting.section.join_role.label": "Rolle beim Beitritt",
 	"setting.section.auto_role.label": "Rolle für aktive Mitglieder",
+	"setting.section.moderation.label": "Moderation",
+	"setting.moderation.log_channel.label": "Moderations-Log",
 	"setting.welcome.channel.label": "Kanal",
 	"setting.welcome.message.label": "Begrüßung",
 	"setting.welcome.summary.label": "Begrüßung vieler",

@@ -99,12 +99,6 @@ export const en = {
 	"command.slowmode.interval.name": "interval",
 	"command.slowmode.interval.description":
 		'Time between two messages, at most 6 hours, such as 10s or 1m; "off" ends it',
-	"command.setlog.name": "setlog",
-	"command.setlog.description": "Show or set the channel of the moderation log",
-	"command.setlog.channel.description": "Where to log; without it, the bot shows where",
-	"command.setlog.log.name": "log",
-	"command.setlog.log.description": "Turn the log off",
-	"command.setlog.log.off.name": "off",
 	"command.warn.name": "warn",
 	"command.warn.description": "Warn people: recorded, and told by direct message",
 	"command.note.name": "note",
@@ -337,10 +331,6 @@ export const en = {
 	"result.unlock.ask": "Unlock {where}?",
 	"result.unlock.changed": "Left as it is, because it was changed since the lock: what is allowed to {who}.",
 	"result.unlock.database": "The bot's database is unavailable and still has the lock: unlock it again in a minute.",
-	"result.log": "Moderation is logged in {where}.",
-	"result.log_set": "Moderation is now logged in {where}.",
-	"result.log_off": "Moderation logging is off.",
-	"result.log_public": "Everyone can see that channel, so notes and the reasons of warnings are left out of the log.",
 	"result.case_reason": "Changed the reason of case {number}.",
 	"result.case_deleted": "Deleted case {number}. It can be restored.",
 	"result.case_restored": "Restored case {number}.",
@@ -1159,7 +1149,6 @@ export const en = {
 	"refusal.not_locked": "It was not locked with this bot.",
 	"refusal.nothing_locked": "No channel of this server is locked with this bot. Nothing was done.",
 	"refusal.no_channels": "There are no channels to lock or unlock in that category. Nothing was done.",
-	"refusal.log_not_text": "The moderation log needs a text channel, and {where} is none. Nothing was done.",
 	"refusal.same_case": "Nothing about case {number} would change. Nothing was done.",
 	"refusal.own_case": "Case {number} is about you: somebody else must change it. Nothing was done.",
 	"refusal.others_case": "Only its moderator and people with Manage Server may change case {number}. Nothing was done.",
@@ -1310,6 +1299,8 @@ export const en = {
 	"page.no-database": "The server cannot reach its database. Try again later.",
 
 	// Settings of a guild: what each is, by its key
+	"setting.moderation.log_channel":
+		"Channel of the moderation log. If everyone can see it, notes and the reasons of warnings are left out",
 	"setting.welcome.channel": "Channel in which everybody who joins is greeted",
 	"setting.welcome.message":
 		"The greeting. In braces, user pings the newcomer; guild and member_count are the server's name and size",
@@ -1345,6 +1336,8 @@ export const en = {
 	"setting.section.welcome.label": "Greetings",
 	"setting.section.join_role.label": "Role for those who join",
 	"setting.section.auto_role.label": "Role for active members",
+	"setting.section.moderation.label": "Moderation",
+	"setting.moderation.log_channel.label": "Moderation log",
 	"setting.welcome.channel.label": "Channel",
 	"setting.welcome.message.label": "Greeting",
 	"setting.welcome.summary.label": "Greeting of many",

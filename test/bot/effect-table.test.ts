@@ -35,7 +35,7 @@ const others = {
 		"list_donators",
 		"get_settings",
 	],
-	write: ["moderation_log", "note_member", "edit_case", "resolve_report", "cancel_job"],
+	write: ["note_member", "edit_case", "resolve_report", "cancel_job"],
 	destructive: ["temp_ban", "raid_mode", "purge", "use_tool", "sync_donators", "apply_guild"],
 } satisfies Record<Effect, readonly string[]>;
 

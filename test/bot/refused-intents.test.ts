@@ -2,8 +2,6 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
-import * as v from "valibot";
-import { toml } from "../../src/bot/config/settings.ts";
 import { demoSeed } from "../../src/simulator/seed.ts";
 import { until } from "../support/until.ts";
 import { memberNamed, startWorld, type TestWorld } from "../support/world.ts";
@@ -19,22 +17,21 @@ beforeAll(async () => {
 	world = await startWorld(
 		{ seed: { ...seed, bots } },
 		{
-			toml(simulator) {
+			sections(simulator) {
 				const { BanMembers, ModerateMembers } = PermissionFlagsBits;
 				grant(simulator, "Staff", BanMembers, ModerateMembers);
 				const honeypot = simulator.world.channels.add(simulator.guild("The Cooks"), {
 					name: "honeypot",
 					type: ChannelType.GuildText,
 				});
-				return v.parse(toml, {
-					bot_name: "Alpha",
+				return {
 					features: { moderation: true },
 					moderation: {
 						log_channel: simulator.channel("The Cooks/staff").id,
 						reports: simulator.channel("The Cooks/staff").id,
 						spam: { honeypots: [honeypot.id] },
 					},
-				});
+				};
 			},
 		},
 	);

@@ -1,5 +1,8 @@
 // Settings of guilds, for tests.
 
+import * as v from "valibot";
+import type { BotConfig } from "../../src/bot/config/config.ts";
+import { toml } from "../../src/bot/config/settings.ts";
 import { GuildSettings, type Stored } from "../../src/bot/settings/guild-settings.ts";
 import { allKeys, isKey } from "../../src/bot/settings/keys.ts";
 import { type Store, startStore } from "../../src/bot/store/store.ts";
@@ -32,12 +35,14 @@ export async function settingsOf(all: SettingsOfGuilds = {}): Promise<GuildSetti
 	return settings;
 }
 
-/** Into the SQLite file of a bot that does not run. */
-export async function storeSettings(directory: string, all: SettingsOfGuilds): Promise<void> {
+type StoreConfig = Pick<BotConfig, "databaseUrl" | "dbSchema" | "dataDirectory">;
+
+/** Into the store of a bot that does not run. */
+export async function storeSettings(config: StoreConfig, all: SettingsOfGuilds): Promise<void> {
 	const store = startStore({
-		databaseUrl: undefined,
-		schema: undefined,
-		directory,
+		databaseUrl: config.databaseUrl,
+		schema: config.dbSchema,
+		directory: config.dataDirectory,
 		instance: "test",
 		log: recordLog().log,
 	});
@@ -60,4 +65,10 @@ export function splitSettings(sections: JsonObject, path = ""): { toml: JsonObje
 		} else toml[name] = value;
 	}
 	return { toml, stored };
+}
+
+/** The same, with config.toml of the bot "Alpha". */
+export function configOf(sections: JsonObject) {
+	const { toml: keys, stored } = splitSettings(sections);
+	return { toml: v.parse(toml, { bot_name: "Alpha", ...keys }), stored };
 }

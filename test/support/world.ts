@@ -7,7 +7,7 @@ import { createLog, type Log } from "../../src/lib/log.ts";
 import type { Simulator, SimulatorOptions } from "../../src/simulator/simulator.ts";
 import type { Guild, GuildChannel, Member, Role, User } from "../../src/simulator/world/state/entities.ts";
 import { botConfig } from "./bot-config.ts";
-import { storeSettings } from "./guild-settings.ts";
+import { configOf, storeSettings } from "./guild-settings.ts";
 import { connectTo, type McpCaller, type Outcome } from "./mcp.ts";
 import { startSimulator } from "./simulator.ts";
 import { until } from "./until.ts";
@@ -55,6 +55,7 @@ export async function startWorld(
 		tools,
 		toml,
 		settings,
+		sections,
 		mcpToken,
 		// Tests send more than 50 per second.
 		requestsPerSecond = 1_000_000,
@@ -62,21 +63,26 @@ export async function startWorld(
 		Partial<Pick<BotConfig, "mcpToken">> & { toml?: Toml | ((simulator: Simulator) => Toml) | undefined } & {
 			/** Of the bot's own guild, by key. */
 			settings?: ((simulator: Simulator) => Stored) | undefined;
+			/** Both, in sections, in place of `toml` and `settings`. */
+			sections?: ((simulator: Simulator) => Record<string, unknown>) | undefined;
 		} = {},
 ): Promise<TestWorld> {
 	const simulator = await startSimulator(options);
 	const guild = simulator.guild("The Cooks");
 	const logged: string[] = [];
 	const log: Log = createLog({ format: "text", level: "debug" }, (line) => logged.push(line));
+	const divided = sections && configOf(sections(simulator));
 	const config = botConfig({
 		discordToken: simulator.bot("alpha").token,
 		discordApiUrl: simulator.api,
 		discordCdnUrl: simulator.cdn,
 		guildId: guild.id,
 		...(toml && { toml: typeof toml === "function" ? toml(simulator) : toml }),
+		...(divided && { toml: divided.toml }),
 		mcpToken,
 	});
-	if (settings) await storeSettings(config.dataDirectory, { [guild.id]: settings(simulator) });
+	const stored = divided?.stored ?? settings?.(simulator);
+	if (stored) await storeSettings(config, { [guild.id]: stored });
 	let expiry = new AbortController();
 	const bot = startBot(config, log, {
 		tools,

@@ -146,6 +146,15 @@ const spam = v.strictObject({
 	dry: flag(false),
 });
 
+const moderation = v.strictObject({
+	tell: v.optional(v.array(v.picklist(tellable)), ["warn", "temp_ban", "spam"]),
+	appeal: v.optional(text(500)),
+	escalate: v.optional(escalationRules),
+	reports: v.optional(channelId),
+	raid: v.optional(joinRate),
+	spam: v.optional(spam),
+});
+
 const sections = {
 	game: v.pipe(
 		v.strictObject({
@@ -173,15 +182,6 @@ const sections = {
 			"expected at least one role while game.chargeback is true",
 		),
 	),
-	moderation: v.strictObject({
-		log_channel: v.optional(channelId),
-		tell: v.optional(v.array(v.picklist(tellable)), ["warn", "temp_ban", "spam"]),
-		appeal: v.optional(text(500)),
-		escalate: v.optional(escalationRules),
-		reports: v.optional(channelId),
-		raid: v.optional(joinRate),
-		spam: v.optional(spam),
-	}),
 };
 
 /** Features with a section of their own. */
@@ -242,7 +242,7 @@ export const toml = v.strictObject({
 	ai: v.optional(aiSettings, {}),
 	chat: v.optional(v.strictObject({ keep_days: v.optional(whole(0, 3_650), 30) }), {}),
 	game: v.optional(sections.game),
-	moderation: v.optional(sections.moderation),
+	moderation: v.optional(moderation, {}),
 });
 
 export type TomlSettings = v.InferOutput<typeof toml>;

@@ -36,7 +36,6 @@ const featureTools = [
 	"list_donators",
 	"list_reports",
 	"list_temp_bans",
-	"moderation_log",
 	"note_member",
 	"purge",
 	"raid_mode",

@@ -187,20 +187,6 @@ const channels: readonly Action[] = [
 		inThread: ({ slowmode, reason }) => ({ slowmode, reason }),
 		permission: "ManageChannels",
 	},
-	{
-		name: "setlog",
-		tool: "moderation_log",
-		options: [
-			{
-				name: "channel",
-				kind: "channel",
-				argument: "channel_id",
-				channelTypes: [ChannelType.GuildText, ChannelType.GuildAnnouncement],
-			},
-			{ name: "log", kind: "choice", argument: "off", choices: ["off"], convert: () => true },
-		],
-		permission: "ManageGuild",
-	},
 ];
 
 export const moderationActions: readonly Action[] = [...bans, ...people, ...voice, ...channels];

@@ -1,24 +1,20 @@
-// The moderation log: embeds in the guild's log channel (`setlog`), or else in the operator's (`moderation.log_channel`),
-// which also replaces the guild's channel while the bot cannot write there.
+// The moderation log: embeds in the channel of the guild's setting `moderation.log_channel`.
 
-import { EmbedBuilder, type Guild } from "discord.js";
+import { EmbedBuilder } from "discord.js";
 import type { Connection } from "../../discord/connection/connection.ts";
-import { bitsIn, missingPermissions } from "../../discord/permissions.ts";
 import { inlineText, truncate } from "../../discord/text.ts";
 import { isPublic } from "../../discord/visible-channels.ts";
 import type { Log } from "../../lib/log.ts";
 import { type Language, languageOf, render, type Said, said, type Text } from "../../texts/texts.ts";
 import { Pending } from "../commands/feature.ts";
 import { createEmbedQueue } from "../messages/embed-queue.ts";
-import type { Store } from "../store/store.ts";
-import { saveLogChannel, selectLogChannel } from "../store/tables/guild-settings.ts";
-import { StoreUnavailable } from "../store/unavailable.ts";
+import type { GuildSettings } from "../settings/guild-settings.ts";
 
 const maxFieldLength = 1_024;
 const maxDescriptionLength = 4_000;
 const maxPending = 1_000;
 const maxChannels = 20;
-export const logPermissions = ["ViewChannel", "SendMessages", "EmbedLinks"] as const;
+const key = "moderation.log_channel";
 
 export type Gravity = "severe" | "warning" | "note" | "lifted";
 
@@ -35,7 +31,7 @@ export interface LogEntry {
 	/** The colour; "note" by default. A failure has that of "severe". */
 	gravity?: Gravity;
 	isFailure?: boolean;
-	moderatorId?: string;
+	moderatorId?: string | undefined;
 	userId?: string;
 	/** In lines, if several. */
 	description?: Text | readonly Text[];
@@ -56,102 +52,59 @@ export interface LogEntry {
 export type ModerationLog = ReturnType<typeof createModerationLog>;
 
 interface ModerationLogOptions {
-	/** For guilds whose own log channel is missing or not writable; undefined if the operator configured none. */
-	defaultChannel: string | undefined;
+	settings: Pick<GuildSettings, "of" | "onChange" | "loaded">;
 	connection: Connection;
-	store: Pick<Store, "sql">;
 	log: Log;
 }
 
-export function createModerationLog({ defaultChannel, connection, store: { sql }, log }: ModerationLogOptions) {
-	const queue = createEmbedQueue({ connection, log, setting: "moderation.log_channel" });
-	const configured = new Map<string, string | null | undefined>();
-	const replaced = new Map<string, string>();
+export function createModerationLog({ settings, connection, log }: ModerationLogOptions) {
+	const queue = createEmbedQueue({ connection, log, setting: key });
 	const pending = new Pending();
 
-	function defaultIn(guildId: string): string | undefined {
-		return connection.guild(guildId)?.channels.cache.get(defaultChannel ?? "")?.id;
-	}
+	const channelOf = (guildId: string) => settings.of(guildId)[key];
 
-	function writableChannel(channelId: string, guildId: string): string {
-		const guild = connection.guild(guildId);
-		if (canWrite(guild, channelId) || !canWrite(guild, defaultChannel)) {
-			replaced.delete(guildId);
-			return channelId;
+	/** Queues an entry for the guild's moderation log, or for the channel `channelId` if given. Never throws. */
+	function add(guildId: string, entry: LogEntry, channelId?: string): void {
+		if (pending.size >= maxPending) {
+			log.warn("moderation log entry dropped: send queue full", { guild: guildId });
+			return;
 		}
-		// Logged once, not for every entry.
-		if (replaced.get(guildId) !== channelId)
-			log.warn(
-				"cannot write to the guild's moderation log channel, using the channel of the setting moderation.log_channel instead",
-				{ guild: guildId, channel: channelId },
-			);
-		replaced.set(guildId, channelId);
-		return defaultChannel;
-	}
-
-	async function channelOf(guildId: string): Promise<string | undefined> {
-		if (!configured.has(guildId)) configured.set(guildId, await selectLogChannel(sql, guildId));
-		const channelId = configured.get(guildId);
-		if (channelId === undefined) return defaultIn(guildId);
-		return channelId === null ? undefined : writableChannel(channelId, guildId);
-	}
-
-	/** Never rejects: without the database, the operator's log channel if it is in the guild. */
-	async function channelOrDefault(guildId: string): Promise<string | undefined> {
-		try {
-			return await channelOf(guildId);
-		} catch (error) {
-			if (!(error instanceof StoreUnavailable))
-				log.error("could not read the guild's moderation log channel from the database", { guild: guildId, error });
-			return defaultIn(guildId);
-		}
+		const at = new Date();
+		const post = async () => {
+			await settings.loaded;
+			const id = channelId ?? channelOf(guildId);
+			if (id === undefined) return;
+			const guild = connection.guild(guildId);
+			const channel = guild?.channels.cache.get(id);
+			const isOpen = channel !== undefined && isPublic(channel);
+			if (isOpen && entry.confidential === "entry") return;
+			queue.push(id, () => createEmbed(entry, { at, isOpen, language: languageOf(guild?.preferredLocale) }));
+		};
+		void pending.add(post());
 	}
 
 	return {
 		channelOf,
-		channelOrDefault,
-		async channelsOf(guildId: string): Promise<string[]> {
-			await channelOrDefault(guildId);
-			return [configured.get(guildId), defaultIn(guildId)].filter((id) => typeof id === "string");
-		},
-		async setChannel(guildId: string, channelId: string | null) {
-			// Also before the write: its outcome can be unknown.
-			configured.delete(guildId);
-			await saveLogChannel(sql, guildId, channelId);
-			configured.delete(guildId);
-		},
-		/** Queues an entry for the guild's moderation log, or for the channel `channelId` if given. Never throws. */
-		add(guildId: string, entry: LogEntry, channelId?: string) {
-			if (pending.size >= maxPending) {
-				log.warn("moderation log entry dropped: send queue full", { guild: guildId });
-				return;
-			}
-			const at = new Date();
-			const post = async () => {
-				const id = channelId ?? (await channelOrDefault(guildId));
-				if (id === undefined) return;
-				const channel = connection.guild(guildId)?.channels.cache.get(id);
-				const isOpen = channel !== undefined && isPublic(channel);
-				if (isOpen && entry.confidential === "entry") return;
-				queue.push(id, () =>
-					createEmbed(entry, { at, isOpen, language: languageOf(connection.guild(guildId)?.preferredLocale) }),
-				);
-			};
-			void pending.add(post());
+		add,
+		start() {
+			settings.onChange((guildId, changed) => {
+				const change = changed?.changes.find((one) => one.key === key);
+				if (!changed || !change) return;
+				const { before, after } = change;
+				const entry: LogEntry = {
+					title: said("log.set.title"),
+					moderatorId: changed.author.userId ?? connection.user?.id,
+					description: after === undefined ? said("log.off") : said("log.set", { channel: `<#${after}>` }),
+				};
+				// Also posted in the old log channel, so that its readers see the change.
+				for (const id of [before, after]) if (typeof id === "string") add(guildId, entry, id);
+			});
 		},
 		async settled() {
 			await pending.settled();
 			await queue.settled();
 		},
 	};
-}
-
-function canWrite(guild: Guild | undefined, channelId: string | undefined): channelId is string {
-	const channel = guild?.channels.cache.get(channelId ?? "");
-	// The bot's own member can arrive after its guild. Until then its permissions are unknown.
-	if (!guild?.members.me || !channel) return false;
-	const needed = bitsIn(channel, logPermissions);
-	return missingPermissions(guild, channel, needed) === 0n;
 }
 
 interface Look {

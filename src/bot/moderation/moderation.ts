@@ -9,7 +9,6 @@ import { caseRows, suggestCases } from "./cases/case-actions.ts";
 import { createCaseTools } from "./cases/case-tools.ts";
 import { Cases } from "./cases/cases.ts";
 import { createDeleteAndWarn, deleteAndWarnName } from "./delete-and-warn.ts";
-import { moderationLogTool } from "./log-tool.ts";
 import { createModerationLog } from "./moderation-log.ts";
 import { createPurge, purgeActions } from "./purge/purge.ts";
 import { createRaid, raidActions } from "./raid/raid.ts";
@@ -35,18 +34,19 @@ export const moderationCommandNames: readonly string[] = [
 export function createModeration(featureOptions: FeatureOptions): Feature | undefined {
 	const { config, connection, store, log, mutex, callAs } = featureOptions;
 	const { features, moderation: settings } = config.toml;
-	if (!features.moderation || !settings) return undefined;
-	const moderationLog = createModerationLog({ connection, store, log, defaultChannel: settings.log_channel });
+	if (!features.moderation) return undefined;
+	const moderationLog = createModerationLog(featureOptions);
 	const bans = new TempBans({ connection, store, log, mutex, moderationLog, decided: () => cases.retry() });
 	const cases: Cases = new Cases({ connection, store, log, moderationLog, bans, settings });
 	const announcements = new Announcements({ connection, store, log });
 	const deleteAndWarn = createDeleteAndWarn(callAs);
 	const combined = combineFeatures([
+		{ start: moderationLog.start },
 		bans,
 		cases,
 		announcements,
 		{
-			tools: [...tempBanTools(bans, store), moderationLogTool(moderationLog)],
+			tools: tempBanTools(bans, store),
 			actions: moderationActions,
 			components: [deleteAndWarn.component],
 			menus: [deleteAndWarn.menu],

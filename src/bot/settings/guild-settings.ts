@@ -56,6 +56,12 @@ export interface Author {
 	door: string;
 }
 
+/** What was changed, and who did it. */
+export interface Changed {
+	author: Author;
+	changes: readonly Change[];
+}
+
 export interface Revision extends Omit<SettingVersion, "settings" | "guild_id"> {
 	changes: readonly Change[];
 }
@@ -69,7 +75,8 @@ interface GuildSettingsOptions {
 
 export class GuildSettings {
 	readonly #guilds = new Map<string, GuildState>();
-	readonly #listeners = new Set<(guildId: string, isChange: boolean) => void>();
+	readonly #listeners = new Set<(guildId: string, changed: Changed | undefined) => void>();
+	readonly #loading = Promise.withResolvers<void>();
 	readonly #work: Durable;
 	#isLoaded = false;
 
@@ -88,6 +95,11 @@ export class GuildSettings {
 		return this.#isLoaded;
 	}
 
+	/** For the first time. Never rejects. */
+	get loaded(): Promise<void> {
+		return this.#loading.promise;
+	}
+
 	/** Those with settings. */
 	get guildIds(): Iterable<string> {
 		return this.#guilds.keys();
@@ -101,10 +113,10 @@ export class GuildSettings {
 		return this.#guilds.get(guildId) ?? unset;
 	}
 
-	/** Called after each change, and for each guild when its settings have been loaded; `isChange` is false then. */
-	onChange(listener: (guildId: string, isChange: boolean) => void): void {
+	/** Called after each change, and for each guild when its settings have been loaded; `changed` is undefined then. */
+	onChange(listener: (guildId: string, changed: Changed | undefined) => void): void {
 		this.#listeners.add(listener);
-		for (const id of this.#guilds.keys()) listener(id, false);
+		for (const id of this.#guilds.keys()) listener(id, undefined);
 	}
 
 	/** What `wanted` would change; null: to the default. Throws InvalidSettings. */
@@ -139,7 +151,7 @@ export class GuildSettings {
 				this.#work.wake();
 				throw error;
 			}
-			this.#apply(row, true);
+			this.#apply(row, { author, changes });
 			return changes;
 		});
 	}
@@ -188,13 +200,14 @@ export class GuildSettings {
 	async load(): Promise<void> {
 		const rows = await selectCurrentSettings(this.options.store.sql);
 		this.#isLoaded = true;
-		for (const row of rows) if (row.version > this.state(row.guild_id).version) this.#apply(row, false);
+		for (const row of rows) if (row.version > this.state(row.guild_id).version) this.#apply(row);
+		this.#loading.resolve();
 	}
 
-	#apply({ guild_id, version, settings }: SettingVersion, isChange: boolean): void {
+	#apply({ guild_id, version, settings }: SettingVersion, changed?: Changed): void {
 		const stored = parse(settings);
 		this.#guilds.set(guild_id, { version, stored, ...read(stored) });
-		for (const listener of this.#listeners) listener(guild_id, isChange);
+		for (const listener of this.#listeners) listener(guild_id, changed);
 	}
 }
 

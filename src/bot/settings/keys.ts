@@ -27,6 +27,7 @@ export const keys = {
 	"auto_role.min_age": { value: v.optional(duration) },
 	"auto_role.min_messages": { value: v.optional(whole(0, 1_000_000)) },
 	"auto_role.require_all": { value: flag(true) },
+	"moderation.log_channel": { value: v.optional(channelId), to: "channel", needs: ["EmbedLinks"] },
 } as const satisfies Record<string, Key>;
 
 export type SettingKey = keyof typeof keys;

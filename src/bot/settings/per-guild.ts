@@ -24,7 +24,7 @@ export class PerGuild<Given, One extends GuildPart> {
 	constructor(private readonly options: PerGuildOptions<Given, One>) {}
 
 	start(): void {
-		this.options.settings.onChange((guildId, isChange) => this.#update(guildId, isChange));
+		this.options.settings.onChange((guildId, changed) => this.#update(guildId, changed !== undefined));
 	}
 
 	of(guildId: string): One | undefined {

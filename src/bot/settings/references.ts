@@ -17,7 +17,7 @@ export interface Reference {
 	place: string;
 }
 
-export const openLogWarning = "everyone can see it, so notes and the reasons of warnings are left out of the log there";
+const openLogWarning = "everyone can see it, so notes and the reasons of warnings are left out of the log there";
 
 // Members must not see these channels.
 const staffOnly: ReadonlySet<string> = new Set(["moderation.reports"]);

@@ -82,7 +82,6 @@ export function requireLeast(guild: Guild, toml: BotConfig["toml"]): void {
 const alsoNeeded: Readonly<Record<string, readonly Permission[]>> = {
 	"mcp.audit_channel": ["EmbedLinks"],
 	"mcp.approval_channel": ["EmbedLinks", "AttachFiles"],
-	"moderation.log_channel": ["EmbedLinks"],
 	"moderation.reports": ["EmbedLinks", "ReadMessageHistory"],
 	"moderation.spam.honeypots": ["ManageMessages"],
 };

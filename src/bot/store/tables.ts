@@ -15,7 +15,6 @@ import { guildJobsTables } from "./tables/guild-jobs.ts";
 import { guildMessagesTable } from "./tables/guild-messages.ts";
 import { guildPicturesTables } from "./tables/guild-pictures.ts";
 import { guildPlansTable } from "./tables/guild-plans.ts";
-import { guildSettingsTable } from "./tables/guild-settings.ts";
 import { joinRolesTables } from "./tables/join-roles.ts";
 import { joinsTable } from "./tables/joins.ts";
 import { memberActivityTable } from "./tables/member-activity.ts";
@@ -37,7 +36,6 @@ const tables = [
 	joinsTable,
 	memberActivityTable,
 	conversationsTable,
-	guildSettingsTable,
 	settingVersionsTable,
 	tempBansTable,
 	guildPicturesTables,

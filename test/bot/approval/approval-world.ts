@@ -1,8 +1,6 @@
 // The simulator and the real bot with approval, which is called as a gateway calls it: with a token and a principal.
 
-import * as v from "valibot";
 import { type Bot, startBot } from "../../../src/bot/bot.ts";
-import { toml } from "../../../src/bot/config/settings.ts";
 import { createFetchDispatch } from "../../../src/lib/http.ts";
 import { isObject, type JsonObject } from "../../../src/lib/json.ts";
 import type { Principal } from "../../../src/lib/principal.ts";
@@ -11,6 +9,7 @@ import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { buttonsIn } from "../../../src/simulator/world/messages/buttons.ts";
 import type { Guild, Message } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
+import { configOf, storeSettings } from "../../support/guild-settings.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { testWith } from "../../support/test-with.ts";
@@ -31,7 +30,7 @@ export interface Answer {
 export interface ApprovalWorldOptions {
 	/** Keys of [mcp]. */
 	mcp?: (simulator: Simulator) => Record<string, unknown>;
-	/** Other sections of config.toml. */
+	/** Other sections of config.toml, and of the guild's settings. */
 	toml?: (simulator: Simulator) => Record<string, unknown>;
 	/** How long a direct call waits for a decision. */
 	waitMs?: number;
@@ -87,6 +86,10 @@ export async function startApprovalWorld(options: ApprovalWorldOptions = {}): Pr
 	const { id: channelId } = simulator.channel(staffChannel);
 	const log = recordLog();
 	const clock = { offsetMs: 0 };
+	const { toml, stored } = configOf({
+		...options.toml?.(simulator),
+		mcp: { approval: "destructive", approval_channel: channelId, ...options.mcp?.(simulator) },
+	});
 	const config = botConfig({
 		discordToken: simulator.bot("alpha").token,
 		discordApiUrl: simulator.api,
@@ -97,12 +100,9 @@ export async function startApprovalWorld(options: ApprovalWorldOptions = {}): Pr
 			databaseUrl: "postgres://nobody:nothing@127.0.0.1:1/none",
 			dbSchema: "none",
 		}),
-		toml: v.parse(toml, {
-			bot_name: "Alpha",
-			...options.toml?.(simulator),
-			mcp: { approval: "destructive", approval_channel: channelId, ...options.mcp?.(simulator) },
-		}),
+		toml,
 	});
+	if (Object.keys(stored).length > 0) await storeSettings(config, { [guild.id]: stored });
 	const start = async () => {
 		const bot = startBot(config, log.log, {
 			timing: quickTiming,

@@ -114,7 +114,7 @@ describe("commands", () => {
 	test("/help lists what the person may use", async () => {
 		const all = await run("help", {});
 		expect(all).toContain("`/ban`: ");
-		expect(all).not.toContain("`/setlog`");
+		expect(all).not.toContain("`/raid on`");
 		expect(await run("help", {}, "zoe")).not.toContain("`/ban`");
 	});
 
@@ -180,7 +180,7 @@ describe("commands", () => {
 		const say = (line: string) => world.ask(moderator, line);
 		const isHidden = async () => (await say(`!m slowmode off <#${id}>`)).includes("no such channel");
 		await until("the bot has heard of it", isHidden);
-		for (const line of ["lock ID", "slowmode 5s <#ID>", "setlog <#ID>"]) {
+		for (const line of ["lock ID", "slowmode 5s <#ID>"]) {
 			const [hidden, none] = [
 				await say(`!m ${line.replace("ID", id)}`),
 				await say(`!m ${line.replace("ID", unknown)}`),

@@ -269,7 +269,7 @@ test("in a raid the tools answer, everyone gets the join role, and the channel h
 		discordApiUrl: simulator.api,
 		guildId: guild.id,
 	});
-	await storeSettings(config.dataDirectory, {
+	await storeSettings(config, {
 		[guild.id]: {
 			"join_role.role": role.id,
 			"auto_role.to_role": role.id,

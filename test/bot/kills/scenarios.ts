@@ -283,9 +283,9 @@ export const scenarios: Record<string, Scenario> = {
 				moderation: { log_channel: simulator.channel("The Cooks/staff").id, spam: { honeypots: [id] } },
 			},
 			create(options) {
-				const { log_channel, spam } = options.config.toml.moderation ?? {};
+				const { spam } = options.config.toml.moderation;
 				if (!spam) return undefined;
-				const parts = { ...options, moderationLog: createModerationLog({ ...options, defaultChannel: log_channel }) };
+				const parts = { ...options, moderationLog: createModerationLog(options) };
 				const cases = new Cases({ ...parts, bans: new TempBans(parts), settings: { tell: [] } });
 				return {
 					...createSpam({

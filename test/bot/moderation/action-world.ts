@@ -4,18 +4,17 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { PermissionFlagsBits } from "discord.js";
-import * as v from "valibot";
 import type { FeatureOptions } from "../../../src/bot/commands/feature.ts";
-import { type TomlSettings, toml } from "../../../src/bot/config/settings.ts";
 import { createFeatures } from "../../../src/bot/features/index.ts";
 import { peopleText } from "../../../src/bot/results/people-text.ts";
 import type { CaseRow } from "../../../src/bot/store/tables/cases.ts";
 import { tools as builtIn } from "../../../src/bot/tools/index.ts";
+import type { JsonObject } from "../../../src/lib/json.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
 import type { Simulator, SimulatorOptions } from "../../../src/simulator/simulator.ts";
 import type { Account, Guild, Role } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
-import { splitSettings } from "../../support/guild-settings.ts";
+import { configOf } from "../../support/guild-settings.ts";
 import { recordLog } from "../../support/log.ts";
 import { startWorld } from "../../support/world.ts";
 import { noTools } from "../features/running-feature.ts";
@@ -38,23 +37,18 @@ export const moderatorPermissions: readonly Permission[] = [
 export const bitsOf = (permissions: readonly Permission[]) =>
 	permissions.reduce((all, name) => all | PermissionFlagsBits[name], 0n);
 
-/** The settings of a bot with all moderation features and all tools. */
-export const moderationToml = (
-	{ channel }: Pick<Simulator, "channel">,
-	more: Record<string, unknown> = {},
-): TomlSettings =>
-	v.parse(toml, {
-		bot_name: "Alpha",
-		mcp: { toolsets: "all" },
-		features: { moderation: true },
-		moderation: { log_channel: channel("The Cooks/staff").id },
-		...more,
-	});
+/** The settings of a bot with all moderation features and all tools, in sections. */
+export const moderationSections = ({ channel }: Pick<Simulator, "channel">, more: Record<string, unknown> = {}) => ({
+	mcp: { toolsets: "all" },
+	features: { moderation: true },
+	moderation: { log_channel: channel("The Cooks/staff").id },
+	...more,
+});
 
 /** What the bot offers with these settings, without a connection. */
-function offeredBy(settings: TomlSettings) {
+function offeredBy(sections: JsonObject) {
 	const features = createFeatures({
-		config: botConfig({ toml: settings }),
+		config: botConfig({ toml: configOf(sections).toml }),
 		connection: { guilds: [] },
 		store: {},
 		log: recordLog().log,
@@ -66,7 +60,7 @@ function offeredBy(settings: TomlSettings) {
 }
 
 /** All actions, whatever the ids in the settings are. */
-export const offered = offeredBy(moderationToml({ channel: () => ({ id: "1".repeat(18) }) as never }));
+export const offered = offeredBy(moderationSections({ channel: () => ({ id: "1".repeat(18) }) as never }));
 
 /** Converts the text of a tool's error for people, as the front ends do. */
 export const forPeople = (text: string) => peopleText(text, { isError: true });
@@ -103,8 +97,7 @@ export async function startActionScene({
 	const world = await startWorld(options, {
 		mcpToken: "a-token",
 		...(requestsPerSecond && { requestsPerSecond }),
-		toml: (simulator) => moderationToml(simulator, splitSettings(settings?.(simulator) ?? {}).toml),
-		settings: (simulator) => splitSettings(settings?.(simulator) ?? {}).stored,
+		sections: (simulator) => moderationSections(simulator, settings?.(simulator)),
 	});
 	const { simulator, guild } = world;
 	const platform = simulator.world;

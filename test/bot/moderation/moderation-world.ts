@@ -1,12 +1,12 @@
 // The real bot with its moderation commands, and the simulator.
 
 import { PermissionFlagsBits } from "discord.js";
-import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
-import type { BotConfig } from "../../../src/bot/config/config.ts";
-import { toml } from "../../../src/bot/config/settings.ts";
 import { createLog } from "../../../src/lib/log.ts";
+import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { botConfig } from "../../support/bot-config.ts";
+import { configOf, storeSettings } from "../../support/guild-settings.ts";
+import { connectTo } from "../../support/mcp.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { type Place, storeConfigOf } from "../../support/stores.ts";
 import { testWith } from "../../support/test-with.ts";
@@ -22,21 +22,30 @@ export const moderator = "jose.garcia";
 export type ModerationWorld = Awaited<ReturnType<typeof startModerationWorld>>;
 
 /** The bot "alpha" is logged in, and its store is open. José may ban, and Mona has a role below his. */
-export async function startModerationWorld(place?: Pick<Place, "settings">, changes: Partial<BotConfig> = {}) {
+export async function startModerationWorld(
+	place?: Pick<Place, "settings">,
+	/** More keys of [moderation] and of the guild's settings of that name. */
+	moderation: Record<string, unknown> = {},
+	sections: (simulator: Simulator) => Record<string, unknown> = () => ({}),
+) {
 	const simulator = await startSimulator();
 	const guild = simulator.guild("The Cooks");
 	grant(simulator, "Staff", PermissionFlagsBits.BanMembers);
 	const logged: string[] = [];
 	const log = createLog({ format: "text", level: "debug" }, (line) => logged.push(line));
-	const channel = simulator.channel(staffChannel).id;
+	const { toml, stored } = configOf({
+		features: { moderation: true },
+		moderation: { log_channel: simulator.channel(staffChannel).id, ...moderation },
+		...sections(simulator),
+	});
 	const config = botConfig({
 		discordToken: simulator.bot("alpha").token,
 		discordApiUrl: simulator.api,
 		guildId: guild.id,
-		toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true }, moderation: { log_channel: channel } }),
+		toml,
 		...(place && storeConfigOf(place)),
-		...changes,
 	});
+	await storeSettings(config, { [guild.id]: stored });
 	const start = async () => {
 		const started = startBot(config, log, { timing: quickTiming, requestsPerSecond: 1_000_000 });
 		await until("the bot has loaded", () => started.loaded);
@@ -53,7 +62,7 @@ export async function startModerationWorld(place?: Pick<Place, "settings">, chan
 		simulator.world.messages
 			.in(simulator.channel(name).id)
 			.filter(({ author }) => author.id === simulator.bot("alpha").id);
-	/** The embeds in the operator's log channel: title, description, and each field by its name. */
+	/** The embeds in the staff channel, which is the log channel: title, description, and each field by its name. */
 	const notes = (): Record<string, string>[] =>
 		answers(staffChannel).flatMap(({ embeds }) =>
 			(embeds as unknown as Embed[]).map(({ title, description, fields = [] }) => ({
@@ -87,6 +96,10 @@ export async function startModerationWorld(place?: Pick<Place, "settings">, chan
 				const answer = texts().slice(before).find(isFor);
 				return answer && textOf(answer);
 			});
+		},
+		async set(settings: Record<string, unknown>): Promise<string> {
+			const { call } = await connectTo(bot.url);
+			return (await call("set_settings", { settings })).text;
 		},
 		/** The notes, once there are at least `count`. */
 		noted: (count: number) =>

@@ -121,10 +121,7 @@ onBoth((databases, kind) => {
 		const place = await databases.place();
 		await using world = await startModerationWorld(place);
 		const { id } = world.simulator.channel(general);
-		expect(await world.ask("ada", "!m setlog")).toContain(
-			`Moderation is logged in <#${world.simulator.channel(staffChannel).id}>.`,
-		);
-		expect(await world.ask("ada", `!m setlog <#${id}>`)).toStartWith(`Moderation is now logged in <#${id}>.`);
+		expect(await world.set({ "moderation.log_channel": id })).toContain("everyone can see it");
 		// Also in the previous channel.
 		await world.noted(1);
 		await world.stop();
@@ -134,10 +131,11 @@ onBoth((databases, kind) => {
 			world.answers().some(({ embeds }) => JSON.stringify(embeds).includes(world.id("zoe"))),
 		);
 		expect(world.notes()).toHaveLength(1);
-		expect(await world.ask("ada", "!m setlog off")).toBe("Moderation logging is off.");
+		await world.set({ "moderation.log_channel": null });
+		await world.ask(moderator, `!m unban ${world.id("zoe")}`);
 		await world.stop();
-		await world.start();
-		expect(await world.ask("ada", "!m setlog")).toStartWith("Moderation logging is off.");
+		const titles = world.answers().flatMap(({ embeds }) => embeds.map((embed) => Object(embed).title));
+		expect(titles).toEqual(["Moderation log", "Ban", "Moderation log"]);
 	});
 
 	test("an unconfirmed ban of an hour ago is dropped", async () => {
@@ -219,10 +217,10 @@ describe("permissions", () => {
 			(await world.ask(person, "!m help")).split("\n").map((line) => /^`!m (\w+)/.exec(line)?.[1]);
 		const forBans = ["ban", "unban", "banlist"];
 		const ofZoe = await shown("zoe");
-		for (const name of [...forBans, "nuke", "setlog", "kick"]) expect(ofZoe).not.toContain(name);
+		for (const name of [...forBans, "nuke", "raid", "kick"]) expect(ofZoe).not.toContain(name);
 		const names = await shown(moderator);
 		expect(names).toEqual(expect.arrayContaining(["help", ...forBans]));
-		expect(names).not.toContain("setlog");
+		expect(names).not.toContain("raid");
 		// Hers has several pages.
 		expect(await shown("ada")).toEqual(expect.arrayContaining(["help", ...forBans, "nuke", "kick"]));
 	});
@@ -230,7 +228,7 @@ describe("permissions", () => {
 	test.each([
 		["banlist", "Ban Members", ""],
 		["nuke", "Manage Messages", "1"],
-		["setlog", "Manage Server", "off"],
+		["raid", "Manage Server", "status"],
 	])("%s needs %s", async (name, permission, rest) => {
 		const world = shared();
 		const command = `!m ${name} ${rest}`;
@@ -254,20 +252,6 @@ describe("permissions", () => {
 		// The owner ranks above all.
 		expect(await world.ask("ada", `!m ban ${world.id("zoe")} 1h`)).toStartWith("Banned");
 		expect(banWrites(world)).toEqual(["PUT"]);
-	});
-
-	moderationTest("setlog takes only channels of the guild that the moderator can see", async (world) => {
-		const { simulator, guild } = world;
-		const role = simulator.world.roles.add(guild, {
-			name: "Manager",
-			permissions: String(PermissionFlagsBits.ManageGuild),
-		});
-		const zoe = world.member("zoe");
-		simulator.world.members.edit(guild, zoe, { roles: [role.id] });
-		const { id } = simulator.channel(staffChannel);
-		expect(await world.ask("zoe", `!m setlog <#${id}>`)).toContain("There is no such channel");
-		const other = simulator.channel("The Bakers/general").id;
-		expect(await world.ask("ada", `!m setlog <#${other}>`)).toContain("There is no such channel");
 	});
 });
 

@@ -7,7 +7,7 @@ import { settingTools } from "../../../src/bot/tools/settings.ts";
 import { until } from "../../support/until.ts";
 import { startWorld, type TestWorld } from "../../support/world.ts";
 import { freshName } from "../tool-rows/scene.ts";
-import { moderationToml, offered, registered } from "./action-world.ts";
+import { moderationSections, offered, registered } from "./action-world.ts";
 
 /** People join, write, leave, are banned and timed out by hand, and somebody writes commands that do nothing. */
 async function happen({ simulator, guild, ...world }: TestWorld) {
@@ -48,7 +48,7 @@ test("without the feature nothing is registered, offered, answered or written", 
 });
 
 test("with the feature nobody is written to, and nothing is changed, to whom nothing was done", async () => {
-	await using world = await startWorld({}, { toml: (simulator) => moderationToml(simulator) });
+	await using world = await startWorld({}, { sections: moderationSections });
 	const { simulator } = world;
 	await until("commands are registered", () => registered(simulator).length > 0);
 	simulator.requests.clear();

@@ -2,8 +2,6 @@
 
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import * as v from "valibot";
-import { toml } from "../../../src/bot/config/settings.ts";
 import type { Member } from "../../../src/simulator/world/state/entities.ts";
 import {
 	channelNamed,
@@ -236,12 +234,10 @@ test("cases and spam are facts where the bot records them", async () => {
 	await using world = await startWorld(
 		{},
 		{
-			toml: (simulator) =>
-				v.parse(toml, {
-					bot_name: "Alpha",
-					features: { moderation: true },
-					moderation: { log_channel: simulator.channel("The Cooks/general").id },
-				}),
+			sections: (simulator) => ({
+				features: { moderation: true },
+				moderation: { log_channel: simulator.channel("The Cooks/general").id },
+			}),
 		},
 	);
 	await world.call("warn_member", { user_ids: ["@zoe"], reason: "spam", tell: false });

@@ -36,9 +36,10 @@ async function startFixture(options: SimulatorOptions = {}) {
 		bot_name: "Alpha",
 		features: { moderation: true } as Record<string, boolean>,
 		mcp: { audit_channel: staff.id },
-		moderation: { log_channel: staff.id },
+		moderation: {} as Record<string, unknown>,
 	};
 	const settings: Record<string, unknown> = {
+		"moderation.log_channel": staff.id,
 		"auto_role.from_role": role("Newcomer").id,
 		"auto_role.to_role": role("Regular").id,
 		"auto_role.min_messages": 1,
@@ -198,7 +199,7 @@ test("a bot to which Discord refuses privileged intents passes with a warning th
 });
 
 fixtureTest("a moderation log that everyone can see passes with a warning", async (fixture) => {
-	fixture.toml.moderation.log_channel = fixture.general.id;
+	fixture.settings["moderation.log_channel"] = fixture.general.id;
 	const { passed, marked } = await fixture.check();
 	expect(marked("!").join("\n")).toMatch(
 		/moderation\.log_channel: #general .+: everyone can see it, so notes and the reasons of warnings are left out/,
@@ -295,7 +296,7 @@ const rows: Row[] = [
 					communication_disabled_until: new Date(Date.now() + 3_600_000).toISOString(),
 				});
 		},
-		crosses: () => [/^permissions: the bot is timed out in The Cooks/, ...Array(2).fill(/ the bot lacks /)],
+		crosses: () => [/^permissions: the bot is timed out in The Cooks/, / the bot lacks /],
 	},
 	{
 		what: "a role does not exist",
@@ -370,10 +371,8 @@ const rows: Row[] = [
 	{
 		what: "the channels of both logs take no embeds",
 		change: (fixture) => forbid(fixture, fixture.staff, "EmbedLinks"),
-		crosses: () => [
-			/^mcp\.audit_channel: the bot lacks EMBED_LINKS in #staff/,
-			/^moderation\.log_channel: the bot lacks EMBED_LINKS in #staff/,
-		],
+		crosses: () => [/^mcp\.audit_channel: the bot lacks EMBED_LINKS in #staff/],
+		warns: () => [/^moderation\.log_channel: the bot lacks EMBED_LINKS in #staff/],
 	},
 	{
 		what: "everyone can see the channel for reports",
@@ -487,7 +486,7 @@ fixtureTest("roles and channels of a feature that is off are not checked", async
 	for (const name of Object.keys(toml.features)) toml.features[name] = false;
 	Object.assign(toml, { game: { restricted_role: nobody } });
 	const { passed, lines } = await fixture.check();
-	expect(lines.join("\n")).not.toMatch(/game|moderation/);
+	expect(lines.join("\n")).not.toContain("game");
 	expect(lines.join("\n")).toContain("✓ mcp.audit_channel: ");
 	expect(passed).toBe(true);
 });

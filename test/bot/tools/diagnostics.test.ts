@@ -172,7 +172,7 @@ test("a setting that names what does not exist is a warning, and guilds out of r
 		guildId: cooks.id,
 		toml: config,
 	});
-	await storeSettings(given.dataDirectory, {
+	await storeSettings(given, {
 		[cooks.id]: { "welcome.channel": simulator.channel("The Cooks/general").id, "join_role.role": nobody },
 		[bakers.id]: { "join_role.role": nobody },
 	});

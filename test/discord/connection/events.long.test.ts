@@ -48,7 +48,7 @@ async function startAlpha() {
 			},
 		}),
 	});
-	await storeSettings(config.dataDirectory, {
+	await storeSettings(config, {
 		[guild.id]: {
 			"join_role.role": role("Newcomer"),
 			"auto_role.to_role": role("Regular"),

@@ -41,7 +41,7 @@ type Args = ArgumentsOf<typeof input>;
 
 interface PurgeToolOptions {
 	/** In which the bot keeps records, such as its moderation log. */
-	recordChannels(guildId: string): Promise<ReadonlySet<string>>;
+	recordChannels(guildId: string): ReadonlySet<string>;
 }
 
 export function purgeTool({ recordChannels }: PurgeToolOptions): BotTool {
@@ -57,7 +57,7 @@ export function purgeTool({ recordChannels }: PurgeToolOptions): BotTool {
 		async plan(args, { guild, channels, connection }) {
 			requireSelection(args);
 			const order = channelsFromTop(guild);
-			const except = await recordChannels(guild.id);
+			const except = recordChannels(guild.id);
 			const options = { order, maxCount, except };
 			if (!args.joined_after) return planMatching(guild, args, channels, options);
 			const leavers = new Map<string, number>();

@@ -120,16 +120,16 @@ export const purgeActions: readonly Action[] = [
 ];
 
 interface PurgeOptions extends Pick<FeatureOptions, "config" | "callAs" | "log"> {
-	moderationLog: Pick<ModerationLog, "channelsOf">;
+	moderationLog: Pick<ModerationLog, "channelOf">;
 }
 
 export function createPurge(options: PurgeOptions) {
 	const nuke = createNuke(options);
 	const { mcp, moderation } = options.config.toml;
-	const recordChannels = async (guildId: string) => {
-		const logs = await options.moderationLog.channelsOf(guildId);
-		const named = [moderation?.reports, mcp?.audit_channel, mcp?.approval_channel];
-		return new Set([...logs, ...named.filter((id) => id !== undefined)]);
+	const recordChannels = (guildId: string) => {
+		const log = options.moderationLog.channelOf(guildId);
+		const named = [log, moderation.reports, mcp.audit_channel, mcp.approval_channel];
+		return new Set(named.filter((id) => id !== undefined));
 	};
 	return {
 		tools: [purgeTool({ recordChannels })],

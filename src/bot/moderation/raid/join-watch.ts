@@ -63,7 +63,7 @@ export function createJoinWatch(options: JoinWatchOptions) {
 		if (view?.mode.wanted === "on") return;
 		const fields = { guild: guildId, joins: max, seconds: windowMs / 1000 };
 		log.warn("more people join than the setting moderation.raid allows", fields);
-		const channelId = await moderationLog.channelOf(guildId);
+		const channelId = moderationLog.channelOf(guildId);
 		const channel = connection.discord.channels.cache.get(channelId ?? "");
 		if (!channel?.isSendable()) return;
 		const say = sayIn("guild" in channel ? channel.guild.preferredLocale : undefined);

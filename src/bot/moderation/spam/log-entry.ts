@@ -17,7 +17,7 @@ const maxWaiting = 1_000;
 interface EntriesOptions extends PersistentOptions {
 	connection: Connection;
 	log: Log;
-	channelOf(guildId: string): Promise<string | undefined>;
+	channelOf(guildId: string): string | undefined;
 	isDry: boolean;
 }
 
@@ -28,7 +28,7 @@ export function createEntries({ connection, log, channelOf, isDry, ...options }:
 
 	async function write(incident: Incident): Promise<RequestEnd> {
 		const { entry, guildId, id } = incident;
-		const channelId = entry?.channelId ?? (await channelOf(guildId));
+		const channelId = entry?.channelId ?? channelOf(guildId);
 		if (channelId === undefined) return "done";
 		return persistently(
 			async () => {

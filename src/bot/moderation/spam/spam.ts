@@ -32,7 +32,7 @@ export interface SpamOptions extends Pick<FeatureOptions, "connection" | "store"
 	tell?: { appeal: string | undefined } | undefined;
 	cdn: string;
 	cases: Pick<Cases, "add" | "find" | "edit">;
-	moderationLog: Pick<ModerationLog, "channelOrDefault">;
+	moderationLog: Pick<ModerationLog, "channelOf">;
 	timing?: IncidentsTiming;
 	maxWatched?: number;
 	now?: () => number;
@@ -78,7 +78,7 @@ export function createSpam(options: SpamOptions) {
 			isDry,
 			closing: closing.signal,
 			backOffMs: timing.backOffMs,
-			channelOf: options.moderationLog.channelOrDefault,
+			channelOf: options.moderationLog.channelOf,
 		}),
 	});
 	const detector = createDetector({

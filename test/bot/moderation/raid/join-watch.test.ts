@@ -27,7 +27,7 @@ function watch(view?: RaidView, failures = 0) {
 		rate: { joins: 20, windowMs: minuteMs },
 		connection: { discord: { channels: { cache: new Map([["1", channel]]) } } } as never,
 		modes: { view: async () => view },
-		moderationLog: { channelOf: async () => "1" },
+		moderationLog: { channelOf: () => "1" },
 		log,
 	});
 	const client = new EventEmitter() as unknown as Client;

@@ -174,12 +174,7 @@ test("the setting is parsed, with clear errors", () => {
 });
 
 function startWithRate(raid: string) {
-	return startModerationWorld(undefined, {
-		toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true }, moderation: { raid } }),
-	}).then(async (world) => {
-		await world.ask("ada", `!m setlog <#${world.simulator.channel(staffChannel).id}>`);
-		return world;
-	});
+	return startModerationWorld(undefined, { raid });
 }
 
 /** As many people as this join now. */

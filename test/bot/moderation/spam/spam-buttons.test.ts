@@ -2,27 +2,20 @@
 
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
-import * as v from "valibot";
-import { toml } from "../../../../src/bot/config/settings.ts";
 import { onBoth } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";
 import { grant } from "../../features/running-feature.ts";
 import { general, moderator, staffChannel, startModerationWorld } from "../moderation-world.ts";
 import { advert } from "./spam-world.ts";
 
-const config = {
-	toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true }, moderation: { spam: { channels: 3 } } }),
-};
-
 onBoth((databases) => {
 	test("buttons act in the name of the person who presses, also after a restart", async () => {
-		await using world = await startModerationWorld(await databases.place(), config);
+		await using world = await startModerationWorld(await databases.place(), { spam: { channels: 3 } });
 		const { simulator, guild } = world;
 		const { BanMembers, ModerateMembers } = PermissionFlagsBits;
 		grant(simulator, "Staff", BanMembers, ModerateMembers);
 		const owner = simulator.world.users.get(guild.owner_id);
 		const staff = simulator.channel(staffChannel).id;
-		await world.ask(owner?.username ?? "", `!m setlog <#${staff}>`);
 		const channels = [0, 1, 2].map((n) =>
 			simulator.world.channels.add(guild, { name: `c${n}`, type: ChannelType.GuildText }),
 		);

@@ -78,7 +78,7 @@ export async function startSpam(
 		create(options, simulator) {
 			const { moderation } = options.config.toml;
 			if (!moderation?.spam) return undefined;
-			const moderationLog = createModerationLog({ ...options, defaultChannel: moderation.log_channel });
+			const moderationLog = createModerationLog(options);
 			return createSpam({
 				...options,
 				settings: moderation.spam,
