@@ -33,7 +33,7 @@ const budgets: Record<string, number> = {
 	install: 1095,
 	lib: 4105,
 	mcp: 2795,
-	pages: 5295,
+	pages: 5296,
 	simulator: 16_400,
 	// Nearly all of it is the two language files.
 	texts: 3_026,

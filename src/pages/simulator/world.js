@@ -222,9 +222,11 @@ export class World {
 	 * sent yet, as messages.
 	 */
 	get ephemeral() {
-		return [...this.interactions.values()]
+		const all = [...this.interactions.values()]
 			.filter(({ user_id, channel_id }) => user_id === this.person?.id && channel_id === this.channelId)
 			.flatMap(ephemeralMessages);
+		// A message that several interactions have updated is as the last one left it.
+		return [...new Map(all.map((message) => [message.id, message])).values()];
 	}
 
 	/**

@@ -520,7 +520,7 @@ describe.concurrent("/verify", () => {
 	test("is listed where the operator wants it", async () => {
 		await using world = await startGameWorld(on);
 		await registered(world);
-		expect(listed(world)).toEqual(["verify"]);
+		expect(listed(world)).toContain("verify");
 	});
 
 	test("is not listed elsewhere, also where it was", async () => {
@@ -536,7 +536,7 @@ describe.concurrent("/verify", () => {
 				expect(simulator.world.commands.usable(id, undefined)).toHaveLength(1);
 			},
 		});
-		await until("the list is empty", () => listed(world).length === 0);
+		await until("it is gone", () => !listed(world).includes("verify") && listed(world).length > 0);
 		await expect(world.simulator.user("ada").run(general, "verify", { code: "A" })).rejects.toThrow(
 			"can see no command /verify",
 		);
