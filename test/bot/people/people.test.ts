@@ -248,9 +248,14 @@ test("cases and spam are facts where the bot records them", async () => {
 });
 
 worldTest("find_tools explains it where a question uses it", async (world) => {
-	for (const query of ["where", "who joined in the last two days and never wrote", "joins by invite"]) {
+	for (const query of [
+		"where",
+		"who joined in the last two days and never wrote",
+		"joins by invite",
+		"who joined; ban who joined by an invite",
+	]) {
 		const { text } = await world.call("find_tools", { query });
-		expect(text).toContain("messages = 0 since 7d | messages >= 8 since 30d");
+		expect(text.split("messages = 0 since 7d | messages >= 8 since 30d")).toHaveLength(2);
 	}
 	expect((await world.call("find_tools", { query: "delete a channel" })).text).not.toContain("messages = 0");
 });

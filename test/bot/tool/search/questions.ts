@@ -44,6 +44,12 @@ export const possible: readonly (readonly [question: string, ...answers: string[
 	["kick everyone who was inactive for 30 days", "prune_members"],
 	["put the moderator role above the helper role", "move_roles", "edit_role"],
 	["restore the channels from yesterday's backup", "plan_guild"],
+	["take a moderator's roles away", "bulk_role_update"],
+	["remove all roles from a member", "bulk_role_update"],
+	["strip a moderator of their roles", "bulk_role_update"],
+	["fire a moderator", "bulk_role_update"],
+	["take a moderator's rights away", "bulk_role_update"],
+	["who took my role away?", "get_audit_log"],
 ];
 
 /** No tool, part of a guild document, command or setting does these. */
