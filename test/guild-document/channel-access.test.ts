@@ -29,3 +29,32 @@ test.each([
 	const { steps } = difference(document, state, { prune: false });
 	expect(steps.some((step) => step.follows ?? false)).toBe(follows);
 });
+
+test("a plan shows the access of a category once, and of channels that follow it only what differs", () => {
+	const own = { id: idOf(1), type: 0, allow: String(PermissionFlagsBits.SendMessages), deny: "0" };
+	const state = guildState({
+		roles: [{ id: 1, name: "Guests" }],
+		channels: [
+			{ id: 51, name: "plans" },
+			{ id: 52, name: "notes", permission_overwrites: [own] },
+			{ id: 53, name: "muted", permission_overwrites: [{ ...own, id: idOf(2), type: 1 }] },
+		],
+	});
+	const channels = ["plans", "notes", "muted"].map((name, index) => ({
+		name,
+		id: idOf(51 + index),
+		lock_permissions: true,
+	}));
+	const overwrites = [{ role: "Guests", deny: ["SEND_MESSAGES"] }];
+	const document = readDocument({ version: 1, categories: [{ name: "Archive", overwrites, channels }] });
+	const { steps } = difference(document, state, { prune: false });
+	const access = ({ changes }: (typeof steps)[number]) => changes.filter(({ field }) => field.startsWith("access of "));
+	expect(
+		Object.fromEntries(steps.filter(({ kind }) => kind !== "role").map((step) => [step.name, access(step)])),
+	).toEqual({
+		Archive: [{ field: "access of Guests", after: "-SEND_MESSAGES" }],
+		plans: [],
+		notes: [{ field: "access of Guests", before: "SEND_MESSAGES", after: "-SEND_MESSAGES" }],
+		muted: [{ field: `access of ${idOf(2)}`, before: "SEND_MESSAGES", after: "none" }],
+	});
+});

@@ -1,6 +1,6 @@
 // Steps that create, edit, move and delete channels and categories.
 
-import type { Channel } from "../format/document.ts";
+import type { Category, Channel } from "../format/document.ts";
 import { channel as channelSchema } from "../format/document-schema.ts";
 import { defaultsOf } from "../format/fields.ts";
 import { channelsWithCategories } from "../format/references.ts";
@@ -21,10 +21,10 @@ const ignored = ["channels", "lock_permissions"];
 
 export function addChannels(list: StepList): void {
 	const raw = byId(apiChannels(list.state));
-	const categoryIds = new Set(list.wanted.categories?.map(({ id }) => id));
+	const categories = byId(list.wanted.categories);
 	for (const placed of channelsWithAccess(list)) {
 		const { id = "" } = placed.channel;
-		const isCategory = categoryIds.has(id);
+		const isCategory = categories.has(id);
 		if (placed.before) editChannel(list, placed.before, placed, isCategory, raw.get(id));
 		else createChannel(list, placed, isCategory);
 	}
@@ -68,7 +68,7 @@ function createChannel(list: StepList, placed: Placed, isCategory: boolean): voi
 		placeholder: channel.id ?? "",
 		changes: [
 			...(category ? [{ field: "category", after: category.name }] : []),
-			...accessOfNew(changes, values.overwrites, category?.overwrites),
+			...accessOfNew(changes, values, category),
 		],
 		guard: { ...guardOf(list, placed, isCategory, values), ...(kind && { channelKind: kind }) },
 		path: `${list.guildPath}/channels`,
@@ -79,15 +79,11 @@ function createChannel(list: StepList, placed: Placed, isCategory: boolean): voi
 	});
 }
 
-function accessOfNew(
-	changes: readonly FieldChange[],
-	own: Channel["overwrites"],
-	inherited: Channel["overwrites"],
-): readonly FieldChange[] {
+function accessOfNew(changes: readonly FieldChange[], { overwrites: own }: Partial<Channel>, category?: Category) {
+	const inherited = category?.overwrites;
 	if (!inherited) return changes;
 	if (sameValue("overwrites", own, inherited)) return changes.filter(({ field }) => !field.startsWith("access of "));
-	const isOpen = own?.length === 0;
-	return isOpen ? [...changes, { field: "access", after: "of everyone, unlike its category" }] : changes;
+	return own?.length === 0 ? [...changes, { field: "access", after: "of everyone, unlike its category" }] : changes;
 }
 
 function editChannel(
@@ -118,20 +114,16 @@ function editChannel(
 	const parentId = category?.id ?? "";
 	const isMoved = !isCategory && (old.category?.id ?? "") !== parentId;
 	if (!isChanged && !isMoved) return;
-	const move: FieldChange = {
-		field: "category",
-		before: old.category?.name ?? "none",
-		after: category?.name ?? "none",
-	};
+	const [from = "none", to = "none"] = [old.category?.name, category?.name];
 	list.add(phaseOf(isCategory, values.kind), {
 		action: "edit",
 		kind: isCategory ? "category" : "channel",
 		name: before.name,
 		targetId: id,
 		changes: [
-			...(isMoved ? [move] : []),
+			...(isMoved ? [{ field: "category", before: from, after: to }] : []),
 			...(moved && moved.access !== "same" ? [{ field: "access", after: accessTexts[moved.access] }] : []),
-			...changes,
+			...(category && moved?.access === "follows" ? beyondCategory(list, category, changes) : changes),
 		],
 		follows: moved?.access === "follows",
 		note: moved && noteOnGains(list, moved),
@@ -139,6 +131,13 @@ function editChannel(
 		path: `/channels/${id}`,
 		body: channelBody(values, isMoved ? parentId : undefined, list.state.guild.id, raw),
 	});
+}
+
+/** Without the changes of access that the plan also shows for its category. */
+function beyondCategory(list: StepList, category: Category, changes: readonly FieldChange[]): readonly FieldChange[] {
+	const before = list.current.categories?.find(({ id }) => id === category.id);
+	const shown = new Set(list.compare<Category>(before, category).changes.map((one) => JSON.stringify(one)));
+	return changes.filter((one) => !shown.has(JSON.stringify(one)));
 }
 
 const accessTexts = { follows: "as its category", keeps: "keeps its own" };

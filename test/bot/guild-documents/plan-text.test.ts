@@ -69,6 +69,14 @@ test.each([
 	],
 	[step({ kind: "welcome_screen", name: "welcome screen" }), "~ welcome screen"],
 	[
+		step({
+			kind: "welcome_screen",
+			name: "welcome screen",
+			changes: [{ field: "channels", after: "rule ".repeat(99) }],
+		}),
+		`~ welcome screen: channels "${"rule ".repeat(99)}"`,
+	],
+	[
 		step({ changes: [{ field: "topic", before: `${"a ".repeat(300)}old`, after: `${"a ".repeat(300)}new` }] }),
 		'~ channel #general: topic "…a a a a a a a a a a old" → "…a a a a a a a a a a new"',
 	],

@@ -13,8 +13,9 @@ import type { Plan, PlannedStep } from "./plans.ts";
 /** Bytes of UTF-8. */
 export const maxPlanBytes = 24_000;
 const maxValueLength = 100;
-/** Of what a message says, which people approve. */
-const maxMessageLength = 1_000;
+/** Of what members will read, and who is pinged: people approve it. */
+const maxReadLength = 1_000;
+const readFields: readonly string[] = "content embed description channels pinged poll role_menu".split(" ");
 const shownContext = 20;
 const maxDone = 5;
 const maxShownChanges = 20;
@@ -210,7 +211,7 @@ const contentOf = ({ id, action, kind, name, changes }: PlannedStep) =>
 function changeText(change: FieldChange, isNew: boolean): string {
 	const { before, after } = change;
 	const field = fieldText(change.field);
-	const max = field === "content" || field === "embed" ? maxMessageLength : maxValueLength;
+	const max = readFields.includes(field) ? maxReadLength : maxValueLength;
 	const isLong = Math.max(before?.length ?? 0, after.length) > max;
 	if (isLong && isOfPermissions(change.field)) {
 		const { added, removed } = permissionChanges(change, isNew);
