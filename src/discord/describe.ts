@@ -30,24 +30,23 @@ export function roleLabel({ name }: Pick<Role, "name">): string {
 	return `@${oneField(name).replace(/^@/, "").replaceAll(",", "\\,")}`;
 }
 
-export function userName({ username, id }: Pick<User, "username" | "id">): string {
-	return `@${oneField(username)} (ID: ${id})`;
-}
+/** "@username". */
+export const userLabel = ({ username }: Pick<User, "username">) => `@${oneField(username)}`;
+
+export const userName = (user: Pick<User, "username" | "id">) => `${userLabel(user)} (ID: ${user.id})`;
 
 export function memberName({ displayName, user }: GuildMember): string {
 	if (displayName === user.username) return userName(user);
-	return `${oneField(displayName)} (@${oneField(user.username)}, ID: ${user.id})`;
+	return `${oneField(displayName)} (${userLabel(user)}, ID: ${user.id})`;
 }
 
 /** "@username | ID: id". */
-export function userFields({ username, id }: Pick<User, "username" | "id">) {
-	return `@${oneField(username)} | ID: ${id}`;
-}
+export const userFields = (user: Pick<User, "username" | "id">) => `${userLabel(user)} | ID: ${user.id}`;
 
 /** "display name (@username) | ID: id", or "@username | ID: id" for who has no other name. */
 export function memberFields({ displayName, user }: GuildMember): string {
 	if (displayName === user.username) return userFields(user);
-	return `${oneField(displayName)} (@${oneField(user.username)}) | ID: ${user.id}`;
+	return `${oneField(displayName)} (${userLabel(user)}) | ID: ${user.id}`;
 }
 
 /** Like `memberFields` for a cached member, otherwise like `userFields`. */

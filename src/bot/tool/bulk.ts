@@ -27,8 +27,8 @@ export interface Bulk<Item> {
 	next?: string | ((left: readonly Item[]) => string);
 	idOf(item: Item): string;
 	describe(item: Item): string;
-	/** Changed items are only counted. */
-	isShort?: boolean;
+	/** Changed items are only counted, or one line of these names. */
+	isShort?: boolean | ((item: Item) => string);
 	/** May throw a ToolError with Discord's error as its `cause`. */
 	write(item: Item): Promise<unknown>;
 	/** The tool's result if the call names a single item and that was changed, instead of a list. */
@@ -86,18 +86,18 @@ export async function attemptEach<Item>(
 	throwsError = false,
 ): Promise<{ done: number; lines: string[]; people: readonly Said[] }> {
 	const { items, idOf } = bulk;
-	const resumes = bulk.resumes || bulk.next !== undefined;
 	const outcome = await tryEach(bulk, call, throwsError);
 	const { done, refused, unknown } = outcome;
 	const started = done.length + refused.length + (unknown ? 1 : 0);
+	const shown = bulk.isShort === true ? [] : sample(done, maxListedDone, bulk.isShort || bulk.describe);
 	const lines = [
 		bulk.done(done.length, items.length),
-		...(bulk.isShort ? [] : sample(done, maxListedDone, bulk.describe)),
+		...(bulk.isShort && shown.length > 0 ? [shown.join(", ")] : shown),
 		...section(bulk, "refused by Discord", refused),
 		...section(bulk, "of unknown outcome", unknown ? [unknown] : []),
 	];
 	const left = items.length - started;
-	const last = resumes ? undefined : items[started - 1];
+	const last = bulk.resumes || bulk.next !== undefined ? undefined : items[started - 1];
 	if (left > 0) {
 		const after = last ? ` with after=${idOf(last)}` : "";
 		const repeat = () =>

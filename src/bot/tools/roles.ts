@@ -2,7 +2,7 @@
 
 import { type Guild, type GuildMember, PermissionFlagsBits, PermissionsBitField, type Role, Routes } from "discord.js";
 import * as v from "valibot";
-import { memberFields, roleFields, roleName } from "../../discord/describe.ts";
+import { memberFields, roleFields, roleName, userLabel } from "../../discord/describe.ts";
 import { currentRole, knownMember, role, unknownMembers } from "../../discord/find.ts";
 import { roleIds } from "../../discord/members/member-filter.ts";
 import { isObfuscated } from "../../discord/obfuscation.ts";
@@ -154,6 +154,7 @@ async function giveRole(role: Role, members: readonly GuildMember[], call: ToolC
 			items: members,
 			idOf: ({ id }) => id,
 			describe: memberFields,
+			isShort: ({ user }) => userLabel(user),
 			write: ({ id }) => guild.client.rest.put(Routes.guildMemberRole(guild.id, id, role.id)),
 			done: (count, of) => `Gave ${count} of ${countOf(of, "member")} the role:`,
 			next: `To continue, call bulk_role_update with role_id=${role.id} and their user_ids.`,
