@@ -70,8 +70,8 @@ export const loaders: Record<Field, Load> = {
 	},
 	async role({ items }, asking) {
 		const ids = await idsOf(items, "role", asking);
-		const isMeant = (id: string) => items.length === 0 || ids.has(id);
-		return (member) => ({ is: ids.has(asking.guild.id) || member[roleIds].some(isMeant) });
+		if (items.length === 0) return (member) => ({ is: member[roleIds].length > 0 });
+		return (member) => ({ is: ids.has(asking.guild.id) || member[roleIds].some((id) => ids.has(id)) });
 	},
 	name({ items }) {
 		const matches = matcherOf(items);
@@ -131,14 +131,14 @@ export const loaders: Record<Field, Load> = {
 		// Those who are still asked about later were among the first.
 		asking.counts ??= countMessages(asking.guild, people, starts);
 		const { rangeOf, notes } = await asking.counts;
+		const isInNotes = condition.fromMs !== undefined && new Set(starts).size === 1;
 		for (const note of notes) asking.notes.add(note);
 		return (member) => {
 			const since = condition.fromMs ?? member.joinedTimestamp;
 			const range = rangeOf(member, since);
 			if (!range) return { is: undefined };
-			const { min, isOpen } = range;
-			const text = `${isOpen ? "at least " : ""}${countOf(min, "message")} since ${day(since ?? 0)}`;
-			return { is: compareCount(condition, min, isOpen), text };
+			const text = `${range.isOpen ? "at least " : ""}${countOf(range.min, "message")}${isInNotes ? "" : ` since ${day(since ?? 0)}`}`;
+			return { is: compareCount(condition, range.min, range.isOpen), text };
 		};
 	},
 };

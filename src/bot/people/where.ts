@@ -36,13 +36,13 @@ export const whereGrammar = [
 	`\`where\`: who is meant, such as: ${whereExample}. Conditions, joined by and, or, not, ( ):`,
 	"joined since 2d | joined before 2026-10-01 | joined > 2026-11-20 | account < 7d (its age)",
 	'role:@Member | role:"Two Words" | role:(@A, @B) (any of them) | no role | user:@name',
-	"name:part (username, display name or nickname contains it) | name:start* | name:!part | nickname | no nickname",
+	"name:part (username, display name or nickname contains it) | name:start* | nickname:!* | nickname | no nickname",
 	"messages = 0 since 7d | messages >= 8 since 30d | messages = 0 (since they joined)",
 	"cases >= 2 since 90d | cases:warn | spam (was in a spam incident) | spam since 7d",
 	"reacted to MESSAGE_LINK | reacted to (LINK, CHANNEL_ID/MESSAGE_ID) with 👍",
 	"invite:CODE (known only if the bot saw the join) | guild:ID (member there, too: a guild of this bot)",
 	"timeout | bot | pending",
-	"A tool that changes something first shows who and why. Whoever is not known to match is left out.",
+	"In names, * at an end is any text, all else literal (!, too). Bots match, too, unless `not bot`; who left the guild never. A tool that changes something first shows who and why. Whoever is not known to match is left out.",
 ] as const;
 
 /** Without spaces, "-" and "_". */

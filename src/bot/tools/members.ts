@@ -3,7 +3,7 @@
 import { type Guild, type GuildMember, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { actingPerson } from "../../discord/acting-person.ts";
-import { memberFields, memberName, roleLabel, roleName, time, userName } from "../../discord/describe.ts";
+import { memberFields, memberName, roleLabel, roleName, time, userLabel, userName } from "../../discord/describe.ts";
 import { unknownMembers } from "../../discord/find.ts";
 import {
 	comparerFor,
@@ -15,7 +15,7 @@ import {
 } from "../../discord/members/member-filter.ts";
 import { findByName } from "../../discord/members/name-search.ts";
 import { describeBits, personHas } from "../../discord/permissions.ts";
-import { countOf, fieldLine, fold, oneField, oneLine, resultLines, thousands } from "../../discord/text.ts";
+import { countOf, fieldLine, fold, oneField, resultLines, thousands } from "../../discord/text.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
@@ -65,7 +65,9 @@ export const listMembers = readTool({
 		if (where.length <= 1) return answer(where[0], options, context);
 		if (options.after) throw invalidParameters(["after: expected only the `where` to which it belongs"]);
 		const lines: string[] = [];
-		for (const one of where) lines.push(`where: ${oneLine(one)}`, ...(await answer(one, options, context)));
+		const above = new Set<string>();
+		for (const [index, one] of where.entries())
+			lines.push(`where ${index + 1}: ${(await answer(one, { ...options, above }, context)).join("\n")}`);
 		return lines;
 	},
 });
@@ -75,10 +77,12 @@ interface ListOptions {
 	sort: MemberOrder;
 	limit: number;
 	after?: string | undefined;
+	/** Who is listed for an earlier `where` of the call. */
+	above?: Set<string>;
 }
 
 async function answer(where: string | undefined, options: ListOptions, context: PeopleContext): Promise<string[]> {
-	const { details = false, sort } = options;
+	const { details = false, sort, above = new Set() } = options;
 	const { guild, connection, people } = context;
 	const { cache } = guild.members;
 	const nowMs = Date.now();
@@ -99,10 +103,14 @@ async function answer(where: string | undefined, options: ListOptions, context: 
 		factsOf: found?.factsOf,
 		showsRoles: details,
 		showsTimes: details || sort.startsWith("joined"),
+		above,
 	});
+	const rows = page.map(format);
+	const now = found && above.size === 0 ? ` (now ${time(nowMs)})` : "";
+	for (const { id } of page) above.add(id);
 	return resultLines(
-		`${counts}${found ? ` (now ${time(nowMs)})` : ""}${page.length > 0 ? ":" : "."}`,
-		page.map(format),
+		`${counts}${now}${page.length > 0 ? ":" : "."}`,
+		rows,
 		openLines(found?.unknown ?? [], found?.factsOf, format),
 		found?.notes,
 		unknownMembers(guild, connection),
@@ -134,13 +142,11 @@ interface MemberFormat {
 	showsRoles: boolean;
 	/** Otherwise only the day of joining. */
 	showsTimes: boolean;
+	above: ReadonlySet<string>;
 }
 
-function memberFormatter(
-	guild: Guild,
-	nowMs: number,
-	{ timeoutOf, factsOf, showsRoles, showsTimes }: MemberFormat,
-): (member: GuildMember) => string {
+function memberFormatter(guild: Guild, nowMs: number, options: MemberFormat): (member: GuildMember) => string {
+	const { timeoutOf, factsOf, showsRoles, showsTimes, above } = options;
 	const order = [...guild.roles.cache.values()].sort((a, b) => b.comparePositionTo(a));
 	const showsTimeouts = personHas(guild, undefined, ModerateMembers);
 	const showsRules = showsPending(guild);
@@ -153,12 +159,16 @@ function memberFormatter(
 			.sort((a, b) => a - b)
 			.map((index) => names[index]);
 	return (member) => {
+		const facts = factsOf?.(member) ?? "";
+		if (above.has(member.id)) return fieldLine(`${userLabel(member.user)} (above)`, facts);
 		const joined = time(member.joinedAt);
+		const asked = `joined ${joined.slice(0, 10)}`;
+		const showsJoined = (showsTimes || !factsOf) && !facts.includes(asked);
 		return fieldLine(
 			memberFields(member),
 			showsRoles && `roles: ${rolesOf(member).join(", ") || "none"}`,
-			showsTimes ? `joined: ${joined}` : !factsOf && `joined: ${joined.slice(0, 10)}`,
-			factsOf?.(member),
+			showsJoined && `joined: ${showsTimes ? joined : joined.slice(0, 10)}`,
+			showsTimes ? facts.replace(asked, `joined ${joined}`) : facts,
 			member.id === guild.ownerId && "owner",
 			member.user.bot && "bot",
 			showsRules && member.pending && "pending",
@@ -168,24 +178,16 @@ function memberFormatter(
 }
 
 /** Throws a ToolError if the member `after` has left the guild, unless the order is by id. */
-function pageOf(
-	members: readonly GuildMember[],
-	guild: Guild,
-	{ sort, after, limit }: ListOptions,
-): { page: GuildMember[]; next: string[] } {
-	const compare = comparerFor(sort);
-	const isNext = nextAfter(guild, sort, after);
+function pageOf(members: readonly GuildMember[], guild: Guild, options: ListOptions) {
+	const { limit } = options;
+	const isNext = nextAfter(guild, options);
 	const rest = isNext ? members.filter(isNext) : members;
-	const page = firstOf(rest, limit, compare);
+	const page = firstOf(rest, limit, comparerFor(options.sort));
 	const last = page.at(-1);
 	return { page, next: last && rest.length > limit ? [`next_after=${last.id}`] : [] };
 }
 
-function nextAfter(
-	guild: Guild,
-	sort: MemberOrder,
-	after: string | undefined,
-): ((member: GuildMember) => boolean) | undefined {
+function nextAfter(guild: Guild, { sort, after }: ListOptions): ((member: GuildMember) => boolean) | undefined {
 	if (!after) return undefined;
 	// Ids are in order even if that member has left.
 	if (sort === "id") return ({ id }) => compareIds(id, after) > 0;
@@ -239,10 +241,8 @@ export const getMember = readTool({
 	input: { guild_id, user_ids: oneOrMore(found(memberOrAbsent, "member"), 20, "Members.") },
 	async run(_, { guild, users }) {
 		const { members, absent } = membersAmong(guild, users);
-		const timeoutOf = await readTimeouts(
-			guild,
-			members.filter((member) => member.isCommunicationDisabled()),
-		);
+		const muted = members.filter((member) => member.isCommunicationDisabled());
+		const timeoutOf = await readTimeouts(guild, muted);
 		return parts(...members.map((member) => describeMember(guild, member, timeoutOf)), absent);
 	},
 });
@@ -258,21 +258,20 @@ function describeMember(guild: Guild, member: GuildMember, timeoutOf: TimeoutOf)
 		user.bot && "bot",
 		member.pending && (isSelf || showsPending(guild)) && "has not yet accepted the rules",
 	);
-	return [
+	const seesTimeouts = isSelf || personHas(guild, undefined, ModerateMembers);
+	return resultLines(
 		memberName(member),
-		nickname ? `Nickname: ${oneField(nickname)}` : "",
-		user.globalName ? `Global display name: ${oneField(user.globalName)}` : "",
+		nickname && `Nickname: ${oneField(nickname)}`,
+		user.globalName && `Global display name: ${oneField(user.globalName)}`,
 		`Is: ${labels.join(", ") || "a member"}`,
 		`Joined: ${time(member.joinedAt)}`,
 		`Registered: ${time(user.createdAt)}`,
-		isSelf || personHas(guild, undefined, ModerateMembers)
-			? `Timed out until: ${member.isCommunicationDisabled() ? timeoutOf(member) : "not timed out"}`
-			: "",
-		member.premiumSince ? `Boosts since: ${time(member.premiumSince)}` : "",
-		isSelf || personHas(guild, undefined, ManageRoles) ? describePermissions(member) : "",
+		seesTimeouts && `Timed out until: ${member.isCommunicationDisabled() ? timeoutOf(member) : "not timed out"}`,
+		member.premiumSince && `Boosts since: ${time(member.premiumSince)}`,
+		(isSelf || personHas(guild, undefined, ManageRoles)) && describePermissions(member),
 		`${roles.length} role(s), the highest first:`,
-		...roles.map(roleName),
-	].filter((line) => line !== "");
+		roles.map(roleName),
+	);
 }
 
 function describePermissions({ id, guild, permissions }: GuildMember): string {

@@ -72,7 +72,7 @@ worldTest("without the index channels are read, and what they hide from the bot 
 	expect(text).toContain(" read, all there are.");
 	expect(text).toContain("Not searched: 1 channel for lack of permissions");
 	const more = await listed(world, "messages < 5 since 7d and user:(@quiet, @jose.garcia)");
-	expect(more).toMatch(/1 more member may match:\nChef José \(@jose.garcia\) \| ID: \d+ \| at least 1 message since/);
+	expect(more).toMatch(/1 more member may match:\nChef José \(@jose.garcia\) \| ID: \d+ \| at least 1 message\n/);
 	expect(quiet.user.bot ?? false).toBe(false);
 });
 

@@ -297,8 +297,12 @@ worldTest("list_members finds whom `where` describes", async (world) => {
 	}
 	const { text: bea } = await world.call("list_members", { where: "name:bea", details: true });
 	expect(bea).toContain("| roles: @Baker, @Guest\\, @Staff | joined: 2020-01-02");
-	const several = await world.call("list_members", { where: ["bot", "name:bea*"], limit: 1 });
-	expect(several.text).toMatch(/^where: bot\n1 of 9 .*\n.*\nwhere: name:bea\*\n1 of 9 members match \(now \S+\):\n.*$/);
+	const old = await world.call("list_members", { where: "joined < 2020-01-02", details: true });
+	expect(old.text).toMatch(/\| roles: @Baker \| joined 2020-01-01T\d\d:\d\d:\d\dZ$/);
+	const several = await world.call("list_members", { where: ["bot", "name:bea*", "name:bea"], limit: 1 });
+	expect(several.text).toMatch(
+		/^where 1: 1 of 9 .* \(now \S+\):\n.*\nwhere 2: 1 of 9 members match:\nBea .*\nwhere 3: 1 of 9 members match:\n@annie \(above\)$/,
+	);
 	const page = await world.call("list_members", { where: ["bot", "not bot"], limit: 1, after: annie });
 	expect(page.text).toContain("after: expected only the `where` to which it belongs");
 	const { text } = await world.call("list_members", { where: "name:ann and joined < 2021-01-01", limit: 2 });
