@@ -21,6 +21,7 @@ function planOf(changes: Partial<Plan>): Plan {
 	};
 }
 
+const everyone = Array.from({ length: 50 }, (_, index) => `@member-number-${index}`).join(", ");
 const usual =
 	"SEND_MESSAGES, EMBED_LINKS, ATTACH_FILES, READ_MESSAGE_HISTORY, USE_EXTERNAL_EMOJIS, CREATE_PUBLIC_THREADS";
 
@@ -46,6 +47,14 @@ test.each([
 		'^ order of roles: Mods "at the top"',
 	],
 	[
+		step({ changes: [{ field: "topic", before: "a\\b", after: "Be kind.\n\u200bNo | spam" }] }),
+		'~ channel #general: topic "a\\\\b" → "Be kind.\\n\\u200bNo | spam"',
+	],
+	[
+		step({ action: "create", kind: "message", name: "#a/b", changes: [{ field: "pinged", after: everyone }] }),
+		`+ message #a/b: pinged "${everyone}"`,
+	],
+	[
 		step({ name: "a\nb | x", changes: [{ field: "topic", after: '1" → "2' }] }),
 		'~ channel #a\\nb \\| x: topic "1\\" → \\"2"',
 	],
@@ -56,7 +65,7 @@ test.each([
 				{ field: 'a "at the top", b', after: "below c" },
 			],
 		}),
-		String.raw`~ channel #general: "access of x\\nplan_hash=0" VIEW_CHANNEL, "a \"at the top\", b" "below c"`,
+		String.raw`~ channel #general: "access of x\nplan_hash=0" VIEW_CHANNEL, "a \"at the top\", b" "below c"`,
 	],
 	[
 		step({

@@ -5,6 +5,7 @@ import { SnowflakeUtil } from "discord.js";
 import { time } from "../../../discord/describe.ts";
 import { powerfulPermissions } from "../../../discord/powers.ts";
 import { countOf, oneField, oneLine, resultLines, truncate } from "../../../discord/text.ts";
+import { quote } from "../../../guild-document/match/pairing.ts";
 import { permissionNames } from "../../../guild-document/read/from-api.ts";
 import type { FieldChange, Refusal } from "../../../guild-document/steps.ts";
 import { listFirst } from "../../../lib/text.ts";
@@ -13,9 +14,9 @@ import type { Plan, PlannedStep } from "./plans.ts";
 /** Bytes of UTF-8. */
 export const maxPlanBytes = 24_000;
 const maxValueLength = 100;
-/** Of what members will read, and who is pinged: people approve it. */
+/** Of what members will read: people approve it. Discord limits how many a message can ping. */
 const maxReadLength = 1_000;
-const readFields: readonly string[] = "content embed description channels pinged poll role_menu".split(" ");
+const readFields: readonly string[] = "content embed description channels poll role_menu".split(" ");
 const shownContext = 20;
 const maxDone = 5;
 const maxShownChanges = 20;
@@ -211,7 +212,7 @@ const contentOf = ({ id, action, kind, name, changes }: PlannedStep) =>
 function changeText(change: FieldChange, isNew: boolean): string {
 	const { before, after } = change;
 	const field = fieldText(change.field);
-	const max = readFields.includes(field) ? maxReadLength : maxValueLength;
+	const max = field === "pinged" ? Infinity : readFields.includes(field) ? maxReadLength : maxValueLength;
 	const isLong = Math.max(before?.length ?? 0, after.length) > max;
 	if (isLong && isOfPermissions(change.field)) {
 		const { added, removed } = permissionChanges(change, isNew);
@@ -225,8 +226,7 @@ function changeText(change: FieldChange, isNew: boolean): string {
 
 /** Quoted if a name in it could imitate other parts of the line. */
 function fieldText(field: string): string {
-	const text = oneField(field);
-	return /["→:\\]/.test(text) ? JSON.stringify(text) : text;
+	return /["→:\\]/.test(oneField(field)) ? quote(field) : field;
 }
 
 const isOfPermissions = (field: string) => field === "permissions" || field.startsWith("access of ");
@@ -289,8 +289,8 @@ function differsFrom(a: string, b: string): number {
 /** Quoted unless one word or number, so that it cannot imitate the line. Leaves out many characters before `start`. */
 function valueText(value: string, start = 0, max = maxValueLength): string {
 	const part = start > shownContext ? `…${value.slice(start).toWellFormed()}` : value;
-	const text = truncate(oneField(part), max);
-	return /^[\w#@:.+-]+$/.test(text) ? text : JSON.stringify(text);
+	const text = truncate(part, max);
+	return /^[\w#@:.+-]+$/.test(text) ? text : quote(text);
 }
 
 export function refusalLine(label: "cannot" | "note", { subject, reason }: Refusal): string {
