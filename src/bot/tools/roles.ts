@@ -84,8 +84,7 @@ function describeColors({ colors }: Role): string {
 /** Those that matter most or that @everyone lacks; of @everyone, all; of administrators, only ADMINISTRATOR. */
 function describePermissions({ permissions, guild, id }: Role): string {
 	const { bitfield } = permissions;
-	const { Administrator } = PermissionFlagsBits;
-	if ((bitfield & Administrator) !== 0n) return describeBits(Administrator);
+	if ((bitfield & PermissionFlagsBits.Administrator) !== 0n) return describeBits(PermissionFlagsBits.Administrator);
 	if (id === guild.id) return describeBits(bitfield);
 	const common = guild.roles.everyone.permissions.bitfield;
 	return describeBits(bitfield & (powerfulPermissions | ~common));
@@ -134,10 +133,12 @@ export const createRole = writeTool({
 		requireGrantable(guild, undefined, permissions);
 		if (below_role) requirePlaceBelow(guild, below_role);
 		const made = await guild.roles.create({ name, permissions, hoist, mentionable, colors: { primaryColor: color } });
+		const keep = color === 0 || below_role ? [] : users.filter(({ roles }) => roles.color);
 		return resultLines(
 			`Created the role ${[roleName(made), ...describeFlags(made)].join(", ")}, which permits: ${describeBits(made.permissions.bitfield)}.`,
 			below_role && (await placeBelow(guild, made, below_role)),
 			users.length > 0 && (await giveRole(made, users, call)),
+			keep.length > 0 && `${keep.length} of them keep the color of a higher role.`,
 		);
 	},
 });
@@ -221,10 +222,9 @@ export const editRole = editTool({
 			...changes,
 			...(primaryColor !== undefined && { colors: { primaryColor } }),
 		});
-		const changed = describeChanges(before, currentFields(edited));
 		return resultLines(
 			`Changed the role ${roleName(edited)}:`,
-			changed,
+			describeChanges(before, currentFields(edited)),
 			below_role && move?.isNeeded && (await placeBelow(guild, role, below_role, move)),
 		);
 	},

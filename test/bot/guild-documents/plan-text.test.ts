@@ -138,19 +138,22 @@ test("a plan says what is done, what cannot be done, and what comes next", () =>
 	expect(
 		planText(
 			planOf({
-				steps: [step({ action: "create", kind: "role", name: "Mods" }), step({ action: "delete", name: "old" })],
+				steps: [
+					step({ action: "create", kind: "role", name: "Mods", changes: [{ field: "color", after: "#FFD700" }] }),
+					step({ action: "delete", name: "old" }),
+				],
 				refusals: [{ subject: "Role Bot", reason: "an integration owns it" }],
 				notes: [{ subject: "Channel x", reason: "the bot will not see it" }],
 			}),
 			options,
 		),
 	).toBe(`Plan for The Cooks (ID: 1): create 1, delete 1, cannot 1
-+ role Mods
++ role Mods: color #FFD700
 - channel #old
 cannot: Role Bot: an integration owns it
 note: Channel x: the bot will not see it
 Estimated time: about 3 s.
-New roles have the permissions shown, or none, and are the lowest.
+New roles have the permissions shown, or none, and are the lowest: members keep the color of a higher role.
 plan_hash=abc
 Nothing was changed. apply_guild with this plan_hash does exactly this. The plan is kept for a day.`);
 });

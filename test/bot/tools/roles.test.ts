@@ -243,6 +243,18 @@ describe("create_role", () => {
 		});
 	});
 
+	worldTest("says how many keep the color of a role above", async (world) => {
+		const user_ids = ["zoe", "liwei"].map((name) => world.simulator.user(name).id);
+		const create = async (name: string, color?: string) => {
+			const { text } = await world.call("create_role", { name, color, user_ids });
+			await world.heard();
+			return text.split("\n").slice(2);
+		};
+		await create("Star", "gold");
+		expect(await create("Later", "teal")).toEqual(["@zoe, @liwei", "2 of them keep the color of a higher role."]);
+		expect(await create("Plain")).toEqual(["@zoe, @liwei"]);
+	});
+
 	worldTest("puts the role below another one, and gives it to members", async (world) => {
 		const { simulator, guild } = world;
 		const [staff, regular] = ["Staff", "Regular"].map((name) => roleNamed(world, name));

@@ -139,9 +139,13 @@ function placesOfNew(steps: readonly PlannedStep[], hasPlaces = false): string[]
 	const orders = (kind: string) => steps.some((step) => step.action === "order" && step.kind === kind);
 	const isInside = ({ action, kind, changes }: PlannedStep) =>
 		action === "create" && kind === "channel" && changes[0]?.field === "category";
+	const isColored = steps.some(
+		({ action, kind, changes }) =>
+			action === "create" && kind === "role" && changes.some(({ field }) => field === "color"),
+	);
+	const lowest = `, and are the lowest${isColored ? ": members keep the color of a higher role." : "."}`;
 	return resultLines(
-		creates(["role"]) &&
-			`New roles have the permissions shown, or none${orders("role") ? "." : ", and are the lowest."}`,
+		creates(["role"]) && `New roles have the permissions shown, or none${orders("role") ? "." : lowest}`,
 		creates(["channel", "category"]) &&
 			!orders("channel") &&
 			!hasPlaces &&
@@ -309,10 +313,7 @@ const maxMembers = 200;
 
 /** Such as "a, b and 3 more". */
 export function namesText(names: readonly string[], max = maxNames): string {
-	return listFirst(
-		names.map((name) => oneField(name)),
-		max,
-	);
+	return listFirst(names.map(oneField), max);
 }
 
 interface Entry {
