@@ -1438,6 +1438,22 @@ export const de = {
 	// Settings of a guild: what each is, by its key
 	"setting.moderation.log_channel":
 		"Kanal des Moderations-Logs. Sehen ihn alle, fehlen dort Notizen und Gründe von Verwarnungen",
+	"setting.moderation.tell":
+		"Wovon Betroffene per Direktnachricht erfahren, wenn der Moderator nichts anderes sagt; spam: Timeouts wegen Spam",
+	"setting.moderation.appeal": "Wie man Einspruch einlegt, am Ende dieser Nachrichten",
+	"setting.moderation.escalate":
+		"Was folgt, wenn jemand zu viele Verwarnungen, Timeouts, Kicks oder Banns bekommt. Eine Regel wie 3 warnings in 30d: timeout 1d gilt jedes Mal, wenn ihre Zahl erreicht ist",
+	"setting.spam.on":
+		"Ob der Bot jemanden, der überall dasselbe postet, in den Timeout schickt und es löscht, etwa bei gekaperten Konten",
+	"setting.spam.dry": "Ob der Bot nur ins Moderations-Log schreibt, was er täte",
+	"setting.spam.honeypots": "Köderkanäle, in denen niemand schreibt: Wer es tut, kommt in den Timeout",
+	"setting.spam.channels":
+		"In wie vielen Kanälen jemand denselben Text, Link oder dieselbe Datei postet, bis es Spam ist",
+	"setting.spam.times": "In wie vielen Nachrichten, egal in welchen Kanälen",
+	"setting.spam.window": "In welcher Zeit, von 5s bis 5m",
+	"setting.spam.links": "Links, die sofort Spam sind: Hosts wie example.com oder Pfade, mit allem, was darunter liegt",
+	"setting.spam.timeout": "Dauer des Timeouts, von 1m bis 28d",
+	"setting.spam.exempt_roles": "Rollen, deren Mitglieder sich wiederholen dürfen. Das Team darf es ohnehin",
 	"setting.welcome.channel": "Kanal, in dem alle begrüßt werden, die beitreten",
 	"setting.welcome.message":
 		"Die Begrüßung. In geschweiften Klammern erwähnt user das neue Mitglied; guild und member_count sind Name und Größe des Servers",
@@ -1476,6 +1492,19 @@ export const de = {
 	"setting.section.auto_role.label": "Rolle für aktive Mitglieder",
 	"setting.section.moderation.label": "Moderation",
 	"setting.moderation.log_channel.label": "Moderations-Log",
+	"setting.moderation.tell.label": "Per Direktnachricht",
+	"setting.moderation.appeal.label": "Einspruch",
+	"setting.moderation.escalate.label": "Regeln",
+	"setting.section.spam.label": "Spam",
+	"setting.spam.on.label": "Gegen Spam vorgehen",
+	"setting.spam.dry.label": "Probelauf",
+	"setting.spam.honeypots.label": "Köderkanäle",
+	"setting.spam.channels.label": "Gleiches in Kanälen",
+	"setting.spam.times.label": "Gleiche Nachrichten",
+	"setting.spam.window.label": "Innerhalb von",
+	"setting.spam.links.label": "Verbotene Links",
+	"setting.spam.timeout.label": "Timeout",
+	"setting.spam.exempt_roles.label": "Ausgenommene Rollen",
 	"setting.welcome.channel.label": "Kanal",
 	"setting.welcome.message.label": "Begrüßung",
 	"setting.welcome.summary.label": "Begrüßung vieler",

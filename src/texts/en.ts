@@ -1301,6 +1301,21 @@ export const en = {
 	// Settings of a guild: what each is, by its key
 	"setting.moderation.log_channel":
 		"Channel of the moderation log. If everyone can see it, notes and the reasons of warnings are left out",
+	"setting.moderation.tell":
+		"Of what people are told by direct message, unless the moderator says otherwise; spam: timeouts for spam",
+	"setting.moderation.appeal": "How to appeal, at the end of these messages",
+	"setting.moderation.escalate":
+		"What follows when somebody gets too many warnings, timeouts, kicks or bans. A rule, such as 3 warnings in 30d: timeout 1d, applies each time its number is reached",
+	"setting.spam.on":
+		"Whether the bot times out who posts the same everywhere, such as a hijacked account, and deletes it",
+	"setting.spam.dry": "Whether the bot only writes to the moderation log what it would do",
+	"setting.spam.honeypots": "Channels in which nobody writes: members who do are timed out",
+	"setting.spam.channels": "In how many channels one person posts the same text, link or file until it is spam",
+	"setting.spam.times": "In how many messages, in any channels",
+	"setting.spam.window": "Within which time, from 5s to 5m",
+	"setting.spam.links": "Links that are spam at once: hosts, such as example.com, or paths, with what is below them",
+	"setting.spam.timeout": "Length of the timeout, from 1m to 28d",
+	"setting.spam.exempt_roles": "Roles whose members may repeat themselves. Staff may anyway",
 	"setting.welcome.channel": "Channel in which everybody who joins is greeted",
 	"setting.welcome.message":
 		"The greeting. In braces, user pings the newcomer; guild and member_count are the server's name and size",
@@ -1338,6 +1353,19 @@ export const en = {
 	"setting.section.auto_role.label": "Role for active members",
 	"setting.section.moderation.label": "Moderation",
 	"setting.moderation.log_channel.label": "Moderation log",
+	"setting.moderation.tell.label": "Told by direct message",
+	"setting.moderation.appeal.label": "How to appeal",
+	"setting.moderation.escalate.label": "Rules",
+	"setting.section.spam.label": "Spam",
+	"setting.spam.on.label": "Act on spam",
+	"setting.spam.dry.label": "Dry run",
+	"setting.spam.honeypots.label": "Honeypot channels",
+	"setting.spam.channels.label": "Same in channels",
+	"setting.spam.times.label": "Same in messages",
+	"setting.spam.window.label": "Within",
+	"setting.spam.links.label": "Forbidden links",
+	"setting.spam.timeout.label": "Timeout",
+	"setting.spam.exempt_roles.label": "Exempt roles",
 	"setting.welcome.channel.label": "Channel",
 	"setting.welcome.message.label": "Greeting",
 	"setting.welcome.summary.label": "Greeting of many",

@@ -29,8 +29,8 @@ beforeAll(async () => {
 					moderation: {
 						log_channel: simulator.channel("The Cooks/staff").id,
 						reports: simulator.channel("The Cooks/staff").id,
-						spam: { honeypots: [honeypot.id] },
 					},
+					spam: { on: true, honeypots: [honeypot.id] },
 				};
 			},
 		},

@@ -5,10 +5,7 @@ import { startJob } from "./job.ts";
 import { show } from "./sizes.ts";
 
 test("a spammer is banned for days, a raid is ended, and the week is summed up", async () => {
-	await using job = await startJob(30, {
-		features: { moderation: true },
-		moderation: { appeal: "Write to appeals@lamps.example." },
-	});
+	await using job = await startJob(30, { features: { moderation: true } });
 	const { call, guild, people, world } = job;
 	const { world: discord } = world.simulator;
 	// Discord requires this of guilds with the feature COMMUNITY.

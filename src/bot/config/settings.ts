@@ -16,7 +16,6 @@ import {
 } from "../../lib/config.ts";
 import { logSettings } from "../../lib/log.ts";
 import { isLoopbackAddress } from "../../mcp/access.ts";
-import { escalationRules, tellable } from "./escalation.ts";
 import type { TomlValues } from "./toml.ts";
 import { listChoice, toolsetChoice } from "./tool-choice.ts";
 import {
@@ -25,7 +24,6 @@ import {
 	flag,
 	heldRoleId,
 	joinRate,
-	link,
 	permissionName,
 	roleId,
 	snowflake,
@@ -135,25 +133,7 @@ function neededForChargebacks<Game extends { chargeback: boolean }>(key: keyof G
 	);
 }
 
-const spam = v.strictObject({
-	honeypots: v.optional(v.array(channelId), []),
-	channels: v.optional(whole(2, 50), 4),
-	times: v.optional(whole(3, 50), 5),
-	window: v.optional(durationFrom("5s", "5m"), "15s"),
-	links: v.optional(v.pipe(v.array(link), v.maxLength(500)), []),
-	timeout: v.optional(durationFrom("1m", "28d"), "1d"),
-	exempt_roles: v.optional(v.array(heldRoleId), []),
-	dry: flag(false),
-});
-
-const moderation = v.strictObject({
-	tell: v.optional(v.array(v.picklist(tellable)), ["warn", "temp_ban", "spam"]),
-	appeal: v.optional(text(500)),
-	escalate: v.optional(escalationRules),
-	reports: v.optional(channelId),
-	raid: v.optional(joinRate),
-	spam: v.optional(spam),
-});
+const moderation = v.strictObject({ reports: v.optional(channelId), raid: v.optional(joinRate) });
 
 const sections = {
 	game: v.pipe(

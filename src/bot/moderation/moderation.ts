@@ -16,7 +16,7 @@ import { reportCommandNames } from "./reports/reporting.ts";
 import { createReportsFeature } from "./reports/reports-feature.ts";
 import { roleMenuAction } from "./role-menus/menu-command.ts";
 import { createRoleMenus } from "./role-menus/role-menus.ts";
-import { createSpamFeature } from "./spam/spam.ts";
+import { createSpam } from "./spam/spam.ts";
 import { tempBanTools } from "./temp-ban-tools.ts";
 import { TempBans } from "./temp-bans.ts";
 
@@ -32,9 +32,8 @@ export const moderationCommandNames: readonly string[] = [
 ];
 
 export function createModeration(featureOptions: FeatureOptions): Feature | undefined {
-	const { config, connection, store, log, mutex, callAs } = featureOptions;
-	const { features, moderation: settings } = config.toml;
-	if (!features.moderation) return undefined;
+	const { config, settings, connection, store, log, mutex, callAs } = featureOptions;
+	if (!config.toml.features.moderation) return undefined;
 	const moderationLog = createModerationLog(featureOptions);
 	const bans = new TempBans({ connection, store, log, mutex, moderationLog, decided: () => cases.retry() });
 	const cases: Cases = new Cases({ connection, store, log, moderationLog, bans, settings });
@@ -55,12 +54,12 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 			cases,
 			suggest: (query) => suggestCases(cases, query, (id) => nameOf(connection, query.guildId, id)),
 		},
-		{ tools: createCaseTools({ cases, escalate: settings.escalate }), actions: caseRows },
+		{ tools: createCaseTools({ cases, settings }), actions: caseRows },
 		createRoleMenus(featureOptions),
 		createReportsFeature(featureOptions, cases),
 		createRaid({ ...featureOptions, moderationLog }),
 		createPurge({ ...featureOptions, moderationLog }),
-		createSpamFeature(featureOptions, { cases, moderationLog }),
+		createSpam({ ...featureOptions, cdn: config.discordCdnUrl, cases, moderationLog }),
 	]);
 	return {
 		...combined,

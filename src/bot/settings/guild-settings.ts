@@ -130,7 +130,7 @@ export class GuildSettings {
 	 */
 	change(guildId: string, wanted: Stored, author: Author): Promise<readonly Change[]> {
 		return this.options.mutex.withLock(`settings ${guildId}`, async () => {
-			if (!this.#isLoaded) await this.load();
+			await this.ready();
 			const { stored, version } = this.state(guildId);
 			const merged = this.#merged(guildId, wanted);
 			const changes = differences(stored, merged);
@@ -194,6 +194,11 @@ export class GuildSettings {
 		];
 		if (problems.length > 0) throw new InvalidSettings(problems);
 		return merged;
+	}
+
+	/** Loads them unless that was done. Rejects with StoreUnavailable. */
+	async ready(): Promise<void> {
+		if (!this.#isLoaded) await this.load();
 	}
 
 	/** Rejects with StoreUnavailable. */

@@ -3,9 +3,10 @@
 
 import * as v from "valibot";
 import type { Permission } from "../../discord/permissions.ts";
-import { whole } from "../../lib/config.ts";
+import { expected, text, whole } from "../../lib/config.ts";
+import { escalationRules, tellable } from "../config/escalation.ts";
 import { greetingPlaceholders, summaryPlaceholders } from "../config/placeholders.ts";
-import { channelId, duration, flag, roleId, templateOf } from "../config/values.ts";
+import { channelId, duration, durationFrom, flag, link, roleId, templateOf } from "../config/values.ts";
 
 interface Key {
 	/** Of the JSON value. Without a default the key is unset. */
@@ -28,6 +29,18 @@ export const keys = {
 	"auto_role.min_messages": { value: v.optional(whole(0, 1_000_000)) },
 	"auto_role.require_all": { value: flag(true) },
 	"moderation.log_channel": { value: v.optional(channelId), to: "channel", needs: ["EmbedLinks"] },
+	"moderation.tell": { value: v.optional(v.array(v.picklist(tellable)), ["warn", "temp_ban", "spam"]) },
+	"moderation.appeal": { value: v.optional(text(500)) },
+	"moderation.escalate": { value: v.optional(escalationRules, []) },
+	"spam.on": { value: flag(false) },
+	"spam.dry": { value: flag(false) },
+	"spam.honeypots": { value: v.optional(v.array(channelId), []), to: "channel", needs: ["ManageMessages"] },
+	"spam.channels": { value: v.optional(whole(2, 50), 4) },
+	"spam.times": { value: v.optional(whole(3, 50), 5) },
+	"spam.window": { value: v.optional(durationFrom("5s", "5m"), "15s") },
+	"spam.links": { value: v.optional(v.pipe(v.array(link), v.maxLength(500, expected("at most 500 links"))), []) },
+	"spam.timeout": { value: v.optional(durationFrom("1m", "28d"), "1d") },
+	"spam.exempt_roles": { value: v.optional(v.array(roleId), []), to: "role" },
 } as const satisfies Record<string, Key>;
 
 export type SettingKey = keyof typeof keys;
@@ -50,6 +63,15 @@ export function withoutEffect(values: Values): readonly (readonly [SettingKey, s
 		],
 	];
 	return all.flatMap(([key, message, holds]): [SettingKey, string][] => (holds ? [[key, message]] : []));
+}
+
+/** What the bot must be allowed in the guild, to do on its own what a setting asks for. */
+export function actingPermissions(values: Values): readonly (readonly [SettingKey, readonly Permission[]])[] {
+	const forRules = { timeout: "ModerateMembers", kick: "KickMembers", ban: "BanMembers" } as const;
+	return [
+		["moderation.escalate", values["moderation.escalate"].map(({ action }) => forRules[action])],
+		["spam.on", values["spam.on"] && !values["spam.dry"] ? ["ModerateMembers"] : []],
+	];
 }
 
 export function isKey(text: string): text is SettingKey {

@@ -5,7 +5,7 @@ import type { Guild } from "discord.js";
 import * as v from "valibot";
 import { actingPerson } from "../../discord/acting-person.ts";
 import { channelName, roleName } from "../../discord/describe.ts";
-import { bitsIn, requireOf } from "../../discord/permissions.ts";
+import { bitsIn, describeBits, missingForBot, requireOf } from "../../discord/permissions.ts";
 import { requireRolesBelowPerson } from "../../discord/role-hierarchy.ts";
 import { inlineText, oneLine } from "../../discord/text.ts";
 import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
@@ -13,7 +13,7 @@ import { CheckFailed, type Found } from "../../lib/program/check.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { thingsNamed } from "../tool/arguments/find-by-name.ts";
 import { type GuildState, InvalidSettings, type Problem, type Stored } from "./guild-settings.ts";
-import { isKey, keyOf, type SettingKey, withoutEffect } from "./keys.ts";
+import { actingPermissions, isKey, keyOf, type SettingKey, withoutEffect } from "./keys.ts";
 import { checkReference, type Reference } from "./references.ts";
 
 const place = "the settings";
@@ -89,6 +89,10 @@ export function settingChecks({ stored, values, problems }: Checked, guild: () =
 	const known = [...problems, ...withoutEffect(values).map(([key, message]) => ({ key, message }))];
 	return [
 		...known.map(({ key, message }) => ({ title: key, run: (): Found => ({ warning: message }) })),
+		...actingPermissions(values).flatMap(([title, permissions]) => {
+			const bits = bitsIn(undefined, permissions);
+			return bits === 0n ? [] : { title, run: () => findPermissions(guild(), bits) };
+		}),
 		...referencesIn(stored).map((reference) => ({
 			title: reference.key,
 			run: (): Found => {
@@ -101,6 +105,11 @@ export function settingChecks({ stored, values, problems }: Checked, guild: () =
 			},
 		})),
 	];
+}
+
+function findPermissions(guild: Guild | undefined, bits: bigint): Found {
+	const missing = guild ? missingForBot(guild, undefined, bits) : 0n;
+	return missing === 0n ? "the bot may do that" : { warning: `the bot lacks ${describeBits(missing)}` };
 }
 
 function referencesIn(stored: Stored): Reference[] {

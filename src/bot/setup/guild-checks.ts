@@ -16,7 +16,7 @@ import { type Check, CheckFailed, type Found } from "../../lib/program/check.ts"
 import type { BotConfig } from "../config/config.ts";
 import { toml as tomlSchema } from "../config/settings.ts";
 import { checkReference, type Reference } from "../settings/references.ts";
-import { invitePermissions, inviteUrl, neededFor, neededForModeration } from "./invite.ts";
+import { invitePermissions, inviteUrl, neededFor } from "./invite.ts";
 
 /** In a guild that already has the bot, the link grants missing permissions. */
 export function inviteTo({ application }: Client<true>, toml: BotConfig["toml"]): string {
@@ -70,7 +70,7 @@ export function requireLeast(guild: Guild, toml: BotConfig["toml"]): void {
 			"A moderator with MODERATE_MEMBERS can remove the timeout.",
 		);
 	const somewhere = guild.channels.cache.reduce((bits, channel) => bits | botPermissions(guild, channel), inGuild);
-	const needed = neededFor(forEveryTool, toml.features) | neededForModeration(toml);
+	const needed = neededFor(forEveryTool, toml.features);
 	const missing = needed & ~somewhere;
 	if (missing !== 0n)
 		throw new CheckFailed(
@@ -83,7 +83,6 @@ const alsoNeeded: Readonly<Record<string, readonly Permission[]>> = {
 	"mcp.audit_channel": ["EmbedLinks"],
 	"mcp.approval_channel": ["EmbedLinks", "AttachFiles"],
 	"moderation.reports": ["EmbedLinks", "ReadMessageHistory"],
-	"moderation.spam.honeypots": ["ManageMessages"],
 };
 
 /** Without the sections of disabled features. */

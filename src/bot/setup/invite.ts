@@ -68,17 +68,6 @@ export function neededFor(permissions: readonly Permission[], features: TomlSett
 	return bitsIn(undefined, [...permissions, ...ofFeatures]);
 }
 
-/** Without them, parts of `moderation` would do nothing: the bot acts there on its own. */
-export function neededForModeration({ features, moderation }: Pick<TomlSettings, "features" | "moderation">): bigint {
-	if (!features.moderation || !moderation) return 0n;
-	const forRules = { timeout: "ModerateMembers", kick: "KickMembers", ban: "BanMembers" } as const;
-	return bitsIn(undefined, [
-		...(moderation.escalate ?? []).map(({ action }) => forRules[action]),
-		...(moderation.spam && !moderation.spam.dry ? (["ModerateMembers"] as const) : []),
-		...(moderation.raid ? (["ManageGuild", "ManageChannels"] as const) : []),
-	]);
-}
-
 /** In a guild that already has the bot, the link grants missing permissions. */
 export function inviteUrl(clientId: string, permissions: bigint): string {
 	return `https://discord.com/oauth2/authorize?client_id=${clientId}&scope=bot%20applications.commands&permissions=${permissions}`;

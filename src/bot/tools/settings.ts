@@ -60,10 +60,9 @@ const getSettings = readTool({
 			`Settings, version ${state.version}. set_settings changes them; null stands for the default.`,
 			...shown.map((key) => {
 				const value = state.stored[key];
-				const standard = defaultOf(key);
-				const now =
-					value === undefined && standard !== undefined ? `${standard} (default)` : describeValue(guild, key, value);
-				return `${key}: ${now}. ${render(said(`setting.${key}`), "en")}.`;
+				const isDefault = value === undefined && defaultOf(key) !== undefined;
+				const now = describeValue(guild, key, value ?? defaultOf(key));
+				return `${key}: ${now}${isDefault ? " (default)" : ""}. ${render(said(`setting.${key}`), "en")}.`;
 			}),
 			...problems.map(({ key, message }) => `Problem with ${key}: ${message}.`),
 		];

@@ -61,7 +61,7 @@ test("what is not said has its default", () => {
 			},
 			ai: {},
 			chat: { keep_days: 30 },
-			moderation: { tell: ["warn", "temp_ban", "spam"] },
+			moderation: {},
 		},
 		log: defaultLogOptions(),
 	});

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { readRule } from "../../../src/bot/config/escalation.ts";
-import { issuesIn } from "./instance.ts";
+import { read } from "../../../src/bot/settings/guild-settings.ts";
 
 const dayMs = 86_400_000;
 
@@ -63,7 +63,7 @@ test.each<[string, unknown]>([
 });
 
 test("a mistake in a rule names the key and the rule", () => {
-	const issues = issuesIn('[moderation]\nescalate = ["3 warnings in 30d: kick", "3 warnings in 30d: mute"]').join("\n");
-	expect(issues).toContain("moderation.escalate.1: ");
-	expect(issues).toContain('received "mute", in "3 warnings in 30d: mute"');
+	const [problem] = read({ "moderation.escalate": ["3 warnings in 30d: kick", "3 warnings in 30d: mute"] }).problems;
+	expect(problem?.key).toBe("moderation.escalate");
+	expect(problem?.message).toMatch(/^1: .*received "mute", in "3 warnings in 30d: mute"$/);
 });

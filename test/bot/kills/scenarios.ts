@@ -2,7 +2,6 @@
 
 import { PermissionFlagsBits } from "discord.js";
 import type { FeatureOptions } from "../../../src/bot/commands/feature.ts";
-import { type EscalationRule, readRule } from "../../../src/bot/config/escalation.ts";
 import { createAutoRole } from "../../../src/bot/features/auto-role.ts";
 import { createJoinRole } from "../../../src/bot/features/join-role.ts";
 import { Chargebacks } from "../../../src/bot/game/chargebacks.ts";
@@ -280,21 +279,14 @@ export const scenarios: Record<string, Scenario> = {
 		return {
 			settings: {
 				features: { moderation: true },
-				moderation: { log_channel: simulator.channel("The Cooks/staff").id, spam: { honeypots: [id] } },
+				moderation: { log_channel: simulator.channel("The Cooks/staff").id, tell: [] },
+				spam: { on: true, honeypots: [id] },
 			},
 			create(options) {
-				const { spam } = options.config.toml.moderation;
-				if (!spam) return undefined;
 				const parts = { ...options, moderationLog: createModerationLog(options) };
-				const cases = new Cases({ ...parts, bans: new TempBans(parts), settings: { tell: [] } });
+				const cases = new Cases({ ...parts, bans: new TempBans(parts) });
 				return {
-					...createSpam({
-						...parts,
-						settings: spam,
-						cdn: "http://127.0.0.1:1",
-						cases,
-						timing: { ...spamTiming, quietMs: 5 },
-					}),
+					...createSpam({ ...parts, cdn: "http://127.0.0.1:1", cases, timing: { ...spamTiming, quietMs: 5 } }),
 					// In the next life, the account writes again unless it was timed out.
 					begin() {
 						const { user, communication_disabled_until } = person("mona_lisa");
@@ -405,12 +397,12 @@ function order(tool: string, acts: readonly string[], ...rules: readonly string[
 		const { id } = simulator.user("zoe");
 		let rows: CaseRow[] = [];
 		let hasEnded = false;
-		const settings = { tell: acts, escalate: rules.map((text) => readRule(text) as EscalationRule) };
 		return {
-			create({ connection, store, mutex, log }) {
-				const parts = { connection, store, mutex, log, moderationLog: noLog, backOffMs };
+			settings: { features: { moderation: true }, moderation: { tell: acts, escalate: rules } },
+			create({ settings, connection, store, mutex, log }) {
+				const parts = { settings, connection, store, mutex, log, moderationLog: noLog, backOffMs };
 				const bans = new TempBans(parts);
-				const cases = new Cases({ ...parts, bans, decideAfterMs: 0, settings });
+				const cases = new Cases({ ...parts, bans, decideAfterMs: 0 });
 				const none = {} as never;
 				const unused = {
 					audit: none,
@@ -422,7 +414,7 @@ function order(tool: string, acts: readonly string[], ...rules: readonly string[
 					guildId: undefined,
 				};
 				const calls = new PersonCalls({ record() {}, log });
-				calls.begin([...tools, ...createCaseTools({ cases })], {
+				calls.begin([...tools, ...createCaseTools({ cases, settings })], {
 					...unused,
 					connection,
 					mutex,

@@ -11,10 +11,10 @@ import { maxReasonLength } from "../../../discord/text.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
 import { SaidError } from "../../../texts/said-error.ts";
 import { type Said, said } from "../../../texts/texts.ts";
-import type { EscalationRule } from "../../config/escalation.ts";
 import { messageReference } from "../../messages/sent-message.ts";
 import { written } from "../../results/people-text.ts";
 import { mentions, type Part, parts, result } from "../../results/result.ts";
+import type { GuildSettings } from "../../settings/guild-settings.ts";
 import {
 	expected,
 	flag,
@@ -56,14 +56,14 @@ const messageId = v.pipe(
 
 interface ToolOptions {
 	cases: Cases;
-	escalate?: readonly EscalationRule[] | undefined;
+	settings: Pick<GuildSettings, "of">;
 }
 
 export function createCaseTools(options: ToolOptions): BotTool[] {
 	return [warnMember(options), noteMember(options), listCases(options), editCase(options)];
 }
 
-function warnMember({ cases, escalate = [] }: ToolOptions) {
+function warnMember({ cases, settings }: ToolOptions) {
 	return writeTool({
 		name: "warn_member",
 		toolset: "moderation",
@@ -78,7 +78,8 @@ function warnMember({ cases, escalate = [] }: ToolOptions) {
 			tell,
 		},
 		async destructive(_, { guild, users }) {
-			const rules = escalate.filter(({ actions }) => actions.includes("warn"));
+			const all = settings.of(guild.id)["moderation.escalate"];
+			const rules = all.filter(({ actions }) => actions.includes("warn"));
 			for (const { id } of rules.length > 0 ? users : []) {
 				const counts = await cases.countOf(guild.id, id);
 				const { count: earlier = 0 } = counts.find(({ action }) => action === "warn") ?? {};

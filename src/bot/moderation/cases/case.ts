@@ -4,7 +4,7 @@ import type { Connection } from "../../../discord/connection/connection.ts";
 import { joinLines, maxReasonLength } from "../../../discord/text.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { Said, Text } from "../../../texts/texts.ts";
-import type { EscalationRule } from "../../config/escalation.ts";
+import type { GuildSettings } from "../../settings/guild-settings.ts";
 import type { Store } from "../../store/store.ts";
 import type { CaseRow, CaseState, Told } from "../../store/tables/cases.ts";
 import type { CaseAction } from "../../tool/case-record.ts";
@@ -108,12 +108,7 @@ export interface CasesOptions {
 	log: Log;
 	moderationLog: Pick<ModerationLog, "add">;
 	bans: Pick<TempBans, "ban">;
-	settings: {
-		/** Unless the tool call says otherwise. */
-		tell: readonly string[];
-		appeal?: string | undefined;
-		escalate?: readonly EscalationRule[] | undefined;
-	};
+	settings: Pick<GuildSettings, "of" | "ready">;
 	now?: () => number;
 	/** In milliseconds. An older case without an outcome belongs to a killed process; the worker asks Discord. */
 	decideAfterMs?: number;

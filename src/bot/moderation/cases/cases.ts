@@ -165,6 +165,7 @@ export class Cases implements CaseRecorder {
 
 	async #insert(guildId: string, added: readonly NewCase[]): Promise<CaseRow[]> {
 		const rows = added.map((one) => toRow(one, this.#now()));
+		await this.options.settings.ready();
 		const stored = await this.options.store.transaction(async (sql) => {
 			const stored = await insertCases(sql, guildId, rows);
 			for (const row of stored) await this.#escalate(sql, row);
@@ -177,7 +178,8 @@ export class Cases implements CaseRecorder {
 	async #escalate(sql: Sql, row: CaseRow): Promise<CaseRow | undefined> {
 		if (row.state !== "done" || row.user_id === null) return undefined;
 		const at = this.#now();
-		const rule = await crossedRule(sql, row, this.options.settings.escalate ?? [], at);
+		const rules = this.options.settings.of(row.guild_id)["moderation.escalate"];
+		const rule = await crossedRule(sql, row, rules, at);
 		if (!rule) return undefined;
 		const { action, durationMs, text } = rule;
 		const next: NewCase = {
@@ -201,7 +203,8 @@ export class Cases implements CaseRecorder {
 
 	/** Of a case with the state "asked", unless it has one already. With `quiet`, the caller writes the log entry. */
 	async settle(guildId: string, number: number, result: CaseResult, quiet = false): Promise<CaseRow | undefined> {
-		const { store, moderationLog } = this.options;
+		const { store, moderationLog, settings } = this.options;
+		await settings.ready();
 		const { row: settled, next } = await store.transaction(async (sql) => {
 			await addResult(sql, guildId, number, result);
 			const { state } = result;

@@ -116,10 +116,10 @@ export class Escalation {
 	async #tell(guild: Guild, one: Escalated): Promise<void> {
 		const { number, userId, action, endsAt } = one;
 		const { connection, log, settings } = this.options;
-		if (!isTellable(action) || !settings.tell.includes(action) || one.told !== undefined) return;
+		const { "moderation.tell": toldOf, "moderation.appeal": appeal } = settings.of(guild.id);
+		if (!isTellable(action) || !toldOf.includes(action) || one.told !== undefined) return;
 		if (guild.client.users.cache.get(userId)?.bot) return;
 		await setTold(this.#sql, guild.id, number, "asked");
-		const { appeal } = settings;
 		const notice = { action, reason: saidReason(one), endsAt };
 		const told = await tellPeople({ connection, log, appeal }, guild, [userId], notice);
 		await setTold(this.#sql, guild.id, number, told.get(userId) ?? "asked");

@@ -31,7 +31,8 @@ export class Recorder {
 		permitStoring();
 		const { settings, worker, botId, insert } = this.options;
 		const { guild, draft, tell } = call;
-		const wanted = isTellable(draft.action) && (tell ?? settings.tell.includes(draft.action));
+		const { "moderation.tell": toldOf, "moderation.appeal": appeal } = settings.of(guild.id);
+		const wanted = isTellable(draft.action) && (tell ?? toldOf.includes(draft.action));
 		const unreachable = new Set(draft.unreachable);
 		const recipients = wanted ? draft.userIds.filter(isPerson(guild)).filter((id) => !unreachable.has(id)) : [];
 		const told = new Set(recipients.length > maxTold ? [] : recipients);
@@ -57,7 +58,7 @@ export class Recorder {
 		const outcomes = await this.#tellAll(guild, draft, call.reason, [...told]);
 		if (rows) await this.#storeTold(rows, outcomes);
 		const notes = [
-			...describeOutcomes(outcomes, settings.appeal !== undefined && hasAppeal(draft.action)),
+			...describeOutcomes(outcomes, appeal !== undefined && hasAppeal(draft.action)),
 			...(tooMany
 				? [
 						result(
@@ -89,7 +90,7 @@ export class Recorder {
 	): Promise<ReadonlyMap<string, Told>> {
 		if (userIds.length === 0 || !isTellable(action)) return Promise.resolve(new Map());
 		const { connection, log, settings } = this.options;
-		const { appeal } = settings;
+		const { "moderation.appeal": appeal } = settings.of(guild.id);
 		const notice = { action, reason, endsAt };
 		return tellPeople({ connection, log, appeal }, guild, userIds, notice);
 	}

@@ -6,20 +6,24 @@ import { describePowers, powersOf } from "../../../discord/powers.ts";
 import { isBelowBot } from "../../../discord/role-hierarchy.ts";
 import { type Said, said } from "../../../texts/texts.ts";
 import type { BotConfig } from "../../config/config.ts";
+import type { GuildSettings } from "../../settings/guild-settings.ts";
 
-/** By role id, the name of the setting that gives rights with the role or restricts people. */
-export type ReservedRoles = ReadonlyMap<string, string>;
+/** Of a guild. By role id, the name of the setting that gives rights with the role or restricts people. */
+export type ReservedRoles = (guildId: string) => ReadonlyMap<string, string>;
 
-/** Returns the roles that cannot be in a role menu because a setting of the bot refers to them. */
-export function reservedRoles({ game, mcp, moderation }: BotConfig["toml"]): ReservedRoles {
-	const settings: [string, readonly string[] | undefined][] = [
+/** The roles that cannot be in a role menu because a setting of the bot refers to them. */
+export function reservedRoles({ game, mcp }: BotConfig["toml"], settings: Pick<GuildSettings, "of">): ReservedRoles {
+	const operators: [string, readonly string[] | undefined][] = [
 		["mcp.approval_roles", mcp.approval_roles],
 		["mcp.sign_in_roles", mcp.sign_in_roles],
-		["moderation.spam.exempt_roles", moderation?.spam?.exempt_roles],
 		["game.staff_roles", game?.staff_roles],
 		["game.restricted_role", game?.restricted_role === undefined ? [] : [game.restricted_role]],
 	];
-	return new Map(settings.flatMap(([name, ids = []]) => ids.map((id) => [id, name] as const)));
+	return (guildId) => {
+		const exempt = settings.of(guildId)["spam.exempt_roles"];
+		const all = [...operators, ["spam.exempt_roles", exempt] as const];
+		return new Map(all.flatMap(([name, ids = []]) => ids.map((id) => [id, name] as const)));
+	};
 }
 
 /** As the end of a sentence that begins with "the role"; undefined if the bot can give and remove it. */
@@ -34,7 +38,7 @@ export function whyFixed(guild: Guild, role: Role): Said | undefined {
 export function whyNotTakeable(guild: Guild, role: Role, reserved: ReservedRoles): Said | undefined {
 	const fixed = whyFixed(guild, role);
 	if (fixed !== undefined) return fixed;
-	const setting = reserved.get(role.id);
+	const setting = reserved(guild.id).get(role.id);
 	if (setting !== undefined) return said("menu.unfit.setting", { setting });
 	const powers = powersOf(role);
 	if (!powers) return undefined;

@@ -1,4 +1,4 @@
-// Detects spam in the messages of a guild: a message in a honeypot channel, a link that the operator has listed, or the
+// Detects spam in the messages of a guild: a message in a honeypot channel, a link that its settings list, or the
 // same text, link or file posted by one person in many channels or many times.
 
 import type { Attachment, GuildMember, Message } from "discord.js";
@@ -20,10 +20,15 @@ export interface Detection {
 	posts: readonly Post[];
 }
 
-interface DetectorOptions extends Thresholds {
+interface SpamRules extends Thresholds {
 	honeypots: readonly string[];
 	links: readonly string[];
 	exemptRoles: readonly string[];
+}
+
+interface DetectorOptions {
+	/** Undefined: the guild does not look for spam. */
+	rulesOf(guildId: string): SpamRules | undefined;
 	/** A label for each URL: the same for the same content. */
 	compareFiles(urls: readonly string[]): Promise<string[]>;
 	isAllowed(member: GuildMember): boolean;
@@ -34,45 +39,50 @@ interface DetectorOptions extends Thresholds {
 }
 
 export function createDetector(options: DetectorOptions) {
-	const { honeypots, links, onSpam } = options;
 	const hash = createHash();
-	const recent = new RecentPosts(options);
+	const recent = new RecentPosts();
 	const compared = new LruMap<string, true>(maxCompared);
 	const comparing = new Set<string>();
 
 	function report(
 		{ id, member, channel }: Message<true>,
+		{ exemptRoles }: SpamRules,
 		rule: Said,
 		hashes: ReadonlySet<string>,
 		more: readonly Post[] = [],
 	): void {
-		if (!member || isExempt(member, channel, options.exemptRoles)) return;
+		if (!member || isExempt(member, channel, exemptRoles)) return;
 		if (options.isAllowed(member)) return;
 		const known = [...recent.with(`${member.guild.id} ${member.id}`, hashes), ...more];
 		const posts = [...new Map(known.map((post) => [post.messageId, post])).values()];
-		onSpam({ member, messageId: id, rule, hashes, posts });
+		options.onSpam({ member, messageId: id, rule, hashes, posts });
 	}
 
-	async function compare(message: Message<true>, repetition: Repetition): Promise<void> {
+	async function compare(message: Message<true>, rules: SpamRules, repetition: Repetition): Promise<void> {
 		const { author, guildId } = message;
 		const key = `${guildId} ${author.id} ${repetition.hash}`;
 		if (comparing.has(key)) return;
 		comparing.add(key);
 		try {
-			const sample = sampleOf(repetition, options);
+			const sample = sampleOf(repetition, rules);
 			const urls = sample.map(({ parts }) => parts.find(({ hash }) => hash === repetition.hash)?.url ?? "");
 			const labels = await options.compareFiles(urls);
 			const groups = Map.groupBy(sample, (_, index) => labels[index]);
-			const same = [...groups.values()].find((posts) => isRepeated(posts, options));
+			const same = [...groups.values()].find((posts) => isRepeated(posts, rules));
 			if (!same) return;
 			compared.set(repetition.hash, true);
-			report(message, ruleOf(repetition), new Set([repetition.hash]), same);
+			report(message, rules, ruleOf(repetition), new Set([repetition.hash]), same);
 		} finally {
 			comparing.delete(key);
 		}
 	}
 
-	function ruleFor({ channel, member }: Message<true>, text: string, parts: readonly Part[]): Said | undefined {
+	function ruleFor(
+		{ channel, member }: Message<true>,
+		{ honeypots, links }: SpamRules,
+		text: string,
+		parts: readonly Part[],
+	): Said | undefined {
 		const parentId = channel.isThread() ? channel.parentId : null;
 		if ([channel.id, parentId].some((id) => id && honeypots.includes(id))) return said("spam.rule.honeypot");
 		if (hasListedLink(text, links)) return said("spam.rule.listed");
@@ -82,20 +92,22 @@ export function createDetector(options: DetectorOptions) {
 
 	function see(message: Message<true>): void {
 		const { id, author, channel, guild } = message;
+		const rules = options.rulesOf(guild.id);
+		if (!rules) return;
 		const content = contentOf(message);
 		const parts = partsOf(content, hash);
 		const post: Post = { messageId: id, channelId: channel.id, parts };
 		const at = message.editedTimestamp ?? message.createdTimestamp;
-		const repetitions = recent.add(`${guild.id} ${author.id}`, post, at);
-		const rule = ruleFor(message, content.text, parts);
+		const repetitions = recent.add(`${guild.id} ${author.id}`, post, at, rules);
+		const rule = ruleFor(message, rules, content.text, parts);
 		if (rule !== undefined) {
 			const hashes = new Set(parts.map((part) => part.hash));
-			report(message, rule, hashes, [post]);
+			report(message, rules, rule, hashes, [post]);
 		} else
 			for (const repetition of repetitions)
 				if (repetition.kind === "file" && !compared.get(repetition.hash))
-					compare(message, repetition).catch(options.onError);
-				else report(message, ruleOf(repetition), new Set([repetition.hash]));
+					compare(message, rules, repetition).catch(options.onError);
+				else report(message, rules, ruleOf(repetition), new Set([repetition.hash]));
 	}
 
 	return {

@@ -17,6 +17,8 @@ export interface Incident {
 	readonly rule: Said;
 	readonly detectedAt: number;
 	readonly until: number;
+	/** Only the log says what would be done. */
+	readonly isDry: boolean;
 	/** Empty after a restart. */
 	readonly hashes: Set<string>;
 	/** Channel ids by message id. */
@@ -40,15 +42,14 @@ export interface Incident {
 
 export function newIncident(
 	{ member, messageId, rule, hashes }: Detection,
-	{ detectedAt, until }: Pick<Incident, "detectedAt" | "until">,
+	fixed: Pick<Incident, "detectedAt" | "until" | "isDry">,
 ): Incident {
 	return {
 		guildId: member.guild.id,
 		id: messageId,
 		userId: member.id,
 		rule,
-		detectedAt,
-		until,
+		...fixed,
 		...untouched(),
 		hashes: new Set(hashes),
 	};
@@ -112,6 +113,7 @@ export function fromRow(row: SpamIncidentRow): Incident {
 		rule: JSON.parse(row.rule),
 		detectedAt: row.detected_at,
 		until: row.until,
+		isDry: false,
 		...untouched(),
 		messages: new Map(
 			Object.entries(byChannel).flatMap(([channelId, ids]) => ids.map((id) => [id, channelId] as const)),

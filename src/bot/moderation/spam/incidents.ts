@@ -11,13 +11,14 @@ import type { Sql } from "../../../lib/store/statement.ts";
 import { within } from "../../../lib/wait.ts";
 import { render, said, sayIn } from "../../../texts/texts.ts";
 import { Pending } from "../../commands/feature.ts";
+import type { GuildSettings } from "../../settings/guild-settings.ts";
 import type { Store } from "../../store/store.ts";
 import { setCaseMessages } from "../../store/tables/cases.ts";
 import { saveSpamIncident, selectOpenSpamIncidents } from "../../store/tables/spam-incidents.ts";
 import { ignoreUnavailable } from "../../store/unavailable.ts";
 import { idsText } from "../cases/case.ts";
 import type { Cases } from "../cases/cases.ts";
-import { maxTold, type TellOptions, tellPeople } from "../cases/tell.ts";
+import { maxTold, tellPeople } from "../cases/tell.ts";
 import { createDeletions } from "./deletions.ts";
 import type { Detection } from "./detector.ts";
 import { failuresOf, fromRow, type Incident, isSettled, maxMessages, newIncident, toRow } from "./incident.ts";
@@ -29,6 +30,9 @@ const staleMs = 600_000;
 const newMs = 30_000;
 const maxResumed = 1_000;
 const defaultMaxWatched = 5_000;
+
+/** Discord's limit is 28 days, and clocks differ. */
+const maxTimeoutMs = 28 * 86_400_000 - 60_000;
 
 const toldWindowMs = 600_000;
 const maxToldChannels = 10;
@@ -55,9 +59,7 @@ interface IncidentsOptions {
 	log: Log;
 	cases: Pick<Cases, "add">;
 	entries: ReturnType<typeof createEntries>;
-	telling: TellOptions | undefined;
-	timeoutMs: number;
-	isDry: boolean;
+	settings: Pick<GuildSettings, "of">;
 	timing: IncidentsTiming;
 	/** Default: 5,000. */
 	maxWatched?: number | undefined;
@@ -151,11 +153,13 @@ export class Incidents {
 
 	async #tell(incident: Incident): Promise<void> {
 		const { guildId, userId, rule, until, messages } = incident;
-		const guild = this.options.connection.guild(guildId);
-		if (!this.options.telling || !guild || !this.#tellings.take()) return;
+		const { connection, log, settings } = this.options;
+		const guild = connection.guild(guildId);
+		const { "moderation.tell": toldOf, "moderation.appeal": appeal } = settings.of(guildId);
+		if (!toldOf.includes("spam") || !guild || !this.#tellings.take()) return;
 		const channels = [...new Set(messages.values())].slice(0, maxToldChannels);
 		const say = sayIn(guild.preferredLocale);
-		const told = await tellPeople(this.options.telling, guild, [userId], {
+		const told = await tellPeople({ connection, log, appeal }, guild, [userId], {
 			action: "spam",
 			reason: said("spam.reason", { rule }),
 			endsAt: until,
@@ -183,7 +187,7 @@ export class Incidents {
 
 	async #act(incident: Incident, isResumed = false): Promise<void> {
 		this.#open.add(incident.id);
-		if (!this.options.isDry) {
+		if (!incident.isDry) {
 			await this.#storeIntention(incident);
 			const timedOut = this.#timeOut(incident, isResumed);
 			const told = timedOut.then((isSet) => (isSet ? this.#tell(incident) : undefined));
@@ -203,21 +207,21 @@ export class Incidents {
 
 	async #finish(incident: Incident): Promise<void> {
 		this.#timers.delete(incident);
-		if (!this.options.isDry && !isSettled(incident)) return;
+		if (!incident.isDry && !isSettled(incident)) return;
 		const { messages, guildId, userId, rule } = incident;
-		this.options.log.info(this.options.isDry ? "found spam, dry run" : "dealt with spam", {
+		this.options.log.info(incident.isDry ? "found spam, dry run" : "dealt with spam", {
 			guild: guildId,
 			user: userId,
 			rule: render(rule, "en"),
 			messages: messages.size,
 		});
-		if (!this.options.isDry) await this.#storeCase(incident).catch(ignoreUnavailable);
+		if (!incident.isDry) await this.#storeCase(incident).catch(ignoreUnavailable);
 		if (!incident.isReleased) await this.options.entries.write(incident);
 		// New messages may have arrived in the meantime. After a shutdown, the next start completes the incident.
 		if (this.options.closing.aborted) return;
-		if (this.#timers.has(incident) || (!this.options.isDry && !isSettled(incident))) return;
+		if (this.#timers.has(incident) || (!incident.isDry && !isSettled(incident))) return;
 		incident.state = "done";
-		if (!this.options.isDry) await this.#save(incident).catch(ignoreUnavailable);
+		if (!incident.isDry) await this.#save(incident).catch(ignoreUnavailable);
 		if (this.#timers.has(incident) || this.options.closing.aborted) return;
 		const end = () => {
 			this.#timers.delete(incident);
@@ -273,7 +277,7 @@ export class Incidents {
 	#extend(incident: Incident, { hashes, posts }: Detection): void {
 		for (const hash of hashes) incident.hashes.add(hash);
 		if (!this.#addMessages(incident, posts)) return;
-		if (this.options.isDry) this.#finishLater(incident);
+		if (incident.isDry) this.#finishLater(incident);
 		else if (!incident.mayDelete)
 			// They are deleted after the timeout, also if the bot is killed before.
 			this.#background(this.#save(incident).catch(ignoreUnavailable));
@@ -300,8 +304,8 @@ export class Incidents {
 			this.#isFull = false;
 			return true;
 		}
-		for (const [key, { state }] of this.#watched)
-			if (this.options.isDry || state === "done") return this.#watched.delete(key);
+		for (const [key, { isDry, state }] of this.#watched)
+			if (isDry || state === "done") return this.#watched.delete(key);
 		if (!this.#isFull) this.options.log.warn("ignoring spam: too many people are being timed out");
 		this.#isFull = true;
 		return false;
@@ -314,7 +318,7 @@ export class Incidents {
 	#current(member: GuildMember): Incident | undefined {
 		const incident = this.#watchedOf(member);
 		const isTimedOut = member.isCommunicationDisabled();
-		if (this.options.isDry || incident?.state !== "done" || isTimedOut) return incident;
+		if (incident?.state !== "done" || incident.isDry || isTimedOut) return incident;
 		// Messages from before the timeout may arrive when its event has not arrived yet.
 		if (incident.timeout === "done" && !incident.isTimeoutSeen) return incident;
 		this.#release(incident);
@@ -327,8 +331,9 @@ export class Incidents {
 
 	/** Further spam of the same person soon afterwards joins the incident. Never throws. */
 	add(detection: Detection): void {
+		const { "spam.dry": isDry, "spam.timeout": timeoutMs } = this.options.settings.of(detection.member.guild.id);
 		const known = this.#current(detection.member);
-		if (known) {
+		if (known && (isDry || !known.isDry)) {
 			this.#extend(known, detection);
 			return;
 		}
@@ -337,8 +342,8 @@ export class Incidents {
 		const sentAt = SnowflakeUtil.timestampFrom(detection.messageId);
 		const isNew = Math.abs(detectedAt - sentAt) < newMs;
 		// Two bots that detect the same message set the same end: Discord changes and records that once.
-		const until = (isNew ? sentAt : detectedAt) + this.options.timeoutMs;
-		const incident = newIncident(detection, { detectedAt, until });
+		const until = (isNew ? sentAt : detectedAt) + Math.min(timeoutMs, maxTimeoutMs);
+		const incident = newIncident(detection, { detectedAt, until, isDry });
 		this.#addMessages(incident, detection.posts);
 		this.#watched.set(keyOf(incident), incident);
 		this.#background(this.#act(incident));
@@ -354,11 +359,12 @@ export class Incidents {
 	}
 
 	async resume(isAvailable: (guildId: string) => boolean): Promise<void> {
-		// The stored incidents are from before dry runs were turned on.
-		if (this.options.isDry) return;
 		const rows = await selectOpenSpamIncidents(this.#sql, maxResumed);
 		for (const row of rows) {
 			if (!isAvailable(row.guild_id) || this.#open.has(row.id)) continue;
+			const { "spam.on": isOn, "spam.dry": isDry } = this.options.settings.of(row.guild_id);
+			// The incident is from before.
+			if (!isOn || isDry) continue;
 			const incident = fromRow(row);
 			if (!this.#watched.has(keyOf(incident))) this.#watched.set(keyOf(incident), incident);
 			this.options.log.info("continuing with spam that was found before a restart", {

@@ -18,11 +18,10 @@ interface EntriesOptions extends PersistentOptions {
 	connection: Connection;
 	log: Log;
 	channelOf(guildId: string): string | undefined;
-	isDry: boolean;
 }
 
 /** One after another. */
-export function createEntries({ connection, log, channelOf, isDry, ...options }: EntriesOptions) {
+export function createEntries({ connection, log, channelOf, ...options }: EntriesOptions) {
 	let last: Promise<unknown> = Promise.resolve();
 	let waiting = 0;
 
@@ -33,7 +32,7 @@ export function createEntries({ connection, log, channelOf, isDry, ...options }:
 		return persistently(
 			async () => {
 				const { rest } = connection.discord;
-				const body = messageOf(incident, sayIn(connection.guild(guildId)?.preferredLocale), isDry);
+				const body = messageOf(incident, sayIn(connection.guild(guildId)?.preferredLocale));
 				if (entry) {
 					const path = Routes.channelMessage(channelId, entry.messageId);
 					await rest.patch(path, { body });
@@ -74,34 +73,35 @@ export function createEntries({ connection, log, channelOf, isDry, ...options }:
 	};
 }
 
-function messageOf(incident: Incident, say: Say, isDry: boolean) {
+function messageOf(incident: Incident, say: Say) {
 	return {
-		embeds: [embedOf(incident, say, isDry).toJSON()],
-		components: isDry ? [] : [buttonsOf(incident, say)],
+		embeds: [embedOf(incident, say).toJSON()],
+		components: incident.isDry ? [] : [buttonsOf(incident, say)],
 		allowed_mentions: { parse: [] },
 	};
 }
 
-function embedOf(incident: Incident, say: Say, isDry: boolean): EmbedBuilder {
+function embedOf(incident: Incident, say: Say): EmbedBuilder {
 	const { userId, rule, told, caseNumber, timeout } = incident;
 	const isFailure = typeof timeout === "object";
 	const embed = new EmbedBuilder()
-		.setTitle(say(isDry ? "spam.dry.title" : "spam.title"))
+		.setTitle(say(incident.isDry ? "spam.dry.title" : "spam.title"))
 		.setColor(isFailure ? 0xc62828 : 0xef6c00)
 		.setTimestamp(incident.detectedAt)
-		.setDescription(describe(incident, say, isDry));
+		.setDescription(describe(incident, say));
 	const add = (name: string, value: string) => embed.addFields({ name, value, inline: value.length < 60 });
 	add(say("log.user.field"), `<@${userId}>`);
 	add(say("log.reason.field"), say("spam.reason", { rule }));
 	if (told) add(say("log.told.field"), say(`log.told.${told}`));
-	if (!isDry) add(say("log.case.field"), caseNumber === undefined ? say("spam.case.none") : String(caseNumber));
+	if (!incident.isDry)
+		add(say("log.case.field"), caseNumber === undefined ? say("spam.case.none") : String(caseNumber));
 	return embed;
 }
 
-function describe(incident: Incident, say: Say, isDry: boolean): string {
+function describe(incident: Incident, say: Say): string {
 	const { messages, timeout, until } = incident;
 	const channels = said("spam.channels", { count: new Set(messages.values()).size });
-	if (isDry) return say("spam.dry", { messages: said("count.messages", { count: messages.size }), channels });
+	if (incident.isDry) return say("spam.dry", { messages: said("count.messages", { count: messages.size }), channels });
 	const failures = failuresOf(incident);
 	const reasons = new Set(failures.map((one) => say("refusal.reason", { text: one })));
 	return resultLines(

@@ -14,6 +14,7 @@ export interface Post {
 
 interface TimedPost extends Post {
 	at: number;
+	until: number;
 }
 
 export interface Repetition {
@@ -35,26 +36,25 @@ export class RecentPosts {
 	#total = 0;
 	#newest = 0;
 
-	constructor(readonly thresholds: Thresholds) {}
-
 	get size(): number {
 		return this.#total;
 	}
 
 	/** What the person has now posted too often. `at`: by Discord's clock, which delivers late after a lost connection. */
-	add(person: string, post: Post, at: number): Repetition[] {
+	add(person: string, post: Post, at: number, limits: Thresholds): Repetition[] {
+		const until = at + limits.windowMs;
 		const known = this.#people.get(person) ?? [];
 		const edited = known.find(({ messageId }) => messageId === post.messageId);
 		const all = edited
-			? known.map((one) => (one === edited ? { ...post, at: one.at } : one))
-			: [...known, { ...post, at }];
-		const posts = inWindow(all, this.thresholds)
+			? known.map((one) => (one === edited ? { ...post, at: one.at, until: one.until } : one))
+			: [...known, { ...post, at, until }];
+		const posts = inWindow(all, limits)
 			.filter(({ parts }) => parts.length > 0)
 			.slice(-maxPosts);
 		this.#set(person, posts);
 		this.#newest = Math.max(this.#newest, at);
-		this.#forget(this.#newest - this.thresholds.windowMs);
-		return post.parts.flatMap((part) => (part.isShort ? [] : (this.#repetitionOf(posts, part) ?? [])));
+		this.#forget();
+		return post.parts.flatMap((part) => (part.isShort ? [] : (repetitionOf(posts, part, limits) ?? [])));
 	}
 
 	with(person: string, hashes: ReadonlySet<string>): Post[] {
@@ -65,27 +65,26 @@ export class RecentPosts {
 		this.#set(person, []);
 	}
 
-	#repetitionOf(posts: readonly TimedPost[], { kind, hash }: Part): Repetition | undefined {
-		const same = posts.filter(({ parts }) => parts.some((part) => part.hash === hash));
-		const channels = new Set(same.map(({ channelId }) => channelId)).size;
-		const { thresholds } = this;
-		if (channels < thresholds.channels && same.length < thresholds.times) return undefined;
-		return { kind, hash, posts: same, channels };
-	}
-
 	#set(person: string, posts: TimedPost[]): void {
 		this.#total += partsIn(posts) - partsIn(this.#people.get(person) ?? []);
 		this.#people.delete(person);
 		if (posts.length > 0) this.#people.set(person, posts);
 	}
 
-	#forget(since: number): void {
+	#forget(): void {
 		for (const [person, posts] of this.#people) {
-			const last = posts.at(-1)?.at ?? 0;
-			if (last > since && this.#total <= maxTotal) return;
+			const until = posts.at(-1)?.until ?? 0;
+			if (until > this.#newest && this.#total <= maxTotal) return;
 			this.#set(person, []);
 		}
 	}
+}
+
+function repetitionOf(posts: readonly TimedPost[], { kind, hash }: Part, limits: Thresholds): Repetition | undefined {
+	const same = posts.filter(({ parts }) => parts.some((part) => part.hash === hash));
+	const channels = new Set(same.map(({ channelId }) => channelId)).size;
+	if (channels < limits.channels && same.length < limits.times) return undefined;
+	return { kind, hash, posts: same, channels };
 }
 
 function inWindow(posts: readonly TimedPost[], { windowMs }: Thresholds): TimedPost[] {

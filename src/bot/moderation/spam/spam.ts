@@ -1,11 +1,12 @@
 // Protection against spam from hijacked accounts: detects it, times the author out, deletes the messages, and posts a
-// moderation log entry with buttons to undo the timeout. Off without the section [moderation.spam].
+// moderation log entry with buttons to undo the timeout. On in guilds with the setting spam.on.
 
 import { type Client, Events } from "discord.js";
 import { onSessionOrGuild } from "../../../discord/connection/session-events.ts";
 import { within } from "../../../lib/wait.ts";
 import type { FeatureOptions } from "../../commands/feature.ts";
-import type { BotConfig } from "../../config/config.ts";
+import type { GuildSettings } from "../../settings/guild-settings.ts";
+import type { Values } from "../../settings/keys.ts";
 import { Durable } from "../../store/durable.ts";
 import { deleteOldSpam } from "../../store/tables/spam-incidents.ts";
 import type { Cases } from "../cases/cases.ts";
@@ -20,16 +21,8 @@ import { createEntries } from "./log-entry.ts";
 const keepMs = 30 * 86_400_000;
 const shutdownGraceMs = 3_000;
 
-/** Discord's limit is 28 days, and clocks differ. */
-const maxTimeoutMs = 28 * 86_400_000 - 60_000;
-
-type ModerationSettings = NonNullable<BotConfig["toml"]["moderation"]>;
-type SpamSettings = NonNullable<ModerationSettings["spam"]>;
-
 export interface SpamOptions extends Pick<FeatureOptions, "connection" | "store" | "mutex" | "log" | "callAs"> {
-	settings: SpamSettings;
-	/** Undefined if people are not told of their timeout. */
-	tell?: { appeal: string | undefined } | undefined;
+	settings: Pick<GuildSettings, "of" | "ready">;
 	cdn: string;
 	cases: Pick<Cases, "add" | "find" | "edit">;
 	moderationLog: Pick<ModerationLog, "channelOf">;
@@ -38,56 +31,38 @@ export interface SpamOptions extends Pick<FeatureOptions, "connection" | "store"
 	now?: () => number;
 }
 
-export function createSpamFeature(
-	options: FeatureOptions,
-	{ cases, moderationLog }: Pick<SpamOptions, "cases" | "moderationLog">,
-) {
-	const { discordCdnUrl, toml } = options.config;
-	const { moderation } = toml;
-	const settings = moderation?.spam;
-	return (
-		settings &&
-		createSpam({
-			...options,
-			settings,
-			tell: moderation.tell.includes("spam") ? { appeal: moderation.appeal } : undefined,
-			cases,
-			moderationLog,
-			cdn: discordCdnUrl,
-		})
-	);
+function rulesIn(values: Values) {
+	if (!values["spam.on"]) return undefined;
+	return {
+		channels: values["spam.channels"],
+		times: values["spam.times"],
+		windowMs: values["spam.window"],
+		honeypots: values["spam.honeypots"],
+		links: values["spam.links"],
+		exemptRoles: values["spam.exempt_roles"],
+	};
 }
 
 export function createSpam(options: SpamOptions) {
 	const { settings, connection, store, log, cases } = options;
 	const { timing = defaultTiming, now = Date.now } = options;
 	const closing = new AbortController();
-	const isDry = settings.dry;
 	const allowances = createAllowances(store, log, now);
 	const incidents = new Incidents({
 		...options,
-		isDry,
 		timing,
 		now,
-		timeoutMs: Math.min(settings.timeout, maxTimeoutMs),
 		closing: closing.signal,
-		telling: options.tell && { connection, log, appeal: options.tell.appeal },
 		entries: createEntries({
 			connection,
 			log,
-			isDry,
 			closing: closing.signal,
 			backOffMs: timing.backOffMs,
 			channelOf: options.moderationLog.channelOf,
 		}),
 	});
 	const detector = createDetector({
-		channels: settings.channels,
-		times: settings.times,
-		windowMs: settings.window,
-		honeypots: settings.honeypots,
-		links: settings.links,
-		exemptRoles: settings.exempt_roles,
+		rulesOf: (guildId) => rulesIn(settings.of(guildId)),
 		compareFiles: createFileContent({ cdn: options.cdn, log }),
 		isAllowed: ({ guild, id }) => allowances.has(guild.id, id),
 		spamOf: (member) => incidents.hashesOf(member),
@@ -119,6 +94,7 @@ export function createSpam(options: SpamOptions) {
 	});
 
 	async function loadAllowances(): Promise<void> {
+		await settings.ready();
 		if (!isLoaded) await allowances.load();
 		isLoaded = true;
 	}

@@ -1,8 +1,6 @@
 // The moderation record on the real connection, store and tools, against the simulator. Its moderation log is a list.
 
 import { PermissionFlagsBits } from "discord.js";
-import type { EscalationRule } from "../../../../src/bot/config/escalation.ts";
-import { readRule } from "../../../../src/bot/config/escalation.ts";
 import type { CasesOptions } from "../../../../src/bot/moderation/cases/case.ts";
 import { createCaseTools } from "../../../../src/bot/moderation/cases/case-tools.ts";
 import { Cases } from "../../../../src/bot/moderation/cases/cases.ts";
@@ -56,7 +54,14 @@ export async function startCases(setup: CasesSetup = {}) {
 		...(setup.place && { place: setup.place }),
 		...(setup.prepare && { prepare: setup.prepare }),
 		...(setup.store && { store: setup.store }),
-		create({ connection, store, log }) {
+		settings: () => ({
+			moderation: {
+				tell: setup.tell ?? [],
+				escalate: setup.rules ?? [],
+				...(setup.appeal !== undefined && { appeal: setup.appeal }),
+			},
+		}),
+		create({ settings, connection, store, log }) {
 			const madeBans = new TempBans({ connection, store, log, mutex, moderationLog: { add() {} }, backOffMs: [5, 50] });
 			const made = new Cases({
 				connection,
@@ -64,11 +69,7 @@ export async function startCases(setup: CasesSetup = {}) {
 				log,
 				moderationLog,
 				bans: madeBans,
-				settings: {
-					tell: setup.tell ?? [],
-					...(setup.appeal !== undefined && { appeal: setup.appeal }),
-					escalate: (setup.rules ?? []).map((text) => readRule(text) as EscalationRule),
-				},
+				settings,
 				...(setup.now && { now: setup.now }),
 				decideAfterMs: setup.decideAfterMs ?? 0,
 				backOffMs: [5, 50],
@@ -94,7 +95,10 @@ export async function startCases(setup: CasesSetup = {}) {
 		if (cases && bans) return { cases, bans };
 		throw new Error("the bot does not run");
 	};
-	const tools = (): readonly BotTool[] => [...allTools, ...createCaseTools({ cases: current().cases })];
+	const tools = (): readonly BotTool[] => [
+		...allTools,
+		...createCaseTools({ cases: current().cases, settings: feature.settings }),
+	];
 	const context = (): BotContext => ({
 		connection: feature.connection,
 		guildId: guild.id,

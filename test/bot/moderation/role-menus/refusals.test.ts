@@ -8,6 +8,7 @@ import { reservedRoles } from "../../../../src/bot/moderation/role-menus/takeabl
 import { menuComponents } from "../../../../src/discord/role-menu.ts";
 import type { Role, User } from "../../../../src/simulator/world/state/entities.ts";
 import { sayIn } from "../../../../src/texts/texts.ts";
+import { settingsOf } from "../../../support/guild-settings.ts";
 import { channelNamed, startWorld } from "../../../support/world.ts";
 import { roleNamed as roleIn } from "../../features/running-feature.ts";
 import { colors, type MenuWorld, menuTest, startMenuWorld } from "./menu-world.ts";
@@ -257,22 +258,22 @@ test("a role that approves calls is refused in a new menu, and at the press of a
 	expect(guild.members.get(simulator.user("liwei").id)?.roles).toEqual([]);
 });
 
-test("roles with rights or a restriction in the configuration are reserved", () => {
+test("roles with rights or a restriction in the configuration or the guild's settings are reserved", async () => {
 	const one = (last: number) => `12345678901234567${last}`;
 	const config = v.parse(toml, {
 		bot_name: "Alpha",
 		mcp: { sign_in_roles: [one(1)], approval_roles: [one(2)] },
-		moderation: { spam: { exempt_roles: [one(3)] } },
 		game: { restricted_role: one(4), chargeback: true, staff_roles: [one(5)], staff_channel: one(9) },
 	});
-	expect(Object.fromEntries(reservedRoles(config))).toEqual({
+	const reserved = reservedRoles(config, await settingsOf({ here: { "spam.exempt_roles": [one(3)] } }));
+	expect(Object.fromEntries(reserved("here"))).toEqual({
 		[one(1)]: "mcp.sign_in_roles",
 		[one(2)]: "mcp.approval_roles",
-		[one(3)]: "moderation.spam.exempt_roles",
+		[one(3)]: "spam.exempt_roles",
 		[one(4)]: "game.restricted_role",
 		[one(5)]: "game.staff_roles",
 	});
-	expect(reservedRoles(v.parse(toml, { bot_name: "Alpha" })).size).toBe(0);
+	expect([...reserved("elsewhere").values()]).not.toContain("spam.exempt_roles");
 });
 
 menuTest("without Manage Roles the bot asks Discord nothing, and says so", async (world) => {

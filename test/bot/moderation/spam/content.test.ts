@@ -60,10 +60,10 @@ test("hashes of two processes differ, and do not show their text", () => {
 test("the memory for messages is limited, and empty after the window", () => {
 	let now = 0;
 	const limits = { channels: 3, times: 5, windowMs: 1_000 };
-	const recent = new RecentPosts(limits);
+	const recent = new RecentPosts();
 	const part = (n: number) => ({ kind: "text", hash: String(n) }) as const;
 	const add = (person: string, n: number, parts = [part(n)]) =>
-		recent.add(person, { messageId: String(n), channelId: "1", parts }, now);
+		recent.add(person, { messageId: String(n), channelId: "1", parts }, now, limits);
 	for (let n = 0; n < 200; n += 1) add("one", n);
 	expect(recent.size).toBe(60);
 	for (let n = 0; n < 60_000; n += 1) add(`person ${n}`, n);

@@ -10,7 +10,9 @@ import { advert } from "./spam-world.ts";
 
 onBoth((databases) => {
 	test("buttons act in the name of the person who presses, also after a restart", async () => {
-		await using world = await startModerationWorld(await databases.place(), { spam: { channels: 3 } });
+		await using world = await startModerationWorld(await databases.place(), {}, () => ({
+			spam: { on: true, channels: 3 },
+		}));
 		const { simulator, guild } = world;
 		const { BanMembers, ModerateMembers } = PermissionFlagsBits;
 		grant(simulator, "Staff", BanMembers, ModerateMembers);

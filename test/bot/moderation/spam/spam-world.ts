@@ -49,12 +49,15 @@ export async function startSpam(
 	{
 		channels: count = 5,
 		options: changes = {},
+		moderation = { tell: [] },
 		spam: more,
 		...setup
 	}: Omit<FeatureSetup, "create" | "settings"> & {
 		channels?: number;
 		options?: Partial<SpamOptions>;
-		/** More keys of [moderation.spam], which depend on the channels. */
+		/** More keys of moderation. */
+		moderation?: Record<string, unknown>;
+		/** More keys of spam, which depend on the channels. */
 		spam?(channels: readonly GuildChannel[]): Record<string, unknown>;
 	} = {},
 ) {
@@ -64,10 +67,8 @@ export async function startSpam(
 		messageContent: true,
 		settings: (simulator) => ({
 			features: { moderation: true },
-			moderation: {
-				log_channel: simulator.channel(staffChannel).id,
-				spam: { channels: 3, ...spam, ...more?.(channels) },
-			},
+			moderation: { log_channel: simulator.channel(staffChannel).id, ...moderation },
+			spam: { on: true, channels: 3, ...spam, ...more?.(channels) },
 		}),
 		prepare(simulator) {
 			const guild = simulator.guild("The Cooks");
@@ -76,19 +77,11 @@ export async function startSpam(
 			setup.prepare?.(simulator);
 		},
 		create(options, simulator) {
-			const { moderation } = options.config.toml;
-			if (!moderation?.spam) return undefined;
 			const moderationLog = createModerationLog(options);
 			return createSpam({
 				...options,
-				settings: moderation.spam,
 				cdn: simulator.cdn,
-				cases: new Cases({
-					...options,
-					moderationLog,
-					settings: moderation,
-					bans: new TempBans({ ...options, moderationLog }),
-				}),
+				cases: new Cases({ ...options, moderationLog, bans: new TempBans({ ...options, moderationLog }) }),
 				moderationLog,
 				timing: quickTiming,
 				...changes,

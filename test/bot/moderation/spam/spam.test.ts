@@ -1,7 +1,5 @@
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import * as v from "valibot";
-import { toml } from "../../../../src/bot/config/settings.ts";
 import { buttonsIn } from "../../../../src/simulator/world/messages/buttons.ts";
 import type { User } from "../../../../src/simulator/world/state/entities.ts";
 import { createSnowflakes } from "../../../../src/simulator/world/state/snowflake.ts";
@@ -422,7 +420,7 @@ spamTest("a forwarded message counts with what it contains", async (world) => {
 });
 
 test("a person who is timed out is told why, what to do and how to appeal, once", async () => {
-	await using world = await startSpam({}, { options: { tell: { appeal: "Write to appeals@example.com." } } });
+	await using world = await startSpam({}, { moderation: { appeal: "Write to appeals@example.com." } });
 	const { user } = world.join("hijacked");
 	await world.heard();
 	for (const channel of [0, 1, 2, 3]) world.post(user, channel, advert);
@@ -442,7 +440,7 @@ test("in a German server, the entry is German, and who writes in a honeypot is t
 	await using world = await startSpam(
 		{},
 		{
-			options: { tell: { appeal: undefined } },
+			moderation: {},
 			prepare: (simulator) => {
 				simulator.guild("The Cooks").preferred_locale = "de";
 			},
@@ -472,7 +470,7 @@ test("in a German server, the entry is German, and who writes in a honeypot is t
 });
 
 test("in a wave of spam, no more than 20 people are told", async () => {
-	await using world = await startSpam({}, { options: { tell: { appeal: undefined } } });
+	await using world = await startSpam({}, { moderation: {} });
 	const people = Array.from({ length: 25 }, (_, at) => world.join(`p${at}`).user);
 	await world.heard();
 	for (const user of people) for (const channel of [0, 1, 2]) world.post(user, channel, advert);
@@ -482,15 +480,27 @@ test("in a wave of spam, no more than 20 people are told", async () => {
 	expect(requests.list("POST /users/@me/channels")).toHaveLength(20);
 });
 
-test.each([
-	[undefined, true],
-	[["warn"], false],
-	[["spam"], true],
-])("with tell = %j, people are told of spam: %p", async (tell, isTold) => {
-	const { moderation } = v.parse(toml, {
-		bot_name: "Alpha",
-		features: { moderation: true },
-		moderation: { spam: {}, ...(tell && { tell }) },
-	});
-	expect(moderation?.tell.includes("spam")).toBe(isTold);
+test("each guild decides for itself, and a change takes effect at once", async () => {
+	await using world = await startSpam({ on: false });
+	const { guild, settings } = world;
+	const { user } = world.join("hijacked");
+	await world.heard();
+	const spread = async () => {
+		for (const channel of [0, 1, 2]) world.post(user, channel, advert);
+		await world.heard();
+	};
+	await spread();
+	expect([world.messagesOf(user).length, world.isTimedOut(user)]).toEqual([3, false]);
+	const author = { userId: null, door: "test" };
+	await settings.change(guild.id, { "spam.on": true, "spam.dry": true, "moderation.tell": ["warn"] }, author);
+	await spread();
+	await until("a dry entry", () => world.entries().length === 1);
+	expect([world.messagesOf(user).length, world.isTimedOut(user)]).toEqual([6, false]);
+	await settings.change(guild.id, { "spam.dry": false, "spam.timeout": "7d" }, author);
+	await spread();
+	await until("the entry", () => world.entries().length === 2);
+	// Those from before it was on are unknown.
+	expect([world.messagesOf(user).length, world.isTimedOut(user), world.told(user)]).toEqual([3, true, []]);
+	const until7d = Date.parse(guild.members.get(user.id)?.communication_disabled_until ?? "");
+	expect(until7d).toBeGreaterThan(Date.now() + 6 * 86_400_000);
 });

@@ -20,7 +20,7 @@ const unused = () => {
 /** With those of moderation, which exist only while that feature is on. */
 const moderationTools = [
 	...tools,
-	...createCaseTools({ cases: {} as never }),
+	...createCaseTools({ cases: {} as never, settings: {} as never }),
 	...createReportTools({
 		channelId: "",
 		reports: { find: unused, list: unused, openAbout: unused, end: unused },
