@@ -1,10 +1,9 @@
 // What a tool's result says of a message that was sent: where it is, and who was pinged.
 
 import type { APIMessage, Guild } from "discord.js";
-import { channelName, memberName, roleName } from "../../discord/describe.ts";
+import { channelName, roleName, userLabel } from "../../discord/describe.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { ToolError } from "../../lib/tool-error.ts";
-import { apiUserName } from "./message-lines.ts";
 
 /** Without `guild`, a DM channel. */
 export interface Place {
@@ -43,11 +42,7 @@ export function pingLines(
 		const role = guild.roles.cache.get(id);
 		return role ? roleName(role) : `the role ${id}`;
 	};
-	const pinged = [
-		...(mention_everyone ? ["@everyone"] : []),
-		...mentions.map(apiUserName),
-		...mention_roles.map(roleOf),
-	];
+	const pinged = [...(mention_everyone ? ["@everyone"] : []), ...mentions.map(userLabel), ...mention_roles.map(roleOf)];
 	const userIds = new Set(mentions.map(({ id }) => id));
 	const everyone = /@(?:everyone|here)/.exec(content ?? "")?.[0];
 	const silent = [
@@ -56,7 +51,7 @@ export function pingLines(
 			.filter((id) => !userIds.has(id))
 			.map((id) => {
 				const member = guild.members.cache.get(id);
-				return member ? memberName(member) : `the user ${id}`;
+				return member ? userLabel(member.user) : `the user ${id}`;
 			}),
 		...idsIn(content, /<@&(\d{17,20})>/g)
 			.filter((id) => !mention_roles.includes(id))

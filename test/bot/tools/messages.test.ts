@@ -23,7 +23,7 @@ worldTest("send_message writes once, pings nobody, and returns the message's id"
 	expect(simulator.journal.entries(messages)).toHaveLength(1);
 	const [message] = simulator.world.messages.in(channel_id);
 	expect(text).toBe(
-		`Message sent (ID: ${message?.id}) to ${linked(world, channelNamed(world, "general"), message?.id)}\nNot pinged: @everyone, Ada (@ada, ID: ${ada}).`,
+		`Message sent (ID: ${message?.id}) to ${linked(world, channelNamed(world, "general"), message?.id)}\nNot pinged: @everyone, @ada.`,
 	);
 	expect(message).toMatchObject({ content, mention_everyone: false, mentions: [] });
 });

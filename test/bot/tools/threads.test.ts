@@ -49,7 +49,7 @@ worldTest("a thread starts by itself, privately, or with a first message that pi
 	const [message] = world.messages.in(thread?.id ?? "");
 	expect(message).toMatchObject({ content, mention_everyone: false, mentions: [] });
 	expect(open.text).toBe(
-		`Created the thread #soup (ID: ${thread?.id}) in #general (ID: ${channel_id}), with the message ${message?.id}: https://discord.com/channels/${guild.id}/${thread?.id}/${message?.id}\nNot pinged: @everyone, Ada (@ada, ID: ${ada.id}).`,
+		`Created the thread #soup (ID: ${thread?.id}) in #general (ID: ${channel_id}), with the message ${message?.id}: https://discord.com/channels/${guild.id}/${thread?.id}/${message?.id}\nNot pinged: @everyone, @ada.`,
 	);
 	expect(thread).toMatchObject({ type: ChannelType.PublicThread, auto_archive_duration: 10_080 });
 });

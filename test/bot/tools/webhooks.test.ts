@@ -41,7 +41,7 @@ worldTest("a message is sent with another name and avatar and with embeds, and p
 	});
 	expect(message?.author.avatar).toBeString();
 	expect(text).toBe(
-		`Message sent (ID: ${message?.id}) by the webhook Crier (ID: ${hook.id}) to ${linked(world, channel, message?.id)}\nNot pinged: @everyone, Ada (@ada, ID: ${ada}).`,
+		`Message sent (ID: ${message?.id}) by the webhook Crier (ID: ${hook.id}) to ${linked(world, channel, message?.id)}\nNot pinged: @everyone, @ada.`,
 	);
 	await world.call("send_webhook_message", { webhook_id: hook.id, content, mentions: "everyone" });
 	expect(platform.messages.in(channel.id).at(-1)).toMatchObject({ mention_everyone: true, mentions: [{ id: ada }] });
