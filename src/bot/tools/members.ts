@@ -57,7 +57,7 @@ export const listMembers = readTool({
 		where,
 		details: v.optional(flag("Roles, times.")),
 		sort: v.optional(choice(memberOrders, "Order."), "id"),
-		limit: limit(1000, 100),
+		limit: limit(1000, 100, "Rows; 0: count.", 0),
 		// Clients of other MCP servers send an empty id for the first page.
 		after: v.optional(snowflakeOrEmpty("Previous page's last member.")),
 	},
@@ -82,7 +82,7 @@ interface ListOptions {
 }
 
 async function answer(where: string | undefined, options: ListOptions, context: PeopleContext): Promise<string[]> {
-	const { details = false, sort, above = new Set() } = options;
+	const { details = false, sort, limit, above = new Set() } = options;
 	const { guild, connection, people } = context;
 	const { cache } = guild.members;
 	const nowMs = Date.now();
@@ -92,10 +92,10 @@ async function answer(where: string | undefined, options: ListOptions, context: 
 	const total = matching.length;
 	const { page, next } = pageOf(matching, guild, options);
 	const bots = matching.filter(({ user }) => user.bot).length;
-	const shown = page.length < total && `, ${page.length} shown`;
+	const shown = page.length < total && limit > 0 && `, ${page.length} shown`;
 	const counts = found
 		? `${thousands(total)} of ${countOf(cache.size, "member")} match${bots > 0 ? `, ${countOf(bots, "bot")} among them` : ""}${shown || ""}`
-		: `${thousands(page.length)} of ${countOf(cache.size, "member")}`;
+		: `${limit > 0 ? `${thousands(page.length)} of ` : ""}${countOf(cache.size, "member")}`;
 	const asksTimeouts = /time.?d?.?out/i.test(question?.where ?? "");
 	const timeoutOf = await readTimeouts(guild, asksTimeouts ? page.filter((member) => isTimedOut(member, nowMs)) : []);
 	const format = memberFormatter(guild, nowMs, {
@@ -111,7 +111,7 @@ async function answer(where: string | undefined, options: ListOptions, context: 
 	return resultLines(
 		`${counts}${now}${page.length > 0 ? ":" : "."}`,
 		rows,
-		openLines(found?.unknown ?? [], found?.factsOf, format),
+		openLines(found?.unknown ?? [], limit > 0 && format, found?.factsOf),
 		found?.notes,
 		unknownMembers(guild, connection),
 		next,
@@ -119,21 +119,21 @@ async function answer(where: string | undefined, options: ListOptions, context: 
 }
 
 const maxUnknown = 20;
+const maxAlike = 5;
 
 /** Those who may match. Many of whom the same is unknown are one line. */
 function openLines(
 	members: readonly GuildMember[],
+	format: false | ((member: GuildMember) => string),
 	factsOf: (member: GuildMember) => string = () => "",
-	format: (member: GuildMember) => string,
 ): string[] {
-	if (members.length === 0) return [];
+	const count = `${countOf(members.length, "more member")} may match`;
+	if (members.length === 0 || !format) return members.length === 0 ? [] : [`${count}.`];
 	const lines = [...Map.groupBy(members, factsOf)].flatMap(([facts, some]) =>
 		some.length > maxAlike ? [`${thousands(some.length)} members: ${facts}`] : some.map(format),
 	);
-	return [`${countOf(members.length, "more member")} may match:`, ...sample(lines, maxUnknown, (line) => line)];
+	return [`${count}:`, ...sample(lines, maxUnknown, (line) => line)];
 }
-
-const maxAlike = 5;
 
 interface MemberFormat {
 	timeoutOf: TimeoutOf;

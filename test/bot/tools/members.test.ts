@@ -309,6 +309,12 @@ worldTest("list_members finds whom `where` describes", async (world) => {
 	expect(text).toMatch(/^3 of 9 members match, 2 shown \(now \S+\):\n@Änna \| ID: \d+ \| joined 2020-01-01\n/);
 	expect(text).toEndWith(`\nnext_after=${annie}`);
 	expect(await find("name:ann", { limit: 2, after: annie })).toEqual([ben]);
+	const count = async (args: object) => (await world.call("list_members", { ...args, limit: 0 })).text;
+	expect(await count({})).toBe("9 members.");
+	expect(await count({ where: "name:ann" })).toMatch(/^3 of 9 members match \(now \S+\)\.$/);
+	expect(await count({ where: "invite:unknown" })).toMatch(
+		/^0 of 9 .*\.\n9 more members may match\.\nInvites are known .*$/,
+	);
 	expect((await world.call("list_members", { where: "name:nobody" })).text).toStartWith("0 of 9 members match (now ");
 });
 

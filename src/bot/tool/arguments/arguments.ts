@@ -212,13 +212,13 @@ export const guild_id = v.optional(
 	),
 );
 
-/** Clamped to 1 to `max`, not rejected. */
-export function limit(max: number, defaultLimit: number, description = "How many at most.") {
+/** Clamped to `min` to `max`, not rejected. */
+export function limit(max: number, defaultLimit: number, description = "How many at most.", min = 1) {
 	return v.optional(
 		v.pipe(
 			v.number(),
-			v.transform((value) => Math.trunc(Math.min(Math.max(value, 1), max))),
-			published({ type: "integer", minimum: 1, maximum: max }),
+			v.transform((value) => Math.trunc(Math.min(Math.max(value, min), max))),
+			published({ type: "integer", minimum: min, maximum: max }),
 			v.description(description),
 		),
 		defaultLimit,
