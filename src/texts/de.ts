@@ -521,7 +521,8 @@ export const de = {
 	"report.again": "Das hast du schon gemeldet.",
 	"report.refused.later": "Gerade lässt sich nichts melden. Versuch es später noch einmal.",
 	"report.refused.broken": "Gerade lässt sich nichts melden. Wende dich direkt an das Team dieses Servers.",
-	"report.refused.off": "Dieser Server nimmt keine Meldungen an.",
+	"report.refused.off":
+		"Meldungen sind hier nicht eingerichtet: Die Einstellung moderation.reports fehlt. Wer den Server verwaltet, kann sie mit /settings setzen.",
 	"report.refused.fast": "Das waren {max} Meldungen in einer Minute. Versuch es in {wait} noch einmal.",
 	"report.refused.own": "Deine eigene Nachricht kannst du nicht melden.",
 	"report.refused.here": "Nachrichten im Kanal für Meldungen lassen sich nicht melden.",
@@ -1443,6 +1444,9 @@ export const de = {
 	"setting.moderation.appeal": "Wie man Einspruch einlegt, am Ende dieser Nachrichten",
 	"setting.moderation.escalate":
 		"Was folgt, wenn jemand zu viele Verwarnungen, Timeouts, Kicks oder Banns bekommt. Eine Regel wie 3 warnings in 30d: timeout 1d gilt jedes Mal, wenn ihre Zahl erreicht ist",
+	"setting.moderation.reports":
+		"Kanal, den nur das Team sieht und in dem es bekommt, was Mitglieder melden. Ohne ihn kann niemand etwas melden",
+	"setting.moderation.raid": "Wie viele Beitritte im Moderations-Log den Raid-Modus nahelegen, etwa 20 joins in 60s",
 	"setting.spam.on":
 		"Ob der Bot jemanden, der überall dasselbe postet, in den Timeout schickt und es löscht, etwa bei gekaperten Konten",
 	"setting.spam.dry": "Ob der Bot nur ins Moderations-Log schreibt, was er täte",
@@ -1495,6 +1499,8 @@ export const de = {
 	"setting.moderation.tell.label": "Per Direktnachricht",
 	"setting.moderation.appeal.label": "Einspruch",
 	"setting.moderation.escalate.label": "Regeln",
+	"setting.moderation.reports.label": "Meldungen",
+	"setting.moderation.raid.label": "Raid-Alarm",
 	"setting.section.spam.label": "Spam",
 	"setting.spam.on.label": "Gegen Spam vorgehen",
 	"setting.spam.dry.label": "Probelauf",

@@ -496,7 +496,8 @@ export const en = {
 	"report.again": "You have already reported this.",
 	"report.refused.later": "Reports cannot be sent at the moment. Try again later.",
 	"report.refused.broken": "Reports cannot be sent at the moment. Tell the staff of this server directly.",
-	"report.refused.off": "This server does not take reports.",
+	"report.refused.off":
+		"Reports are not set up here: the setting moderation.reports is missing. Whoever manages the server can set it with /settings.",
 	"report.refused.fast": "That was {max} reports within a minute. Try again in {wait}.",
 	"report.refused.own": "You cannot report your own message.",
 	"report.refused.here": "Messages in the channel for reports cannot be reported.",
@@ -1306,6 +1307,9 @@ export const en = {
 	"setting.moderation.appeal": "How to appeal, at the end of these messages",
 	"setting.moderation.escalate":
 		"What follows when somebody gets too many warnings, timeouts, kicks or bans. A rule, such as 3 warnings in 30d: timeout 1d, applies each time its number is reached",
+	"setting.moderation.reports":
+		"Channel, hidden from others, in which staff get what members report. Without it, nobody can report",
+	"setting.moderation.raid": "How many joins suggest raid mode in the moderation log, such as 20 joins in 60s",
 	"setting.spam.on":
 		"Whether the bot times out who posts the same everywhere, such as a hijacked account, and deletes it",
 	"setting.spam.dry": "Whether the bot only writes to the moderation log what it would do",
@@ -1356,6 +1360,8 @@ export const en = {
 	"setting.moderation.tell.label": "Told by direct message",
 	"setting.moderation.appeal.label": "How to appeal",
 	"setting.moderation.escalate.label": "Rules",
+	"setting.moderation.reports.label": "Reports",
+	"setting.moderation.raid.label": "Raid alarm",
 	"setting.section.spam.label": "Spam",
 	"setting.spam.on.label": "Act on spam",
 	"setting.spam.dry.label": "Dry run",

@@ -31,7 +31,7 @@ onBoth((databases) => {
 				GUILD_ID: guild.id,
 				...botEnvOf(place),
 			},
-			`bot_name = "Alpha"\n[mcp]\ntoolsets = "all"\n[features]\nmoderation = true\n[moderation]\n`,
+			`bot_name = "Alpha"\n[mcp]\ntoolsets = "all"\n[features]\nmoderation = true\n`,
 		);
 		const call = async (tool: string, args: object) => (await connectTo(bot.url)).call(tool, { ...args });
 		await call("set_settings", { settings: { "join_role.role": role.id } });

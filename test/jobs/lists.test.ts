@@ -18,7 +18,7 @@ test("a tool costs a client 775 bytes on average", async () => {
 });
 
 test("a tool costs a client at most 1,900 bytes, also with moderation", async () => {
-	const list = await measureList("all", { features: { moderation: true }, moderation: {} });
+	const list = await measureList("all", { features: { moderation: true } });
 	show("all tools, with moderation", list);
 	expect(list.byTool.filter(([, bytes]) => bytes > 1_900)).toEqual([]);
 });

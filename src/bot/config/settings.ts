@@ -23,7 +23,6 @@ import {
 	durationFrom,
 	flag,
 	heldRoleId,
-	joinRate,
 	permissionName,
 	roleId,
 	snowflake,
@@ -133,8 +132,6 @@ function neededForChargebacks<Game extends { chargeback: boolean }>(key: keyof G
 	);
 }
 
-const moderation = v.strictObject({ reports: v.optional(channelId), raid: v.optional(joinRate) });
-
 const sections = {
 	game: v.pipe(
 		v.strictObject({
@@ -222,7 +219,6 @@ export const toml = v.strictObject({
 	ai: v.optional(aiSettings, {}),
 	chat: v.optional(v.strictObject({ keep_days: v.optional(whole(0, 3_650), 30) }), {}),
 	game: v.optional(sections.game),
-	moderation: v.optional(moderation, {}),
 });
 
 export type TomlSettings = v.InferOutput<typeof toml>;

@@ -58,7 +58,7 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 		createRoleMenus(featureOptions),
 		createReportsFeature(featureOptions, cases),
 		createRaid({ ...featureOptions, moderationLog }),
-		createPurge({ ...featureOptions, moderationLog }),
+		createPurge(featureOptions),
 		createSpam({ ...featureOptions, cdn: config.discordCdnUrl, cases, moderationLog }),
 	]);
 	return {

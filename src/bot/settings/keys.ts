@@ -6,7 +6,7 @@ import type { Permission } from "../../discord/permissions.ts";
 import { expected, text, whole } from "../../lib/config.ts";
 import { escalationRules, tellable } from "../config/escalation.ts";
 import { greetingPlaceholders, summaryPlaceholders } from "../config/placeholders.ts";
-import { channelId, duration, durationFrom, flag, link, roleId, templateOf } from "../config/values.ts";
+import { channelId, duration, durationFrom, flag, joinRate, link, roleId, templateOf } from "../config/values.ts";
 
 interface Key {
 	/** Of the JSON value. Without a default the key is unset. */
@@ -32,6 +32,8 @@ export const keys = {
 	"moderation.tell": { value: v.optional(v.array(v.picklist(tellable)), ["warn", "temp_ban", "spam"]) },
 	"moderation.appeal": { value: v.optional(text(500)) },
 	"moderation.escalate": { value: v.optional(escalationRules, []) },
+	"moderation.reports": { value: v.optional(channelId), to: "channel", needs: ["EmbedLinks", "ReadMessageHistory"] },
+	"moderation.raid": { value: v.optional(joinRate) },
 	"spam.on": { value: flag(false) },
 	"spam.dry": { value: flag(false) },
 	"spam.honeypots": { value: v.optional(v.array(channelId), []), to: "channel", needs: ["ManageMessages"] },
@@ -70,6 +72,7 @@ export function actingPermissions(values: Values): readonly (readonly [SettingKe
 	const forRules = { timeout: "ModerateMembers", kick: "KickMembers", ban: "BanMembers" } as const;
 	return [
 		["moderation.escalate", values["moderation.escalate"].map(({ action }) => forRules[action])],
+		["moderation.raid", values["moderation.raid"] ? ["ManageGuild", "ManageChannels"] : []],
 		["spam.on", values["spam.on"] && !values["spam.dry"] ? ["ModerateMembers"] : []],
 	];
 }

@@ -82,7 +82,6 @@ export function requireLeast(guild: Guild, toml: BotConfig["toml"]): void {
 const alsoNeeded: Readonly<Record<string, readonly Permission[]>> = {
 	"mcp.audit_channel": ["EmbedLinks"],
 	"mcp.approval_channel": ["EmbedLinks", "AttachFiles"],
-	"moderation.reports": ["EmbedLinks", "ReadMessageHistory"],
 };
 
 /** Without the sections of disabled features. */

@@ -197,7 +197,7 @@ test.each<[string, (zoe: string) => JsonObject]>([
 ])("the check of who approves %s stores nothing: there is one case", async (tool, argsFor) => {
 	await using world = await startApprovalWorld({
 		mcp: () => ({ approval: "write" }),
-		toml: () => ({ features: { moderation: true }, moderation: {} }),
+		toml: () => ({ features: { moderation: true } }),
 	});
 	await world.call(key("k"), tool, argsFor(world.simulator.user("zoe").id));
 	expect(await world.press("ada", "Approve")).toContain('" is done');

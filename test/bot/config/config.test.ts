@@ -61,7 +61,6 @@ test("what is not said has its default", () => {
 			},
 			ai: {},
 			chat: { keep_days: 30 },
-			moderation: {},
 		},
 		log: defaultLogOptions(),
 	});

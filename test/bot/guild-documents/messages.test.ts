@@ -53,7 +53,7 @@ const season = {
 };
 
 const startSeason = () =>
-	startWorld({}, { toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true }, moderation: {} }) });
+	startWorld({}, { toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true } }) });
 
 async function plan(world: TestWorld, args: Record<string, unknown>) {
 	const { text } = await world.call("plan_guild", args);

@@ -27,7 +27,7 @@ const agedMs = 45_000;
 function moderating() {
 	let callAs: CallAs | undefined;
 	const work: Pick<Work, "settings" | "create"> = {
-		settings: { features: { moderation: true }, moderation: {} },
+		settings: { features: { moderation: true } },
 		create(options) {
 			const { connection, store, mutex, log, config } = options;
 			const features = createFeatures(options);

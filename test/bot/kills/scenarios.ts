@@ -229,10 +229,10 @@ export const scenarios: Record<string, Scenario> = {
 		const { id, content } = simulator.world.messages.add(channel, author, { content: "a copy" });
 		let current: Reports;
 		return {
-			create({ connection, store, log }) {
-				const channelId = simulator.channel("The Cooks/staff").id;
+			settings: { features: { moderation: true }, moderation: { reports: simulator.channel("The Cooks/staff").id } },
+			create({ settings, connection, store, log }) {
 				const reports = new Reports({
-					channelId,
+					settings,
 					connection,
 					store,
 					log,

@@ -24,7 +24,7 @@ export type ModerationWorld = Awaited<ReturnType<typeof startModerationWorld>>;
 /** The bot "alpha" is logged in, and its store is open. José may ban, and Mona has a role below his. */
 export async function startModerationWorld(
 	place?: Pick<Place, "settings">,
-	/** More keys of [moderation] and of the guild's settings of that name. */
+	/** More of the guild's settings of that name. */
 	moderation: Record<string, unknown> = {},
 	sections: (simulator: Simulator) => Record<string, unknown> = () => ({}),
 ) {

@@ -7,7 +7,14 @@ import { render, type Said } from "../../../src/texts/texts.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { onBoth } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
-import { general, type ModerationWorld, moderationTest, moderator, startModerationWorld } from "./moderation-world.ts";
+import {
+	general,
+	type ModerationWorld,
+	moderationTest,
+	moderator,
+	staffChannel,
+	startModerationWorld,
+} from "./moderation-world.ts";
 
 const hourMs = 3_600_000;
 
@@ -141,20 +148,22 @@ test("keeps messages of the bot, of staff and of the person who asks, who all jo
 	expect(refused.text).toContain("Only bots, staff or you joined then.");
 });
 
-moderationTest("leaves the channel of the log, unless it is named", async (world) => {
+moderationTest("leaves the channels of the log and of reports, unless they are named", async (world) => {
 	const { simulator } = world;
 	const [one, log] = await channels(world, 2);
 	const mcp = await connectTo(world.bot.url);
-	await world.set({ "moderation.log_channel": log.id });
+	const { channel } = simulator.channel(staffChannel);
+	const staff = channel as GuildChannel;
+	await world.set({ "moderation.log_channel": log.id, "moderation.reports": staff.id });
 	const zoe = world.member("zoe").user;
-	for (const channel of [one, log]) write(world, channel, zoe, 0);
+	for (const channel of [one, log, staff]) write(world, channel, zoe, 0);
 	const args = { user_ids: [zoe.id], after: "1h" };
 	const { text } = await mcp.call("purge", args);
 	expect(text).toContain("Deleted 1 message(s)");
-	expect(text).toMatch(/^Left, because the bot keeps records there: #purged-1/m);
+	expect(text).toMatch(/^Left, because the bot keeps records there: .*#purged-1.*#staff|#staff.*#purged-1/m);
 	const ofZoe = (channel: GuildChannel) =>
 		simulator.world.messages.in(channel.id).filter(({ author }) => author.id === zoe.id).length;
-	expect([one, log].map(ofZoe)).toEqual([0, 1]);
+	expect([one, log, staff].map(ofZoe)).toEqual([0, 1, 1]);
 	const named = await mcp.call("purge", { ...args, channel_ids: [log.id] });
 	expect(named.text).toContain("Deleted 1 message(s)");
 	expect([one, log].map(ofZoe)).toEqual([0, 0]);

@@ -333,7 +333,7 @@ onBoth((databases, kind) => {
 		const place = await databases.place();
 		await using audited = await startAudited(place, (simulator) => ({
 			...inStaff(simulator),
-			toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true }, moderation: {} }),
+			toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true } }),
 		}));
 		const { simulator } = audited;
 		const asked = await simulator.user("ada").run("The Cooks/general", "slowmode", { interval: "10s" });

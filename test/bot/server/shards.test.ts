@@ -156,7 +156,7 @@ test.concurrent("a lost shard is visible, and the guilds of the others work as b
 }, 120_000);
 
 test.concurrent("after a new session of a shard, only the audit logs of its guilds are read again", async () => {
-	const toml = v.parse(tomlSchema, { bot_name: "Alpha", features: { moderation: true }, moderation: {} });
+	const toml = v.parse(tomlSchema, { bot_name: "Alpha", features: { moderation: true } });
 	await using alpha = await startSharded({ toml });
 	const { simulator } = alpha;
 	const reads = () => {

@@ -8,7 +8,7 @@ import { invitePermissions, inviteUrl, toolPermissions } from "../../../src/bot/
 import { permissionNames } from "../../../src/discord/permissions.ts";
 
 const settings = (features: Record<string, boolean> = {}) => {
-	return v.parse(toml, { bot_name: "Cook", features, game: {}, moderation: {} });
+	return v.parse(toml, { bot_name: "Cook", features, game: {} });
 };
 
 /** What Discord asks for beside what a tool names. */

@@ -457,7 +457,7 @@ worldTest("what has no step is named", async (world) => {
 });
 
 test("a call in a person's name is found though the reason has another name", async () => {
-	const settings = { bot_name: "Alpha", mcp: { toolsets: "all" }, features: { moderation: true }, moderation: {} };
+	const settings = { bot_name: "Alpha", mcp: { toolsets: "all" }, features: { moderation: true } };
 	const options = { mcpToken: "test-token-test-token-test-token", toml: v.parse(toml, settings) };
 	await using world = await startWorld({}, options);
 	const { guild, simulator } = world;

@@ -37,7 +37,6 @@ async function startAlpha() {
 		toml: v.parse(toml, {
 			bot_name: "Alpha",
 			features: { moderation: true, game: true },
-			moderation: {},
 			game: {
 				verify: true,
 				slash_commands: true,

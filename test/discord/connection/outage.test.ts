@@ -37,7 +37,7 @@ async function startAlpha(status?: number) {
 			discordToken: simulator.bot("alpha").token,
 			discordApiUrl: simulator.api,
 			guildId: guild.id,
-			toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true }, moderation: {} }),
+			toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true } }),
 		}),
 		recorded.log,
 		{ timing: { ...quickTiming, backOffMs: [firstWaitMs, 60_000] } },

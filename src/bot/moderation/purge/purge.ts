@@ -14,7 +14,6 @@ import type { Command } from "../../commands/commands.ts";
 import { type Feature, type FeatureOptions, Pending } from "../../commands/feature.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import { readDuration } from "../../tool/arguments/times.ts";
-import type { ModerationLog } from "../moderation-log.ts";
 import { purgeTool, purgeToolName } from "./purge-tool.ts";
 
 const maxNuked = 100;
@@ -119,16 +118,14 @@ export const purgeActions: readonly Action[] = [
 	},
 ];
 
-interface PurgeOptions extends Pick<FeatureOptions, "config" | "callAs" | "log"> {
-	moderationLog: Pick<ModerationLog, "channelOf">;
-}
+type PurgeOptions = Pick<FeatureOptions, "config" | "settings" | "callAs" | "log">;
 
 export function createPurge(options: PurgeOptions) {
 	const nuke = createNuke(options);
-	const { mcp, moderation } = options.config.toml;
+	const { mcp } = options.config.toml;
 	const recordChannels = (guildId: string) => {
-		const log = options.moderationLog.channelOf(guildId);
-		const named = [log, moderation.reports, mcp.audit_channel, mcp.approval_channel];
+		const { "moderation.log_channel": log, "moderation.reports": reports } = options.settings.of(guildId);
+		const named = [log, reports, mcp.audit_channel, mcp.approval_channel];
 		return new Set(named.filter((id) => id !== undefined));
 	};
 	return {

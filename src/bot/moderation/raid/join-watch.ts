@@ -8,6 +8,7 @@ import { sayIn } from "../../../texts/texts.ts";
 import { buttonRow } from "../../messages/buttons.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import { duration } from "../../results/result.ts";
+import type { GuildSettings } from "../../settings/guild-settings.ts";
 import type { ModerationLog } from "../moderation-log.ts";
 import type { RaidModes } from "./raid-mode.ts";
 
@@ -22,7 +23,7 @@ interface JoinRate {
 export const raidButton = { prefix: "raid", rest: "on" } as const;
 
 interface JoinWatchOptions {
-	rate: JoinRate;
+	settings: Pick<GuildSettings, "of">;
 	connection: Connection;
 	modes: Pick<RaidModes, "view">;
 	moderationLog: Pick<ModerationLog, "channelOf">;
@@ -37,28 +38,26 @@ interface Joins {
 }
 
 export function createJoinWatch(options: JoinWatchOptions) {
-	const { rate, connection, modes, moderationLog, log } = options;
-	const { joins: max, windowMs } = rate;
-	const quietMs = Math.max(minQuietMs, windowMs);
+	const { settings, connection, modes, moderationLog, log } = options;
 	const guilds = new Map<string, Joins>();
 
 	/** The join begins a wave above the allowed rate, or the suggestion for the wave could not be posted. */
-	function beginsWave(guildId: string, at: number): boolean {
+	function beginsWave(guildId: string, { joins: max, windowMs }: JoinRate, at: number): boolean {
 		const joins = guilds.get(guildId) ?? { times: [], waveEndsAt: -Infinity, retryAt: Infinity };
 		guilds.set(guildId, joins);
 		joins.times.push(at);
-		if (joins.times.length > max) joins.times.shift();
+		joins.times.splice(0, joins.times.length - max);
 		if (joins.times.length < max) return false;
 		// Discord's events can arrive out of order.
 		const spanMs = Math.max(...joins.times) - Math.min(...joins.times);
 		if (spanMs > windowMs) return false;
 		const isNew = at >= Math.min(joins.waveEndsAt, joins.retryAt);
 		if (isNew) joins.retryAt = Infinity;
-		joins.waveEndsAt = at + quietMs;
+		joins.waveEndsAt = at + Math.max(minQuietMs, windowMs);
 		return isNew;
 	}
 
-	async function suggest(guildId: string): Promise<void> {
+	async function suggest(guildId: string, { joins: max, windowMs }: JoinRate): Promise<void> {
 		const view = await modes.view(guildId);
 		if (view?.mode.wanted === "on") return;
 		const fields = { guild: guildId, joins: max, seconds: windowMs / 1000 };
@@ -88,10 +87,11 @@ export function createJoinWatch(options: JoinWatchOptions) {
 	}
 
 	function noteJoin({ guild, user, joinedTimestamp }: GuildMember): void {
-		if (user.bot) return;
+		const rate = settings.of(guild.id)["moderation.raid"];
+		if (user.bot || !rate) return;
 		const at = joinedTimestamp ?? Date.now();
-		if (!beginsWave(guild.id, at)) return;
-		suggest(guild.id).catch((error) => {
+		if (!beginsWave(guild.id, rate, at)) return;
+		suggest(guild.id, rate).catch((error) => {
 			const joins = guilds.get(guild.id);
 			if (joins) joins.retryAt = at + retryMs;
 			log.warn("could not suggest raid mode in the moderation log", {

@@ -48,16 +48,15 @@ export const raidActions: readonly Action[] = [
 ];
 
 interface RaidOptions
-	extends Pick<FeatureOptions, "config" | "connection" | "store" | "log" | "mutex" | "callAs">,
+	extends Pick<FeatureOptions, "settings" | "connection" | "store" | "log" | "mutex" | "callAs">,
 		Pick<RaidModesOptions, "now" | "backOffMs" | "maxSleepMs" | "arrivedAfterMs"> {
 	moderationLog: Pick<ModerationLog, "add" | "channelOf">;
 }
 
 export function createRaid(options: RaidOptions) {
-	const { config, connection, log, moderationLog, callAs } = options;
+	const { settings, connection, log, moderationLog, callAs } = options;
 	const modes = new RaidModes(options);
-	const rate = config.toml.moderation?.raid;
-	const watch = rate && createJoinWatch({ rate, connection, modes, moderationLog, log });
+	const watch = createJoinWatch({ settings, connection, modes, moderationLog, log });
 	return combineFeatures([
 		modes,
 		watch,

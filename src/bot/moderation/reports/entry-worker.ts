@@ -16,6 +16,7 @@ import { absentIf } from "../../../discord/find.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import { languageOf } from "../../../texts/texts.ts";
 import { findSent } from "../../commands/find-sent.ts";
+import type { GuildSettings } from "../../settings/guild-settings.ts";
 import { Durable, type DurableOptions, NotNow, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {
@@ -59,7 +60,7 @@ const textRefusals: readonly (number | string)[] = [
 ];
 
 export interface EntryWorkerOptions extends Pick<DurableOptions, "log" | "backOffMs"> {
-	channelId: string;
+	settings: Pick<GuildSettings, "of" | "onChange">;
 	connection: Connection;
 	store: Pick<Store, "sql" | "transaction">;
 	copies: Copies;
@@ -89,9 +90,10 @@ export class EntryWorker {
 	}
 
 	async #scan(): Promise<Step[]> {
-		const { channelId, connection, updateIntervalMs: intervalMs = updateIntervalMs } = this.options;
-		const home = connection.guilds.find(({ channels }) => channels.cache.has(channelId));
-		const rows = home ? await selectUnshownReports(this.#sql, home.id, batchSize) : [];
+		const { connection, updateIntervalMs: intervalMs = updateIntervalMs } = this.options;
+		const homes = connection.guilds.filter((guild) => guild.channels.cache.has(this.#channelIn(guild.id) ?? ""));
+		const ids = homes.map(({ id }) => id);
+		const rows = ids.length > 0 ? await selectUnshownReports(this.#sql, ids, batchSize) : [];
 		const at = performance.now();
 		for (const [key, last] of this.#updatedAt) if (at - last >= intervalMs) this.#updatedAt.delete(key);
 		const shows = rows.map((row) => {
@@ -167,14 +169,15 @@ export class EntryWorker {
 
 	#usableChannel(guild: Guild): StaffChannel {
 		const where = this.whereIn(guild);
-		if (where !== "no channel" && where.channel) return where.channel;
+		if (where?.channel) return where.channel;
 		throw new NotNow();
 	}
 
 	whereIn(guild: Guild) {
-		const { channelId, log } = this.options;
+		const { log } = this.options;
+		const channelId = this.#channelIn(guild.id);
 		const where = findReportsChannel(guild, channelId);
-		if (where === "no channel") return where;
+		if (!where) return undefined;
 		if (where.channel) this.#problems.delete(guild.id);
 		else if (this.#problems.get(guild.id) !== where.problem) {
 			this.#problems.set(guild.id, where.problem);
@@ -188,9 +191,8 @@ export class EntryWorker {
 		// Throws if the bot cannot use the channel. If everyone can see the channel, the texts of ended reports are removed
 		// nevertheless.
 		const where = this.whereIn(guild);
-		const isPublic = where !== "no channel" && where.isPublic === true;
-		const removesTexts = isPublic && row.state !== "open";
-		if (entry_channel_id === this.options.channelId && !removesTexts) this.#usableChannel(guild);
+		const removesTexts = where?.isPublic === true && row.state !== "open";
+		if (entry_channel_id === this.#channelIn(guild.id) && !removesTexts) this.#usableChannel(guild);
 		const channel = guild.channels.cache.get(entry_channel_id ?? "");
 		if (!channel?.isTextBased()) return undefined;
 		const find = async () =>
@@ -219,6 +221,17 @@ export class EntryWorker {
 		}
 	}
 
+	#channelIn(guildId: string): string | undefined {
+		return this.options.settings.of(guildId)["moderation.reports"];
+	}
+
+	start(): void {
+		this.options.settings.onChange((_, changed) => {
+			if (!changed || changed.changes.some(({ key }) => key === "moderation.reports")) this.#work.retryAll();
+		});
+		this.#work.wake();
+	}
+
 	wake(): void {
 		this.#work.wake();
 	}
@@ -229,19 +242,15 @@ export class EntryWorker {
 	}
 
 	attach(client: Client): void {
-		const { connection, channelId, log } = this.options;
+		const { connection } = this.options;
 		const { retryAll } = this.#work;
 		client.on(Events.ClientReady, () => {
 			// Problems with the channel are logged at the start, for the operator.
-			const { guilds } = connection;
-			const known = guilds.filter(({ available, members }) => available && members.me);
-			const isNowhere = known.map((guild) => this.whereIn(guild)).every((where) => where === "no channel");
-			if (isNowhere && known.length === guilds.length)
-				log.warn(unusable, { channel: channelId, reason: "the bot is in no guild with this channel" });
+			for (const guild of connection.guilds) if (guild.available && guild.members.me) this.whereIn(guild);
 		});
 		onSessionOrGuild(client, retryAll);
-		client.on(Events.ChannelUpdate, ({ id }) => {
-			if (id === channelId) retryAll();
+		client.on(Events.ChannelUpdate, (channel) => {
+			if ("guild" in channel && channel.id === this.#channelIn(channel.guild.id)) retryAll();
 		});
 	}
 

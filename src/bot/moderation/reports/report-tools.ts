@@ -11,6 +11,7 @@ import { isHidden, visibleChannel } from "../../../discord/visible-channels.ts";
 import { SaidError } from "../../../texts/said-error.ts";
 import { render, said, sayIn } from "../../../texts/texts.ts";
 import { linkTo } from "../../messages/sent-message.ts";
+import type { GuildSettings } from "../../settings/guild-settings.ts";
 import { choice, flag, guild_id, integer, limit } from "../../tool/arguments/arguments.ts";
 import type { BotTool } from "../../tool/context.ts";
 import { editTool, readTool } from "../../tool/define.ts";
@@ -23,22 +24,22 @@ import { alreadyEnded, type Reports } from "./reports.ts";
 const maxNumber = 1_000_000_000;
 
 interface ReportToolsOptions {
-	channelId: string;
+	settings: Pick<GuildSettings, "of">;
 	reports: Pick<Reports, "find" | "list" | "openAbout" | "end">;
 	cases: Pick<Cases, "find" | "countOf">;
 }
 
 export function createReportTools(options: ReportToolsOptions): BotTool[] {
-	const { channelId, reports, cases } = options;
+	const { settings, reports, cases } = options;
 
 	/** A person must see the channel in which reports are posted. */
 	function requireReader(guild: Guild): void {
-		const channel = guild.channels.cache.get(channelId);
+		const channel = guild.channels.cache.get(settings.of(guild.id)["moderation.reports"] ?? "");
 		if (!channel)
 			throw new SaidError(said("report.refused.off"), {
-				models: `The guild ${guild.id} has no channel for reports (moderation.reports in config.toml). Nothing was done.`,
+				models: `The guild ${guild.id} has no channel for reports: set_settings with moderation.reports. Nothing was done.`,
 			});
-		if (isHidden(guild, channelId))
+		if (isHidden(guild, channel.id))
 			throw new SaidError(said("report.refused.hidden"), {
 				models: "You cannot see the channel for reports of this guild. Nothing was done.",
 			});

@@ -26,6 +26,7 @@ import { Limiter } from "../../commands/cooldown.ts";
 import { modalOf } from "../../commands/forms.ts";
 import type { MenuHandler } from "../../commands/menus.ts";
 import { messageReference } from "../../messages/sent-message.ts";
+import type { GuildSettings } from "../../settings/guild-settings.ts";
 import type { AuthorKind } from "../../store/tables/reports.ts";
 import type { ReportedMessage } from "./copies.ts";
 import { copyMessage } from "./message-copy.ts";
@@ -41,9 +42,9 @@ export const reportCommandNames = ["Report", "report"] as const;
 const notFound = said("report.refused.not_found");
 
 interface ReportingOptions {
-	channelId: string;
+	settings: Pick<GuildSettings, "of">;
 	connection: Connection;
-	reports: Pick<Reports, "file" | "copies">;
+	reports: Pick<Reports, "file" | "copies" | "requireOn">;
 }
 
 const soonMs = 1_000;
@@ -72,16 +73,18 @@ export class Reporting {
 			);
 	}
 
-	#requireReportable({ channelId, authorId }: ReportedMessage, reporterId: string): void {
+	#requireReportable(guildId: string, { channelId, authorId }: ReportedMessage, reporterId: string): void {
 		if (authorId === reporterId) throw new SaidError(said("report.refused.own"));
-		if (channelId === this.options.channelId) throw new SaidError(said("report.refused.here"));
+		if (channelId === this.options.settings.of(guildId)["moderation.reports"])
+			throw new SaidError(said("report.refused.here"));
 	}
 
 	async #onMenu(interaction: InGuild<MessageContextMenuCommandInteraction>): Promise<void> {
-		const { targetMessage, user } = interaction;
+		const { targetMessage, user, guildId } = interaction;
+		this.options.reports.requireOn(guildId);
 		const message = reportedMessage(targetMessage, interaction.channelId);
 		if (targetMessage.flags.has(MessageFlags.Ephemeral)) throw new SaidError(said("report.refused.ephemeral"));
-		this.#requireReportable(message, user.id);
+		this.#requireReportable(guildId, message, user.id);
 		this.#requireCalm(interaction);
 		// The interaction of the submitted form does not contain the message.
 		this.options.reports.copies.add(message);
@@ -96,7 +99,7 @@ export class Reporting {
 		const kept = this.options.reports.copies.get(messageId);
 		const isHere = kept?.channelId === channelId && interaction.channelId === channelId;
 		const message = isHere ? kept : await this.#readMessage(guild, user.id, channelId, messageId);
-		this.#requireReportable(message, user.id);
+		this.#requireReportable(guild.id, message, user.id);
 		return this.options.reports.file(guild, {
 			message,
 			reporterId: user.id,
@@ -105,6 +108,7 @@ export class Reporting {
 	}
 
 	async #onCommand(interaction: InGuild<ChatInputCommandInteraction>): Promise<Said> {
+		this.options.reports.requireOn(interaction.guildId);
 		this.#requireCalm(interaction);
 		const guild = this.#guildOf(interaction.guildId);
 		const reporterId = interaction.user.id;
@@ -120,7 +124,7 @@ export class Reporting {
 		const [, guildId, channelId = "", messageId = ""] = messageReference.exec(link.replace(/\/$/, "")) ?? [];
 		if (guildId !== guild.id) throw new SaidError(said("report.refused.link"));
 		const message = await this.#readMessage(guild, reporterId, channelId, messageId);
-		this.#requireReportable(message, reporterId);
+		this.#requireReportable(guild.id, message, reporterId);
 		if (person && person.id !== message.authorId) throw new SaidError(said("report.refused.other_author"));
 		return this.options.reports.file(guild, { message, reporterId, reason });
 	}

@@ -15,9 +15,11 @@ type ReportsChannel =
 	| { channel: StaffChannel; problem?: never; isPublic?: false }
 	| { channel?: never; problem: string; isPublic?: boolean };
 
-export function findReportsChannel(guild: Guild, channelId: string): ReportsChannel | "no channel" {
+/** Undefined: the guild takes no reports. */
+export function findReportsChannel(guild: Guild, channelId: string | undefined): ReportsChannel | undefined {
+	if (channelId === undefined) return undefined;
 	const channel = guild.channels.cache.get(channelId);
-	if (!channel) return "no channel";
+	if (!channel) return { problem: "it does not exist" };
 	const name = channelName(channel);
 	const { GuildText, GuildAnnouncement } = ChannelType;
 	if (channel.type !== GuildText && channel.type !== GuildAnnouncement)

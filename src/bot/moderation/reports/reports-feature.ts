@@ -7,15 +7,13 @@ import { createReportTools } from "./report-tools.ts";
 import { Reporting } from "./reporting.ts";
 import { Reports } from "./reports.ts";
 
-export function createReportsFeature({ config, connection, store, log, callAs }: FeatureOptions, cases: Cases) {
-	const channelId = config.toml.moderation?.reports;
-	if (channelId === undefined) return undefined;
-	const reports = new Reports({ channelId, connection, store, log, callAs });
-	const reporting = new Reporting({ channelId, connection, reports });
+export function createReportsFeature({ settings, connection, store, log, callAs }: FeatureOptions, cases: Cases) {
+	const reports = new Reports({ settings, connection, store, log, callAs });
+	const reporting = new Reporting({ settings, connection, reports });
 	return combineFeatures([
 		reports,
 		{
-			tools: createReportTools({ channelId, reports, cases }),
+			tools: createReportTools({ settings, reports, cases }),
 			components: [reporting.form, createEntryButtons({ reports, callAs })],
 			menus: reporting.menus,
 		},

@@ -129,11 +129,17 @@ export class Reports {
 		});
 	}
 
+	/** Throws a SaidError where nobody can report. */
+	requireOn(guildId: string): void {
+		if (this.options.settings.of(guildId)["moderation.reports"] === undefined)
+			throw new SaidError(said("report.refused.off"));
+	}
+
 	/** The answer does not reveal whether others have reported the same. Rejects with a ToolError if it is not possible. */
 	async file(guild: Guild, request: ReportRequest): Promise<Said> {
 		const { message, person, reporterId, reason } = request;
 		const where = this.#worker.whereIn(guild);
-		if (where === "no channel") throw new SaidError(said("report.refused.off"));
+		if (!where) throw new SaidError(said("report.refused.off"));
 		if (!where.channel) throw new SaidError(said("report.refused.broken"));
 		if (message) this.copies.add(message);
 		const filed = await this.options.store.transaction((sql) =>
@@ -226,7 +232,7 @@ export class Reports {
 	}
 
 	start(): void {
-		this.#worker.wake();
+		this.#worker.start();
 	}
 
 	close(): Promise<void> {

@@ -288,9 +288,9 @@ export async function selectReports(
 	return { rows, total: count?.total ?? 0 };
 }
 
-export function selectUnshownReports(sql: Sql, guildId: string, limit: number): Promise<ReportRow[]> {
+export function selectUnshownReports(sql: Sql, guildIds: readonly string[], limit: number): Promise<ReportRow[]> {
 	return sql<ReportRow>`
-		SELECT * FROM reports WHERE shown <> version AND guild_id = ${guildId}
+		SELECT * FROM reports WHERE shown <> version AND guild_id IN ${many(guildIds)}
 		ORDER BY created_at LIMIT ${limit}`;
 }
 

@@ -78,11 +78,25 @@ const otherWays: readonly OtherWay[] = [
 		command: "/verify",
 		settings: ["features.game", "game.slash_commands"],
 	},
+	{
+		asked: /\breports?\b.* (?:channel|go to)\b|\bchannel\b.* (?:for|of) reports|let (?:members|people|users) report\b/,
+		setting: '{"moderation.reports":"#reports"}',
+	},
+	{
+		asked:
+			/\bmod(?:eration)?.?log(?:s|ging)?\b.* (?:channel|go to)\b|\bchannel\b.* (?:for|of) .*\bmod(?:eration)?.?log/,
+		setting: '{"moderation.log_channel":"#mod-log"}',
+	},
+	{
+		asked: /\bescalat|automatic(?:ally)?\b.* after .*\bwarn|\bafter (?:\d+|two|three|four|five) warnings?\b/,
+		setting: '{"moderation.escalate":["3 warnings in 30d: timeout 1d"]}',
+	},
+	{ asked: /anti.?spam|hijacked accounts?|\bhoneypots?\b/, setting: '{"spam.on":true,"spam.dry":true}' },
 	{ asked: /\breport\b.* to discord/, why: "only people can" },
 	{
 		asked: /\breport (?:(?:an?|the|some) )?(?:message|user|member|person|post)/,
 		command: "/report",
-		settings: ["features.moderation", "moderation.reports"],
+		settings: ["features.moderation"],
 	},
 	{
 		asked: /\broles?[ _](?:menu|button|picker)|reaction roles?|self.?(?:assign|roles?)/,

@@ -5,6 +5,7 @@ import { EventEmitter } from "node:events";
 import { type Client, Events } from "discord.js";
 import { createJoinWatch } from "../../../../src/bot/moderation/raid/join-watch.ts";
 import type { RaidView } from "../../../../src/bot/moderation/raid/raid-mode.ts";
+import { read } from "../../../../src/bot/settings/guild-settings.ts";
 import { recordLog } from "../../../support/log.ts";
 
 const start = Date.UTC(2026, 0, 1);
@@ -24,7 +25,7 @@ function watch(view?: RaidView, failures = 0) {
 		},
 	};
 	const watched = createJoinWatch({
-		rate: { joins: 20, windowMs: minuteMs },
+		settings: { of: () => read({ "moderation.raid": "20 joins in 1m" }).values },
 		connection: { discord: { channels: { cache: new Map([["1", channel]]) } } } as never,
 		modes: { view: async () => view },
 		moderationLog: { channelOf: () => "1" },

@@ -39,9 +39,10 @@ async function start(answer: CallAs = async () => done) {
 						: transaction(work)) as typeof transaction,
 			});
 		},
-		create: ({ connection, store, log }, simulator) => {
+		settings: (simulator) => ({ moderation: { reports: simulator.channel(staffChannel).id } }),
+		create: ({ settings, connection, store, log }) => {
 			reports = new Reports({
-				channelId: simulator.channel(staffChannel).id,
+				settings,
 				connection,
 				store,
 				log,

@@ -54,6 +54,26 @@ describe("members", () => {
 		expect(await world.command("zoe", given)).toBe("You have already reported this.");
 	});
 
+	reportsTest("are told where reports are not set up, and their entries move with the setting", async (world) => {
+		const { simulator, guild } = world;
+		const message = await world.say("mona_lisa", "hello");
+		const set = (id: string | null) =>
+			world.call(undefined, "set_settings", { settings: { "moderation.reports": id } });
+		await set(null);
+		const off = "Reports are not set up here: the setting moderation.reports is missing.";
+		expect(await world.refused("zoe", message)).toStartWith(off);
+		expect(await world.command("zoe", { user: world.id("mona_lisa"), reason: "insults" })).toStartWith(off);
+		expect((await world.call(undefined, "list_reports", {})).text).toContain("set_settings with moderation.reports");
+		const { channel } = simulator.channel(general);
+		expect((await set(channel.id)).text).toContain("@everyone can see");
+		const { permission_overwrites = [] } = simulator.channel(staffChannel).channel as GuildChannel;
+		const { id } = simulator.world.channels.add(guild, { name: "reports", permission_overwrites });
+		await until("it is set", async () => !(await set(id)).isError);
+		expect(await world.report("zoe", message)).toStartWith(sent);
+		await until("the entry", () => simulator.world.messages.in(id).length === 1);
+		expect(world.entries()).toEqual([]);
+	});
+
 	reportsTest("report a person with a reason", async (world) => {
 		const user = world.id("mona_lisa");
 		expect(await world.command("zoe", { user })).toContain("Say why");

@@ -12,6 +12,7 @@ import type { InteractionHandle } from "../../../../src/simulator/interactions/u
 import type { SimulatorOptions } from "../../../../src/simulator/simulator.ts";
 import type { Message } from "../../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../../support/bot-config.ts";
+import { storeSettings } from "../../../support/guild-settings.ts";
 import { recordLog } from "../../../support/log.ts";
 import { startSimulator } from "../../../support/simulator.ts";
 import { type Place, storeConfigOf } from "../../../support/stores.ts";
@@ -44,9 +45,10 @@ export async function startReportsWorld(place?: Pick<Place, "settings">, options
 		discordApiUrl: simulator.api,
 		guildId: guild.id,
 		mcpToken: token,
-		toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true }, moderation: { reports: channelId } }),
+		toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true } }),
 		...(place && storeConfigOf(place)),
 	});
+	await storeSettings(config, { [guild.id]: { "moderation.reports": channelId } });
 	const start = async () => {
 		const bot = startBot(config, logged.log, {
 			timing: quickTiming,

@@ -16,13 +16,7 @@ export type MenuWorld = Awaited<ReturnType<typeof startMenuWorld>>;
 /** The bot "alpha" is logged in. Red, Green and Blue are roles without permissions below Staff. */
 export async function startMenuWorld(options: SimulatorOptions = {}, changes: Record<string, unknown> = {}) {
 	const world = await startWorld(options, {
-		toml: v.parse(toml, {
-			bot_name: "Alpha",
-			mcp: { toolsets: "all" },
-			features: { moderation: true },
-			moderation: {},
-			...changes,
-		}),
+		toml: v.parse(toml, { bot_name: "Alpha", mcp: { toolsets: "all" }, features: { moderation: true }, ...changes }),
 	});
 	const { simulator, guild } = world;
 	const channel = channelNamed(world, "general");

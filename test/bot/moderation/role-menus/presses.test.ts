@@ -269,7 +269,6 @@ test("nobody whose roles are restricted by a chargeback gets one, nor while the 
 		{
 			settings: (simulator) => ({
 				features: { game: true, moderation: true },
-				moderation: {},
 				game: {
 					restricted_role: roleNamed(simulator, "Staff").id,
 					chargeback: true,

@@ -162,15 +162,7 @@ test("people in whose name a menu is made need Manage Roles, and rank above its 
 	const mcpToken = "a-token-of-enough-length";
 	await using world = await startWorld(
 		{},
-		{
-			mcpToken,
-			toml: v.parse(toml, {
-				bot_name: "Alpha",
-				mcp: { toolsets: "all" },
-				features: { moderation: true },
-				moderation: {},
-			}),
-		},
+		{ mcpToken, toml: v.parse(toml, { bot_name: "Alpha", mcp: { toolsets: "all" }, features: { moderation: true } }) },
 	);
 	const { simulator, guild } = world;
 	const named = (name: string) => [...guild.roles.values()].find((role) => role.name === name) as Role;
@@ -234,7 +226,6 @@ test("a role that approves calls is refused in a new menu, and at the press of a
 					bot_name: "Alpha",
 					mcp: { toolsets: "all", approval_roles: [roleIn(simulator, "Regular").id] },
 					features: { moderation: true },
-					moderation: {},
 				}),
 		},
 	);

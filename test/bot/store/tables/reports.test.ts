@@ -157,7 +157,7 @@ onBoth((databases) => {
 
 	openTest("an entry is due until it shows the latest version", async (at) => {
 		await at.file(report(1, "a"));
-		const due = async () => (await selectUnshownReports(at.sql, guild_id, 10)).map(({ version }) => version);
+		const due = async () => (await selectUnshownReports(at.sql, [guild_id], 10)).map(({ version }) => version);
 		expect(await due()).toEqual([1]);
 		await setPosting(at.sql, at.key(1), "7", now);
 		await at.file(report(1, "b"));

@@ -9,10 +9,7 @@ import { startWorld } from "../../../support/world.ts";
 import { elsewhere, impossible, possible } from "./questions.ts";
 
 const start = (changes: object = {}) =>
-	startWorld(
-		{},
-		{ toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true }, moderation: {}, ...changes }) },
-	);
+	startWorld({}, { toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true }, ...changes }) });
 const searchTest = testWith(start);
 
 /** The tool, part of a document, command or switch that comes first; "" if there is none. */
@@ -68,12 +65,12 @@ test("another way is named as the configuration has it", async () => {
 		await using bot = await start(changes);
 		return (await bot.call("find_tools", { query })).text;
 	};
-	expect(await ask("report a message")).toBe(
-		"No tool does this. People have the command /report of this bot, where its operator turns on moderation.reports in config.toml.",
+	expect(await ask("report a message", { features: {} })).toBe(
+		"No tool does this. People have the command /report of this bot, where its operator turns on features.moderation in config.toml.",
 	);
-	expect(await ask("report a message", { moderation: { reports: "1".repeat(18) } })).toBe(
-		"No tool does this. People have the command /report of this bot.",
-	);
+	expect(await ask("report a message")).toBe("No tool does this. People have the command /report of this bot.");
+	expect(await ask("choose the channel for reports of members")).toMatch(/^set_settings .*\{"moderation\.reports":/);
+	expect(await ask("stop hijacked accounts")).toMatch(/^set_settings .*\{"spam\.on":/);
 	expect(await ask("reaction roles", { features: {} })).toContain(
 		"/rolemenu of this bot, where its operator turns on features.moderation in",
 	);

@@ -22,7 +22,7 @@ const moderationTools = [
 	...tools,
 	...createCaseTools({ cases: {} as never, settings: {} as never }),
 	...createReportTools({
-		channelId: "",
+		settings: {} as never,
 		reports: { find: unused, list: unused, openAbout: unused, end: unused },
 		cases: {} as never,
 	}),
