@@ -13,16 +13,17 @@ const kinds = ["image", "sound", "video", "file", "sticker", "embed", "link", "p
 type Kind = (typeof kinds)[number];
 
 const has = v.pipe(
-	v.array(
+	list(
 		v.pipe(
 			v.string(),
 			// Unlike an enum, this is not part of tools/list: the description names the kinds.
 			v.regex(new RegExp(`^-?(${kinds.join("|")})$`), expected(`one of ${kinds.join(", ")}, or with "-" in front`)),
 		),
+		0,
+		2 * kinds.length,
+		`One of ${kinds.join(", ")}; -link: without.`,
 	),
-	v.maxLength(2 * kinds.length, `expected at most ${2 * kinds.length}`),
 	v.transform((items) => (items.length > 0 ? items : undefined)),
-	v.description(`One of ${kinds.join(", ")}; -link: without.`),
 );
 
 // Without a description, because the list has one.

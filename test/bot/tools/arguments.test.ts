@@ -147,7 +147,8 @@ function probes(schema: Schema): Probe[] {
 		return [
 			...range(schema.minItems, schema.maxItems).map(([length, valid]): Probe => [Array(length).fill(good), valid]),
 			...items.map(([item, valid]): Probe => [Array(Math.max(1, schema.minItems ?? 1)).fill(item), valid]),
-			[good, typeof good === "object" && Array.isArray(good)],
+			// A text alone is a list of it. Not every list says so: every byte counts.
+			[good, Array.isArray(good) || (typeof good === "string" && (schema.minItems ?? 0) < 2)],
 		];
 	}
 	if (type === "object") {

@@ -50,33 +50,33 @@ export function foundOrNone<Thing>(find: Finder<Thing>, what: string) {
 	return { ...snowflakeOrEmpty(`The ${what}, or "" for none.`), find };
 }
 
-/** `min` to `max` items. Removes duplicates after the check. */
+/** `min` to `max` items. Removes duplicates after the check. Accepts a text without a list. `item` is for `find`. */
 export function list<const Item extends v.GenericSchema>(item: Item, min: number, max: number, description: string) {
-	return v.pipe(
+	const many = v.pipe(
 		v.array(item),
 		v.minLength(min, `expected at least ${min}`),
 		v.maxLength(max, `expected at most ${max}`),
 		v.transform((items) => [...new Set(items)]),
 		v.description(description),
 	);
-}
-
-/** Like `list`, or one item without a list. */
-export function oneOrMore<const Item extends v.GenericSchema<string>>(item: Item, max: number, description: string) {
-	const many = list(item, 1, max, description);
 	const one = v.pipe(
 		item,
 		v.transform((given) => [given]),
 	);
-	const { description: _, ...items } = toJsonSchema(item);
+	const isOne = (given: unknown) => typeof given === "string" && /^(string|picklist)$/.test(item.type) && min <= 1;
 	return {
 		...v.pipe(
-			v.lazy((given): typeof many | typeof one => (Array.isArray(given) ? many : one)),
-			publishedAs({ type: ["string", "array"], items, minItems: 1, maxItems: max, description }),
+			v.lazy((given): typeof many | typeof one => (isOne(given) ? one : many)),
+			publishedAs(toJsonSchema(many)),
 		),
-		// For `find`, as in a list.
 		item,
 	};
+}
+
+/** Like `list`, and says that one item needs no list. */
+export function oneOrMore<const Item extends v.GenericSchema<string>>(item: Item, max: number, description: string) {
+	const many = list(item, 1, max, description);
+	return { ...v.pipe(many, publishedAs({ ...toJsonSchema(many), type: ["string", "array"] })), item };
 }
 
 const maxQueries = 20;
