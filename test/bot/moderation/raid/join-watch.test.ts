@@ -25,7 +25,9 @@ function watch(view?: RaidView, failures = 0) {
 		},
 	};
 	const watched = createJoinWatch({
-		settings: { of: () => read({ "moderation.raid": "20 joins in 1m" }).values },
+		settings: {
+			of: (guild) => read(guild === "off" ? {} : { "moderation.raid": `${guild === "2" ? 5 : 20} joins in 1m` }).values,
+		},
 		connection: { discord: { channels: { cache: new Map([["1", channel]]) } } } as never,
 		modes: { view: async () => view },
 		moderationLog: { channelOf: () => "1" },
@@ -65,6 +67,14 @@ test("slow joins, bots and joins in several guilds do not", async () => {
 		join(start, { guild: String(number) });
 	}
 	expect(await suggestions()).toBe(0);
+});
+
+test("each guild has its own rate, or none", async () => {
+	const { join, suggestions } = watch();
+	for (let number = 0; number < 19; number += 1) for (const guild of ["1", "off"]) join(start + number, { guild });
+	expect(await suggestions()).toBe(0);
+	for (let number = 0; number < 5; number += 1) join(start + number, { guild: "2" });
+	expect(await suggestions()).toBe(1);
 });
 
 test("a wave is suggested once, and the next one again", async () => {
