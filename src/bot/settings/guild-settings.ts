@@ -57,7 +57,7 @@ export interface Author {
 }
 
 /** What was changed, and who did it. */
-export interface Changed {
+interface Changed {
 	author: Author;
 	changes: readonly Change[];
 }

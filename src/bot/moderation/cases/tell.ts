@@ -28,7 +28,7 @@ interface Notice {
 	advice?: Text;
 }
 
-export interface TellOptions {
+interface TellOptions {
 	connection: Connection;
 	log: Log;
 	appeal: string | undefined;
