@@ -79,7 +79,7 @@ const input = {
 	mentions: userIds("Mentioning these."),
 	pinned: v.optional(flag("Pinned or not.")),
 	count_by: v.optional(countBy),
-	fold: v.optional(flag("Similar ones in a line: authors, channels, span."), true),
+	fold: v.optional(flag("Repeats in a line: all authors, channels, span."), true),
 	limit: v.optional(limits, []),
 };
 
