@@ -27,6 +27,11 @@ const steps: readonly (readonly SettingKey[])[] = [
 	["welcome.channel", "welcome.message"],
 	["join_role.role"],
 	["auto_role.to_role", "auto_role.min_age", "auto_role.min_messages"],
+	["moderation.log_channel"],
+	["moderation.reports"],
+	["moderation.tell", "moderation.appeal", "moderation.escalate"],
+	["spam.on", "spam.dry", "spam.honeypots"],
+	["moderation.raid"],
 ];
 
 /** A section of /settings, or a step of /setup such as "step-1". Undefined: the overview. */

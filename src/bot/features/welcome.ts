@@ -78,6 +78,7 @@ export function createWelcome(
 	}
 
 	function greetOrCollect(member: GuildMember): void {
+		if (!isEligible(member)) return;
 		const { guild } = member;
 		const raid = raids.get(guild.id);
 		if (!raid && isSingle(guild.id)) {
@@ -115,11 +116,7 @@ export function createWelcome(
 		if (count === 0 || channel === undefined) return;
 		const [only] = ids;
 		const member = count === 1 && only ? guild.members.cache.get(only) : undefined;
-		const text = member
-			? fixedGreeting(member, message)
-			: summary === undefined
-				? sayIn(guild.preferredLocale)("welcome.summary", { count })
-				: fillTemplate(summary, guild, { count: String(count) });
+		const text = member ? fixedGreeting(member, message) : summaryOf(guild, count, summary);
 		send(guild, () => post(guild, channel, text, member?.id));
 	}
 
@@ -159,12 +156,8 @@ export function createWelcome(
 
 	return {
 		attach(client) {
-			client.on(Events.GuildMemberAdd, (member) => {
-				if (isEligible(member)) greetOrCollect(member);
-			});
-			client.on(Events.GuildMemberRemove, ({ id, guild }) => {
-				raids.get(guild.id)?.ids.delete(id);
-			});
+			client.on(Events.GuildMemberAdd, greetOrCollect);
+			client.on(Events.GuildMemberRemove, ({ id, guild }) => raids.get(guild.id)?.ids.delete(id));
 		},
 		async close() {
 			closing.abort();
@@ -200,6 +193,12 @@ async function askAi(
 			log.error("could not generate a welcome message with AI: internal error", { error });
 		return undefined;
 	}
+}
+
+function summaryOf(guild: Guild, count: number, summary: string | undefined): string {
+	return summary === undefined
+		? sayIn(guild.preferredLocale)("welcome.summary", { count })
+		: fillTemplate(summary, guild, { count: String(count) });
 }
 
 function fixedGreeting({ guild, id }: GuildMember, message: string | undefined): string {
