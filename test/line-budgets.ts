@@ -10,7 +10,7 @@ const budgets: Record<string, number> = {
 	"bot/approval": 2080,
 	"bot/commands": 2790,
 	"bot/config": 1047,
-	"bot/features": 2741,
+	"bot/features": 2744,
 	"bot/game": 1740,
 	"bot/guild-documents": 5045,
 	"bot/messages": 2785,

@@ -17,6 +17,7 @@ const extras = [
 	"src/gateway/README.md",
 	"src/bot/approval/README.md",
 	"src/bot/features/README.md",
+	"src/bot/settings/README.md",
 	"src/bot/moderation/README.md",
 	"src/bot/game/README.md",
 	"src/bot/tools/README.md",

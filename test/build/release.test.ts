@@ -51,6 +51,7 @@ test.skipIf(!Bun.which("tar"))(
 				"docker/systemd/guildhall-gateway.service",
 				"src/gateway/README.md",
 				"src/bot/features/README.md",
+				"src/bot/settings/README.md",
 			]) {
 				const same = readFileSync(join(root, file));
 				expect(readFileSync(join(folder, file)).equals(same)).toBe(true);
