@@ -497,7 +497,7 @@ export const en = {
 	"report.refused.later": "Reports cannot be sent at the moment. Try again later.",
 	"report.refused.broken": "Reports cannot be sent at the moment. Tell the staff of this server directly.",
 	"report.refused.off":
-		"Reports are not set up here: the setting moderation.reports is missing. Whoever manages the server can set it with /settings.",
+		"Reports are not set up here: the setting moderation.reports is missing. People with Manage Server can set it with /settings.",
 	"report.refused.fast": "That was {max} reports within a minute. Try again in {wait}.",
 	"report.refused.own": "You cannot report your own message.",
 	"report.refused.here": "Messages in the channel for reports cannot be reported.",

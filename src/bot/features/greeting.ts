@@ -1,8 +1,9 @@
-// The text of a greeting: the operator's template, or the answer of an AI, which sees names as data.
+// The text of a greeting: the community's template, or the answer of an AI, which sees names as data.
 
 import type { Guild, GuildMember } from "discord.js";
 import type { AiMessage } from "../../ai/ai.ts";
 import { oneLine } from "../../discord/text.ts";
+import { sayIn } from "../../texts/texts.ts";
 import { fillPlaceholders } from "../config/placeholders.ts";
 import { splitMessage } from "../messages/split-message.ts";
 import { withoutLinks } from "./ai-links.ts";
@@ -12,6 +13,14 @@ export function fillTemplate(template: string, guild: Guild, values: Readonly<Re
 	const filled = fillPlaceholders(template, { guild: guild.name, member_count: String(guild.memberCount), ...values });
 	const [first = ""] = splitMessage(filled);
 	return first;
+}
+
+/** The community's own, or the bot's in the guild's language. */
+export function fixedGreeting(guild: Guild, userId: string, message: string | undefined): string {
+	const user = `<@${userId}>`;
+	return message === undefined
+		? sayIn(guild.preferredLocale)("welcome.greeting", { user })
+		: fillTemplate(message, guild, { user });
 }
 
 const maxLength = 400;

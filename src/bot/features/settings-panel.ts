@@ -18,7 +18,7 @@ import { noMentions } from "../messages/split-message.ts";
 import type { GuildState } from "../settings/guild-settings.ts";
 import { allKeys, choicesOf, kindOf, type SettingKey, sectionOf, sections } from "../settings/keys.ts";
 import { defaultOf, mentionValue, problemsOf } from "../settings/of-guild.ts";
-import { fillTemplate } from "./greeting.ts";
+import { fixedGreeting } from "./greeting.ts";
 
 export const settingsPrefix = "settings";
 
@@ -96,10 +96,7 @@ function shown(key: SettingKey, { stored }: GuildState, say: Say): string {
 function previewOf(guild: Guild, { values }: GuildState, keys: readonly SettingKey[], locale: string): string[] {
 	const { "welcome.channel": channel, "welcome.message": message } = values;
 	if (!keys.includes("welcome.channel") || channel === undefined) return [];
-	const user = `<@${guild.client.user.id}>`;
-	const greeting = message
-		? fillTemplate(message, guild, { user })
-		: sayIn(guild.preferredLocale)("welcome.greeting", { user });
+	const greeting = fixedGreeting(guild, guild.client.user.id, message);
 	return [
 		sayIn(locale)("settings.preview", { where: `<#${channel}>` }),
 		...greeting.split("\n").map((line) => `> ${line}`),

@@ -11,7 +11,7 @@ import { SlidingWindow } from "../../lib/sliding-window.ts";
 import { raceSignal, within } from "../../lib/wait.ts";
 import { sayIn } from "../../texts/texts.ts";
 import { type Feature, type FeatureOptions, Pending } from "../commands/feature.ts";
-import { fillTemplate, greetingFrom, greetingRequest } from "./greeting.ts";
+import { fillTemplate, fixedGreeting, greetingFrom, greetingRequest } from "./greeting.ts";
 
 export interface WelcomeTiming {
 	/** Newcomers per time window who are greeted one by one. All others are greeted together in one message. */
@@ -116,7 +116,7 @@ export function createWelcome(
 		if (count === 0 || channel === undefined) return;
 		const [only] = ids;
 		const member = count === 1 && only ? guild.members.cache.get(only) : undefined;
-		const text = member ? fixedGreeting(member, message) : summaryOf(guild, count, summary);
+		const text = member ? fixedGreeting(member.guild, member.id, message) : summaryOf(guild, count, summary);
 		send(guild, () => post(guild, channel, text, member?.id));
 	}
 
@@ -145,7 +145,7 @@ export function createWelcome(
 			ai && asksAi && aiGreetings.take() ? await askAi(ai, { config, log }, member, signal, count) : undefined;
 		// The member may have left.
 		if (!guild.members.cache.has(id)) return;
-		const text = greeting === undefined ? fixedGreeting(member, message) : `<@${id}> ${greeting}`;
+		const text = greeting === undefined ? fixedGreeting(member.guild, member.id, message) : `<@${id}> ${greeting}`;
 		await post(guild, channel, text, id);
 	}
 
@@ -199,13 +199,6 @@ function summaryOf(guild: Guild, count: number, summary: string | undefined): st
 	return summary === undefined
 		? sayIn(guild.preferredLocale)("welcome.summary", { count })
 		: fillTemplate(summary, guild, { count: String(count) });
-}
-
-function fixedGreeting({ guild, id }: GuildMember, message: string | undefined): string {
-	const user = `<@${id}>`;
-	return message === undefined
-		? sayIn(guild.preferredLocale)("welcome.greeting", { user })
-		: fillTemplate(message, guild, { user });
 }
 
 async function post(guild: Guild, channel: string, content: string, newcomer?: string): Promise<void> {

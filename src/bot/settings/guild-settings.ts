@@ -100,11 +100,6 @@ export class GuildSettings {
 		return this.#loading.promise;
 	}
 
-	/** Those with settings. */
-	get guildIds(): Iterable<string> {
-		return this.#guilds.keys();
-	}
-
 	of(guildId: string): Values {
 		return this.state(guildId).values;
 	}

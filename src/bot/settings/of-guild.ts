@@ -63,7 +63,7 @@ export function requireUsable(guild: Guild, wanted: Stored): readonly Problem[] 
 	return warnings;
 }
 
-/** Whoever sets a role that the bot gives must be able to give it. */
+/** A person who sets a role that the bot gives must be able to give it. */
 function requireForPerson(guild: Guild, { to, id }: Reference): void {
 	const person = actingPerson(guild);
 	if (!person) return;

@@ -51,6 +51,7 @@ const getSettings = readTool({
 				return `version ${version}, ${time(changed_at)}, by ${who} with ${door}: ${what}`;
 			});
 		}
+		await settings.ready();
 		const state = settings.state(guild.id);
 		const shown = allKeys.filter((key) => key.includes(query.toLowerCase()));
 		if (shown.length === 0)
@@ -95,6 +96,7 @@ const setSettings = editTool({
 		const { guild, settings } = context;
 		if ((given === undefined) === (restore_version === undefined))
 			throw invalidParameters(["settings, restore_version: expected one of the two"]);
+		await settings.ready();
 		const wanted =
 			restore_version === undefined
 				? orRefuse(() => withIds(guild, given ?? {}))
@@ -139,7 +141,6 @@ function saidProblem({ key, message }: Problem): Said {
 	return said("setting.problem", { label: labelOf(key), message: inlineText(message, 300) });
 }
 
-/** For people. */
 function saidChange({ key, before, after }: Change): Said {
 	const shown = (value: unknown) =>
 		(isKey(key)
