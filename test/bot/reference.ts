@@ -225,7 +225,7 @@ function parameters({ properties, required }: JsonSchema): string[] {
 		"| --- | --- | --- |",
 		...entries.map(
 			([name, schema]) =>
-				`| ${code(name)}${isRequired(name) ? " (required)" : ""} | ${cell(takes(name, schema))} | ${cell(String(schema.description))} |`,
+				`| ${code(name)}${isRequired(name) ? " (required)" : ""} | ${cell(takes(name, schema))} | ${cell(String(schema.description ?? ""))} |`,
 		),
 		"",
 	];
@@ -251,9 +251,8 @@ function typeOf(schema: JsonSchema): string {
 		return `${schema.minimum} ${schema.maximum === undefined ? "or more" : `to ${schema.maximum}`}`;
 	if (type === "boolean") return "true, false";
 	if (type === "object") {
-		const { properties, description } = schema as Partial<Record<string, JsonSchema>>;
-		if (!properties) return String(description).replace(/\.$/, "");
-		return `object with ${Object.keys(properties).join(", ")}`;
+		const { properties } = schema as Partial<Record<string, JsonSchema>>;
+		return properties ? `object with ${Object.keys(properties).join(", ")}` : "object";
 	}
 	if (schema.maxLength === undefined) return "text";
 	return `text, ${schema.minLength ?? 0} to ${schema.maxLength} characters`;

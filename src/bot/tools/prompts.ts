@@ -6,14 +6,9 @@ import { invalidParameters } from "../../mcp/tool.ts";
 import { usableGuilds } from "../tool/admission.ts";
 import type { BotContext } from "../tool/context.ts";
 
-interface TouchableGuild {
-	id: string;
-	name: string;
-}
-
 export interface PromptsOptions {
 	/** Returns the guilds in which the bot's tools are allowed to act. */
-	guilds(): readonly TouchableGuild[];
+	guilds(): readonly { id: string; name: string }[];
 	/** Id of the guild in which a tool call without the argument `guild_id` acts. */
 	guildId: string | undefined;
 	/** Names of the tools that clients of the bot may call. A prompt that needs another tool is not offered. */
@@ -61,12 +56,12 @@ const jobs: readonly Job[] = [
 				: [
 						`The account ${actor} was taken over. First take its power: get_member shows its roles, which bulk_role_update removes; then time it out.`,
 					]),
-			"1. Stop it if it goes on: pause invites with set_incident_actions, and lock channels with lock_channel. find_tools finds tools that are not listed.",
-			`2. See what happened: get_audit_log with \`after\`; search_messages with \`count_by\` author; list_members with \`where\`, such as \`joined since ${since} and messages > 0\`, for those who came and what they did.`,
-			`3. Undo what ${actor ?? "each hijacked account"} did: undo_actions with \`user_id\` and \`after\` plans it. Read what it cannot undo, show me the plan, then call it again with the plan_hash alone. It leaves what the account created unless \`delete_created\` is set.`,
-			`4. Ban the accounts that came to raid: ban with \`where\` shows first whom it would ban and why. Show me the list, and leave out members who were there before; then the same call with \`where\` = "preview:…".`,
-			"5. Delete what they wrote with delete_messages over all channels, by `user_ids` and `after`; first with `dry_run`. Banning with `delete_messages` does the same.",
-			"6. Check with get_audit_log that nothing is left, unlock what you locked (lock_channel with `unlock`), and report what was done and what cannot be restored.",
+			`1. See what happened: get_audit_log with \`after\`; list_members with \`where\` = "joined since ${since}" and \`details\` for those who came, by which invite, and what they wrote; search_messages with \`count_by\` author, which also has raiders who left or are banned. find_tools finds tools that are not listed.`,
+			"2. If it goes on, stop it: pause invites with set_incident_actions, and lock channels with lock_channel.",
+			`3. Undo what ${actor ?? "each hijacked account"} did: undo_actions with \`user_id\` and \`after\` plans it, also for roles that it gave to others. With \`delete_created\`, it deletes roles, channels, invites and webhooks that the account made: set it unless members use them. Read what it cannot undo, show me the plan, then call it again with the plan_hash alone.`,
+			'4. Ban the accounts that came to raid: ban with `where`, such as "invite:abc", shows first whom it would ban and why. Others may have joined at the same time: leave out who came by another invite and did nothing. Show me the list; then the same call with `where` = "preview:…". With `delete_messages` it also deletes what they wrote. Ban those who left with `user_ids`.',
+			"5. Delete what is left with delete_messages over all channels, by `user_ids` and `after`; first with `dry_run`: messages of raiders who were banned before, and of the hijacked account.",
+			"6. Lift what you set in step 2: set_incident_actions ends the pause, lock_channel with `unlock` a lock. Check with get_audit_log, by `after` the time of your first change. Report what was done and what cannot be restored.",
 		],
 	},
 	{
@@ -77,10 +72,11 @@ const jobs: readonly Job[] = [
 		needs: ["list_roles", "list_channel_permissions", "check_permissions"],
 		text: () => [
 			"Review the permissions of this guild. Change nothing.",
-			"1. list_roles shows each role's permissions and members; list_channel_permissions shows what channels allow and deny. One call of each covers the guild.",
-			"2. check_permissions answers who can: give it several roles, members and channels at once, or ask who in the guild has a permission.",
-			"3. Report, most serious first: who has ADMINISTRATOR, MANAGE_GUILD, MANAGE_ROLES, MANAGE_WEBHOOKS, BAN_MEMBERS or MENTION_EVERYONE, by which role; private channels that more people see than their name says; channels in which everyone can post although they look read-only; roles nobody has; bots with more than they need.",
-			"4. Propose the smallest changes, each as the tool call that would make it, and wait for my decision.",
+			"1. list_roles shows each role's permissions and number of members; list_channel_permissions shows what channels allow and deny. One call of each covers the guild.",
+			'2. Who has power, and by which role: one call of check_permissions with `permissions` = ["ADMINISTRATOR", "MANAGE_GUILD", "MANAGE_ROLES", "MANAGE_WEBHOOKS", "BAN_MEMBERS", "MENTION_EVERYONE"], without members and roles.',
+			'3. What ordinary members can do: one call of check_permissions with `role_ids` = ["@everyone"], `all_channels`, and `permissions` = ["VIEW_CHANNEL", "SEND_MESSAGES"]. Compare it with what names and topics of channels promise (list_channels has the topics).',
+			"4. Report, most serious first: who has which power, and who should not; private channels that more people see than their name says; channels in which everyone can post although they look read-only; roles nobody has; bots with more than they need.",
+			"5. Propose the smallest changes, each as the tool call that would make it, and wait for my decision. `dry_run` of a tool shows what it would do and changes nothing.",
 		],
 	},
 	{
@@ -91,9 +87,9 @@ const jobs: readonly Job[] = [
 		needs: ["search_messages", "list_members", "get_audit_log"],
 		text: ({ since = "7d" }) => [
 			`Write a report about this guild since ${since}. Change nothing.`,
-			"1. Activity: search_messages over all channels with `after` and `count_by` author, channel and day. list_channels with `silent_since` names channels in which nobody wrote.",
-			`2. People: list_members with \`where\` = ["joined since ${since}", "messages >= 10 since ${since}"] for those who came, and the most active.`,
-			"3. Moderation: get_audit_log with `after`.",
+			`1. Activity: search_messages over all channels with \`after\` = ${JSON.stringify(since)} and \`count_by\` = ["author", "channel", "day"]; a second time for as long before, with \`before\`, to compare. list_channels with \`silent_since\` names channels in which nobody wrote.`,
+			`2. People: list_members with \`where\` = "joined since ${since}" for those who came.`,
+			`3. Moderation: get_audit_log with \`after\` = ${JSON.stringify(since)}.`,
 			"4. Events: list_scheduled_events, through use_reading_tool if it is not listed.",
 			"Write half a page with figures, compare days, name the most active channels and people, and point out what needs attention. Quote no private channels.",
 		],
@@ -109,11 +105,11 @@ const jobs: readonly Job[] = [
 		needs: ["compare_guilds", "plan_guild", "apply_guild"],
 		text: ({ from, what }) => [
 			`Copy ${what ?? "parts"} from ${from === undefined ? "another guild, which I will name," : `the guild ${from}`} into this guild.`,
-			"1. Find the ids of both guilds with list_guilds. The guilds may have different bots: then each of them lists its own.",
+			"1. Find the ids of both guilds: the list of instances has them, or list_guilds of each bot. A call about the other guild takes its id as guild_id.",
 			`2. compare_guilds with the other guild as \`with\` shows what each of them lacks and what differs.${what === undefined ? " Ask me what to copy." : ""}`,
-			"3. Plan it with plan_guild and `copy_from`: `categories` bring their channels, access and missing roles; `roles` also change roles of the same name; `parts` are whole parts, such as automod. Repeat it with plan_hash and `changes` for what should be different here.",
-			"4. Show me the plan, above all who gains access, and wait for my decision. Then carry it out with apply_guild, and follow the job with get_job, through use_reading_tool if it is not listed, until it is done.",
-			"5. Check with compare_guilds. Report what was copied and what was not: messages, overwrites of single members, roles of integrations.",
+			"3. Plan it with plan_guild and `copy_from`: `categories` bring their channels, access and missing roles; `roles` also change roles of the same name; `parts` are whole parts, such as automod. In the same call, `changes` is a document with what should be different or new here: roles for members, messages, events; export_guild with `format` describes it, through use_reading_tool if it is not listed.",
+			"4. Show me the plan, above all who gains access, and wait for my decision. Then carry it out with apply_guild. If the job is not done yet, follow it with get_job.",
+			"5. Report what was copied and what was not: messages, overwrites of single members, roles of integrations.",
 		],
 	},
 ];
@@ -154,5 +150,5 @@ function whereToAct({ guild_id = "" }: PromptArguments, { guilds, guildId }: Pro
 		throw invalidParameters([
 			"guild_id: expected the id of a guild in which this bot's tools may act; list_guilds shows them",
 		]);
-	return `Pass guild_id="${id}" with every call.`;
+	return `Pass guild_id="${id}" with every call about this guild.`;
 }
