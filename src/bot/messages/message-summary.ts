@@ -90,11 +90,14 @@ export function summaries(
 	const author = naming(authorKey, authorLabel, (one) => authorOf(one, guild));
 	const reference: Describe = ({ channel_id, id }) =>
 		isForPeople() ? `https://discord.com/channels/${guild.id}/${channel_id}/${id}` : `ID: ${id}`;
+	let isExplained = false;
 	const foldedLine = (similar: readonly APIMessage[], first: APIMessage) => {
-		const start = `${sentAt(first)} (${fieldLine(isAcross && channel(first), reference(first))})`;
+		const start = isForPeople() ? `${sentAt(first)} (${reference(first)})` : sentAt(first);
+		const hint = isExplained ? "" : forClients("; search_messages with fold=false gives each ID");
+		isExplained = true;
 		const places = isAcross ? ` in ${countsBy(similar, channelKey, channel)},` : "";
 		const authors = countsBy(similar, authorKey, author, maxAuthors);
-		return `… ${countOf(similar.length, "more message")} like this,${places} ${start} to ${sentAt(similar[0] ?? first)}, by ${authors}${forClients("; search_messages with fold=false gives each ID")}`;
+		return `… ${countOf(similar.length, "more message")} like this,${places} ${start} to ${sentAt(similar[0] ?? first)}, by ${authors}${hint}`;
 	};
 	const { shown, folded } = folds ? foldSimilar(messages) : { shown: messages };
 	let above: APIMessage | undefined;

@@ -34,8 +34,8 @@ export const whereExample = "joined since 2d and not role:@Member and messages =
 /** For models. */
 export const whereGrammar = [
 	`\`where\`: who is meant, such as: ${whereExample}. Conditions, joined by and, or, not, ( ):`,
-	"joined since 2d | joined before 2026-10-01 | joined > 2026-11-20 | account < 7d (its age)",
-	'role:@Member | role:"Two Words" | role:(@A, @B) (any of them) | no role | user:@name',
+	"joined since 2d | joined before 60d (longer ago) | joined > 2026-11-20 | account < 7d (its age)",
+	'role:@Member | role:"Two Words" | role:(@A, @Two Words) (any of them) | no role | user:@name',
 	"name:part (username, display name or nickname contains it) | name:start* | nickname:!* | nickname | no nickname",
 	"messages = 0 since 7d | messages >= 8 since 30d | messages = 0 (since they joined)",
 	"cases >= 2 since 90d | cases:warn | spam (was in a spam incident) | spam since 7d",
@@ -237,9 +237,14 @@ export class WhereParser {
 		const mayBeAny = field === "role" || field === "nickname";
 		if (mayBeAny && by === "" && isEnd) return {};
 		const items: string[] = [];
-		do items.push(this.#value("a name or id"));
-		while (this.#take(","));
-		if (isList && !this.#take(")")) throw this.#error('expected "," or ")"; names with spaces need quotation marks');
+		do {
+			const words = [this.#value("a name or id")];
+			// In a list, a name ends at a comma.
+			while (isList && kind !== "quoted" && this.#token.kind === "word" && !this.#token.text.startsWith("@"))
+				words.push(this.#value("a name or id"));
+			items.push(words.join(" "));
+		} while (this.#take(","));
+		if (isList && !this.#take(")")) throw this.#error('expected "," or ")"');
 		// Begins with "!", since "not any name" makes no sense.
 		if (/name$/.test(field) && isNot && items.join() === "*") return { items: ["!*"] };
 		if (/name$/.test(field) && items.some((item) => /^\**$/.test(item)))
@@ -253,6 +258,17 @@ export class WhereParser {
 		const said = this.#comparison() === "" ? "true" : this.#take("true", "yes", "false", "no");
 		if (said) return { isNot: /^[fn]/.test(said) };
 		throw this.#error("expected true or false");
+	}
+}
+
+/** What is wrong with it. */
+export function whereProblem(where: string): string[] {
+	try {
+		new WhereParser(where, 0).parse();
+		return [];
+	} catch (error) {
+		if (error instanceof ToolError) return [error.message];
+		throw error;
 	}
 }
 

@@ -162,6 +162,8 @@ export interface Chosen extends Pick<FoundPeople, "notes"> {
 	ids: readonly string[];
 	/** Nothing may be done yet, because nobody has seen them. */
 	isShownOnly: boolean;
+	/** The caller has seen them in a preview. */
+	wasShown: boolean;
 	line(member: GuildMember): string;
 	done(ids: ReadonlySet<string>): void;
 }

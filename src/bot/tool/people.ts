@@ -29,9 +29,13 @@ export function orWhere<Ids extends v.GenericSchema>(user_ids: Ids, max = Infini
 	};
 }
 
+const previewPattern = /^preview:\s*(\w+)$/i;
+
+export const isPreview = (where: string): boolean => previewPattern.test(where.trim());
+
 /** The preview that `where` names, if it does. Throws a ToolError if there is none for this caller. */
 export function previewIn(where: string, context: PeopleContext) {
-	const [, code] = /^preview:\s*(\w+)$/i.exec(where.trim()) ?? [];
+	const [, code] = previewPattern.exec(where.trim()) ?? [];
 	if (code === undefined) return undefined;
 	const found = context.people.previews.get(code);
 	if (found?.guildId === context.guild.id && found.caller === callerOf(context)) return found;
@@ -71,7 +75,10 @@ export async function choosePeople(
 		);
 	const question = preview ?? { where, nowMs: Date.now(), ids: undefined };
 	const { matches, unknown, factsOf, notes } = await people.find(context, { ...question, reads: false });
-	const line = (member: GuildMember) => fieldLine(memberFields(member), factsOf(member));
+	const [shared, ...different] = matches.length > 2 ? new Set(matches.map(factsOf)) : [];
+	const isShared = shared && different.length === 0;
+	const line = (member: GuildMember) =>
+		fieldLine(memberFields(member), !(isShared && matches.includes(member)) && factsOf(member));
 	const ids = matches.slice(0, max).map(({ id }) => id);
 	const isShownOnly = !preview && !isReviewed;
 	const code = randomBytes(4).toString("hex");
@@ -83,6 +90,7 @@ export async function choosePeople(
 		return member ? line(member) : `${id} | left the guild`;
 	};
 	const lines = resultLines(
+		isShared && `All of them: ${shared}`,
 		changed.length > 0 && `${changed.length} skipped, who no longer match:`,
 		sample(changed, maxUnknown, describe),
 		unknown.length > 0 && `${unknown.length} left out, of whom it is unknown:`,
@@ -98,6 +106,7 @@ export async function choosePeople(
 	return {
 		ids,
 		isShownOnly,
+		wasShown: preview !== undefined,
 		line,
 		notes: lines,
 		done(some) {

@@ -188,8 +188,8 @@ function banMany(guild: Guild, users: readonly MaybeMember[], seconds: number, c
 			const failures = [...Map.groupBy(failed_users, why)];
 			return result(
 				resultLines(
-					`Banned ${banned_users.length} of ${user_ids.length} user(s)${deleted ? `; Discord deletes ${deleted}` : ""}:`,
-					banned_users.map(nameOf),
+					`Banned ${banned_users.length} of ${user_ids.length} user(s)${chosen?.wasShown ? ", who were shown" : ""}${deleted ? `; Discord deletes ${deleted}` : ""}${chosen?.wasShown ? "." : ":"}`,
+					!chosen?.wasShown && banned_users.map(nameOf),
 					failed_users.length > 0 && `${failed_users.length} not banned:`,
 					failed_users.map((id) => `${nameOf(id)} | ${failureTexts[why(id)]}`),
 				),

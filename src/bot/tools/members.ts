@@ -22,6 +22,7 @@ import { invalidParameters } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
 import { showsPending } from "../people/facts.ts";
+import { whereProblem } from "../people/where.ts";
 import { written } from "../results/people-text.ts";
 import { asking, mentions, parts, result } from "../results/result.ts";
 import {
@@ -39,7 +40,7 @@ import {
 import { onEach, sample } from "../tool/bulk.ts";
 import type { PeopleContext } from "../tool/context.ts";
 import { editTool, readTool } from "../tool/define.ts";
-import { previewIn, where } from "../tool/people.ts";
+import { isPreview, previewIn, where } from "../tool/people.ts";
 import { readTimeouts, type TimeoutOf } from "./members/done-by.ts";
 import { asMembers, caseOf, currentAmong, memberOrAbsent, membersAmong, mentioned } from "./members/several-members.ts";
 
@@ -66,8 +67,12 @@ export const listMembers = readTool({
 		if (options.after) throw invalidParameters(["after: expected only the `where` to which it belongs"]);
 		const lines: string[] = [];
 		const above = new Set<string>();
+		const told = new Set<string>();
+		// All mistakes at once, before the first search.
+		const mistakes = where.flatMap((one) => (isPreview(one) ? [] : whereProblem(one)));
+		if (mistakes.length > 0) throw new ToolError(mistakes.join("\n"));
 		for (const [index, one] of where.entries())
-			lines.push(`where ${index + 1}: ${(await answer(one, { ...options, above }, context)).join("\n")}`);
+			lines.push(`where ${index + 1}: ${(await answer(one, { ...options, above, told }, context)).join("\n")}`);
 		return lines;
 	},
 });
@@ -79,10 +84,12 @@ interface ListOptions {
 	after?: string | undefined;
 	/** Who is listed for an earlier `where` of the call. */
 	above?: Set<string>;
+	/** Notes of an earlier one. */
+	told?: Set<string>;
 }
 
 async function answer(where: string | undefined, options: ListOptions, context: PeopleContext): Promise<string[]> {
-	const { details = false, sort, limit, above = new Set() } = options;
+	const { details = false, sort, limit, above = new Set(), told = new Set() } = options;
 	const { guild, connection, people } = context;
 	const { cache } = guild.members;
 	const nowMs = Date.now();
@@ -98,24 +105,26 @@ async function answer(where: string | undefined, options: ListOptions, context: 
 		: `${limit > 0 ? `${thousands(page.length)} of ` : ""}${countOf(cache.size, "member")}`;
 	const asksTimeouts = /time.?d?.?out/i.test(question?.where ?? "");
 	const timeoutOf = await readTimeouts(guild, asksTimeouts ? page.filter((member) => isTimedOut(member, nowMs)) : []);
-	const format = memberFormatter(guild, nowMs, {
-		timeoutOf,
-		factsOf: found?.factsOf,
-		showsRoles: details,
-		showsTimes: details || sort.startsWith("joined"),
-		above,
-	});
-	const rows = page.map(format);
+	const showsTimes = details || sort.startsWith("joined");
+	const [shared = "", ...different] = found && page.length > 2 ? new Set(page.map(found.factsOf)) : [];
+	const isShared = shared !== "" && different.length === 0 && !(showsTimes && shared.includes("joined "));
+	const formatOf = (factsOf: MemberFormat["factsOf"]) =>
+		memberFormatter(guild, nowMs, { timeoutOf, factsOf, showsRoles: details, showsTimes, above });
+	const format = formatOf(found?.factsOf);
+	const rows = page.map(isShared ? formatOf(() => "") : format);
 	const now = found && above.size === 0 ? ` (now ${time(nowMs)})` : "";
 	for (const { id } of page) above.add(id);
-	return resultLines(
-		`${counts}${now}${page.length > 0 ? ":" : "."}`,
+	const { notes = [] } = found ?? {};
+	const lines = resultLines(
+		`${counts}${now}${isShared ? `, all of them ${shared}` : ""}${page.length > 0 ? ":" : "."}`,
 		rows,
 		openLines(found?.unknown ?? [], limit > 0 && format, found?.factsOf),
-		found?.notes,
+		notes.filter((note) => !told.has(note)),
 		unknownMembers(guild, connection),
 		next,
 	);
+	for (const note of notes) told.add(note);
+	return lines;
 }
 
 const maxUnknown = 20;

@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { fieldLine, resultLines } from "../../discord/text.ts";
 import { howToRaise, type Principal, rootPrincipal } from "../../lib/principal.ts";
 import { everywhere, inGuilds } from "../../mcp/fan-out.ts";
-import { briefSchema } from "../../mcp/json-schema.ts";
+import { briefSchema, type JsonSchema } from "../../mcp/json-schema.ts";
 import { invalidParameters, privilegedHint } from "../../mcp/tool.ts";
 import { whereGrammar } from "../people/where.ts";
 import { guild_id, limit, text } from "../tool/arguments/arguments.ts";
@@ -131,9 +131,31 @@ function descriptionOf({ listing }: BotTool): string {
 	return String(listing.description).replace(`${privilegedHint} `, "");
 }
 
-function parametersOf({ properties, required }: Record<string, unknown>) {
-	const { guild_id: _, ...own } = properties as Record<string, unknown>;
-	return JSON.stringify(briefSchema({ properties: own, required }));
+function parametersOf({ properties, required }: JsonSchema): string {
+	const { guild_id: _, ...own } = properties as Record<string, JsonSchema>;
+	return notation(briefSchema({ type: "object", properties: own, required }));
+}
+
+/** Much shorter than JSON, such as `{ids: string[] (The ids.), mode?: "on" | "off"}`. */
+function notation({ type, properties, required = [], items, enum: choices }: JsonSchema): string {
+	if (Array.isArray(choices)) return choices.map((one) => JSON.stringify(one)).join(" | ");
+	if (type === "array") {
+		const item = notation(items as JsonSchema);
+		return item.includes(" | ") ? `(${item})[]` : `${item}[]`;
+	}
+	if (!properties) return String(type);
+	const fields = Object.entries(properties as Record<string, JsonSchema>).map(([name, schema]) => {
+		const { description, default: usual, maximum } = schema;
+		const notes = [
+			description,
+			usual !== undefined && `Default: ${JSON.stringify(usual)}.`,
+			maximum && `At most ${maximum}.`,
+		];
+		const about = notes.filter(Boolean).join(" ");
+		const sign = (required as string[]).includes(name) ? "" : "?";
+		return `${name}${sign}: ${notation(schema)}${about && ` (${about})`}`;
+	});
+	return `{${fields.join(", ")}}`;
 }
 
 const input = {

@@ -60,7 +60,7 @@ worldTest("one reading serves the joins of a second, and where asks for it", asy
 	expect(await members("invite:bbbb and name:first")).toStartWith("0 of 8");
 	const older = await members("not invite:late");
 	expect(older).toStartWith("8 of 8 members match");
-	expect(older).toContain("| joined before the invite\n");
+	expect(older).toContain(", all of them joined before the invite:\n");
 	expect(older).not.toContain("may match");
 	platform.invites.remove(late);
 	expect(await members("invite:late")).toContain("6 more members may match:");

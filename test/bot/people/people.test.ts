@@ -127,7 +127,8 @@ describe("a change", () => {
 		expect(shown.text).toStartWith(
 			"Dry run: nothing was done.\nWould give 3 of the 3 members who match the role @Newcomer",
 		);
-		expect(shown.text).toMatch(/\n@?one .*\| ID: \d+ \| joined \d{4}-\d\d-\d\d, 0 messages since \d{4}-\d\d-\d\d\n/);
+		expect(shown.text).toMatch(/\n@?one \| ID: \d+\n/);
+		expect(shown.text).toMatch(/\nAll of them: joined \d{4}-\d\d-\d\d, 0 messages since \d{4}-\d\d-\d\d\n/);
 		expect(writes(world)).toEqual([]);
 		const code = codeIn(shown.text);
 		expect(await listed(world, code)).toContain("3 of ");

@@ -35,6 +35,7 @@ const week = "from 2026-11-17T12:00";
 
 test.each([
 	["joined > 2026-11-20", "joined from 2026-11-20T00:00"],
+	["role:(@Head Chef, Sous Chef, 'A, B')", "role @Head Chef Sous Chef A, B"],
 	["joined since 2d", "joined from 2026-11-22T12:00"],
 	["joined in the last 2 days", "joined from 2026-11-22T12:00"],
 	["joined within 36h", "joined from 2026-11-23T00:00"],
@@ -119,7 +120,7 @@ test.each([
 		"nickname and name:*",
 		'expected a name; one that begins with a sign needs quotation marks, such as "!*", at its end',
 	],
-	["role:(@A @B)", 'expected "," or ")"; names with spaces need quotation marks, at position 10'],
+	["role:(@A @B)", 'expected "," or ")", at position 10'],
 	[
 		"joined < 7d",
 		'a comparison with a duration is ambiguous: write since 2d (newer) or before 2d (older), at position 8, "< 7d"',

@@ -62,7 +62,10 @@ export function planText(plan: Plan, options: PlanTextOptions): string {
 	const known = new Set(earlier?.plan.steps.map(contentOf));
 	const shown = steps.filter((step) => step.action === "delete" || !known.has(contentOf(step)));
 	const same = steps.length - shown.length;
-	const head = `Plan for ${guildName}: ${countsText(steps, refusals)}`;
+	const times = new Set(steps.map((step) => whenDone([step])).filter(Boolean));
+	const [when = ""] = times;
+	const isOnce = times.size === 1;
+	const head = `Plan for ${guildName}: ${countsText(steps, refusals)}${isOnce ? `, of what was done${when.replace(/[()]/g, "")}` : ""}`;
 	const end = [
 		...(steps.length > 0 ? [duration] : []),
 		...placesOfNew(
@@ -91,11 +94,11 @@ export function planText(plan: Plan, options: PlanTextOptions): string {
 			...shown
 				.filter(({ kind }) => kind !== "member")
 				.map((step) => ({
-					line: stepLine(withNames(step, options)) + whenDone([step]),
+					line: stepLine(withNames(step, options)) + (isOnce ? "" : whenDone([step])),
 					group: `${step.action} ${step.kind}`,
 					isFirst: step.action === "delete" || givesNotable(step),
 				})),
-			...assignLines(shown, memberName).map((line) => ({ line, group: "assign role" })),
+			...assignLines(shown, memberName, isOnce ? () => "" : whenDone).map((line) => ({ line, group: "assign role" })),
 			...byReason("cannot", refusals).map((line) => ({ line, group: "cannot", isFirst: true })),
 			...byReason("note", notes).map((line) => ({ line, group: "note", isFirst: true })),
 		],
@@ -104,14 +107,18 @@ export function planText(plan: Plan, options: PlanTextOptions): string {
 	return [head, ...lines, ...end].join("\n");
 }
 
-function assignLines(steps: readonly PlannedStep[], memberName: (id: string) => string): string[] {
+function assignLines(
+	steps: readonly PlannedStep[],
+	memberName: (id: string) => string,
+	when: typeof whenDone,
+): string[] {
 	const assigned = steps.filter(({ kind }) => kind === "member");
 	// The role may be a new one: "123/+role/Mods".
 	const byRole = Map.groupBy(assigned, ({ action, targetId = "" }) => action + targetId.slice(targetId.indexOf("/")));
 	return Array.from(byRole.values(), (group) => {
 		const members = group.map(({ targetId = "" }) => memberName(targetId.split("/")[0] ?? ""));
 		const [{ action, name } = { action: "assign", name: "" } as const] = group;
-		return `${signs[action]} role ${oneField(name)} ${action === "delete" ? "from" : "to"} ${countOf(group.length, "member")}: ${namesText(members, maxMembers)}${whenDone(group)}`;
+		return `${signs[action]} role ${oneField(name)} ${action === "delete" ? "from" : "to"} ${countOf(group.length, "member")}: ${namesText(members, maxMembers)}${when(group)}`;
 	});
 }
 

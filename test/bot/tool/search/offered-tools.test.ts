@@ -287,10 +287,10 @@ test("find_tools gives the arguments of the best tool, and what the next ones do
 	expect(text).toContain("create_webhook (call it with use_tool): ");
 	expect(text).not.toMatch(/edit_webhook(?!_)/);
 	expect(lines).toHaveLength(5);
-	expect(lines.map((line) => line.startsWith('{"properties":{'))).toEqual(lines.map((_, index) => index === 1));
+	expect(lines.map((line) => /^\{\w+\??: string.*\}$/.test(line))).toEqual(lines.map((_, index) => index === 1));
 	expect((await bot.call("find_tools", { query: "zzz" })).text).toBe("No tool does this.");
 	const { text: two } = await bot.call("find_tools", { query: "rename a webhook", limit: 2 });
-	expect(two.match(/^\{"properties"/gm)).toHaveLength(2);
+	expect(two.match(/^\{\w+_ids?\??: string/gm)).toHaveLength(2);
 });
 
 test("an error names no tool that is denied", async () => {
@@ -312,7 +312,7 @@ test("find_tools says of a listed tool to call it directly, without what clients
 	expect(next).not.toStartWith("{");
 	const [reading = "", parameters = ""] = await ask("list bans");
 	expect(reading).toStartWith("get_bans (call it with use_reading_tool): ");
-	expect(JSON.parse(parameters)).toHaveProperty("properties.limit");
+	expect(parameters).toMatch(/^\{.*\blimit\?: integer \(.*At most 1000\.\).*\}$/);
 });
 
 test("find_tools takes several purposes, and gives the arguments of the best tool for each once", async () => {
@@ -322,7 +322,7 @@ test("find_tools takes several purposes, and gives the arguments of the best too
 	const [clone, cloneLine, schema, zzz, none, ban, banLine, bans, ...rest] = text.split("\n");
 	expect(clone).toBe('"clone a channel":');
 	expect(cloneLine).toStartWith("clone_channel (call it with use_tool): ");
-	expect(JSON.parse(schema ?? "")).toHaveProperty("properties.channel_id");
+	expect(schema).toStartWith("{channel_id: string");
 	expect([zzz, none]).toEqual(['"zzz":', "No tool does this."]);
 	expect(ban).toStartWith('"ban a member", or else ');
 	expect(banLine).toBe("ban (listed: call it directly)");
