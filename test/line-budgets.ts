@@ -7,22 +7,22 @@ import { Glob } from "bun";
 /** Maximum lines of the .ts and .js files of each folder, below src. "bot/." is what stands at the bot's root. */
 const budgets: Record<string, number> = {
 	"bot/.": 424,
-	"bot/approval": 2080,
+	"bot/approval": 2092,
 	"bot/commands": 2790,
-	"bot/config": 1047,
+	"bot/config": 1017,
 	"bot/features": 2744,
 	"bot/game": 1740,
-	"bot/guild-documents": 5052,
+	"bot/guild-documents": 5054,
 	"bot/messages": 2785,
 	"bot/moderation": 9190,
 	"bot/people": 778,
 	"bot/results": 170,
 	"bot/server": 725,
-	"bot/setup": 1275,
-	"bot/settings": 680,
+	"bot/setup": 1301,
+	"bot/settings": 713,
 	"bot/store": 3033,
 	"bot/tool": 3850,
-	"bot/tools": 11_705,
+	"bot/tools": 11_706,
 	ai: 850,
 	build: 350,
 	demo: 540,
@@ -36,7 +36,7 @@ const budgets: Record<string, number> = {
 	pages: 5296,
 	simulator: 16_400,
 	// Nearly all of it is the two language files.
-	texts: 3_080,
+	texts: 3112,
 	up: 1862,
 };
 

@@ -104,14 +104,13 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 		timing: options.timing,
 		needsModerationEvents: toml.features.moderation || toml.backup !== undefined,
 	});
-	const { auditChannelId: channelId } = config;
-	const auditChannel = channelId === undefined ? undefined : createAuditChannel({ channelId, connection, log });
-	const audit = new Audit(store, { log, announce: auditChannel?.announce, keepDays: toml.mcp.audit_days });
-	const locks = createLocks(store, log);
 	const mutex = new KeyedMutex();
+	const settings = new GuildSettings({ store, mutex, log });
+	const auditChannel = createAuditChannel({ settings, connection, log });
+	const audit = new Audit(store, { log, announce: auditChannel.announce, keepDays: toml.mcp.audit_days });
+	const locks = createLocks(store, log);
 	const calls = new PersonCalls({ record: audit.record, log });
 	const ai = createAi({ settings: toml.ai, apiKeys: config.apiKeys, log, registry });
-	const settings = new GuildSettings({ store, mutex, log });
 	const { callAs } = calls;
 	const features = createFeatures({ config, settings, connection, store, mutex, log, registry, ai, callAs });
 	const needsApproval = toml.mcp.approval !== "off";
@@ -129,7 +128,7 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 		backup: toml.backup,
 		denies: (name) => offered.denies(name) || (name === "create_role_menu" && !toml.features.moderation),
 		guilds,
-		notify: auditChannel?.notify,
+		notify: auditChannel.notify,
 	});
 	const context: BotContext = {
 		connection,
@@ -152,7 +151,8 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 	const select = selectFor(offer, context);
 	const approval = needsApproval
 		? createApproval({
-				settings: toml.mcp,
+				rules: toml.mcp,
+				settings,
 				record: audit.record,
 				hasConsole: config.mcpToken !== undefined,
 				connection,
@@ -165,7 +165,7 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 	const frontEnds = createFrontEnds({
 		...features,
 		suggest: features.suggest ?? (async () => []),
-		components: [features.components, approval?.components ?? [], auditChannel?.details(audit) ?? []].flat(),
+		components: [features.components, approval?.components ?? [], auditChannel.details(audit)].flat(),
 		callAs,
 		log,
 		prefix: config.command,
@@ -297,7 +297,7 @@ export function startBot(config: BotConfig, log: Log, options: BotOptions = {}):
 		async close() {
 			stop();
 			await listener.close(graceMs);
-			await within(auditChannelGraceMs, auditChannel?.settled());
+			await within(auditChannelGraceMs, auditChannel.settled());
 			await Promise.all(parts.map((part) => part.close?.()));
 			await connection.close();
 			await opened;

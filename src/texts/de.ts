@@ -1004,6 +1004,7 @@ export const de = {
 		"blockiert Nachrichten oder Mitglieder wegen Wörtern, und wie viele das trifft, ist nicht bekannt",
 	"destructive.direct_messages": "pausiert Direktnachrichten zwischen allen Mitgliedern",
 	"destructive.plan": "führt den Plan aus",
+	"destructive.power": "ändert, wer über den Bot entscheidet oder sieht, was er tut ({keys})",
 	"destructive.settings": "lässt den Bot Mitgliedern {names} geben",
 	"destructive.event": "beendet das Event endgültig",
 	"destructive.mentions": {
@@ -1458,6 +1459,14 @@ export const de = {
 	"setting.spam.links": "Links, die sofort Spam sind: Hosts wie example.com oder Pfade, mit allem, was darunter liegt",
 	"setting.spam.timeout": "Dauer des Timeouts, von 1m bis 28d",
 	"setting.spam.exempt_roles": "Rollen, deren Mitglieder sich wiederholen dürfen. Das Team darf es ohnehin",
+	"setting.audit.channel":
+		"Kanal für eine Zeile zu jeder Änderung durch einen Assistenten. Nur Administratoren können ihn festlegen",
+	"setting.approval.channel":
+		"Kanal, in dem Leute freigeben, was Assistenten tun wollen, wenn der Betreiber das verlangt. Nur Administratoren können ihn festlegen",
+	"setting.approval.roles":
+		"Rollen, die freigeben können und gepingt werden. Ohne: alle mit „Server verwalten“. Nur Administratoren können sie festlegen",
+	"setting.sign_in.roles":
+		"Rollen, deren Mitglieder Assistenten verbinden dürfen, neben allen mit der Berechtigung, die der Betreiber gewählt hat. Nur Administratoren können sie festlegen",
 	"setting.welcome.channel": "Kanal, in dem alle begrüßt werden, die beitreten",
 	"setting.welcome.message":
 		"Die Begrüßung. In geschweiften Klammern erwähnt user das neue Mitglied; guild und member_count sind Name und Größe des Servers",
@@ -1490,6 +1499,7 @@ export const de = {
 	"setting.on": "an",
 	"setting.off": "aus",
 	"setting.problem": "**{label}**: {message}",
+	"setting.powerless": "Das können nur Leute mit {permissions} ändern.",
 	"refusal.settings": "{problems}\nEs wurde nichts geändert.",
 	"setting.section.welcome.label": "Begrüßungen",
 	"setting.section.join_role.label": "Rolle beim Beitritt",
@@ -1511,6 +1521,13 @@ export const de = {
 	"setting.spam.links.label": "Verbotene Links",
 	"setting.spam.timeout.label": "Timeout",
 	"setting.spam.exempt_roles.label": "Ausgenommene Rollen",
+	"setting.section.audit.label": "Was Assistenten tun",
+	"setting.audit.channel.label": "Protokoll der Assistenten",
+	"setting.section.approval.label": "Freigabe",
+	"setting.approval.channel.label": "Kanal für Freigaben",
+	"setting.approval.roles.label": "Wer freigeben kann",
+	"setting.section.sign_in.label": "Assistenten verbinden",
+	"setting.sign_in.roles.label": "Wer Assistenten verbinden kann",
 	"setting.welcome.channel.label": "Kanal",
 	"setting.welcome.message.label": "Begrüßung",
 	"setting.welcome.summary.label": "Begrüßung vieler",

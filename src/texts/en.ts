@@ -955,6 +955,7 @@ export const en = {
 	"destructive.words": "blocks messages or members by words, and how many these match is not known",
 	"destructive.direct_messages": "pauses direct messages between all members",
 	"destructive.plan": "carries out the plan",
+	"destructive.power": "changes who decides about the bot, or sees what it does ({keys})",
 	"destructive.settings": "lets the bot give members {names}",
 	"destructive.event": "ends the event for good",
 	"destructive.mentions": {
@@ -1320,6 +1321,14 @@ export const en = {
 	"setting.spam.links": "Links that are spam at once: hosts, such as example.com, or paths, with what is below them",
 	"setting.spam.timeout": "Length of the timeout, from 1m to 28d",
 	"setting.spam.exempt_roles": "Roles whose members may repeat themselves. Staff may anyway",
+	"setting.audit.channel":
+		"Channel for a line about each change that an assistant makes. Only administrators can set it",
+	"setting.approval.channel":
+		"Channel in which people approve what assistants want to do, where the operator requires that. Only administrators can set it",
+	"setting.approval.roles":
+		"Roles that can approve, and are pinged. Without any, everyone with Manage Server. Only administrators can set it",
+	"setting.sign_in.roles":
+		"Roles whose members may connect assistants, besides those with the permission that the operator chose. Only administrators can set it",
 	"setting.welcome.channel": "Channel in which everybody who joins is greeted",
 	"setting.welcome.message":
 		"The greeting. In braces, user pings the newcomer; guild and member_count are the server's name and size",
@@ -1351,6 +1360,7 @@ export const en = {
 	"setting.on": "on",
 	"setting.off": "off",
 	"setting.problem": "**{label}**: {message}",
+	"setting.powerless": "Only people with {permissions} can change this.",
 	"refusal.settings": "{problems}\nNothing was changed.",
 	"setting.section.welcome.label": "Greetings",
 	"setting.section.join_role.label": "Role for those who join",
@@ -1372,6 +1382,13 @@ export const en = {
 	"setting.spam.links.label": "Forbidden links",
 	"setting.spam.timeout.label": "Timeout",
 	"setting.spam.exempt_roles.label": "Exempt roles",
+	"setting.section.audit.label": "What assistants do",
+	"setting.audit.channel.label": "Log of assistants",
+	"setting.section.approval.label": "Approval",
+	"setting.approval.channel.label": "Channel for approvals",
+	"setting.approval.roles.label": "Who can approve",
+	"setting.section.sign_in.label": "Connecting assistants",
+	"setting.sign_in.roles.label": "Who can connect assistants",
 	"setting.welcome.channel.label": "Channel",
 	"setting.welcome.message.label": "Greeting",
 	"setting.welcome.summary.label": "Greeting of many",

@@ -47,7 +47,13 @@ const otherEffects = (guild: Named, plan_hash: string | undefined): Record<strin
 	},
 	set_settings: {
 		write: [{ settings: { "welcome.message": "Hi {user}" } }],
-		destructive: [["lets the bot give members @Helpers", { settings: { "join_role.role": guild.role("Helpers") } }]],
+		destructive: [
+			["lets the bot give members @Helpers", { settings: { "join_role.role": guild.role("Helpers") } }],
+			[
+				"changes who decides about the bot, or sees what it does (audit.channel)",
+				{ settings: { "audit.channel": null } },
+			],
+		],
 	},
 	create_role_menu: {
 		write: [{ channel_id: guild.channel("general"), role_ids: [guild.role("Helpers")] }],

@@ -18,6 +18,7 @@ import { botConfig } from "../support/bot-config.ts";
 import { databaseDirectory } from "../support/database-directory.ts";
 import { freePort } from "../support/free-port.ts";
 import { createGatewayClient, gatewayToken } from "../support/gateway.ts";
+import { storeSettings } from "../support/guild-settings.ts";
 import { recordLog } from "../support/log.ts";
 import { startSimulator } from "../support/simulator.ts";
 import { startStubBackend, textResult } from "../support/stub-backend.ts";
@@ -70,13 +71,8 @@ export async function startConsoleWorld({ hasScripted = true } = {}) {
 		redirectUris: [`${origin}/oauth/callback`],
 	});
 
-	const staff = simulator.channel("The Cooks/staff").id;
 	const alpha = restartable(() =>
-		startOneBot("alpha", "The Cooks", alphaPort, {
-			approval: "destructive",
-			approval_channel: staff,
-			approval_for_root: true,
-		}),
+		startOneBot("alpha", "The Cooks", alphaPort, { approval: "destructive", approval_for_root: true }),
 	);
 	const beta = restartable(() => startOneBot("beta", "The Bakers", betaPort));
 	const gamma = startStubBackend({
@@ -134,6 +130,10 @@ export async function startConsoleWorld({ hasScripted = true } = {}) {
 	}
 
 	for (const program of [alpha, beta, gateway]) stack.use(program);
+	const dataDirectory = join(directory, "alpha");
+	await Bun.write(join(dataDirectory, ".keep"), "");
+	const settings = { "approval.channel": simulator.channel("The Cooks/staff").id };
+	await storeSettings(botConfig({ dataDirectory }), { [simulator.guild("The Cooks").id]: settings });
 	await Promise.all([alpha.start(), beta.start()]);
 	await gateway.start();
 	const running = stack.move();

@@ -36,7 +36,6 @@ export function botConfig(changes: Partial<BotConfig> = {}): BotConfig {
 		mcpToken: undefined,
 		allowedHosts: [],
 		allowedOrigins: [],
-		auditChannelId: undefined,
 		gameVerifyUrl: undefined,
 		gameVerifySecret: undefined,
 		apiKeys: {},

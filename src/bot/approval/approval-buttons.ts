@@ -1,26 +1,26 @@
-// The buttons of requests for approval. People with one of the roles in approval_roles or with Manage Server may decide.
+// The buttons of requests for approval. People with one of the roles in approval.roles or with Manage Server may decide.
 
 import {
-	type ButtonInteraction,
 	type Message,
 	MessageFlags,
 	PermissionFlagsBits,
+	type PermissionsBitField,
 	type RepliableInteraction,
 } from "discord.js";
 import { inlineText, truncate } from "../../discord/text.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { languageOf, render, type Said, said, sayIn } from "../../texts/texts.ts";
 import { noMentions } from "../messages/split-message.ts";
+import type { GuildSettings } from "../settings/guild-settings.ts";
 import type { ApprovalRow } from "../store/tables/approvals.ts";
 import type { Deciding } from "./deciding.ts";
-import type { ApprovalSettings } from "./needs-approval.ts";
 import { buttonPrefix, detailsMessage, readButtonId } from "./request-message.ts";
 import type { Requests } from "./requests.ts";
 
 const maxReplyLength = 2_000;
 
 interface ApprovalButtonsOptions {
-	settings: ApprovalSettings;
+	settings: GuildSettings;
 	requests: Pick<Requests, "retire">;
 	deciding: Pick<Deciding, "decide" | "find">;
 }
@@ -34,7 +34,12 @@ export function createApprovalButtons({ settings, requests, deciding }: Approval
 			if (!read || !interaction.isButton()) return;
 			// Discord allows 3 s to respond. Deferring first: a decision counts only if its outcome can be shown.
 			await interaction.deferReply({ flags: MessageFlags.Ephemeral });
-			const refusal = refusalFor(interaction, settings);
+			await settings.ready();
+			const { member, memberPermissions } = interaction;
+			// The roles and permissions in the interaction are current; the cache may be older.
+			const held = !member ? [] : Array.isArray(member.roles) ? member.roles : [...member.roles.cache.keys()];
+			const { "approval.roles": approvers } = settings.of(interaction.guildId ?? "");
+			const refusal = whyNotApprover(approvers, held, memberPermissions);
 			if (refusal) throw new SaidError(refusal);
 			const { user, message, locale } = interaction;
 			const { button, ...given } = read;
@@ -55,15 +60,15 @@ export function createApprovalButtons({ settings, requests, deciding }: Approval
 	};
 }
 
-function refusalFor(
-	{ member, memberPermissions }: ButtonInteraction,
-	{ approval_roles }: ApprovalSettings,
+/** `approvers`: the setting `approval.roles`. */
+export function whyNotApprover(
+	approvers: readonly string[],
+	held: readonly string[],
+	permissions: Readonly<PermissionsBitField> | null,
 ): Said | undefined {
-	// The roles and permissions in the interaction are current; the cache may be older.
-	const roles = !member ? [] : Array.isArray(member.roles) ? member.roles : [...member.roles.cache.keys()];
-	if (approval_roles)
-		return roles.some((role) => approval_roles.includes(role)) ? undefined : said("approval.roles-only");
-	return member && memberPermissions?.has(PermissionFlagsBits.ManageGuild) ? undefined : said("approval.managers-only");
+	if (approvers.length > 0)
+		return held.some((role) => approvers.includes(role)) ? undefined : said("approval.roles-only");
+	return permissions?.has(PermissionFlagsBits.ManageGuild) ? undefined : said("approval.managers-only");
 }
 
 function isAltered({ editedTimestamp, embeds, flags }: Message): boolean {

@@ -33,7 +33,7 @@ export interface ApprovalOptions extends RequestsOptions {
 export type Approval = ReturnType<typeof createApproval>;
 
 export function createApproval(options: ApprovalOptions) {
-	const { settings, select, waitMs = decisionWaitMs } = options;
+	const { rules, select, waitMs = decisionWaitMs } = options;
 	const requests = new Requests(options);
 	const deciding = createDeciding({ ...options, requests });
 	const parts = { ...options, requests, deciding };
@@ -65,7 +65,7 @@ export function createApproval(options: ApprovalOptions) {
 					: (caller.session?.clientName ?? modernClientName(request.params))) ?? "",
 			requestId: caller.requestId,
 		};
-		if (settings.approval_by === "client" && caller.elicits) return askClient.answer(request, caller, requested);
+		if (rules.approval_by === "client" && caller.elicits) return askClient.answer(request, caller, requested);
 		const result = await requestApproval(requested, caller);
 		const outcome = isErrorResult(result) ? "tool_error" : "ok";
 		return toolResponse(request.id, caller, result, outcome);
@@ -90,7 +90,7 @@ export function createApproval(options: ApprovalOptions) {
 				const { set, context } = select(caller.principal);
 				const { tool, args, refusal } = set.resolve(name, given);
 				if (refusal !== undefined) return source.call(request, caller);
-				const needs = (effect?: "destructive") => needsApproval(settings, tool, args, caller.principal, effect);
+				const needs = (effect?: "destructive") => needsApproval(rules, tool, args, caller.principal, effect);
 				const ask = () => answer(request, caller, { tool, args, context });
 				if (needs()) return ask();
 				if (!needs("destructive")) return source.call(request, caller);

@@ -22,6 +22,7 @@ import { invalidParameters } from "../../mcp/tool.ts";
 import { render, sayIn } from "../../texts/texts.ts";
 import { type ApprovalRow, selectApproval, selectUnfinishedApprovals } from "../store/tables/approvals.ts";
 import { guildsOf } from "../tool/admission.ts";
+import { whyNotApprover } from "./approval-buttons.ts";
 import { type Decider, type Deciding, type DecidingOptions, operator } from "./deciding.ts";
 import { argumentsOf, clientText, planOf, principalOf, requesterText } from "./request-message.ts";
 
@@ -65,10 +66,9 @@ export function createConsoleApprovals({
 			channel.guild.members.fetch({ user: decider.id, force: isFresh }),
 		);
 		if (!member?.permissionsIn(channel).has(PermissionFlagsBits.ViewChannel)) return false;
-		const { roles, permissions } = member;
-		return settings.approval_roles
-			? settings.approval_roles.some((role) => roles.cache.has(role))
-			: permissions.has(PermissionFlagsBits.ManageGuild);
+		await settings.ready();
+		const { "approval.roles": approvers } = settings.of(channel.guild.id);
+		return whyNotApprover(approvers, [...member.roles.cache.keys()], member.permissions) === undefined;
 	}
 
 	async function visible(decider: Decider) {

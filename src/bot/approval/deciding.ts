@@ -11,11 +11,12 @@ import type { Log } from "../../lib/log.ts";
 import { rootPrincipal } from "../../lib/principal.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
 import { type Said, said } from "../../texts/texts.ts";
+import type { GuildSettings } from "../settings/guild-settings.ts";
 import type { Store } from "../store/store.ts";
 import { type ApprovalRow, decideApproval, selectApproval } from "../store/tables/approvals.ts";
 import type { BotTool } from "../tool/context.ts";
 import { checkCall } from "./call-preview.ts";
-import { type ApprovalSettings, idOf } from "./needs-approval.ts";
+import { type ApprovalRules, idOf } from "./needs-approval.ts";
 import { type Decision, principalOf } from "./request-message.ts";
 import { textIn } from "./request-text.ts";
 import type { Answer, Requests, RequestsOptions } from "./requests.ts";
@@ -23,7 +24,8 @@ import type { Answer, Requests, RequestsOptions } from "./requests.ts";
 const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
 
 export interface DecidingOptions extends Pick<RequestsOptions, "select" | "now"> {
-	settings: ApprovalSettings;
+	rules: ApprovalRules;
+	settings: GuildSettings;
 	connection: Connection;
 	store: Pick<Store, "sql">;
 	requests: Requests;
@@ -59,7 +61,7 @@ type Reason = { why: string | Said; people?: Said | undefined };
 export type Deciding = ReturnType<typeof createDeciding>;
 
 export function createDeciding(options: DecidingOptions) {
-	const { settings, connection, requests, log, now = Date.now } = options;
+	const { rules, connection, requests, log, now = Date.now } = options;
 	const { sql } = options.store;
 
 	async function whyNotApprove(row: ApprovalRow, decider: Decider): Promise<Reason | undefined> {
@@ -87,7 +89,7 @@ export function createDeciding(options: DecidingOptions) {
 	}
 
 	function whyOwn(row: ApprovalRow, decider: Decider): Said | undefined {
-		if (settings.approval_self) return undefined;
+		if (rules.approval_self) return undefined;
 		const requester = principalOf(row);
 		if (requester?.person?.id === decider.id) return said("approval.why.own");
 		// Otherwise a client with MCP_AUTH_TOKEN could approve its own calls.

@@ -7,14 +7,14 @@ import type { TomlSettings } from "../config/settings.ts";
 import { isDryRun } from "../tool/audit.ts";
 import type { BotContext } from "../tool/context.ts";
 
-export type ApprovalSettings = Pick<
+export type ApprovalRules = Pick<
 	TomlSettings["mcp"],
-	"approval" | "approval_by" | "approval_channel" | "approval_roles" | "approval_for_root" | "approval_self"
+	"approval" | "approval_by" | "approval_for_root" | "approval_self"
 >;
 
 /** If the call has the given effect. The arguments need not be valid. */
 export function needsApproval(
-	{ approval, approval_for_root }: ApprovalSettings,
+	{ approval, approval_for_root }: ApprovalRules,
 	tool: Tool<BotContext>,
 	args: JsonObject,
 	principal: Principal | undefined,

@@ -21,6 +21,7 @@ import { errorResult, isErrorResult, type Tool, type ToolCall } from "../../mcp/
 import { SaidError } from "../../texts/said-error.ts";
 import { type Language, languageOf, render, type Said, said, type Text } from "../../texts/texts.ts";
 import { forModels, forPeople, saidIn } from "../results/result.ts";
+import type { GuildSettings } from "../settings/guild-settings.ts";
 import { Durable, type DurableOptions, NotNow } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import {
@@ -40,14 +41,14 @@ import {
 	withdrawApprovals,
 } from "../store/tables/approvals.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
-import { withPersonName } from "../tool/admission.ts";
+import { ownGuildId, withPersonName } from "../tool/admission.ts";
 import { type AuditedCall, callFacts } from "../tool/audit.ts";
 import type { BotContext } from "../tool/context.ts";
 import { redact } from "../tool/redact.ts";
 import type { Preview } from "../tool/review.ts";
 import { toolTitle } from "../tool/titles.ts";
 import { CallStopped, canonicalJson, previewCall, quiet, requireReviewable } from "./call-preview.ts";
-import { type ApprovalSettings, idOf } from "./needs-approval.ts";
+import { type ApprovalRules, idOf } from "./needs-approval.ts";
 import {
 	endedMessage,
 	namesHeading,
@@ -66,7 +67,8 @@ const keptMs = 86_400_000;
 const maxPostMs = 12_000;
 
 export interface RequestsOptions extends Pick<DurableOptions, "log" | "backOffMs"> {
-	settings: ApprovalSettings;
+	rules: ApprovalRules;
+	settings: GuildSettings;
 	connection: Connection;
 	store: Pick<Store, "sql" | "transaction">;
 	/** What the principal may call, and the context for it. */
@@ -222,7 +224,7 @@ export class Requests {
 		const channel = discord.channels.cache.get(row.channel_id);
 		if (!channel || channel.isDMBased() || !channel.isSendable())
 			throw new ToolError(
-				`The channel ${row.channel_id} (approval_channel in config.toml), in which people approve calls, does not exist or cannot hold messages.`,
+				`The channel ${row.channel_id} (approval.channel in the settings), in which people approve calls, does not exist or cannot hold messages.`,
 			);
 		const missing = missingPermissions(
 			channel.guild,
@@ -236,7 +238,7 @@ export class Requests {
 		);
 		if (missing === 0n) return channel;
 		throw new ToolError(
-			`The bot lacks ${describeBits(missing)} in ${channelName(channel)} (approval_channel in config.toml), in which people approve calls.`,
+			`The bot lacks ${describeBits(missing)} in ${channelName(channel)} (approval.channel in the settings), in which people approve calls.`,
 		);
 	}
 
@@ -269,9 +271,9 @@ export class Requests {
 	/** On failure ends the request with a ToolError: the message may exist nevertheless, and its buttons must not work. */
 	async #post(row: ApprovalRow): Promise<void> {
 		try {
-			const message = await this.#channelFor(row).send(
-				requestMessage(this.#shown(row), this.options.settings.approval_roles ?? []),
-			);
+			const channel = this.#channelFor(row);
+			const { "approval.roles": approvers } = this.options.settings.of("guildId" in channel ? channel.guildId : "");
+			const message = await channel.send(requestMessage(this.#shown(row), approvers));
 			void this.#persist(row.id, () => setApprovalMessage(this.#sql, row, message.id));
 		} catch (error) {
 			const known = error instanceof ToolError ? error : toToolError(error);
@@ -309,16 +311,17 @@ export class Requests {
 	/** An error result as JSON if impossible. RpcError for invalid arguments, or without a channel for approvals. */
 	async request(call: RequestedCall): Promise<ApprovalRow | string> {
 		const { tool, args, context } = call;
-		const { approval_channel } = this.options.settings;
-		if (approval_channel === undefined)
-			throw new RpcError(
-				errorCode.missingCapability,
-				`${tool.name} needs the approval of the person who uses this MCP client, and the client cannot ask: it does not support elicitation in the MCP revision 2026-07-28. There is no channel for approvals in Discord (approval_channel in config.toml) either. ${tool.name} was not run.`,
-				{ data: { requiredCapabilities: { elicitation: {} } } },
-			);
+		// First: who may not make the call learns nothing of the guild.
 		const preview = await previewCall(tool, args, context, call.signal);
 		if (typeof preview === "string") return preview;
-		const row = this.newRow(call, preview, { channel_id: approval_channel });
+		let channelId: string | undefined;
+		try {
+			channelId = await this.#channelIdOf(call);
+		} catch (error) {
+			return impossibleResult(tool, error);
+		}
+		if (channelId === undefined) return this.#withoutChannel(call);
+		const row = this.newRow(call, preview, { channel_id: channelId });
 		return this.hold(row.id, async () => {
 			try {
 				this.#channelFor(row);
@@ -328,11 +331,7 @@ export class Requests {
 						`${maxOpen} requests of this caller wait for approval already, and no more are possible. ${tool.name} was not run. list_approvals shows them; continue when people have decided.`,
 					);
 			} catch (error) {
-				const known = error instanceof ToolError ? error : toToolError(error);
-				if (!known) throw error;
-				return errorResult(
-					`${tool.name} needs the approval of a person, and that is not possible: ${known.message} ${tool.name} was not run.`,
-				);
+				return impossibleResult(tool, error);
 			}
 			this.options.log.info("a tool call waits for approval", {
 				approval: row.id,
@@ -353,6 +352,28 @@ export class Requests {
 				return errorResult(error.message);
 			}
 		});
+	}
+
+	/** In the guild of the call; of a call that is about no guild, in the bot's own. Rejects with StoreUnavailable. */
+	async #channelIdOf({ tool, args, context }: RequestedCall): Promise<string | undefined> {
+		const { settings } = this.options;
+		await settings.ready();
+		return settings.of(guildIdOf(tool, args, context) ?? ownGuildId(context) ?? "")["approval.channel"];
+	}
+
+	/** An error result as JSON, or an RpcError. */
+	#withoutChannel({ tool: { name } }: RequestedCall): string {
+		const how =
+			"In the guild, an administrator can set one with /settings on Discord (approval.channel). For a call that names no guild it is the guild in GUILD_ID, or the bot's only one.";
+		if (this.options.rules.approval_by === "discord")
+			return errorResult(
+				`${name} needs the approval of a person, and there is no channel for approvals in Discord. ${how} ${name} was not run.`,
+			);
+		throw new RpcError(
+			errorCode.missingCapability,
+			`${name} needs the approval of the person who uses this MCP client, and the client cannot ask: it does not support elicitation in the MCP revision 2026-07-28. There is no channel for approvals in Discord either. ${how} ${name} was not run.`,
+			{ data: { requiredCapabilities: { elicitation: {} } } },
+		);
 	}
 
 	newRow(
@@ -595,6 +616,15 @@ export class Requests {
 		this.stop();
 		return this.#work.close();
 	}
+}
+
+/** Throws internal errors. */
+function impossibleResult({ name }: Tool<BotContext>, error: unknown): string {
+	const known = error instanceof ToolError ? error : toToolError(error);
+	if (!known) throw error;
+	return errorResult(
+		`${name} needs the approval of a person, and that is not possible: ${known.message} ${name} was not run.`,
+	);
 }
 
 export function newId(): string {

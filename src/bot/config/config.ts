@@ -107,8 +107,6 @@ export function readConfig(env: Env, tools: readonly { name: string }[]) {
 		allowedHosts: settings.MCP_ALLOWED_HOSTS ?? [],
 		/** Of web pages that may send requests. */
 		allowedOrigins: settings.MCP_ALLOWED_ORIGINS ?? [],
-		/** Channel with each tool call that changes something. */
-		auditChannelId: file.settings.mcp.audit_channel,
 		gameVerifyUrl: settings.GAME_VERIFY_URL,
 		gameVerifySecret: settings.GAME_VERIFY_SECRET,
 		apiKeys,

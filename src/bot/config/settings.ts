@@ -18,17 +18,7 @@ import { logSettings } from "../../lib/log.ts";
 import { isLoopbackAddress } from "../../mcp/access.ts";
 import type { TomlValues } from "./toml.ts";
 import { listChoice, toolsetChoice } from "./tool-choice.ts";
-import {
-	channelId,
-	durationFrom,
-	flag,
-	heldRoleId,
-	permissionName,
-	roleId,
-	snowflake,
-	timezone,
-	word,
-} from "./values.ts";
+import { channelId, durationFrom, flag, permissionName, roleId, snowflake, timezone, word } from "./values.ts";
 
 // Docker does not strip quotation marks from variables.
 const discordToken = v.pipe(secret, v.regex(/^[^"'`]+$/, "expected no quotation marks; leave them out"));
@@ -175,36 +165,19 @@ export const toml = v.strictObject({
 	timezone: v.optional(timezone, "UTC"),
 	features: v.optional(v.strictObject({ game: flag(false), moderation: flag(false), chat: flag(false) }), {}),
 	mcp: v.optional(
-		v.pipe(
-			v.strictObject({
-				audit_channel: v.optional(channelId),
-				audit_days: v.optional(whole(1, 3_650), 90),
-				toolsets: v.optional(toolsetChoice),
-				list: v.optional(listChoice),
-				read_only: flag(false),
-				guilds: v.optional(v.array(snowflake)),
-				sign_in_permission: v.optional(permissionName, "MANAGE_GUILD"),
-				sign_in_roles: v.optional(v.array(heldRoleId), []),
-				approval: v.optional(v.picklist(approvalLevels), "off"),
-				approval_by: v.optional(v.picklist(["discord", "client"]), "discord"),
-				approval_channel: v.optional(channelId),
-				approval_roles: v.optional(v.array(heldRoleId)),
-				approval_for_root: flag(false),
-				approval_self: flag(false),
-				tools: v.optional(v.strictObject({ deny: v.optional(v.array(text(64)), []) }), {}),
-			}),
-			needs(
-				"approval_channel",
-				({ approval, approval_by, approval_channel }) =>
-					approval === "off" || approval_by === "client" || approval_channel !== undefined,
-				'is required while mcp.approval is not "off", unless mcp.approval_by is "client"',
-			),
-			needs(
-				"approval_roles",
-				({ approval, approval_roles }) => approval === "off" || approval_roles?.length !== 0,
-				"expected at least one role; without this key, everyone with Manage Server can approve",
-			),
-		),
+		v.strictObject({
+			audit_days: v.optional(whole(1, 3_650), 90),
+			toolsets: v.optional(toolsetChoice),
+			list: v.optional(listChoice),
+			read_only: flag(false),
+			guilds: v.optional(v.array(snowflake)),
+			sign_in_permission: v.optional(permissionName, "MANAGE_GUILD"),
+			approval: v.optional(v.picklist(approvalLevels), "off"),
+			approval_by: v.optional(v.picklist(["discord", "client"]), "discord"),
+			approval_for_root: flag(false),
+			approval_self: flag(false),
+			tools: v.optional(v.strictObject({ deny: v.optional(v.array(text(64)), []) }), {}),
+		}),
 		{},
 	),
 	backup: v.optional(

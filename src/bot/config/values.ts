@@ -15,7 +15,6 @@ export const snowflake = v.pipe(
 );
 
 export const roleId = v.pipe(snowflake, v.metadata({ refersTo: "role" }));
-export const heldRoleId = v.pipe(snowflake, v.metadata({ refersTo: "held role" }));
 export const channelId = v.pipe(snowflake, v.metadata({ refersTo: "channel" }));
 
 export const permissionName = v.pipe(

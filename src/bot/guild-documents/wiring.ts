@@ -25,7 +25,7 @@ export interface WiringOptions {
 	/** Undefined: no backups. */
 	backup: BotConfig["toml"]["backup"];
 	/** Tells the operators of a mass deletion. */
-	notify?: DeletionWatchOptions["notify"];
+	notify: DeletionWatchOptions["notify"];
 	registry?: Registry | undefined;
 }
 

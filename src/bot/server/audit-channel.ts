@@ -9,6 +9,7 @@ import { SaidError } from "../../texts/said-error.ts";
 import { languageOf, render, type Said, type Say, said, sayIn, type TextKey } from "../../texts/texts.ts";
 import { createEmbedQueue } from "../messages/embed-queue.ts";
 import { noMentions } from "../messages/split-message.ts";
+import type { GuildSettings } from "../settings/guild-settings.ts";
 import { isOnDiscord } from "../tool/admission.ts";
 import type { Audit, AuditedCall } from "../tool/audit.ts";
 import { toolTitle } from "../tool/titles.ts";
@@ -24,29 +25,30 @@ const colours: Record<AuditedCall["outcome"], number> = {
 };
 
 interface AuditChannelOptions {
-	channelId: string;
+	settings: GuildSettings;
 	connection: Connection;
 	log: Log;
 }
 
-/** `announce` queues a line for one tool call, returns at once and never throws. */
-export function createAuditChannel({ channelId, connection, log }: AuditChannelOptions) {
-	const queue = createEmbedQueue({ connection, log, setting: "mcp.audit_channel" });
-	const locale = () => {
-		const channel = connection.discord.channels.cache.get(channelId);
-		return channel && !channel.isDMBased() ? channel.guild.preferredLocale : null;
-	};
+/** Each guild has its own. Calls that are about no guild are only in the log of tool calls. */
+export function createAuditChannel({ settings, connection, log }: AuditChannelOptions) {
+	const queue = createEmbedQueue({ connection, log, setting: "audit.channel" });
+	const locale = (guildId: string) => connection.guild(guildId)?.preferredLocale ?? null;
 	return {
-		/** `id`: of its row, if it is stored. */
+		/** Queues a line, returns at once and never throws. `id`: of its row, if it is stored. */
 		announce(call: AuditedCall, id: string | undefined) {
-			if (isOnDiscord(call.principal)) return;
-			const line = () => lineFor(call, locale());
+			const { guildId = "", principal } = call;
+			const { "audit.channel": channelId } = settings.of(guildId);
+			if (isOnDiscord(principal) || channelId === undefined) return;
+			const line = () => lineFor(call, locale(guildId));
 			queue.push(channelId, line, id === undefined ? undefined : `${prefix}:${id}`);
 		},
 		/** Resolves when it was sent or has failed. */
-		notify(notice: (say: Say) => EmbedBuilder): Promise<void> {
-			queue.push(channelId, () => notice(sayIn(locale())));
-			return queue.settled();
+		async notify(guildId: string, notice: (say: Say) => EmbedBuilder): Promise<void> {
+			const { "audit.channel": channelId } = settings.of(guildId);
+			if (channelId === undefined) return;
+			queue.push(channelId, () => notice(sayIn(locale(guildId))));
+			await queue.settled();
 		},
 		settled: queue.settled,
 		/** The button "Details": for those with Manage Server, from the row of the call. */
@@ -56,9 +58,8 @@ export function createAuditChannel({ channelId, connection, log }: AuditChannelO
 				if (!interaction.memberPermissions?.has(PermissionFlagsBits.ManageGuild))
 					throw new SaidError(said("audit.not-allowed"));
 				await interaction.deferReply({ flags: MessageFlags.Ephemeral });
-				// Messages of the bot in other channels are none of this list.
-				const row = interaction.channelId === channelId ? await audit.find(id) : undefined;
-				if (!row) throw new SaidError(said("audit.gone"));
+				const row = await audit.find(id);
+				if (!row || row.guild_id !== interaction.guildId) throw new SaidError(said("audit.gone"));
 				await interaction.editReply({ embeds: [describe(row, interaction.locale)], allowedMentions: noMentions });
 			},
 		}),

@@ -6,6 +6,7 @@ import { checkSettings, didYouMean, formatIssue, unknownKey } from "../../lib/co
 import type { JsonObject } from "../../lib/json.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
+import type { Said } from "../../texts/texts.ts";
 import { Durable } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import {
@@ -32,6 +33,8 @@ export interface GuildState {
 export interface Problem {
 	key: string;
 	message: string;
+	/** For people. Default: the message. */
+	said?: Said;
 }
 
 /** JSON values; undefined: not set. */

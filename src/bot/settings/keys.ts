@@ -15,7 +15,11 @@ interface Key {
 	to?: "channel" | "role" | "given role";
 	/** What the bot needs in the channel, besides VIEW_CHANNEL and SEND_MESSAGES. */
 	needs?: readonly Permission[];
+	/** What a person must have to change it, because it gives others power. Nobody else can: no assistant, and no token. */
+	power?: readonly Permission[];
 }
+
+const administrator = ["Administrator"] as const;
 
 export const keys = {
 	"welcome.channel": { value: v.optional(channelId), to: "channel" },
@@ -43,6 +47,15 @@ export const keys = {
 	"spam.links": { value: v.optional(v.pipe(v.array(link), v.maxLength(500, expected("at most 500 links"))), []) },
 	"spam.timeout": { value: v.optional(durationFrom("1m", "28d"), "1d") },
 	"spam.exempt_roles": { value: v.optional(v.array(roleId), []), to: "role" },
+	"audit.channel": { value: v.optional(channelId), to: "channel", needs: ["EmbedLinks"], power: administrator },
+	"approval.channel": {
+		value: v.optional(channelId),
+		to: "channel",
+		needs: ["EmbedLinks", "AttachFiles"],
+		power: administrator,
+	},
+	"approval.roles": { value: v.optional(v.array(roleId), []), to: "role", power: administrator },
+	"sign_in.roles": { value: v.optional(v.array(roleId), []), to: "role", power: administrator },
 } as const satisfies Record<string, Key>;
 
 export type SettingKey = keyof typeof keys;

@@ -5,12 +5,21 @@ import type { Guild } from "discord.js";
 import * as v from "valibot";
 import { actingPerson } from "../../discord/acting-person.ts";
 import { channelName, roleName } from "../../discord/describe.ts";
-import { bitsIn, describeBits, missingForBot, requireOf } from "../../discord/permissions.ts";
+import {
+	bitsIn,
+	describeBits,
+	missingForBot,
+	type Permission,
+	permissionsOf,
+	requireOf,
+	withTitles,
+} from "../../discord/permissions.ts";
 import { requireRolesBelowPerson } from "../../discord/role-hierarchy.ts";
 import { inlineText, oneLine } from "../../discord/text.ts";
 import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
 import { CheckFailed, type Found } from "../../lib/program/check.ts";
 import { ToolError } from "../../lib/tool-error.ts";
+import { said } from "../../texts/texts.ts";
 import { thingsNamed } from "../tool/arguments/find-by-name.ts";
 import { type GuildState, InvalidSettings, type Problem, type Stored } from "./guild-settings.ts";
 import { actingPermissions, isKey, keyOf, type SettingKey, withoutEffect } from "./keys.ts";
@@ -44,9 +53,12 @@ export function withIds(guild: Guild, wanted: Stored): Stored {
 	return Object.fromEntries(replaced);
 }
 
-/** Throws InvalidSettings for channels and roles in `wanted` that the bot, or the person, cannot use. Returns warnings. */
+/**
+ * Throws InvalidSettings for what of `wanted` the person may not change, and channels and roles that the bot, or the person,
+ * cannot use. Returns warnings.
+ */
 export function requireUsable(guild: Guild, wanted: Stored): readonly Problem[] {
-	const problems: Problem[] = [];
+	const problems = Object.keys(wanted).flatMap((key) => whyPowerless(guild, key));
 	const warnings: Problem[] = [];
 	for (const reference of referencesIn(wanted)) {
 		const { key } = reference;
@@ -61,6 +73,15 @@ export function requireUsable(guild: Guild, wanted: Stored): readonly Problem[] 
 	}
 	if (problems.length > 0) throw new InvalidSettings(problems);
 	return warnings;
+}
+
+function whyPowerless(guild: Guild, key: string): readonly Problem[] {
+	const needed = bitsIn(undefined, powerOf(key));
+	const person = actingPerson(guild);
+	if (needed === 0n || (person && (needed & ~permissionsOf(person, undefined)) === 0n)) return [];
+	const permissions = describeBits(needed);
+	const message = `only a person with ${permissions} can change it: with /settings on Discord, or through an assistant that acts in their name`;
+	return [{ key, message, said: withTitles(said("setting.powerless", { permissions })) }];
 }
 
 /** A person who sets a role that the bot gives must be able to give it. */
@@ -120,12 +141,19 @@ function referencesIn(stored: Stored): Reference[] {
 	});
 }
 
-/** Roles that the bot would give because of `wanted`. */
-export function givenRoles(guild: Guild, wanted: Stored): string[] {
-	return referencesIn(wanted).flatMap(({ to, id }) => {
+function powerOf(key: string): readonly Permission[] {
+	return (isKey(key) && keyOf(key).power) || [];
+}
+
+/** Why a change to `wanted` counts as destructive. */
+export function whyDestructive(guild: Guild, wanted: Stored): string | undefined {
+	const powers = Object.keys(wanted).filter((key) => powerOf(key).length > 0);
+	if (powers.length > 0) return `changes who decides about the bot, or sees what it does (${powers.join(", ")})`;
+	const roles = referencesIn(wanted).flatMap(({ to, id }) => {
 		const role = guild.roles.cache.get(id);
 		return to === "given role" && role ? [roleName(role)] : [];
 	});
+	return roles.length > 0 ? `lets the bot give members ${roles.join(", ")}` : undefined;
 }
 
 /** For models. Undefined: not set. */

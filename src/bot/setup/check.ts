@@ -27,7 +27,7 @@ import { settingChecks } from "../settings/of-guild.ts";
 import type { StoreSettings } from "../store/settings.ts";
 import { checkStore } from "../store/store.ts";
 import { type SettingVersion, selectCurrentSettings } from "../store/tables/setting-versions.ts";
-import { checkPermissions, inviteTo, referenceChecks } from "./guild-checks.ts";
+import { approvalChecks, checkPermissions, inviteTo, referenceChecks } from "./guild-checks.ts";
 import { askPortOwner } from "./port-owner.ts";
 
 interface BotCheckOptions extends Pick<CheckOptions, "write"> {
@@ -112,6 +112,7 @@ function checksOf(
 			: [{ title: "CLIENT_ID", needs: [login], run: () => checkClientId(clientId, connection.discord) }]),
 		guild,
 		{ title: "permissions", needs: [guild], run: () => checkPermissions(guilds, toml) },
+		...approvalChecks(toml, valuesIn(stored), () => guilds).map((check) => ({ ...check, needs: [guild] })),
 		...checksOfSettings(stored, () => guilds).map((check) => ({ ...check, needs: [guild] })),
 		...referenceChecks(toml, () => guilds).map((reference) => ({ ...reference, needs: [guild] })),
 	];
@@ -131,6 +132,13 @@ async function readSettings(store: StoreSettings): Promise<readonly SettingVersi
 		if (!(error instanceof CheckFailed)) throw error;
 	});
 	return rows;
+}
+
+function valuesIn(stored: readonly SettingVersion[]) {
+	return (guildId: string) => {
+		const row = stored.find(({ guild_id }) => guild_id === guildId);
+		return read(JSON.parse(row?.settings ?? "{}")).values;
+	};
 }
 
 /** Of the guilds that the bot is in. */

@@ -15,6 +15,7 @@ import { isObject } from "../../lib/json.ts";
 import { type Check, CheckFailed, type Found } from "../../lib/program/check.ts";
 import type { BotConfig } from "../config/config.ts";
 import { toml as tomlSchema } from "../config/settings.ts";
+import type { Values } from "../settings/keys.ts";
 import { checkReference, type Reference } from "../settings/references.ts";
 import { invitePermissions, inviteUrl, neededFor } from "./invite.ts";
 
@@ -79,10 +80,7 @@ export function requireLeast(guild: Guild, toml: BotConfig["toml"]): void {
 		);
 }
 
-const alsoNeeded: Readonly<Record<string, readonly Permission[]>> = {
-	"mcp.audit_channel": ["EmbedLinks"],
-	"mcp.approval_channel": ["EmbedLinks", "AttachFiles"],
-};
+const alsoNeeded: Readonly<Record<string, readonly Permission[]>> = {};
 
 /** Without the sections of disabled features. */
 export function referencesIn(
@@ -113,6 +111,23 @@ function walk(schema: v.GenericSchema, value: unknown, path: readonly string[]):
 	if (item && Array.isArray(value)) return value.flatMap((one, index) => walk(item, one, [...path, String(index)]));
 	if (!entries || !isObject(value)) return [];
 	return Object.entries(entries).flatMap(([key, entry]) => walk(entry, value[key], [...path, key]));
+}
+
+/** One if people approve calls in Discord: each guild needs a channel for that. */
+export function approvalChecks(
+	{ mcp }: BotConfig["toml"],
+	valuesOf: (guildId: string) => Values,
+	guilds: () => readonly Guild[],
+): Check[] {
+	if (mcp.approval === "off" || mcp.approval_by === "client") return [];
+	const run = () => {
+		const without = guilds().filter(({ id }) => valuesOf(id)["approval.channel"] === undefined);
+		if (without.length === 0) return "set wherever calls need approval";
+		return {
+			warning: `calls that need approval are refused in ${without.map(guildName).join(", ")}: an administrator there has to set it with /settings on Discord`,
+		};
+	};
+	return [{ title: "approval.channel", run }];
 }
 
 /** Each must exist in one of the guilds, and the bot must be able to assign the role or write in the channel. */

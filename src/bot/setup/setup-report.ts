@@ -24,7 +24,7 @@ import { listFirst } from "../../lib/text.ts";
 import type { GuildSettings } from "../settings/guild-settings.ts";
 import { settingChecks } from "../settings/of-guild.ts";
 import type { BotTool, Self } from "../tool/context.ts";
-import { referenceChecks, requireLeast } from "./guild-checks.ts";
+import { approvalChecks, referenceChecks, requireLeast } from "./guild-checks.ts";
 import { inviteUrl } from "./invite.ts";
 
 interface SetupOptions {
@@ -89,6 +89,11 @@ function checksOf(options: SetupOptions): Check[] {
 		{ title: "rank", run: () => checkRank(guild) },
 		{ title: "Administrator roles", run: () => checkAdministratorRoles(guild) },
 		{ title: "channels", run: () => checkChannels(guild) },
+		...approvalChecks(
+			toml,
+			(id) => settings.of(id),
+			() => [guild],
+		),
 		...settingChecks(settings.state(guild.id), () => guild),
 		...(seesAllGuilds ? referenceChecks(toml, () => guilds) : []),
 	];

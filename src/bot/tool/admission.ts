@@ -12,12 +12,11 @@ import { ToolError } from "../../lib/tool-error.ts";
 import { type Effect, invalidParameters } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
-import type { TomlSettings } from "../config/settings.ts";
 import type { BotContext } from "./context.ts";
 
 const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
 
-export type Admitting = Pick<BotContext, "connection" | "guildId" | "guilds" | "principal" | "self">;
+export type Admitting = Pick<BotContext, "connection" | "guildId" | "guilds" | "principal" | "self" | "settings">;
 
 /** Whether the bot gets the guild's events, so that it knows members and what their roles allow. */
 export function isUpToDate(connection: Pick<BotContext["connection"], "state" | "isConnected">, guild: Guild): boolean {
@@ -158,11 +157,8 @@ interface Admission {
 	refusal: ToolError | undefined;
 }
 
-async function admit(
-	{ connection, principal, self }: Admitting,
-	guild: Guild,
-	effect: Effect,
-): Promise<Admission | undefined> {
+async function admit(bot: Admitting, guild: Guild, effect: Effect): Promise<Admission | undefined> {
+	const { connection, principal } = bot;
 	const person = currentPerson();
 	if (!person || !principal?.person) return { refusal: undefined };
 	if (!isUpToDate(connection, guild))
@@ -173,7 +169,7 @@ async function admit(
 	const member = await memberIn(guild, person.id, connection, effect);
 	if (!member) return undefined;
 	const { signedIn } = principal.person;
-	const noSignIn = signedIn ? whyNotSignIn(member, self.toml.mcp) : undefined;
+	const noSignIn = signedIn ? whyNotSignIn(member, bot) : undefined;
 	const limit = effect === "read" ? undefined : whyReadOnly(member);
 	const refusal = noSignIn === undefined ? limit : new ToolError(`${noSignIn} Nothing was done.`);
 	if (refusal === undefined) person.members.set(guild.id, member);
@@ -199,16 +195,17 @@ async function memberIn(
 	return member?.flags.has(GuildMemberFlags.IsGuest) ? undefined : member;
 }
 
-type SignInRule = Pick<TomlSettings["mcp"], "sign_in_permission" | "sign_in_roles">;
-
-/** As a sentence; undefined if `sign_in_permission` or one of `sign_in_roles` allows it. */
-export function whyNotSignIn(
+/** As a sentence; undefined if `sign_in_permission` or one of `sign_in.roles` allows it. */
+function whyNotSignIn(
 	{ guild, permissions, roles }: GuildMember,
-	{ sign_in_permission, sign_in_roles }: SignInRule,
+	{ self, settings }: Pick<Admitting, "self" | "settings">,
 ): string | undefined {
+	const { sign_in_permission } = self.toml.mcp;
 	const bit = bitOf(sign_in_permission) ?? PermissionFlagsBits.ManageGuild;
-	if (permissions.has(bit) || roles.cache.hasAny(...sign_in_roles)) return undefined;
-	const names = sign_in_roles.flatMap((id) => {
+	if (permissions.has(bit)) return undefined;
+	const { "sign_in.roles": signInRoles } = settings.of(guild.id);
+	if (roles.cache.hasAny(...signInRoles)) return undefined;
+	const names = signInRoles.flatMap((id) => {
 		const role = guild.roles.cache.get(id);
 		return role ? [roleName(role)] : [];
 	});
@@ -242,13 +239,13 @@ export async function guildsOf(
 	personId: string,
 	guilds: readonly Guild[] = bot.connection.guilds,
 ): Promise<PersonGuild[]> {
-	const { connection, self } = bot;
+	const { connection } = bot;
 	const touchable = guilds.filter(({ id }) => mayTouch(bot, id));
 	const all = await Promise.all(
 		touchable.map(async (guild) => {
 			const member = await memberIn(guild, personId, connection, "read");
 			if (!member) return [];
-			const signIn = whyNotSignIn(member, self.toml.mcp) === undefined;
+			const signIn = whyNotSignIn(member, bot) === undefined;
 			return [{ guild, signIn }];
 		}),
 	);

@@ -38,6 +38,7 @@ const reasons: readonly [start: string, TextKey][] = [
 	["pauses direct messages between all members$", "destructive.direct_messages"],
 	["ends the event for good$", "destructive.event"],
 	["carries out the plan$", "destructive.plan"],
+	["changes who decides about the bot, or sees what it does \\((?<keys>.+)\\)$", "destructive.power"],
 	["lets the bot give members (?<names>.+)$", "destructive.settings"],
 ];
 const forms = reasons.map(([start, key]) => ({ key, form: new RegExp(`^${start}`) }));

@@ -16,10 +16,10 @@ import { allKeys, isKey } from "../settings/keys.ts";
 import {
 	defaultOf,
 	describeValue,
-	givenRoles,
 	mentionValue,
 	problemsOf,
 	requireUsable,
+	whyDestructive,
 	withIds,
 } from "../settings/of-guild.ts";
 import { commandIdStart } from "../tool/admission.ts";
@@ -88,9 +88,9 @@ const setSettings = editTool({
 		),
 		restore_version: v.optional(integer(1, 2 ** 31, "All settings as they were in this version.")),
 	},
-	destructive({ settings = {} }, { guild }) {
-		const roles = givenRoles(guild, knownIds(guild, settings));
-		return roles.length > 0 ? `lets the bot give members ${roles.join(", ")}` : undefined;
+	async destructive({ settings: given = {}, restore_version }, { guild, settings }) {
+		const restored = restore_version !== undefined && (await settings.restoring(guild.id, restore_version));
+		return whyDestructive(guild, restored || knownIds(guild, given));
 	},
 	async plan({ settings: given, restore_version }, context) {
 		const { guild, settings } = context;
@@ -137,8 +137,9 @@ function labelOf(key: string): Text {
 	return isKey(key) ? said(`setting.${key}.label`) : key;
 }
 
-function saidProblem({ key, message }: Problem): Said {
-	return said("setting.problem", { label: labelOf(key), message: inlineText(message, 300) });
+function saidProblem(problem: Problem): Said {
+	const message = problem.said ?? inlineText(problem.message, 300);
+	return said("setting.problem", { label: labelOf(problem.key), message });
 }
 
 function saidChange({ key, before, after }: Change): Said {

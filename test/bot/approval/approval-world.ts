@@ -9,7 +9,7 @@ import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { buttonsIn } from "../../../src/simulator/world/messages/buttons.ts";
 import type { Guild, Message } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
-import { configOf, storeSettings } from "../../support/guild-settings.ts";
+import { configOf, type SettingsOfGuilds, storeSettings } from "../../support/guild-settings.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { testWith } from "../../support/test-with.ts";
@@ -30,8 +30,12 @@ export interface Answer {
 export interface ApprovalWorldOptions {
 	/** Keys of [mcp]. */
 	mcp?: (simulator: Simulator) => Record<string, unknown>;
+	/** The guild's settings `approval.*`. Default: the staff channel, and no roles. */
+	approval?: (simulator: Simulator) => { channel?: string | undefined; roles?: readonly string[] };
 	/** Other sections of config.toml, and of the guild's settings. */
 	toml?: (simulator: Simulator) => Record<string, unknown>;
+	/** Settings of other guilds. */
+	others?: (simulator: Simulator) => SettingsOfGuilds;
 	/** How long a direct call waits for a decision. */
 	waitMs?: number;
 	/** False: the bot's database cannot be reached. */
@@ -88,7 +92,8 @@ export async function startApprovalWorld(options: ApprovalWorldOptions = {}): Pr
 	const clock = { offsetMs: 0 };
 	const { toml, stored } = configOf({
 		...options.toml?.(simulator),
-		mcp: { approval: "destructive", approval_channel: channelId, ...options.mcp?.(simulator) },
+		mcp: { approval: "destructive", ...options.mcp?.(simulator) },
+		approval: { channel: channelId, ...options.approval?.(simulator) },
 	});
 	const config = botConfig({
 		discordToken: simulator.bot("alpha").token,
@@ -102,7 +107,8 @@ export async function startApprovalWorld(options: ApprovalWorldOptions = {}): Pr
 		}),
 		toml,
 	});
-	if (Object.keys(stored).length > 0) await storeSettings(config, { [guild.id]: stored });
+	if (options.hasDatabase !== false)
+		await storeSettings(config, { [guild.id]: stored, ...options.others?.(simulator) });
 	const start = async () => {
 		const bot = startBot(config, log.log, {
 			timing: quickTiming,

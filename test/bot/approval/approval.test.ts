@@ -1,6 +1,7 @@
 // Approval in Discord: which calls need it, who may decide, and that a call runs once, exactly as it was shown.
 
 import { describe, expect, test } from "bun:test";
+import { PermissionFlagsBits } from "discord.js";
 import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import { until } from "../../support/until.ts";
 import { userNamed } from "../../support/world.ts";
@@ -164,12 +165,41 @@ describe("which calls need approval", () => {
 	});
 });
 
+test.each([
+	["of the guild", { channel: undefined }, {}],
+	["of another guild", {}, { guild_id: "The Bakers" }],
+])(
+	"without a channel %s, a call is refused, and says which setting is missing",
+	async (_, approval, { guild_id }: { guild_id?: string }) => {
+		await using world = await startApprovalWorld({
+			approval: () => approval,
+			prepare({ world, bot, guild }) {
+				const alpha = world.users.get(bot("alpha").id);
+				if (alpha) world.members.add(guild("The Bakers"), alpha, { botPermissions: moderatorPermissions });
+			},
+		});
+		const { world: platform } = world.simulator;
+		const guild = guild_id === undefined ? world.guild : world.simulator.guild(guild_id);
+		const channel = platform.channels.add(guild, { name: "doomed" });
+		const args = { guild_id: guild.id, channel_id: channel.id };
+		const refused = await until("the bot has heard of the channel", async () => {
+			const answer = await world.call(key("k"), "delete_channel", args);
+			return answer.text.includes("approval") && answer;
+		});
+		expect(refused.isError).toBe(true);
+		expect(refused.text).toContain("an administrator can set one with /settings on Discord (approval.channel)");
+		expect(refused.text).toEndWith("delete_channel was not run.");
+		expect(guild.channels.has(channel.id)).toBe(true);
+		expect(world.posts()).toEqual([]);
+	},
+);
+
 describe("who may decide", () => {
 	test.each([
 		["the owner", "ada", undefined],
 		["a member without Manage Server", "mona_lisa", "Manage Server"],
 		["staff without Manage Server", "jose.garcia", "Manage Server"],
-	])("without approval_roles: %s", async (_, who, refusal) => {
+	])("without approval.roles: %s", async (_, who, refusal) => {
 		await using world = await startApprovalWorld({ prepare: openStaff });
 		await world.call(key("k"), "kick", ban(world));
 		const reply = await world.press(who, "Approve");
@@ -178,9 +208,9 @@ describe("who may decide", () => {
 		expect(world.guild.members.has(world.simulator.user("zoe").id)).toBe(refusal !== undefined);
 	});
 
-	test("with approval_roles, they are pinged, and their members decide", async () => {
+	test("with approval.roles, they are pinged, and their members decide", async () => {
 		await using world = await startApprovalWorld({
-			mcp: (simulator) => ({ approval_roles: [roleId(simulator, "Staff")] }),
+			approval: (simulator) => ({ roles: [roleId(simulator, "Staff")] }),
 		});
 		await world.call(key("k"), "kick", ban(world));
 		const [post] = world.posts();
@@ -192,7 +222,7 @@ describe("who may decide", () => {
 
 	test("who approves needs the permissions that the call needs", async () => {
 		await using world = await startApprovalWorld({
-			mcp: (simulator) => ({ approval_roles: [roleId(simulator, "Staff")] }),
+			approval: (simulator) => ({ roles: [roleId(simulator, "Staff")] }),
 		});
 		await world.call(key("k"), "ban", ban(world, "mona_lisa"));
 		const refused = await world.press("jose.garcia", "Approve");
@@ -203,27 +233,32 @@ describe("who may decide", () => {
 		expect(await world.press("jose.garcia", "Deny")).toStartWith("Denied.");
 	});
 
-	test("who approves a call in another guild is a member there, and holds its permissions there", async () => {
+	test("a call in another guild is posted there, and approved by its members with their permissions there", async () => {
 		await using world = await startApprovalWorld({
 			prepare({ world, bot, guild }) {
 				const alpha = world.users.get(bot("alpha").id);
 				if (alpha) world.members.add(guild("The Bakers"), alpha, { botPermissions: moderatorPermissions });
 			},
+			others: ({ guild, channel }) => ({
+				[guild("The Bakers").id]: { "approval.channel": channel("The Bakers/general").id },
+			}),
 		});
 		const bakers = world.simulator.guild("The Bakers");
 		const { world: platform } = world.simulator;
 		const { id } = world.simulator.channel("The Bakers/Lounge");
 		const args = { guild_id: bakers.id, channel_id: id };
 		await world.call(key("k"), "delete_channel", args);
-		expect(await world.press("ada", "Approve")).toBe(
-			"You cannot approve this call: you are not a member of The Bakers, the server in which the call acts.",
-		);
+		expect(world.posts()).toEqual([]);
+		const post = platform.messages.in(world.simulator.channel("The Bakers/general").id).at(-1);
+		const press = () => world.press("ada", "Approve", post);
 		const ada = platform.members.add(bakers, userNamed(world, "ada"));
-		expect(await world.press("ada", "Approve")).toContain("You lack Manage Channels in <#");
-		const permissions = String(1n << 4n);
-		const role = platform.roles.add(bakers, { name: "Keeper", permissions });
+		expect(await press()).toContain("Only people with Manage Server can decide");
+		const { ManageGuild, ManageChannels } = PermissionFlagsBits;
+		const role = platform.roles.add(bakers, { name: "Keeper", permissions: String(ManageGuild) });
 		platform.members.edit(bakers, ada, { roles: [role.id] });
-		await until("the bot has heard", async () => (await world.press("ada", "Approve")).includes("is done"));
+		expect(await press()).toContain("You lack Manage Channels in <#");
+		platform.roles.edit(bakers, role, { permissions: String(ManageGuild | ManageChannels) });
+		await until("the bot has heard", async () => (await press()).includes("is done"));
 		expect(bakers.channels.has(id)).toBe(false);
 	});
 

@@ -9,6 +9,7 @@ test("the operator reads in the log why requests could not be loaded", async () 
 	const { log, entries } = recordLog();
 	const sql = () => Promise.reject(new TypeError("no such column"));
 	const requests = new Requests({
+		rules: {} as never,
 		settings: {} as never,
 		connection: {} as never,
 		store: { sql, transaction: (work) => work(sql) },

@@ -402,7 +402,7 @@ describe("a client that cannot ask", () => {
 	});
 
 	test("is refused otherwise, also with the state of one that can", async () => {
-		await using world = await startWorld({ mcp: () => ({ approval_channel: undefined }) });
+		await using world = await startWorld({ approval: () => ({ channel: undefined }) });
 		const question = await ask(world);
 		const principal = key("k");
 		const answers = [readAnswer(await send(world, { principal })), await reply(world, question, { principal })];

@@ -224,8 +224,8 @@ approvalTest("callers that cannot be at the console get nothing", async (world) 
 
 test("who may sign in, but could not press the buttons in Discord, neither sees nor decides", async () => {
 	await using world = await startApprovalWorld({
-		mcp: (simulator) => ({
-			approval_roles: [
+		approval: (simulator) => ({
+			roles: [
 				simulator
 					.guild("The Cooks")
 					.roles.values()

@@ -23,16 +23,8 @@ beforeAll(async () => {
 	world = await startWorld(
 		{},
 		{
-			toml: (simulator) =>
-				v.parse(toml, {
-					bot_name: "Alpha",
-					mcp: {
-						toolsets: "all",
-						approval: "write",
-						approval_for_root: true,
-						approval_channel: simulator.channel(staffChannel).id,
-					},
-				}),
+			toml: v.parse(toml, { bot_name: "Alpha", mcp: { toolsets: "all", approval: "write", approval_for_root: true } }),
+			settings: (simulator) => ({ "approval.channel": simulator.channel(staffChannel).id }),
 		},
 	);
 	const { simulator } = world;

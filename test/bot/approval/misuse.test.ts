@@ -207,7 +207,7 @@ test.each<[string, (zoe: string) => JsonObject]>([
 
 test("who approves a lock of all channels may manage the roles of all", async () => {
 	await using world = await startApprovalWorld({
-		mcp: (simulator) => ({ approval_roles: [roleId(simulator, "Approvers")] }),
+		approval: (simulator) => ({ roles: [roleId(simulator, "Approvers")] }),
 		prepare(simulator) {
 			const { id } = addApprover(simulator, PermissionFlagsBits.ViewChannel);
 			const general = simulator.guild("The Cooks").channels.get(simulator.channel("The Cooks/general").id);

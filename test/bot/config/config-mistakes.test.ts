@@ -22,22 +22,19 @@ const inToml: [lines: string, expected: string, line?: number][] = [
 	['[mcp]\nlist = "messages"', 'mcp.list: expected a list, received "messages"; put it in brackets: ["messages"]'],
 	['[mcp.tools]\ndeny = "ban"', 'mcp.tools.deny: expected a list, received "ban"; put it in brackets: ["ban"]'],
 	// TOML's own numbers end at 64 bits, and many readers' at 53: an id has up to 64.
+	[`personality_file = ${id}`, `personality_file: expected text, received ${id}; put it in quotation marks: "${id}"`],
 	[
-		`[mcp]\naudit_channel = ${id}`,
-		`mcp.audit_channel: expected text, received ${id}; put it in quotation marks: "${id}"`,
+		"personality_file = 1234567890123456789",
+		'personality_file: expected text, received 1234567890123456789; put it in quotation marks: "1234567890123456789"',
 	],
-	[
-		"[mcp]\naudit_channel = 1234567890123456789",
-		'mcp.audit_channel: expected text, received 1234567890123456789; put it in quotation marks: "1234567890123456789"',
-	],
-	["[mcp]\naudit_channel = 18446744073709551615", 'put it in quotation marks: "18446744073709551615"'],
+	["personality_file = 18446744073709551615", 'put it in quotation marks: "18446744073709551615"'],
 	[
 		`[mcp]\nguilds = ["${id}", ${id}]`,
 		`mcp.guilds.1: expected text, received ${id}; put it in quotation marks: "${id}"`,
 	],
 	[`[mcp]\nguilds = "${id}"`, `mcp.guilds: expected a list, received "${id}"; put it in brackets: ["${id}"]`],
 	...[
-		"[mcp]\naudit_channel = general",
+		"personality_file = general",
 		"timezone = Europe/Berlin # home",
 		"command_prefix = !",
 		"personality_file = The Cook.txt",
@@ -76,8 +73,8 @@ const inToml: [lines: string, expected: string, line?: number][] = [
 	['timezone = "UTC";', "only a comment may follow a value\n"],
 	['timezone = UTC"', "put a text between two quotation marks"],
 	[
-		`[mcp]\naudit_channel = "<#${id}>"`,
-		`mcp.audit_channel: expected an id of 17 to 20 digits, received "<#${id}>"; leave out all but ${id}\n`,
+		`[mcp]\nguilds = ["<#${id}>"]`,
+		`mcp.guilds.0: expected an id of 17 to 20 digits, received "<#${id}>"; leave out all but ${id}\n`,
 	],
 	['[ai]\nopenai_api_key = "hunter2"', "ai.openai_api_key: is not a known key here; secrets belong into .env\n"],
 	['timezone = "UTC\u200b"', 'timezone: expected an IANA time zone such as "Europe/Berlin", received "UTC\\u200b"'],

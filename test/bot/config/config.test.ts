@@ -38,7 +38,6 @@ test("what is not said has its default", () => {
 		mcpToken: undefined,
 		allowedHosts: [],
 		allowedOrigins: [],
-		auditChannelId: undefined,
 		gameVerifyUrl: undefined,
 		gameVerifySecret: undefined,
 		apiKeys: {},
@@ -52,7 +51,6 @@ test("what is not said has its default", () => {
 				audit_days: 90,
 				read_only: false,
 				sign_in_permission: "MANAGE_GUILD",
-				sign_in_roles: [],
 				approval: "off",
 				approval_by: "discord",
 				approval_for_root: false,
@@ -102,7 +100,6 @@ chat = false
 verify = false
 
 [mcp]
-audit_channel = "${id}8"
 audit_days = 30
 
 [backup]
@@ -145,7 +142,6 @@ reasoning = { effort = "low" }
 		mcpToken: "a-token",
 		allowedHosts: ["bot.example"],
 		allowedOrigins: ["https://chat.example"],
-		auditChannelId: `${id}8`,
 		gameVerifyUrl: "http://game:8080",
 		gameVerifySecret: "s",
 		apiKeys: { OPENAI_API_KEY: "k1", MY_OWN_API_KEY: "k2", ANTHROPIC_API_KEY: "k3" },
@@ -197,7 +193,7 @@ timezone = "no"
 features.gmae = true
 [mcp]
 audit_days = "90"
-"audit_channel" = "12"
+"guilds" = ["12"]
 [backup]
 every = "three days"`).join("\n");
 	for (const issue of [
@@ -205,7 +201,7 @@ every = "three days"`).join("\n");
 		'note: is not a known key\n    4: note = """\n              ^',
 		"features.gmae: is not a known key; did you mean game?\n    7: features.gmae = true\n                       ^",
 		'mcp.audit_days: expected a number, received "90"; leave out the quotation marks\n    9: audit_days = "90"\n                    ^',
-		'mcp.audit_channel: expected an id of 17 to 20 digits, received "12"\n    10: "audit_channel" = "12"\n                          ^',
+		'mcp.guilds.0: expected an id of 17 to 20 digits, received "12"\n    10: "guilds" = ["12"]\n                   ^',
 		'backup.every: expected a duration such as "30m", "12h" or "3d", received "three days"\n    12: ',
 	])
 		expect(issues).toContain(issue);
@@ -228,35 +224,26 @@ alarm_window = "two minutes"`).join("\n");
 		expect(issues).toContain(issue);
 });
 
-test("approval needs a channel, unless people are asked at their client", () => {
-	const id = "123456789012345678";
-	const channel = `approval_channel = "${id}"`;
+test("approval is off, or for people on Discord or at their client", () => {
 	const mcp = (lines: string) => read({ ...files, "config.toml": `${cook}[mcp]\n${lines}\n` }).toml.mcp;
 	expect(mcp("").approval).toBe("off");
-	expect(mcp(`approval = "write"\n${channel}`)).toMatchObject({
+	expect(mcp('approval = "write"')).toMatchObject({
 		approval: "write",
 		approval_by: "discord",
-		approval_channel: id,
 		approval_for_root: false,
 		approval_self: false,
 	});
 	expect(mcp('approval = "destructive"\napproval_by = "client"')).toMatchObject({ approval_by: "client" });
-	for (const [lines, issue] of [
-		['approval = "destructive"', 'mcp.approval_channel: is required while mcp.approval is not "off"'],
-		[`approval = "write"\n${channel}\napproval_roles = []`, "mcp.approval_roles: expected at least one role"],
-		['approval = "read"', "mcp.approval: expected"],
-		['approval = "write"\napproval_channel = "#staff"', "mcp.approval_channel"],
-	] as const)
-		expect(issuesIn(`[mcp]\n${lines}`).join("\n")).toContain(issue);
+	expect(issuesIn('[mcp]\napproval = "read"').join("\n")).toContain("mcp.approval: expected");
 });
 
 test("no issue hides another: types, sections, the personality and ids without quotation marks", () => {
 	const issues = issuesIn(
-		'command_prefix = 3\npersonality_file = "no.txt"\n[features]\ngame = true\n[mcp]\naudit_channel = 123456789012345678',
+		'command_prefix = 3\npersonality_file = "no.txt"\n[features]\ngame = true\n[mcp]\nguilds = [123456789012345678]',
 	);
 	expect(issues.map((issue) => issue.split("\n")[0])).toEqual([
 		'config.toml: command_prefix: expected text, received 3; put it in quotation marks: "3"',
-		'config.toml: mcp.audit_channel: expected text, received 123456789012345678; put it in quotation marks: "123456789012345678"',
+		'config.toml: mcp.guilds.0: expected text, received 123456789012345678; put it in quotation marks: "123456789012345678"',
 		"config.toml: features.game: is on, and there is no section [game]",
 		expect.stringContaining("personality_file: "),
 	]);
@@ -317,7 +304,7 @@ test("a GUILD_ID that tools may not touch is an issue", () => {
 test("a value that begins your- counts as unset, in .env and in config.toml", () => {
 	const unset = read({
 		".env": `${tokenLine}GUILD_ID=your-guild-id\nMCP_AUTH_TOKEN=your-shared-token\n`,
-		"config.toml": `${cook}timezone = "your-time-zone"\n[mcp]\naudit_channel = "your-channel"\n`,
+		"config.toml": `${cook}timezone = "your-time-zone"\npersonality_file = "your-file"\n`,
 	});
 	expect({ ...unset, directory: "", dataDirectory: "" }).toEqual({ ...read(files), directory: "", dataDirectory: "" });
 });

@@ -59,7 +59,7 @@ async function startWatch(setup: Setup = {}) {
 				connection,
 				backups,
 				store,
-				async notify(notice) {
+				async notify(_, notice) {
 					await setup.beforeNotice?.();
 					notices.push(notice(sayIn(setup.locale)).data.description ?? "");
 				},

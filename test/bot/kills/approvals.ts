@@ -21,18 +21,19 @@ type State = ApprovalRow["state"];
 type Call = (answer?: JsonObject) => Promise<RpcResponse>;
 
 const settings = ({ simulator }: World) => ({
-	mcp: { approval: "destructive", approval_by: "client", approval_channel: simulator.channel(staffChannel).id },
+	mcp: { approval: "destructive", approval_by: "client" },
+	approval: { channel: simulator.channel(staffChannel).id },
 });
 
 /** The approvals of one life, and `ban` behind them. */
-function guarded({ simulator, guild }: World, { config, connection, store, mutex, log }: FeatureOptions) {
+function guarded({ simulator, guild }: World, { config, connection, store, settings, mutex, log }: FeatureOptions) {
 	const none = {} as never;
 	const self = { name: "Alpha", toml: config.toml, tools: [], listed: [], beyond: [], store };
-	const unused = { audit: { recent: async () => [] }, locks: none, settings: none, guildDocuments: none, people: none };
+	const unused = { audit: { recent: async () => [] }, locks: none, settings, guildDocuments: none, people: none };
 	const context: BotContext = { ...unused, connection, guildId: guild.id, mutex, self, log, principal: undefined };
 	const set = toolSet([ban]);
 	const select = (principal: BotContext["principal"]) => ({ set, context: { ...context, principal } });
-	const given = { settings: config.toml.mcp, connection, store, log, select };
+	const given = { rules: config.toml.mcp, settings, connection, store, log, select };
 	const approval = createApproval({ ...given, record() {}, backOffMs: [5, 20] });
 	const source = approval.guard(toolSource(select));
 	const args = { name: "ban", arguments: { user_ids: [simulator.user("zoe").id] } };

@@ -489,7 +489,7 @@ function backupsOf({ simulator, guild, clock, person }: World) {
 			pictures: createPictures({ store, downloads: connection.pictures }),
 			timing: { now: () => clock.now, startDelayMs: 0, spacingMs: 0, maxSleepMs: 50, backOffMs, shutdownGraceMs: 1 },
 		});
-		const notify: DeletionWatchOptions["notify"] = async (notice) =>
+		const notify: DeletionWatchOptions["notify"] = async (_, notice) =>
 			void notices.push(notice(sayIn("en")).data.description ?? "");
 		const settings = { deletions: 3, windowMs: 60_000 };
 		return featureOf(backups, new DeletionWatch({ ...given, settings, backups, notify, backOffMs }));

@@ -29,7 +29,7 @@ async function startQueue() {
 	await connection.open();
 	const { id } = simulator.channel("The Cooks/staff");
 	await until("the channel is known", () => connection.discord.channels.cache.has(id));
-	const queue = createEmbedQueue({ connection, log, setting: "mcp.audit_channel" });
+	const queue = createEmbedQueue({ connection, log, setting: "audit.channel" });
 	const owned = stack.move();
 	return {
 		simulator,

@@ -9,6 +9,7 @@ import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
 import type { BotConfig } from "../../../src/bot/config/config.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
+import type { Stored } from "../../../src/bot/settings/guild-settings.ts";
 import type { BotTool } from "../../../src/bot/tool/context.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
 import { encodePrincipal, principalHeader } from "../../../src/lib/principal.ts";
@@ -18,6 +19,7 @@ import { buttonsIn } from "../../../src/simulator/world/messages/buttons.ts";
 import type { Message } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { modernRequest, rawTool, token } from "../../support/both-servers.ts";
+import { storeSettings } from "../../support/guild-settings.ts";
 import { recordLog } from "../../support/log.ts";
 import { parseMetrics, sampleOf } from "../../support/prometheus.ts";
 import { startSimulator } from "../../support/simulator.ts";
@@ -63,26 +65,24 @@ function readAnswer(body: string): Answer {
 /** The bot "alpha", connected, with its guild, its log and its place in a database. */
 async function startAudited(
 	place?: Place,
-	configure: (simulator: Simulator) => Partial<BotConfig> = () => ({}),
-	botTools?: readonly BotTool[],
+	settings?: (simulator: Simulator) => Stored,
+	{ tools, ...more }: Partial<BotConfig> & { tools?: readonly BotTool[] } = {},
 ) {
 	const simulator = await startSimulator();
 	const guild = simulator.guild("The Cooks");
 	const recorded = recordLog("debug");
-	const bot = startBot(
-		botConfig({
-			mcpToken: token,
-			discordToken: simulator.bot("alpha").token,
-			discordApiUrl: simulator.api,
-			guildId: guild.id,
-			databaseUrl: place?.settings.databaseUrl,
-			dbSchema: place?.settings.schema,
-			dataDirectory: place?.settings.directory ?? mkdtempSync(join(directory, "bot-")),
-			...configure(simulator),
-		}),
-		recorded.log,
-		{ tools: botTools, timing: quickTiming, requestsPerSecond: 1_000_000 },
-	);
+	const config = botConfig({
+		mcpToken: token,
+		discordToken: simulator.bot("alpha").token,
+		discordApiUrl: simulator.api,
+		guildId: guild.id,
+		databaseUrl: place?.settings.databaseUrl,
+		dbSchema: place?.settings.schema,
+		dataDirectory: place?.settings.directory ?? mkdtempSync(join(directory, "bot-")),
+		...more,
+	});
+	if (settings) await storeSettings(config, { [guild.id]: settings(simulator) });
+	const bot = startBot(config, recorded.log, { tools, timing: quickTiming, requestsPerSecond: 1_000_000 });
 	const headers = { Authorization: `Bearer ${token}` };
 	const get = async (path: string) => {
 		const response = await fetch(new URL(path, bot.url), { headers });
@@ -185,7 +185,7 @@ function withSecret(schema: JsonSchema, secret: string): unknown {
 onBoth((databases, kind) => {
 	test("a call becomes a row with time, request id, client, tool, guild, arguments and outcome", async () => {
 		const place = await databases.place();
-		await using audited = await startAudited(place, undefined, [...tools, broken]);
+		await using audited = await startAudited(place, undefined, { tools: [...tools, broken] });
 		const { call, simulator, guild, general } = audited;
 		const guild_id = guild.id;
 		const claude = await audited.openSession("Claude");
@@ -269,7 +269,7 @@ onBoth((databases, kind) => {
 	test("texts in arguments of any tool reach neither database nor log nor /status nor audit channel", async () => {
 		const place = await databases.place();
 		await using audited = await startAudited(place, (simulator) => ({
-			auditChannelId: simulator.channel("The Cooks/staff").id,
+			"audit.channel": simulator.channel("The Cooks/staff").id,
 		}));
 		const { call, simulator, general, recorded } = audited;
 		const secrets = {
@@ -331,10 +331,9 @@ onBoth((databases, kind) => {
 
 	test("a moderator's command is on record, but not in the audit channel", async () => {
 		const place = await databases.place();
-		await using audited = await startAudited(place, (simulator) => ({
-			...inStaff(simulator),
+		await using audited = await startAudited(place, inStaff, {
 			toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true } }),
-		}));
+		});
 		const { simulator } = audited;
 		const asked = await simulator.user("ada").run("The Cooks/general", "slowmode", { interval: "10s" });
 		await asked.reply();
@@ -575,7 +574,7 @@ function messagesIn(simulator: Simulator): readonly Message[] {
 	return simulator.world.messages.in(id);
 }
 
-const inStaff = (simulator: Simulator) => ({ auditChannelId: simulator.channel("The Cooks/staff").id });
+const inStaff = (simulator: Simulator) => ({ "audit.channel": simulator.channel("The Cooks/staff").id });
 const staffMessages = ({ simulator }: Audited) => `POST /channels/${simulator.channel("The Cooks/staff").id}/messages`;
 
 /** The lines, once there are `count`. */
@@ -696,8 +695,8 @@ test("the audit channel pings nobody, whatever the client's name", async () => {
 
 describe("the details of a call in the audit channel", () => {
 	/** A bot that has posted one call, of a client with a name. */
-	async function startTold(place?: Place, configure: (simulator: Simulator) => Partial<BotConfig> = () => ({})) {
-		const audited = await startAudited(place, (simulator) => ({ ...inStaff(simulator), ...configure(simulator) }));
+	async function startTold(settings = inStaff) {
+		const audited = await startAudited(undefined, settings);
 		const session = await audited.openSession("Claude");
 		await audited.call("send_message", { channel_id: audited.general, content: "hi" }, session);
 		await postedLines(audited, 1);
@@ -730,7 +729,7 @@ describe("the details of a call in the audit channel", () => {
 
 	test("name the key of a call without its hash, as the line does", async () => {
 		const mcpToken = "a-token-of-enough-length";
-		await using audited = await startAudited(undefined, (simulator) => ({ ...inStaff(simulator), mcpToken }));
+		await using audited = await startAudited(undefined, inStaff, { mcpToken });
 		const principal = { id: "key:Night shift:3fa2", name: "Night shift", access: "all" as const };
 		const headers = { Authorization: `Bearer ${mcpToken}`, [principalHeader]: encodePrincipal(principal) };
 		await audited.call("send_message", { channel_id: audited.general, content: "hi" }, headers);
@@ -745,9 +744,9 @@ describe("the details of a call in the audit channel", () => {
 	});
 
 	test("are in the language of the person, and the line in that of the server", async () => {
-		const { audited, message } = await startTold(undefined, (simulator) => {
+		const { audited, message } = await startTold((simulator) => {
 			simulator.guild("The Cooks").preferred_locale = "de";
-			return {};
+			return inStaff(simulator);
 		});
 		await using _ = audited;
 		expect(linesIn(audited.simulator)[0]?.text).toMatch(
@@ -792,7 +791,7 @@ test.each<[string, (simulator: Simulator) => string]>([
 		},
 	],
 ])("an audit channel that %s logs a warning, and no call fails", async (_, channel) => {
-	await using audited = await startAudited(undefined, (simulator) => ({ auditChannelId: channel(simulator) }));
+	await using audited = await startAudited(undefined, (simulator) => ({ "audit.channel": channel(simulator) }));
 	const { call, general, recorded } = audited;
 	for (let number = 1; number <= 3; number++) {
 		const sent = await call("send_message", { channel_id: general, content: "a" });

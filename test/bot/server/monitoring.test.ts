@@ -5,6 +5,7 @@ import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
 import type { BotConfig } from "../../../src/bot/config/config.ts";
 import { toml as tomlSchema } from "../../../src/bot/config/settings.ts";
+import type { Stored } from "../../../src/bot/settings/guild-settings.ts";
 import type { BotTool } from "../../../src/bot/tool/context.ts";
 import { version } from "../../../src/lib/program/program.ts";
 import { RpcError } from "../../../src/mcp/json-rpc.ts";
@@ -12,6 +13,7 @@ import { errorResult, textResult } from "../../../src/mcp/tool.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { botConfig, withoutLogin } from "../../support/bot-config.ts";
 import { rawTool } from "../../support/both-servers.ts";
+import { storeSettings } from "../../support/guild-settings.ts";
 import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { parseMetrics, sampleOf } from "../../support/prometheus.ts";
@@ -73,10 +75,16 @@ function startTestBot(config: Partial<BotConfig> = {}, tools?: readonly BotTool[
 }
 
 /** A bot connected to a simulator of its own. */
-async function startConnectedBot(configFor: (simulator: Simulator) => Partial<BotConfig> = () => ({})) {
+async function startConnectedBot(
+	configFor: (simulator: Simulator) => Partial<BotConfig> = () => ({}),
+	settings?: (simulator: Simulator) => Stored,
+) {
 	const simulator = await startSimulator();
 	const guild = simulator.guild("The Cooks");
+	const { dataDirectory } = botConfig();
+	if (settings) await storeSettings(botConfig({ dataDirectory }), { [guild.id]: settings(simulator) });
 	const alpha = startTestBot({
+		dataDirectory,
 		...configFor(simulator),
 		discordToken: simulator.bot("alpha").token,
 		discordApiUrl: simulator.api,
@@ -513,10 +521,10 @@ test.concurrent("neither log nor metrics nor /status contain tokens, arguments o
 
 test.concurrent("a bot with backups shows them in /status, and posts a notice of a mass deletion in the audit channel", async () => {
 	const toml = v.parse(tomlSchema, { bot_name: "Alpha", backup: { alarm_deletions: 3 } });
-	await using alpha = await startConnectedBot((simulator) => ({
-		toml,
-		auditChannelId: simulator.channel("The Cooks/staff").id,
-	}));
+	await using alpha = await startConnectedBot(
+		() => ({ toml }),
+		(simulator) => ({ "audit.channel": simulator.channel("The Cooks/staff").id }),
+	);
 	const { simulator, guild } = alpha;
 	const { world } = simulator;
 	expect<object>(await alpha.status()).toMatchObject({

@@ -4,7 +4,9 @@ import { expect, test } from "bun:test";
 import { createRights } from "../../../src/bot/server/rights.ts";
 import type { Admitting } from "../../../src/bot/tool/admission.ts";
 import type { Caller } from "../../../src/mcp/server.ts";
+import { settingsOf } from "../../support/guild-settings.ts";
 
+const settings = await settingsOf();
 const person = "100000000000000001";
 const principal = { id: "key:k", name: "k", access: "all" as const, person: { id: person, name: "", signedIn: false } };
 
@@ -23,6 +25,7 @@ async function rightsWith(...guilds: ReturnType<typeof guild>[]) {
 		guilds: new Set(["1", "2"]),
 		principal,
 		self: { toml: { mcp: { sign_in_permission: "MANAGE_GUILD" } } },
+		settings,
 		connection: { state: { connected: true }, guilds, hasAllMembers: () => true },
 	};
 	const rights = createRights(() => context as unknown as Admitting);
@@ -47,6 +50,7 @@ async function rightsOf(guilds: readonly { id: string }[], connected: readonly {
 		guilds: undefined,
 		principal,
 		self: { toml: { mcp: { sign_in_permission: "MANAGE_GUILD" } } },
+		settings,
 		connection: {
 			state: { connected: connected.length === guilds.length },
 			guilds,

@@ -32,12 +32,9 @@ async function startFixture(options: SimulatorOptions = {}) {
 	};
 	const general = simulator.channel("The Cooks/general").channel as GuildChannel;
 	const staff = simulator.channel("The Cooks/staff").channel as GuildChannel;
-	const toml = {
-		bot_name: "Alpha",
-		features: { moderation: true } as Record<string, boolean>,
-		mcp: { audit_channel: staff.id },
-	};
+	const toml = { bot_name: "Alpha", features: { moderation: true } as Record<string, boolean>, mcp: {} };
 	const settings: Record<string, unknown> = {
+		"audit.channel": staff.id,
 		"moderation.log_channel": staff.id,
 		"auto_role.from_role": role("Newcomer").id,
 		"auto_role.to_role": role("Regular").id,
@@ -131,7 +128,7 @@ fixtureTest("when all is well, every check passes and names what it found", asyn
 			`✓ CLIENT_ID: ${bot(simulator)}`,
 			`✓ guild: The Cooks (ID: ${guild.id})`,
 			"✓ permissions: all that its tools and features need",
-			`✓ mcp.audit_channel: #staff (ID: ${staff.id})`,
+			`✓ audit.channel: #staff (ID: ${staff.id})`,
 			`✓ auto_role.from_role: ${roleLine("Newcomer")}`,
 			`✓ auto_role.to_role: ${roleLine("Regular")}`,
 			`✓ join_role.role: ${roleLine("Newcomer")}`,
@@ -174,7 +171,7 @@ fixtureTest("a bot without a token passes with a warning", async (fixture) => {
 });
 
 fixtureTest("approval that no call can need passes with a warning", async (fixture) => {
-	const mcp = { approval: "write", approval_channel: fixture.general.id, approval_for_root: false };
+	const mcp = { approval: "write", approval_for_root: false };
 	Object.assign(fixture.toml.mcp, mcp);
 	const warnings = async () => {
 		const config = { ...fixture.config(), mcpToken: undefined };
@@ -295,7 +292,7 @@ const rows: Row[] = [
 					communication_disabled_until: new Date(Date.now() + 3_600_000).toISOString(),
 				});
 		},
-		crosses: () => [/^permissions: the bot is timed out in The Cooks/, / the bot lacks /],
+		crosses: () => [/^permissions: the bot is timed out in The Cooks/],
 	},
 	{
 		what: "a role does not exist",
@@ -370,8 +367,10 @@ const rows: Row[] = [
 	{
 		what: "the channels of both logs take no embeds",
 		change: (fixture) => forbid(fixture, fixture.staff, "EmbedLinks"),
-		crosses: () => [/^mcp\.audit_channel: the bot lacks EMBED_LINKS in #staff/],
-		warns: () => [/^moderation\.log_channel: the bot lacks EMBED_LINKS in #staff/],
+		warns: () => [
+			/^audit\.channel: the bot lacks EMBED_LINKS in #staff/,
+			/^moderation\.log_channel: the bot lacks EMBED_LINKS in #staff/,
+		],
 	},
 	{
 		what: "everyone can see the channel for reports",
@@ -403,22 +402,23 @@ const rows: Row[] = [
 	{
 		what: "the channel for approval takes no files",
 		change(fixture) {
-			Object.assign(fixture.toml.mcp, { approval: "write", approval_channel: fixture.general.id });
+			fixture.settings["approval.channel"] = fixture.general.id;
 			forbid(fixture, fixture.general, "AttachFiles");
 		},
-		crosses: () => [/^mcp\.approval_channel: the bot lacks ATTACH_FILES in #general/],
+		warns: () => [/^approval\.channel: the bot lacks ATTACH_FILES in #general/],
 	},
 	{
 		what: "a role that may approve does not exist",
 		change(fixture) {
-			Object.assign(fixture.toml.mcp, {
-				approval: "write",
-				approval_channel: fixture.general.id,
-				// The bot need not be able to give these roles.
-				approval_roles: [alphaRole(fixture).id, "123456789012345678"],
-			});
+			// The bot need not be able to give these roles.
+			fixture.settings["approval.roles"] = [alphaRole(fixture).id, "123456789012345678"];
 		},
-		crosses: () => [/^mcp\.approval_roles\.1: there is no role 123456789012345678 in /],
+		warns: () => [/^approval\.roles: there is no role 123456789012345678 in /],
+	},
+	{
+		what: "people have no channel to approve in",
+		change: (fixture) => Object.assign(fixture.toml.mcp, { approval: "write", approval_for_root: true }),
+		warns: () => [/^approval\.channel: calls that need approval are refused in The Cooks /],
 	},
 ];
 
@@ -489,7 +489,7 @@ fixtureTest("roles and channels of a feature that is off are not checked", async
 	Object.assign(toml, { game: { restricted_role: nobody } });
 	const { passed, lines } = await fixture.check();
 	expect(lines.join("\n")).not.toContain("game");
-	expect(lines.join("\n")).toContain("✓ mcp.audit_channel: ");
+	expect(lines.join("\n")).toContain("✓ audit.channel: ");
 	expect(passed).toBe(true);
 });
 

@@ -11,6 +11,7 @@ import type { Role } from "../../../src/simulator/world/state/entities.ts";
 import { SaidError } from "../../../src/texts/said-error.ts";
 import { render } from "../../../src/texts/texts.ts";
 import { openConnection, startConnection } from "../../support/connection.ts";
+import { settingsOf } from "../../support/guild-settings.ts";
 import type { McpCaller } from "../../support/mcp.ts";
 import { until } from "../../support/until.ts";
 import { channelNamed, memberNamed, roleNamed, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
@@ -459,10 +460,11 @@ test("while the member cache is incomplete, Discord is asked who is a member", a
 	// Discord sends the ids of guilds first, and each guild after them.
 	await until("it has its guild", () => connection.guilds[0]?.available === true);
 	const { mcp } = v.parse(toml, { bot_name: "Alpha" });
+	const settings = await settingsOf();
 	const incomplete = { guilds: connection.guilds, hasAllMembers: () => false };
 	const guildsOfUser = async (id: string) => {
 		simulator.requests.clear();
-		const found = await guildsOf({ connection: incomplete, self: { toml: { mcp } } } as never, id);
+		const found = await guildsOf({ connection: incomplete, self: { toml: { mcp } }, settings } as never, id);
 		const asked = simulator.requests.list().map(({ path }) => path);
 		return { names: found.map(({ guild }) => guild.name), asked: asked.length };
 	};

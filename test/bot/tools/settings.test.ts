@@ -182,6 +182,40 @@ describe("in a person's name", () => {
 			expect((await mcp.call(tool, args)).text).toContain("MANAGE_GUILD");
 	});
 
+	test.each(["audit.channel", "approval.channel", "approval.roles", "sign_in.roles"])(
+		"%s takes Administrator, and nobody else changes it",
+		async (key) => {
+			await using scene = await startScene();
+			const { world, set } = scene;
+			const isRoles = key.endsWith("roles");
+			const first = isRoles ? ["@Staff"] : "#general";
+			const owner = asPerson(scene, "ada");
+			const call = async (mcp: typeof owner, args: Record<string, unknown>) =>
+				(await mcp.call("set_settings", args)).text;
+			expect(await call(owner, { settings: { [key]: first } })).toContain(`${key}: `);
+			expect(await call(owner, { settings: { [key]: null } })).toContain("→ ");
+			const { roles, members } = world.simulator.world;
+			const manager = roles.add(world.guild, { name: "Manager", permissions: String(PermissionFlagsBits.ManageGuild) });
+			const zoe = memberNamed(world, "zoe");
+			members.edit(world.guild, zoe, { roles: [...zoe.roles, manager.id] });
+			await world.heard();
+			const refusal = `${key}: only a person with ADMINISTRATOR can change it`;
+			const person = asPerson(scene, "zoe");
+			for (const args of [
+				{ settings: { [key]: first } },
+				{ settings: { [key]: first }, dry_run: true },
+				{ restore_version: 1 },
+			]) {
+				// The holder of the token is nobody in particular.
+				expect((await world.call("set_settings", args)).text).toContain(refusal);
+				expect(await call(person, args)).toContain(refusal);
+			}
+			// Other settings of the same call are not stored either.
+			expect((await set({ [key]: first, "welcome.ai": false })).isError).toBe(true);
+			expect(await scene.get({ query: "welcome.ai" })).toContain("true (default)");
+		},
+	);
+
 	sceneTest("a role must rank below the person, and a channel must be visible to them", async (scene) => {
 		const { world } = scene;
 		const { roles, members, channels } = world.simulator.world;

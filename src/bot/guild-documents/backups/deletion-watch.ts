@@ -27,7 +27,7 @@ export interface DeletionWatchOptions extends Pick<DurableOptions, "log" | "back
 	backups: Pick<Backups, "keepBefore">;
 	store: Pick<Store, "sql">;
 	/** Resolves when it was sent or sending failed. Undefined without a channel for operators. */
-	notify: ((notice: (say: Say) => EmbedBuilder) => Promise<void>) | undefined;
+	notify(guildId: string, notice: (say: Say) => EmbedBuilder): Promise<void>;
 	registry?: Registry | undefined;
 	/** Milliseconds. */
 	monotonicNow?: () => number;
@@ -224,13 +224,14 @@ export class DeletionWatch {
 	async #tellAtOnce(alarm: Alarm, backup: Said): Promise<void> {
 		if (alarm.isNoticed) return;
 		alarm.isNoticed = true;
-		await this.options.notify?.(noticeOf(alarm.guild.name, alarm.reason, backup));
+		await this.options.notify(alarm.guild.id, noticeOf(alarm.guild.name, alarm.reason, backup));
 	}
 
 	async #tell(row: GuildBackupRow): Promise<void> {
 		const { guild_id, guild_name, made_at, kept_reason } = row;
 		const backup = { number: String(row.number), when: `<t:${Math.floor(made_at / 1000)}:f>`, guild: guild_id };
-		await this.options.notify?.(noticeOf(guild_name, kept_reason ?? "", said("audit.deletion.kept", backup)));
+		const notice = noticeOf(guild_name, kept_reason ?? "", said("audit.deletion.kept", backup));
+		await this.options.notify(guild_id, notice);
 		await setNoticed(this.#sql, row);
 	}
 

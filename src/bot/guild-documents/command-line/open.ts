@@ -67,6 +67,7 @@ export async function openGuildDocuments(
 		guilds,
 		mutex: new KeyedMutex(),
 		backup: undefined,
+		async notify() {},
 	});
 	stack.defer(() => guildDocuments.close());
 	const handle = createDocumentRequests({

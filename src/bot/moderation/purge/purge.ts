@@ -122,11 +122,10 @@ type PurgeOptions = Pick<FeatureOptions, "config" | "settings" | "callAs" | "log
 
 export function createPurge(options: PurgeOptions) {
 	const nuke = createNuke(options);
-	const { mcp } = options.config.toml;
+	const recordKeys = ["moderation.log_channel", "moderation.reports", "audit.channel", "approval.channel"] as const;
 	const recordChannels = (guildId: string) => {
-		const { "moderation.log_channel": log, "moderation.reports": reports } = options.settings.of(guildId);
-		const named = [log, reports, mcp.audit_channel, mcp.approval_channel];
-		return new Set(named.filter((id) => id !== undefined));
+		const values = options.settings.of(guildId);
+		return new Set(recordKeys.flatMap((key) => values[key] ?? []));
 	};
 	return {
 		tools: [purgeTool({ recordChannels })],

@@ -12,16 +12,15 @@ import type { GuildSettings } from "../../settings/guild-settings.ts";
 export type ReservedRoles = (guildId: string) => ReadonlyMap<string, string>;
 
 /** The roles that cannot be in a role menu because a setting of the bot refers to them. */
-export function reservedRoles({ game, mcp }: BotConfig["toml"], settings: Pick<GuildSettings, "of">): ReservedRoles {
+export function reservedRoles({ game }: BotConfig["toml"], settings: Pick<GuildSettings, "of">): ReservedRoles {
 	const operators: [string, readonly string[] | undefined][] = [
-		["mcp.approval_roles", mcp.approval_roles],
-		["mcp.sign_in_roles", mcp.sign_in_roles],
 		["game.staff_roles", game?.staff_roles],
 		["game.restricted_role", game?.restricted_role === undefined ? [] : [game.restricted_role]],
 	];
 	return (guildId) => {
-		const exempt = settings.of(guildId)["spam.exempt_roles"];
-		const all = [...operators, ["spam.exempt_roles", exempt] as const];
+		const values = settings.of(guildId);
+		const keys = ["approval.roles", "sign_in.roles", "spam.exempt_roles"] as const;
+		const all = [...operators, ...keys.map((key) => [key, values[key]] as const)];
 		return new Map(all.flatMap(([name, ids = []]) => ids.map((id) => [id, name] as const)));
 	};
 }

@@ -104,10 +104,10 @@ export async function startCases(setup: CasesSetup = {}) {
 		guildId: guild.id,
 		mutex,
 		audit: { recent: async () => [] },
-		self: { toml: { mcp: { sign_in_permission: "MODERATE_MEMBERS", sign_in_roles: [] } } } as never,
+		self: { toml: { mcp: { sign_in_permission: "MODERATE_MEMBERS" } } } as never,
+		settings: feature.settings,
 		// These tools use none of these.
 		locks: {} as never,
-		settings: {} as never,
 		guildDocuments: {} as never,
 		people: {} as never,
 		principal: undefined,

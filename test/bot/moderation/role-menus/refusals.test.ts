@@ -221,12 +221,8 @@ test("a role that approves calls is refused in a new menu, and at the press of a
 	await using world = await startWorld(
 		{},
 		{
-			toml: (simulator) =>
-				v.parse(toml, {
-					bot_name: "Alpha",
-					mcp: { toolsets: "all", approval_roles: [roleIn(simulator, "Regular").id] },
-					features: { moderation: true },
-				}),
+			toml: v.parse(toml, { bot_name: "Alpha", mcp: { toolsets: "all" }, features: { moderation: true } }),
+			settings: (simulator) => ({ "approval.roles": [roleIn(simulator, "Regular").id] }),
 		},
 	);
 	const { simulator, guild } = world;
@@ -234,7 +230,7 @@ test("a role that approves calls is refused in a new menu, and at the press of a
 	const channel = channelNamed(world, "general");
 	const { text, isError } = await world.call("create_role_menu", { channel_id: channel.id, role_ids: [id] });
 	expect(isError).toBe(true);
-	expect(text).toContain("is in the setting mcp.approval_roles of this bot");
+	expect(text).toContain("is in the setting approval.roles of this bot");
 	const entry = { roleId: id, label: "Regular", isNamed: true };
 	const rules = { max: undefined, requires: undefined };
 	const [row] = menuComponents("buttons", [entry], rules, sayIn("en"));
@@ -245,7 +241,7 @@ test("a role that approves calls is refused in a new menu, and at the press of a
 		components: [{ ...row, id: 1, components: buttons }] as never,
 	});
 	const pressed = await simulator.user("liwei").press(menu, "Regular");
-	expect((await pressed.reply()).content).toStartWith(`The role <@&${id}> is in the setting mcp.approval_roles`);
+	expect((await pressed.reply()).content).toStartWith(`The role <@&${id}> is in the setting approval.roles`);
 	expect(guild.members.get(simulator.user("liwei").id)?.roles).toEqual([]);
 });
 
@@ -253,13 +249,17 @@ test("roles with rights or a restriction in the configuration or the guild's set
 	const one = (last: number) => `12345678901234567${last}`;
 	const config = v.parse(toml, {
 		bot_name: "Alpha",
-		mcp: { sign_in_roles: [one(1)], approval_roles: [one(2)] },
 		game: { restricted_role: one(4), chargeback: true, staff_roles: [one(5)], staff_channel: one(9) },
 	});
-	const reserved = reservedRoles(config, await settingsOf({ here: { "spam.exempt_roles": [one(3)] } }));
+	const reserved = reservedRoles(
+		config,
+		await settingsOf({
+			here: { "sign_in.roles": [one(1)], "approval.roles": [one(2)], "spam.exempt_roles": [one(3)] },
+		}),
+	);
 	expect(Object.fromEntries(reserved("here"))).toEqual({
-		[one(1)]: "mcp.sign_in_roles",
-		[one(2)]: "mcp.approval_roles",
+		[one(1)]: "sign_in.roles",
+		[one(2)]: "approval.roles",
 		[one(3)]: "spam.exempt_roles",
 		[one(4)]: "game.restricted_role",
 		[one(5)]: "game.staff_roles",
