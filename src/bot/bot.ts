@@ -20,6 +20,7 @@ import type { Part } from "./commands/feature.ts";
 import { createFrontEnds } from "./commands/front-ends.ts";
 import { type BotConfig, hasIdleApproval, idleApproval, withoutToken } from "./config/config.ts";
 import { createFeatures, knownCommands } from "./features/index.ts";
+import { createSettingsForm } from "./features/settings-form.ts";
 import { createDocumentRequests } from "./guild-documents/command-line/requests.ts";
 import { wireGuildDocuments } from "./guild-documents/wiring.ts";
 import { createPeople } from "./people/people.ts";
@@ -329,8 +330,11 @@ function createMcpServer({ config, log, off, select, approval, audit, prompts }:
 		methods: {
 			[rightsMethod]: createRights((principal) => select(principal).context),
 			...approval?.methods,
-			// Without a token, anyone could send this request.
-			...(mcpToken && { [consoleMethods.auditedCall]: createAuditedCall(audit) }),
+			// Without a token, anyone could send these requests.
+			...(mcpToken && {
+				[consoleMethods.auditedCall]: createAuditedCall(audit),
+				[consoleMethods.settings]: createSettingsForm(select),
+			}),
 		},
 		log,
 	});

@@ -6,6 +6,7 @@ import { oneLine } from "../../discord/text.ts";
 import { sayIn } from "../../texts/texts.ts";
 import { fillPlaceholders } from "../config/placeholders.ts";
 import { splitMessage } from "../messages/split-message.ts";
+import type { SettingKey, Values } from "../settings/keys.ts";
 import { withoutLinks } from "./ai-links.ts";
 
 /** At most one Discord message. Placeholders in the inserted values, such as a guild's name, are not replaced. */
@@ -21,6 +22,20 @@ export function fixedGreeting(guild: Guild, userId: string, message: string | un
 	return message === undefined
 		? sayIn(guild.preferredLocale)("welcome.greeting", { user })
 		: fillTemplate(message, guild, { user });
+}
+
+export function summaryOf(guild: Guild, count: number, summary: string | undefined): string {
+	return summary === undefined
+		? sayIn(guild.preferredLocale)("welcome.summary", { count })
+		: fillTemplate(summary, guild, { count: String(count) });
+}
+
+/** What newcomers would read, by key. */
+export function greetingPreviews(guild: Guild, values: Values): Partial<Record<SettingKey, string>> {
+	return {
+		"welcome.message": fixedGreeting(guild, "0", values["welcome.message"]).replaceAll("<@0>", "@newcomer"),
+		"welcome.summary": summaryOf(guild, 12, values["welcome.summary"]),
+	};
 }
 
 const maxLength = 400;

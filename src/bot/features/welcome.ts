@@ -9,9 +9,8 @@ import { toToolError } from "../../discord/rest/errors.ts";
 import { inBackground } from "../../discord/rest/rest.ts";
 import { SlidingWindow } from "../../lib/sliding-window.ts";
 import { raceSignal, within } from "../../lib/wait.ts";
-import { sayIn } from "../../texts/texts.ts";
 import { type Feature, type FeatureOptions, Pending } from "../commands/feature.ts";
-import { fillTemplate, fixedGreeting, greetingFrom, greetingRequest } from "./greeting.ts";
+import { fixedGreeting, greetingFrom, greetingRequest, summaryOf } from "./greeting.ts";
 
 export interface WelcomeTiming {
 	/** Newcomers per time window who are greeted one by one. All others are greeted together in one message. */
@@ -193,12 +192,6 @@ async function askAi(
 			log.error("could not generate a welcome message with AI: internal error", { error });
 		return undefined;
 	}
-}
-
-function summaryOf(guild: Guild, count: number, summary: string | undefined): string {
-	return summary === undefined
-		? sayIn(guild.preferredLocale)("welcome.summary", { count })
-		: fillTemplate(summary, guild, { count: String(count) });
 }
 
 async function post(guild: Guild, channel: string, content: string, newcomer?: string): Promise<void> {

@@ -11,6 +11,7 @@ import { Deadlines } from "../../lib/signal.ts";
 import { quoted } from "../../lib/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { raceSignal, within } from "../../lib/wait.ts";
+import { consoleMethods } from "../../mcp/console.ts";
 import { errorCode, RpcError, type RpcRequest, type RpcResponse } from "../../mcp/json-rpc.ts";
 import { modernClientName } from "../../mcp/modern.ts";
 import { rightsMethod } from "../../mcp/rights.ts";
@@ -173,7 +174,7 @@ export function loginGate(login: Promise<unknown>, { maxWaitMs, startMs }: Start
 }
 
 function needsDiscord({ method, params: { name } }: RpcRequest, requestId: string | undefined): boolean {
-	if (method === rightsMethod) return true;
+	if (method === rightsMethod || method === consoleMethods.settings) return true;
 	// A gateway that refreshes its list of guilds sends no request id and repeats the request soon. Its tools/list must
 	// not wait for the login.
 	const isRefresh = name === "list_guilds" && requestId === undefined;

@@ -5,7 +5,9 @@ import * as v from "valibot";
 import { time } from "../../discord/describe.ts";
 import { permitStoring } from "../../discord/rest/rest.ts";
 import { inlineText } from "../../discord/text.ts";
+import { rootPrincipal } from "../../lib/principal.ts";
 import { ToolError } from "../../lib/tool-error.ts";
+import { consoleClient } from "../../mcp/console.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
@@ -27,7 +29,7 @@ import { flag, guild_id, integer, text } from "../tool/arguments/arguments.ts";
 import type { BotTool, ToolContext } from "../tool/context.ts";
 import { editTool, readTool } from "../tool/define.ts";
 
-const manages = { permissions: [{ permission: "ManageGuild", inGuild: true }] } as const;
+export const manages = { permissions: [{ permission: "ManageGuild", inGuild: true }] } as const;
 
 const getSettings = readTool({
 	name: "get_settings",
@@ -87,16 +89,22 @@ const setSettings = editTool({
 			),
 		),
 		restore_version: v.optional(integer(1, 2 ** 31, "All settings as they were in this version.")),
+		if_version: v.optional(integer(0, 2 ** 31, "Only if this is the version.")),
 	},
 	async destructive({ settings: given = {}, restore_version }, { guild, settings }) {
 		const restored = restore_version !== undefined && (await settings.restoring(guild.id, restore_version));
 		return whyDestructive(guild, restored || knownIds(guild, given));
 	},
-	async plan({ settings: given, restore_version }, context) {
+	async plan({ settings: given, restore_version, if_version }, context) {
 		const { guild, settings } = context;
 		if ((given === undefined) === (restore_version === undefined))
 			throw invalidParameters(["settings, restore_version: expected one of the two"]);
 		await settings.ready();
+		const { version } = settings.state(guild.id);
+		if (if_version !== undefined && if_version !== version)
+			throw new ToolError(
+				`Somebody changed the settings meanwhile: they are version ${version} now. Nothing was done.`,
+			);
 		const wanted =
 			restore_version === undefined
 				? orRefuse(() => withIds(guild, given ?? {}))
@@ -153,9 +161,11 @@ function saidChange({ key, before, after }: Change): Said {
 }
 
 function authorOf({ principal }: Pick<ToolContext, "principal">): Author {
+	const { id = "", name, client, person } = principal ?? {};
+	const isConsole = id.startsWith("console:") || (id === rootPrincipal.id && client === consoleClient);
 	// A command's principal is called like the command.
-	const door = principal?.id.startsWith(commandIdStart) ? principal.name : "set_settings";
-	return { userId: principal?.person?.id ?? null, door };
+	const door = name !== undefined && id.startsWith(commandIdStart) ? name : isConsole ? "console" : "set_settings";
+	return { userId: person?.id ?? null, door };
 }
 
 /** Runs before the arguments are checked. */

@@ -59,7 +59,7 @@ export function createConsole(options: ConsoleOptions): Console {
 	const keys = createKeyRoutes({ store, instances, log, now });
 	const grants = createGrantRoutes({ store, log, now });
 	const tools = createReadingTools(options);
-	const bots = createBotRoutes({ backends: options.backends, state, recent: options.recent });
+	const bots = createBotRoutes({ ...options, state });
 
 	const routes: Readonly<Record<string, Route>> = {
 		"POST sign-out": (_, { session }) => {
@@ -75,6 +75,8 @@ export function createConsole(options: ConsoleOptions): Console {
 		"GET calls/": bots.call,
 		"GET approvals": bots.approvals,
 		"POST approvals/decide": bots.decide,
+		"POST settings": bots.settings,
+		"POST settings/submit": bots.submit,
 		"GET clients": (request, { session }) => jsonResponse(describeEndpoint(request, session, options)),
 		"GET tools": tools.list,
 		"POST tools/call": tools.call,

@@ -1,7 +1,9 @@
 // Trying tools in the console: only tools that read, and with the rights of the viewer.
 
 import { isObject, type JsonObject, parseJson } from "../../lib/json.ts";
+import type { Principal } from "../../lib/principal.ts";
 import type { Signal } from "../../lib/signal.ts";
+import { pendingApproval } from "../../mcp/approval.ts";
 import { parseMessage, RpcError } from "../../mcp/json-rpc.ts";
 import type { Calls } from "../calls/calls.ts";
 import type { RecentCalls } from "../calls/recent-calls.ts";
@@ -17,7 +19,9 @@ export interface ReadingToolsOptions {
 }
 
 /** Only tools that read. */
-export function createReadingTools({ offers, calls, recent }: ReadingToolsOptions) {
+export function createReadingTools(options: ReadingToolsOptions) {
+	const { offers } = options;
+
 	async function listFor({ reader }: Viewer) {
 		const { catalog, views } = await offers.see(reader);
 		const all = views.map(({ name }) => name);
@@ -36,31 +40,6 @@ export function createReadingTools({ offers, calls, recent }: ReadingToolsOption
 			}));
 	}
 
-	async function run(viewer: Viewer, params: { name: string; arguments: JsonObject }, signal: Signal) {
-		const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
-		const request = parseMessage(JSON.stringify(message));
-		if (request.kind !== "request") throw new Error("not a request");
-		const response = await calls.call(request, {
-			// With this the response is JSON text.
-			modern: true,
-			session: undefined,
-			signal,
-			notify: undefined,
-			principal: viewer.reader,
-			elicits: false,
-			requestId: undefined,
-		});
-		if (response.kind !== "text") throw new Error("not a text");
-		const { result, error } = Object(parseJson(response.text)) as JsonObject;
-		const known = recent.of(viewer.reader);
-		return {
-			id: known?.id ?? null,
-			outcome: known?.outcome ?? response.outcome,
-			isError: response.outcome !== "ok",
-			text: isObject(error) ? String(error.message) : textOf(result),
-		};
-	}
-
 	return {
 		async list(_: Request, viewer: Viewer): Promise<Response> {
 			return jsonResponse({ tools: await listFor(viewer) });
@@ -72,14 +51,46 @@ export function createReadingTools({ offers, calls, recent }: ReadingToolsOption
 			const tools = await listFor(viewer);
 			if (!tools.some((tool) => tool.name === name))
 				throw new ConsoleError("not_found", "No read-only tool has this name.");
-			try {
-				const params = { name, arguments: args };
-				return jsonResponse(await run(viewer, params, request.signal));
-			} catch (error) {
-				if (error instanceof RpcError) throw new ConsoleError("invalid", error.message);
-				throw error;
-			}
+			const params = { name, arguments: args };
+			return jsonResponse(await callTool(options, viewer.reader, params, request.signal));
 		},
+	};
+}
+
+/** `principal`: an object of this request alone. Rejects with a ConsoleError for an invalid call. */
+export async function callTool(
+	{ calls, recent }: Pick<ReadingToolsOptions, "calls" | "recent">,
+	principal: Principal,
+	params: { name: string; arguments: JsonObject },
+	signal: Signal,
+) {
+	const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+	const request = parseMessage(JSON.stringify(message));
+	if (request.kind !== "request") throw new Error("not a request");
+	const caller = {
+		// With this the response is JSON text.
+		modern: true,
+		session: undefined,
+		signal,
+		notify: undefined,
+		principal,
+		elicits: false,
+		requestId: undefined,
+	};
+	const response = await calls.call(request, caller).catch((error) => {
+		if (error instanceof RpcError) throw new ConsoleError("invalid", error.message);
+		throw error;
+	});
+	if (response.kind !== "text") throw new Error("not a text");
+	const answer = Object(parseJson(response.text)) as JsonObject;
+	const { result, error } = answer;
+	const known = recent.of(principal);
+	return {
+		id: known?.id ?? null,
+		outcome: known?.outcome ?? response.outcome,
+		isError: response.outcome !== "ok",
+		isWaiting: pendingApproval(answer) !== undefined,
+		text: isObject(error) ? String(error.message) : textOf(result),
 	};
 }
 

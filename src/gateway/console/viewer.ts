@@ -2,27 +2,32 @@
 // to them.
 
 import { type Principal, rootPrincipal } from "../../lib/principal.ts";
+import { consoleClient } from "../../mcp/console.ts";
 import type { Session } from "./sessions.ts";
-
-const clientName = "Guildhall console";
 
 export interface Viewer {
 	session: Session;
 	/** May only read. Undefined for the holder of MCP_AUTH_TOKEN, who has no limits. */
 	person: (Principal & { person: { id: string } }) | undefined;
-	/** Principal of calls from the console: may only read. */
+	/** Principals of calls from the console. */
 	reader: Principal;
+	/** Of the calls with which a form is submitted. */
+	writer: Principal;
 }
 
 export function viewerOf(session: Session): Viewer {
-	const { person } = session;
-	if (!person) return { session, person: undefined, reader: { ...rootPrincipal, client: clientName, access: "read" } };
-	const principal = {
-		id: `console:${person.id}`,
-		name: clientName,
-		client: clientName,
-		person: { ...person, signedIn: true },
+	const { person: signedIn } = session;
+	const client = consoleClient;
+	if (!signedIn) {
+		const writer = { ...rootPrincipal, client };
+		return { session, person: undefined, reader: { ...writer, access: "read" }, writer };
+	}
+	const person = {
+		id: `console:${signedIn.id}`,
+		name: client,
+		client,
+		person: { ...signedIn, signedIn: true },
 		access: "read" as const,
 	};
-	return { session, person: principal, reader: principal };
+	return { session, person, reader: person, writer: { ...person, access: "all" } };
 }

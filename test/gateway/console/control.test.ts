@@ -57,6 +57,8 @@ async function startWorld({ hasStore = true } = {}) {
 					}),
 				),
 			list_things: ({ id }) => textResult(id, "one\ntwo"),
+			"guildhall/settings": ({ id }) => result(id, JSON.stringify({ version: 7, calls: { change: "act" } })),
+			act: ({ id }) => textResult(id, "acted"),
 		},
 	});
 	const clock = { now: Date.parse("2026-03-01T12:00:00Z") };
@@ -220,7 +222,13 @@ worldTest("tools that read can be tried, and no others", async (world) => {
 	]);
 	const call = (name: string, args: unknown = {}) => client.post("tools/call", { name, arguments: args });
 	const tried = await call("list_things", { guild_id: guild });
-	expect(tried.body).toEqual({ id: expect.any(String), outcome: "ok", isError: false, text: "one\ntwo" });
+	expect(tried.body).toEqual({
+		id: expect.any(String),
+		outcome: "ok",
+		isError: false,
+		isWaiting: false,
+		text: "one\ntwo",
+	});
 	// As the operator, but with the access to read.
 	expect(principalOf(world.bot.received("list_things")[0] as never)).toEqual({
 		id: "root",
@@ -319,4 +327,50 @@ worldTest("a decision that is none is refused before a bot is asked", async (wor
 	}
 	const unknown = { ...valid, instance: "beta" };
 	expect((await client.post("approvals/decide", unknown)).status).toBe(404);
+});
+
+worldTest("a form is submitted by the tool that the bot names, in the person's name", async (world) => {
+	const client = await world.person();
+	const place = { instance: "alpha", guild_id: guild };
+	const shown = await client.post("settings", { ...place, values: { "a.b": 1 } });
+	expect([shown.status, shown.body]).toMatchObject([200, { version: 7 }]);
+	const [asked] = world.bot.received("guildhall/settings");
+	expect(JSON.parse(asked?.body ?? "").params).toEqual({ guild_id: guild, values: { "a.b": 1 } });
+	const sent = await client.post("settings/submit", { ...place, call: "change", arguments: { a: 1 } });
+	expect(sent.body).toMatchObject({ isError: false, isWaiting: false, text: "acted" });
+	const [called] = world.bot.received("act");
+	expect(JSON.parse(called?.body ?? "").params.arguments).toEqual({ a: 1, guild_id: guild });
+	expect(called && principalOf(called)).toMatchObject({ id: `console:${hanna.id}`, access: "all", person: hanna });
+	const wrong: [object, number][] = [
+		[{ call: "act" }, 404],
+		[{ call: "constructor" }, 404],
+		[{ call: "change", instance: "beta" }, 404],
+		[{ call: 1 }, 400],
+	];
+	for (const [given, status] of wrong)
+		expect([given, (await client.post("settings/submit", { ...place, arguments: {}, ...given })).status]).toEqual([
+			given,
+			status,
+		]);
+	const forged = { "X-Guildhall-Csrf": "other" };
+	expect((await client.post("settings/submit", { ...place, call: "change", arguments: {} }, forged)).status).toBe(403);
+	expect((await (await world.person(ada)).post("settings", place)).status).toBe(404);
+	expect(world.bot.received("act")).toHaveLength(1);
+});
+
+worldTest("a bot that offers no settings, or refuses to show them, says why", async (world) => {
+	const client = await world.root();
+	const place = { instance: "alpha", guild_id: guild };
+	const answers = [
+		[-32601, "Method not found", "alpha: it offers no settings"],
+		[-32603, "You lack Manage Server.", "alpha: You lack Manage Server."],
+	] as const;
+	for (const [code, message, shown] of answers) {
+		world.bot.on["guildhall/settings"] = ({ id }) =>
+			Response.json({ jsonrpc: "2.0", id: JSON.parse(id), error: { code, message } });
+		const { status, body } = await client.post("settings", place);
+		expect([status, body.error?.message]).toEqual([503, shown]);
+	}
+	expect((await client.post("settings/submit", { ...place, call: "change", arguments: {} })).status).toBe(503);
+	expect(world.bot.received("act")).toEqual([]);
 });

@@ -1,0 +1,151 @@
+// Answers the request guildhall/settings, with which the gateway's console shows the settings of a guild as a form.
+
+import { ChannelType, type Guild } from "discord.js";
+import * as v from "valibot";
+import { channelLabel, roleLabel } from "../../discord/describe.ts";
+import { visibleChannels } from "../../discord/visible-channels.ts";
+import type { Principal } from "../../lib/principal.ts";
+import { consoleMethods, type SettingField, type SettingRevision, type SettingsForm } from "../../mcp/console.ts";
+import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
+import { methodNotFound, type OtherMethod, type Selection } from "../../mcp/server.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
+import { sayIn, type TextKey } from "../../texts/texts.ts";
+import { type GuildSettings, InvalidSettings, read, type Stored } from "../settings/guild-settings.ts";
+import { allKeys, choicesOf, kindOf, type SettingKey, sectionOf, sections } from "../settings/keys.ts";
+import { defaultOf, problemsOf, requireUsable } from "../settings/of-guild.ts";
+import { guild_id } from "../tool/arguments/arguments.ts";
+import type { BotContext } from "../tool/context.ts";
+import { readTool } from "../tool/define.ts";
+import { manages } from "../tools/settings.ts";
+import { greetingPreviews } from "./greeting.ts";
+
+const calls = { change: "set_settings", menu: "create_role_menu" };
+
+const say = sayIn("en");
+
+/** Not in the list of tools: for its checks of what a person may see. */
+const form = readTool({
+	name: consoleMethods.settings,
+	toolset: "guild",
+	title: "",
+	description: "",
+	person: manages,
+	input: { guild_id, values: v.optional(v.record(v.string(), v.unknown())), history: v.optional(v.boolean(), false) },
+	async run({ values, history }, { guild, settings }) {
+		if (history) return JSON.stringify({ revisions: await revisionsOf(guild, settings) });
+		await settings.ready();
+		return JSON.stringify({
+			...checked(guild, settings, values ?? {}),
+			...(!values && { sections: sectionsOf(settings.state(guild.id).stored), lists: listsOf(guild) }),
+		});
+	},
+});
+
+/** A person has to be able to change what the form shows. */
+export function createSettingsForm(select: (principal: Principal | undefined) => Selection<BotContext>): OtherMethod {
+	return async (params, { principal, signal }) => {
+		if (principal && !principal.person?.signedIn) throw methodNotFound(consoleMethods.settings);
+		if (typeof params.guild_id !== "string") throw invalidParameters(["guild_id: expected an id"]);
+		const { set, context } = select(principal);
+		const { refusal } = set.resolve(calls.change, {});
+		if (refusal !== undefined) throw new RpcError(errorCode.internal, refusal);
+		const { content, isError } = JSON.parse(await form.call(params, context, { signal, reportProgress() {} }));
+		const { text } = content[0];
+		if (isError) throw new RpcError(errorCode.internal, text);
+		const allowed = Object.entries(calls).filter(([, name]) => isAllowed(set, name));
+		return JSON.stringify({ ...JSON.parse(text), calls: Object.fromEntries(allowed) });
+	};
+}
+
+function isAllowed(set: Selection<BotContext>["set"], name: string): boolean {
+	try {
+		return set.resolve(name, {}).refusal === undefined;
+	} catch (error) {
+		// The feature is off.
+		if (error instanceof RpcError) return false;
+		throw error;
+	}
+}
+
+/** What the settings would be with `wanted`. */
+function checked(guild: Guild, settings: GuildSettings, wanted: Stored): Omit<SettingsForm, "calls"> {
+	const { version, stored } = settings.state(guild.id);
+	const problems = [() => settings.changes(guild.id, wanted), () => requireUsable(guild, wanted)].flatMap((check) => {
+		try {
+			check();
+			return [];
+		} catch (error) {
+			if (error instanceof InvalidSettings) return error.problems;
+			throw error;
+		}
+	});
+	const wrong = new Set(problems.map(({ key }) => key));
+	const kept = Object.entries({ ...stored, ...wanted }).filter(([key, value]) => value !== null && !wrong.has(key));
+	const draft = Object.fromEntries(kept);
+	const state = { stored: draft, ...read(draft) };
+	return { version, problems, warnings: problemsOf(guild, state), previews: greetingPreviews(guild, state.values) };
+}
+
+function sectionsOf(stored: Stored) {
+	return sections.map((name) => ({
+		title: say(`setting.section.${name}.label` as TextKey as "settings.title"),
+		fields: allKeys.filter((key) => sectionOf(key) === name).map((key) => fieldOf(key, stored[key])),
+	}));
+}
+
+function fieldOf(key: SettingKey, value: unknown): SettingField {
+	return {
+		key,
+		label: say(`setting.${key}.label`),
+		help: say(`setting.${key}`),
+		...inputOf(key),
+		value: value ?? null,
+		default: defaultOf(key) ?? null,
+	};
+}
+
+function inputOf(key: SettingKey): Pick<SettingField, "kind" | "list"> {
+	const kind = kindOf(key);
+	switch (kind) {
+		case "choices":
+			return { kind: "many", list: key };
+		case "channel":
+		case "role":
+			return { kind: "one", list: kind };
+		case "channels":
+		case "roles":
+			return { kind: "many", list: kind.slice(0, -1) };
+		default:
+			return { kind };
+	}
+}
+
+function listsOf(guild: Guild): SettingsForm["lists"] {
+	const { GuildText, GuildAnnouncement } = ChannelType;
+	const channels = [...visibleChannels(guild).values()].filter(
+		({ type }) => type === GuildText || type === GuildAnnouncement,
+	);
+	const roles = [...guild.roles.cache.values()].filter(({ id }) => id !== guild.id);
+	return {
+		channel: channels
+			.map((channel) => ({ id: channel.id, name: channelLabel(channel) }))
+			.sort((a, b) => a.name.localeCompare(b.name)),
+		role: roles.sort((a, b) => b.comparePositionTo(a)).map((role) => ({ id: role.id, name: roleLabel(role) })),
+		...Object.fromEntries(
+			allKeys
+				.filter((key) => kindOf(key) === "choices")
+				.map((key) => [key, choicesOf(key).map((name) => ({ id: name, name }))]),
+		),
+	};
+}
+
+async function revisionsOf(guild: Guild, settings: GuildSettings): Promise<SettingRevision[]> {
+	const all = await settings.history(guild.id);
+	return all.map(({ version, changed_at, changed_by, door, changes }) => ({
+		version,
+		at: Number(changed_at),
+		by: changed_by === null ? null : (guild.members.cache.get(changed_by)?.displayName ?? `user ${changed_by}`),
+		door,
+		changes,
+	}));
+}
