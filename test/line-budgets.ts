@@ -22,7 +22,7 @@ const budgets: Record<string, number> = {
 	"bot/settings": 713,
 	"bot/store": 3033,
 	"bot/tool": 3850,
-	"bot/tools": 11_716,
+	"bot/tools": 11_721,
 	ai: 850,
 	build: 350,
 	demo: 540,

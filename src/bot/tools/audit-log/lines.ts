@@ -12,7 +12,7 @@ import {
 import { channelLabel, time } from "../../../discord/describe.ts";
 import { isObfuscated } from "../../../discord/obfuscation.ts";
 import { officialName } from "../../../discord/permissions.ts";
-import { fieldLine, lengthOf, oneField, truncate } from "../../../discord/text.ts";
+import { fieldLine, jobReasonStart, lengthOf, oneField, truncate } from "../../../discord/text.ts";
 import { canSeeThread, isHidden, visibleChannel } from "../../../discord/visible-channels.ts";
 import { changesOf, describeChanges, type NameOf } from "./changes.ts";
 
@@ -83,6 +83,11 @@ function named(name: string | null | undefined, id: string): string {
 
 const maxGapMs = 10 * 60_000;
 
+/** Without the step of a job, which is in each of its requests. */
+function reasonOf({ reason = "" }: APIAuditLogEntry): string {
+	return reason.startsWith(jobReasonStart) ? reason.replace(/ \d+\.\d+(?=:|$)/, "") : reason;
+}
+
 /** One line: the same user did the same to one or several objects. */
 interface Group {
 	entries: APIAuditLogEntry[];
@@ -100,7 +105,7 @@ export function auditLogLines(
 	const open = new Map<string, Group>();
 	for (const entry of entries) {
 		const place = placeOf(entry, nameOf);
-		const key = JSON.stringify([...[entry.user_id, entry.action_type, entry.reason, place]]);
+		const key = JSON.stringify([...[entry.user_id, entry.action_type, reasonOf(entry), place]]);
 		const before = open.get(key);
 		const last = before?.entries.at(-1);
 		const isNear = last && timeOf(last) - timeOf(entry) <= maxGapMs;
@@ -180,7 +185,7 @@ function groupLine({ entries, targets, place }: Group, actor: string, undone: nu
 		names.length > 0 ? `${what.trimEnd()}${all.length > 1 ? ":" : ""} ${names.join(", ")}` : what,
 		place,
 		isShared && first,
-		newest.reason && `reason: ${oneField(newest.reason)}`,
+		newest.reason && `reason: ${oneField(reasonOf(newest))}`,
 		undone > 0 && (undone === entries.length ? "undone" : `undone: ${undone} of ${entries.length}`),
 	);
 }
