@@ -6,11 +6,11 @@ import { Glob } from "bun";
 
 /** Maximum lines of the .ts and .js files of each folder, below src. "bot/." is what stands at the bot's root. */
 const budgets: Record<string, number> = {
-	"bot/.": 428,
+	"bot/.": 429,
 	"bot/approval": 2092,
-	"bot/commands": 2790,
+	"bot/commands": 2841,
 	"bot/config": 1017,
-	"bot/features": 2902,
+	"bot/features": 2925,
 	"bot/game": 1740,
 	"bot/guild-documents": 5054,
 	"bot/messages": 2785,
@@ -19,14 +19,14 @@ const budgets: Record<string, number> = {
 	"bot/results": 170,
 	"bot/server": 726,
 	"bot/setup": 1301,
-	"bot/settings": 713,
+	"bot/settings": 783,
 	"bot/store": 3033,
-	"bot/tool": 3850,
-	"bot/tools": 11_721,
+	"bot/tool": 3857,
+	"bot/tools": 11_747,
 	ai: 850,
 	build: 350,
 	demo: 540,
-	discord: 6770,
+	discord: 6774,
 	gateway: 10_373,
 	"guild-document": 5327,
 	guildhall: 60,
@@ -36,7 +36,7 @@ const budgets: Record<string, number> = {
 	pages: 5296,
 	simulator: 16_400,
 	// Nearly all of it is the two language files.
-	texts: 3112,
+	texts: 3168,
 	up: 1862,
 };
 

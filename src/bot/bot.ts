@@ -168,6 +168,7 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 		suggest: features.suggest ?? (async () => []),
 		components: [features.components, approval?.components ?? [], auditChannel.details(audit)].flat(),
 		callAs,
+		settings,
 		log,
 		prefix: config.command,
 		scope: toml.commands,

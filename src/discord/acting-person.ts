@@ -24,6 +24,8 @@ export class ActingPerson {
 	constructor(
 		readonly id: string,
 		readonly isOnDiscord = false,
+		/** What they may in the running call beside their permissions on Discord. */
+		readonly granted: (member: GuildMember) => bigint = () => 0n,
 	) {}
 }
 

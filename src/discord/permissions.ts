@@ -121,10 +121,11 @@ export const everything = ~0n;
 
 /**
  * Without a channel, guild-wide; `everything` for an administrator; fewer for members who can only read. A person has
- * none in a channel that they cannot see.
+ * none in a channel that they cannot see. `granted`: of the guild besides, as by a role.
  */
-export function permissionsOf(member: GuildMember, channel: GuildBasedChannel | undefined): bigint {
-	const standing = standingOf(member);
+export function permissionsOf(member: GuildMember, channel: GuildBasedChannel | undefined, granted = 0n): bigint {
+	const known = standingOf(member);
+	const standing = granted === 0n ? known : { ...known, bits: known.bits | granted };
 	const bits = channel ? bitsInChannel(standing, channel) : standing.bits;
 	return standing.readOnly ? bits & permissionsInTimeout : bits;
 }
@@ -139,13 +140,15 @@ function standingOf(member: GuildMember): Standing {
 	const { guild } = member;
 	const known = acting?.standings.get(guild.id);
 	if (known?.member === member) return known;
+	const isActing = acting?.id === member.id;
+	const granted = isActing ? acting.granted(member) : 0n;
 	const standing = {
 		member,
-		bits: isAdministrator(member) ? everything : member.permissions.bitfield,
+		bits: isAdministrator(member) ? everything : member.permissions.bitfield | granted,
 		roleIds: new Set(member.roles.cache.keys()),
 		readOnly: whyReadOnly(member) !== undefined,
 	};
-	if (acting?.id === member.id) acting.standings.set(guild.id, standing);
+	if (isActing) acting.standings.set(guild.id, standing);
 	return standing;
 }
 

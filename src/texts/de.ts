@@ -644,7 +644,7 @@ export const de = {
 	"spam.ended": "Die Person ist nicht mehr im Timeout.",
 	"spam.pressed": "Jemand hat hier gerade schon einen Button gedrückt. Es ist nichts passiert.",
 	"spam.button.unknown": "Dieser Button funktioniert nicht mehr.",
-	"spam.refused":
+	"answer.refused":
 		"Dafür brauchst du die Berechtigung „{permission}“. Frag jemanden, der sie hat: {people}. Es ist nichts passiert.",
 	"spam.tell": "Es geht um das, was dein Konto in {channels} geschrieben hat.",
 	"spam.tell.honeypot":
@@ -1006,6 +1006,7 @@ export const de = {
 	"destructive.plan": "führt den Plan aus",
 	"destructive.power": "ändert, wer über den Bot entscheidet oder sieht, was er tut ({keys})",
 	"destructive.settings": "lässt den Bot Mitgliedern {names} geben",
+	"destructive.grants": "erlaubt: {names}",
 	"destructive.event": "beendet das Event endgültig",
 	"destructive.mentions": {
 		one: "blockiert Nachrichten mit {count} Erwähnung",
@@ -1467,6 +1468,23 @@ export const de = {
 		"Rollen, die freigeben können und gepingt werden. Ohne: alle mit „Server verwalten“. Nur Administratoren können sie festlegen",
 	"setting.sign_in.roles":
 		"Rollen, deren Mitglieder Assistenten verbinden dürfen, neben allen mit der Berechtigung, die der Betreiber gewählt hat. Nur Administratoren können sie festlegen",
+	"setting.may.warn":
+		"Rollen, die Mitglieder verwarnen und Notizen zu ihnen machen dürfen, neben denen mit „Mitglieder im Timeout“ auf Discord",
+	"setting.may.timeout":
+		"Rollen, die Mitgliedern einen Timeout geben dürfen, neben denen mit „Mitglieder im Timeout“ auf Discord",
+	"setting.may.kick": "Rollen, die Mitglieder kicken dürfen, neben denen mit „Mitglieder kicken“ auf Discord",
+	"setting.may.ban":
+		"Rollen, die jeweils eine Person bannen, auch auf Zeit, und entbannen dürfen, neben denen mit „Mitglieder bannen“ auf Discord",
+	"setting.may.purge":
+		"Rollen, die Nachrichten anderer löschen dürfen, neben denen mit „Nachrichten verwalten“ auf Discord",
+	"setting.may.lock":
+		"Rollen, die Kanäle sperren und entsperren dürfen, neben denen, die dort auf Discord Rechte verwalten dürfen",
+	"setting.may.raid_mode":
+		"Rollen, die den Raid-Modus ein- und ausschalten dürfen, neben denen mit „Server verwalten“ auf Discord",
+	"setting.may.cases":
+		"Rollen, die alle Fälle lesen und die anderer ändern dürfen, neben denen mit „Server verwalten“ auf Discord",
+	"setting.may.settings":
+		"Rollen, die diese Einstellungen ändern dürfen, neben denen mit „Server verwalten“ auf Discord. Nur Administratoren legen sie fest",
 	"setting.welcome.channel": "Kanal, in dem alle begrüßt werden, die beitreten",
 	"setting.welcome.message":
 		"Die Begrüßung. In geschweiften Klammern erwähnt user das neue Mitglied; guild und member_count sind Name und Größe des Servers",
@@ -1494,10 +1512,12 @@ export const de = {
 	"settings.done.button": "Fertig",
 	"settings.preview": "In {where} lesen neue Mitglieder:",
 	"settings.stale": "Jemand anders hat die Einstellungen inzwischen geändert. So sind sie jetzt: Wähle noch einmal.",
-	"settings.refused": "Dafür brauchst du die Berechtigung „Server verwalten“.",
 	"settings.gone": "Diese Einstellungen gibt es nicht mehr: Öffne /settings noch einmal.",
 	"setting.on": "an",
 	"setting.off": "aus",
+	"result.commands_hidden":
+		"Chat-Befehle und Knöpfe können die Rollen sofort benutzen. Slash-Befehle und Menüs verbirgt Discord weiter vor Mitgliedern ohne die Berechtigung: Öffne in den Servereinstellungen „Integrationen“ und diesen Bot, und füge beim Befehl die Rolle hinzu.",
+	"setting.everyone": "nicht für @everyone",
 	"setting.problem": "**{label}**: {message}",
 	"setting.powerless": "Das können nur Leute mit {permissions} ändern.",
 	"refusal.settings": "{problems}\nEs wurde nichts geändert.",
@@ -1528,6 +1548,16 @@ export const de = {
 	"setting.approval.roles.label": "Wer freigeben kann",
 	"setting.section.sign_in.label": "Assistenten verbinden",
 	"setting.sign_in.roles.label": "Wer Assistenten verbinden kann",
+	"setting.section.may.label": "Wer was darf",
+	"setting.may.warn.label": "Verwarnen",
+	"setting.may.timeout.label": "Timeout geben",
+	"setting.may.kick.label": "Kicken",
+	"setting.may.ban.label": "Bannen",
+	"setting.may.purge.label": "Nachrichten löschen",
+	"setting.may.lock.label": "Kanäle sperren",
+	"setting.may.raid_mode.label": "Raid-Modus",
+	"setting.may.cases.label": "Fälle",
+	"setting.may.settings.label": "Einstellungen",
 	"setting.welcome.channel.label": "Kanal",
 	"setting.welcome.message.label": "Begrüßung",
 	"setting.welcome.summary.label": "Begrüßung vieler",

@@ -613,7 +613,8 @@ export const en = {
 	"spam.ended": "The person is not timed out any more.",
 	"spam.pressed": "Somebody pressed a button here just now. Nothing was done.",
 	"spam.button.unknown": "This button no longer works.",
-	"spam.refused": "You need the permission {permission} for this. Ask somebody who has it: {people}. Nothing was done.",
+	"answer.refused":
+		"You need the permission {permission} for this. Ask somebody who has it: {people}. Nothing was done.",
 	"spam.tell": "This is about what your account wrote in {channels}.",
 	"spam.tell.honeypot":
 		"Nobody is meant to write there: the channel catches accounts that post advertisements everywhere. If you wrote there by mistake, nothing else is wrong: wait until the timeout ends, or ask a moderator to end it.",
@@ -957,6 +958,7 @@ export const en = {
 	"destructive.plan": "carries out the plan",
 	"destructive.power": "changes who decides about the bot, or sees what it does ({keys})",
 	"destructive.settings": "lets the bot give members {names}",
+	"destructive.grants": "lets {names}",
 	"destructive.event": "ends the event for good",
 	"destructive.mentions": {
 		one: "blocks messages with {count} mention",
@@ -1329,6 +1331,18 @@ export const en = {
 		"Roles that can approve, and are pinged. Without any, everyone with Manage Server. Only administrators can set it",
 	"setting.sign_in.roles":
 		"Roles whose members may connect assistants, besides those with the permission that the operator chose. Only administrators can set it",
+	"setting.may.warn": "Roles that may warn members and note about them, beside those with Timeout Members on Discord",
+	"setting.may.timeout": "Roles that may time members out, beside those with Timeout Members on Discord",
+	"setting.may.kick": "Roles that may kick members, beside those with Kick Members on Discord",
+	"setting.may.ban":
+		"Roles that may ban one person at a time, also for a time, and unban, beside those with Ban Members on Discord",
+	"setting.may.purge": "Roles that may delete messages of others, beside those with Manage Messages on Discord",
+	"setting.may.lock": "Roles that may lock and unlock channels, beside those with Manage Permissions there on Discord",
+	"setting.may.raid_mode": "Roles that may turn raid mode on and off, beside those with Manage Server on Discord",
+	"setting.may.cases":
+		"Roles that may read all cases and edit those of others, beside those with Manage Server on Discord",
+	"setting.may.settings":
+		"Roles that may change these settings, beside those with Manage Server on Discord. Takes an administrator to set",
 	"setting.welcome.channel": "Channel in which everybody who joins is greeted",
 	"setting.welcome.message":
 		"The greeting. In braces, user pings the newcomer; guild and member_count are the server's name and size",
@@ -1355,10 +1369,12 @@ export const en = {
 	"settings.done.button": "Done",
 	"settings.preview": "In {where}, newcomers will read:",
 	"settings.stale": "Somebody else changed the settings meanwhile. This is how they are now: choose again.",
-	"settings.refused": "You need the permission Manage Server for this.",
 	"settings.gone": "These settings are gone: open /settings again.",
 	"setting.on": "on",
 	"setting.off": "off",
+	"result.commands_hidden":
+		"The roles can use chat commands and buttons at once. Discord still hides slash commands and menus from members without the permission: in Server Settings, open Integrations and this bot, and add the role to the command.",
+	"setting.everyone": "not for @everyone",
 	"setting.problem": "**{label}**: {message}",
 	"setting.powerless": "Only people with {permissions} can change this.",
 	"refusal.settings": "{problems}\nNothing was changed.",
@@ -1389,6 +1405,16 @@ export const en = {
 	"setting.approval.roles.label": "Who can approve",
 	"setting.section.sign_in.label": "Connecting assistants",
 	"setting.sign_in.roles.label": "Who can connect assistants",
+	"setting.section.may.label": "Who may do what",
+	"setting.may.warn.label": "Warn",
+	"setting.may.timeout.label": "Time out",
+	"setting.may.kick.label": "Kick",
+	"setting.may.ban.label": "Ban",
+	"setting.may.purge.label": "Delete messages",
+	"setting.may.lock.label": "Lock channels",
+	"setting.may.raid_mode.label": "Raid mode",
+	"setting.may.cases.label": "Cases",
+	"setting.may.settings.label": "Settings",
 	"setting.welcome.channel.label": "Channel",
 	"setting.welcome.message.label": "Greeting",
 	"setting.welcome.summary.label": "Greeting of many",

@@ -2,8 +2,8 @@
 // tool checks what the person and the bot may do. What people read of them is in the texts, with keys made from their names.
 
 import type { ChannelType, GuildMember } from "discord.js";
-import type { Permission } from "../../discord/permissions.ts";
 import type { JsonObject } from "../../lib/json.ts";
+import type { Restricted } from "./who-may.ts";
 
 /** What the tool's argument receives for each kind. */
 export type OptionKind =
@@ -49,7 +49,7 @@ export interface ActionOption {
 	suggestions?: readonly string[];
 	/** For a "duration", in milliseconds. */
 	longestMs?: number;
-	/** For a "user" in chat: the id of somebody with this name who may be no member, if `author` may see that. */
+	/** For a "user" in chat: the id of somebody with this name who may be no member. Only for people who may use the action. */
 	findOther?(author: GuildMember, name: string): Promise<string | undefined>;
 	/** For the tool's argument. The message of a ToolError is shown to the person. */
 	convert?(value: OptionValue): unknown;
@@ -72,7 +72,7 @@ export interface MenuTarget {
 	channelId: string;
 }
 
-export interface Action {
+export interface Action extends Restricted {
 	/** Such as "ban", or "raid on" with a subcommand. */
 	name: string;
 	/** `values`: the options' values, by name. */
@@ -85,8 +85,6 @@ export interface Action {
 	here?: string;
 	/** If the channel in `here` is a thread or forum post, the tool is `edit_thread` with these arguments. */
 	inThread?(args: JsonObject): JsonObject;
-	/** To see the action in Discord and `help`. Does not authorize: the tool checks that. */
-	permission?: Permission;
 	announces?: boolean;
 	/** Whether the person must confirm after the dry run. Default: never. */
 	confirm?(args: JsonObject): boolean;

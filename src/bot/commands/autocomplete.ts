@@ -1,10 +1,11 @@
 // Autocompletion of the options of slash commands: durations, reasons and cases.
 
-import { type AutocompleteInteraction, PermissionFlagsBits } from "discord.js";
+import type { AutocompleteInteraction } from "discord.js";
 import { joinLines, lengthOf, oneLine, truncate } from "../../discord/text.ts";
 import { within } from "../../lib/wait.ts";
 import type { Action, ActionOption, OptionKind, Suggestion, SuggestQuery } from "./action.ts";
 import { suggestDurations } from "./durations.ts";
+import { type Holds, permissionOf, type Restricted } from "./who-may.ts";
 
 // https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-response-object-autocomplete
 const maxSuggestions = 25;
@@ -15,7 +16,8 @@ export type Suggest = (query: SuggestQuery) => Promise<readonly Suggestion[]>;
 /** None after `timeoutMs`: Discord expects a response within 3 s. Rejects if refused. */
 export async function autocomplete(
 	interaction: AutocompleteInteraction,
-	action: Pick<Action, "options" | "permission"> | undefined,
+	action: Pick<Action, "options" | "permission" | "may"> | undefined,
+	holds: Holds,
 	suggest: Suggest,
 	timeoutMs = 2_000,
 ): Promise<void> {
@@ -25,7 +27,7 @@ export async function autocomplete(
 	const found = option
 		? await within(
 				timeoutMs,
-				suggestionsFor(interaction, option, text, maySee(interaction, action) ? suggest : async () => []),
+				suggestionsFor(interaction, option, text, maySee(action, holds) ? suggest : async () => []),
 			).catch(() => [])
 		: [];
 	const isNumber = option?.kind === "case";
@@ -40,13 +42,8 @@ export async function autocomplete(
 }
 
 // Administrators can show a command to more people, and suggestions contain what moderators wrote.
-function maySee(
-	{ memberPermissions }: AutocompleteInteraction,
-	action: Pick<Action, "permission"> | undefined,
-): boolean {
-	const { permission } = action ?? {};
-	if (permission === undefined) return false;
-	return memberPermissions?.has(PermissionFlagsBits[permission]) ?? false;
+function maySee(action: Restricted = {}, holds: Holds): boolean {
+	return permissionOf(action) !== undefined && holds(action);
 }
 
 async function suggestionsFor(

@@ -2,13 +2,14 @@
 
 import { ChannelType, type Client, Events, type Message, PermissionFlagsBits } from "discord.js";
 import { channelName } from "../../discord/describe.ts";
-import { describeBits, missingToWrite, type Permission } from "../../discord/permissions.ts";
+import { describeBits, missingToWrite } from "../../discord/permissions.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import type { Log } from "../../lib/log.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { said, sayIn } from "../../texts/texts.ts";
 import { noMentions, sendablePieces } from "../messages/split-message.ts";
+import type { Grants } from "../settings/grants.ts";
 import type { Action } from "./action.ts";
 import { answerPieces, describeFailure } from "./answer.ts";
 import { chatUsage, readChatArguments, UsageError } from "./chat-arguments.ts";
@@ -17,10 +18,11 @@ import { type Command, type CommandContext, readCommand } from "./commands.ts";
 import type { Limiter } from "./cooldown.ts";
 import { helpCommand } from "./definitions.ts";
 import { questionButtons } from "./forms.ts";
-import { type Help, type Holds, holdsOf } from "./help.ts";
+import type { Help } from "./help.ts";
 import { type CommandLimits, type ConcurrencyLimit, type Ran, weightOf } from "./limits.ts";
 import type { Page } from "./pages.ts";
 import type { Answer, Perform } from "./perform.ts";
+import { type Holds, holdsOf, permissionOf, type Restricted } from "./who-may.ts";
 
 export interface ChatCommandsOptions {
 	/** Such as "!m". */
@@ -30,6 +32,7 @@ export interface ChatCommandsOptions {
 	actions: readonly Action[];
 	/** Deletes people's messages with a secret, such as a verification code. */
 	deleteSecrets: boolean;
+	grants: Grants;
 	performing: Perform;
 	help: Help;
 	limits: CommandLimits;
@@ -37,8 +40,7 @@ export interface ChatCommandsOptions {
 	log: Log;
 }
 
-interface ChatCommand extends Pick<Command, "name" | "secret"> {
-	permission?: Permission | undefined;
+interface ChatCommand extends Restricted, Pick<Command, "name" | "secret"> {
 	heavy?: boolean | undefined;
 	limiter?: Limiter | undefined;
 	run(context: CommandContext, rest: string, holds: Holds): Promise<Ran<Answer | undefined>>;
@@ -80,7 +82,7 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 		rest: string,
 		context: CommandContext,
 	): Promise<void> {
-		const holds = holdsOf(context.member, context.channel);
+		const holds = holdsOf(options.grants, context.member, context.channel);
 		const weight = weightOf(command, holds);
 		const isHolder = weight !== "open";
 		const deleted = deleteSecret(message, command, rest, options);
@@ -90,7 +92,7 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 				userId: message.author.id,
 				weight,
 				// People without the permission are limited by the cooldown that all commands share.
-				limiter: command.permission === undefined || isHolder ? command.limiter : undefined,
+				limiter: permissionOf(command) === undefined || isHolder ? command.limiter : undefined,
 				tellsOnce: true,
 				locale: message.guild.preferredLocale,
 			},
@@ -112,7 +114,7 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 			if (!found || !member) return;
 			const { command, rest } = found;
 			const context = { guild, channel, member, message };
-			const weight = weightOf(command, holdsOf(member, channel));
+			const weight = weightOf(command, holdsOf(options.grants, member, channel));
 			options.concurrency(guild.id, weight, async () => {
 				try {
 					await run(message, command, rest, context);
@@ -128,10 +130,10 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 	};
 
 	function ofCommand(command: Command): ChatCommand {
-		const { name, limiter, secret = false, permission, heavy } = command;
+		const { name, limiter, secret = false, permission, may, heavy } = command;
 		const { isVerbatim } = command;
 		return {
-			...{ name, limiter, secret, permission, heavy },
+			...{ name, limiter, secret, permission, may, heavy },
 			async run(context, rest) {
 				try {
 					const text = await command.run(context, rest);
@@ -141,7 +143,7 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 					// Other errors are logged and not shown.
 					if (!(error instanceof ToolError || toToolError(error))) throw error;
 					const text = describeFailure(error, context.guild.preferredLocale, log, { command: name });
-					const isMistake = permission !== undefined && error instanceof ToolError && !error.cause;
+					const isMistake = permissionOf(command) !== undefined && error instanceof ToolError && !error.cause;
 					return { answer: { text }, isMistake };
 				}
 			},
@@ -154,12 +156,13 @@ function ofAction(action: Action, { prefix, performing, log }: ChatCommandsOptio
 	return {
 		name,
 		permission: action.permission,
+		may: action.may,
 		heavy: action.heavy,
-		async run({ guild, channel, member, message }, rest) {
+		async run({ guild, channel, member, message }, rest, holds) {
 			const locale = guild.preferredLocale;
 			try {
 				requirePrivate(action, channel, locale);
-				const values = await readChatArguments(member, action, rest);
+				const values = await readChatArguments(member, holds(action) ? action : withoutOthers(action), rest);
 				return await performing.perform(action, values, {
 					guildId: guild.id,
 					channelId: channel.id,
@@ -178,6 +181,11 @@ function ofAction(action: Action, { prefix, performing, log }: ChatCommandsOptio
 			}
 		},
 	};
+}
+
+/** Finds members only. */
+function withoutOthers(action: Action): Action {
+	return { ...action, options: action.options.map(({ findOther: _, ...option }) => option) };
 }
 
 /** `channel`: null if it is unknown. */

@@ -1,8 +1,8 @@
 // Chat commands that features implement themselves, without a tool, and how a chat message is read as a command.
 
 import type { Guild, GuildMember, GuildTextBasedChannel, Message } from "discord.js";
-import type { Permission } from "../../discord/permissions.ts";
 import type { Limiter } from "./cooldown.ts";
+import type { Restricted } from "./who-may.ts";
 
 export interface CommandContext {
 	guild: Guild;
@@ -11,13 +11,12 @@ export interface CommandContext {
 	message: Message<true>;
 }
 
-export interface Command {
+/** Restricted commands have the moderators' rate limit. */
+export interface Command extends Restricted {
 	/** Lower case: "ban" in "!m ban". */
 	name: string;
 	/** Such as "<code>"; "" if there are no arguments. */
 	usage: string;
-	/** To see the command and get the moderators' rate limit. Does not authorize: the tool checks that. */
-	permission?: Permission;
 	/** See `Action.heavy`. */
 	heavy?: boolean;
 	/** For each person and guild. Default: shared by all commands without their own. */

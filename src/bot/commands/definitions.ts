@@ -12,12 +12,13 @@ import {
 	type RESTPostAPIApplicationCommandsJSONBody,
 	type RESTPostAPIChatInputApplicationCommandsJSONBody,
 } from "discord.js";
-import type { Permission } from "../../discord/permissions.ts";
 import { maxReasonLength } from "../../discord/text.ts";
+import type { ModeratorAction } from "../settings/grants.ts";
 import type { Action, ActionOption } from "./action.ts";
 import { type CommandPath, descriptionsOf, namesOf } from "./command-texts.ts";
 import type { Command } from "./commands.ts";
 import type { MenuHandler } from "./menus.ts";
+import { permissionOf, type Restricted } from "./who-may.ts";
 
 export type Definition = RESTPostAPIApplicationCommandsJSONBody;
 
@@ -26,6 +27,8 @@ interface Offered {
 	menus: readonly MenuHandler[];
 	/** Those with `slash` are also slash commands. */
 	commands: readonly Command[];
+	/** Such actions are shown to everyone, as Discord would hide them from the roles that may use them. */
+	granted?(may: ModeratorAction): boolean;
 }
 
 export const helpCommand = { name: "help" } as const;
@@ -50,18 +53,22 @@ export function definitionsOf(offered: Offered): Definition[] {
 			: [],
 	);
 	const menus = [
-		...offered.actions.flatMap(({ menus = [], permission }) => menus.map((menu) => ({ ...menu, permission }))),
+		...offered.actions.flatMap(({ menus = [], permission, may }) =>
+			menus.map((menu) => ({ ...menu, permission, may })),
+		),
 		...offered.menus.filter(({ type }) => type !== "slash"),
-	].map(({ type, name, permission }) => ({
+	].map(({ type, name, permission, may }) => ({
 		type: type === "user" ? (ApplicationCommandType.User as const) : (ApplicationCommandType.Message as const),
 		...namesOf(["menu", name]),
 		name,
-		default_member_permissions: bitsOf(permission),
+		default_member_permissions: bitsOf({ permission, may }, offered),
 		...inGuilds,
 	}));
 	const slash = [
-		...[...Map.groupBy(offered.actions, ({ name }) => name.split(" ")[0]).values()].map(slashCommand),
-		...offered.menus.flatMap((menu) => (menu.type === "slash" ? slashCommand([menu]) : [])),
+		...[...Map.groupBy(offered.actions, ({ name }) => name.split(" ")[0]).values()].map((group) =>
+			slashCommand(group, offered),
+		),
+		...offered.menus.flatMap((menu) => (menu.type === "slash" ? slashCommand([menu], offered) : [])),
 	];
 	const all = [...own, ...slash, ...menus];
 	if (slash.length === 0 && menus.length === 0) return all;
@@ -75,9 +82,10 @@ interface Described {
 
 /** Several actions are subcommands: "purge latest" is a subcommand of "purge". */
 function slashCommand(
-	group: readonly (Described & Pick<Action, "permission">)[],
+	group: readonly (Described & Restricted)[],
+	offered: Pick<Offered, "granted">,
 ): RESTPostAPIChatInputApplicationCommandsJSONBody {
-	const [{ name, permission } = { name: "", permission: undefined }] = group;
+	const [{ name, permission, may } = { name: "", permission: undefined }] = group;
 	const [command = ""] = name.split(" ");
 	return {
 		...chatInput([command]),
@@ -86,7 +94,7 @@ function slashCommand(
 			if (path.length === 1) return optionsOf(action);
 			return [{ ...fieldsOf(path), type: Option.Subcommand, options: optionsOf(action) }];
 		}),
-		default_member_permissions: bitsOf(permission),
+		default_member_permissions: bitsOf({ permission, may }, offered),
 	};
 }
 
@@ -98,7 +106,8 @@ function fieldsOf(path: CommandPath) {
 	return { ...namesOf(path), ...descriptionsOf(path), name: path.at(-1) ?? "" };
 }
 
-function bitsOf(permission: Permission | undefined): string | null {
+function bitsOf(command: Restricted, { granted }: Pick<Offered, "granted">): string | null {
+	const permission = command.may && granted?.(command.may) ? undefined : permissionOf(command);
 	return permission === undefined ? null : String(PermissionFlagsBits[permission]);
 }
 

@@ -2,6 +2,7 @@
 
 import type { Client } from "discord.js";
 import type { Log } from "../../lib/log.ts";
+import type { GuildSettings } from "../settings/guild-settings.ts";
 import type { CallAs } from "../tool/call-as.ts";
 import type { Action } from "./action.ts";
 import type { Suggest } from "./autocomplete.ts";
@@ -26,6 +27,7 @@ export interface FrontEndsOptions {
 	components?: readonly ComponentHandler[];
 	suggest?: Suggest;
 	callAs: CallAs;
+	settings: Pick<GuildSettings, "of" | "onChange">;
 	scope: CommandScope;
 	/** All that this program can register with any configuration. */
 	known?: Iterable<string>;
@@ -43,7 +45,7 @@ export interface FrontEndsOptions {
 export function createFrontEnds(options: FrontEndsOptions) {
 	const { actions = [], menus = [], components = [] } = options;
 	const { suggest = async () => [], log } = options;
-	const { callAs, questionMs } = options;
+	const { callAs, questionMs, settings } = options;
 	const help = createHelp({ prefix: options.prefix, actions, menus, commands: options.commands });
 	const shared = {
 		actions,
@@ -52,6 +54,7 @@ export function createFrontEnds(options: FrontEndsOptions) {
 		suggest,
 		log,
 		commands: options.commands,
+		grants: settings,
 		limits: createCommandLimits(options.limiter),
 		concurrency: createConcurrencyLimit(log, options.logIntervalMs),
 		performing: createPerform({ callAs, questionMs }),
@@ -59,9 +62,14 @@ export function createFrontEnds(options: FrontEndsOptions) {
 	const isAny = options.commands.length + actions.length > 0;
 	const attachChat = createChatCommands({ ...shared, prefix: options.prefix, deleteSecrets: options.deleteSecrets });
 	const slash = new SlashCommands(shared);
-	const definitions = definitionsOf(shared);
-	const known = new Set([...(options.known ?? []), ...definitions.map(({ name }) => name)]);
+	const definitions = (guildId?: string) =>
+		definitionsOf({
+			...shared,
+			granted: (may) => guildId !== undefined && settings.of(guildId)[`may.${may}`].length > 0,
+		});
+	const known = new Set([...(options.known ?? []), ...definitions().map(({ name }) => name)]);
 	let registration: Registration | undefined;
+	settings.onChange((guildId) => registration?.renew(guildId));
 	return {
 		/** Undefined before `attach`. */
 		get registration() {

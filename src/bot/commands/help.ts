@@ -1,7 +1,5 @@
 // `help`: lists what a person may use in a channel, as slash commands or chat commands.
 
-import { type GuildMember, type GuildTextBasedChannel, PermissionFlagsBits } from "discord.js";
-import type { Permission } from "../../discord/permissions.ts";
 import { sayIn } from "../../texts/texts.ts";
 import type { Action } from "./action.ts";
 import { chatUsage } from "./chat-arguments.ts";
@@ -10,19 +8,7 @@ import type { Command } from "./commands.ts";
 import { helpCommand } from "./definitions.ts";
 import type { MenuHandler } from "./menus.ts";
 import { type Page, pageButtons, pageOf } from "./pages.ts";
-
-/** In the guild, or the channel where the command is used. */
-export type Holds = (permission: Permission) => boolean;
-
-/** For listing and rate limits, not for authorization: the tools do that. */
-export function holdsOf(member: GuildMember, channel: Pick<GuildTextBasedChannel, "permissionsFor"> | null): Holds {
-	return (name) => {
-		const bit = PermissionFlagsBits[name];
-		if (member.permissions.has(bit)) return true;
-		// null for a thread whose parent is not cached.
-		return channel?.permissionsFor(member)?.has(bit) ?? false;
-	};
-}
+import type { Holds, Restricted } from "./who-may.ts";
 
 interface Helpful {
 	prefix: string;
@@ -31,9 +17,7 @@ interface Helpful {
 	menus: readonly MenuHandler[];
 }
 
-interface ChatLine extends Pick<Command, "name" | "usage"> {
-	permission?: Permission | undefined;
-}
+type ChatLine = Restricted & Pick<Command, "name" | "usage">;
 
 function chatHelp(
 	{ prefix, actions, commands }: Omit<Helpful, "menus">,
@@ -45,12 +29,10 @@ function chatHelp(
 		...commands,
 		...actions.flatMap((action) => (action.chat === false ? [] : [{ ...action, usage: chatUsage(action, locale) }])),
 	];
-	return all
-		.filter((one) => isShown(one, holds))
-		.map(({ name, usage }) => {
-			const line = [prefix, name, usage].join(" ").trimEnd();
-			return `\`${line}\`: ${commandText(name.split(" "), "description", locale)}`;
-		});
+	return all.filter(holds).map(({ name, usage }) => {
+		const line = [prefix, name, usage].join(" ").trimEnd();
+		return `\`${line}\`: ${commandText(name.split(" "), "description", locale)}`;
+	});
 }
 
 function slashHelp(
@@ -58,22 +40,16 @@ function slashHelp(
 	holds: Holds,
 	locale: string | null,
 ): string[] {
-	const all: Pick<Action, "name" | "permission">[] = [
+	const all: (Restricted & Pick<Action, "name">)[] = [
 		helpCommand,
 		...commands.flatMap(({ slash }) => slash ?? []),
 		...actions,
 		...menus.filter((menu) => menu.type === "slash"),
 	];
-	return all
-		.filter((one) => isShown(one, holds))
-		.map(({ name }) => {
-			const path = name.split(" ");
-			return `\`${slashName(path, locale)}\`: ${commandText(path, "description", locale)}`;
-		});
-}
-
-function isShown({ permission }: { permission?: Permission | undefined }, holds: Holds): boolean {
-	return permission === undefined || holds(permission);
+	return all.filter(holds).map(({ name }) => {
+		const path = name.split(" ");
+		return `\`${slashName(path, locale)}\`: ${commandText(path, "description", locale)}`;
+	});
 }
 
 // With the lines that wrap, what a phone shows at once.

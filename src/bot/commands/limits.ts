@@ -2,9 +2,8 @@
 
 import type { Log } from "../../lib/log.ts";
 import { languageOf, render } from "../../texts/texts.ts";
-import type { Action } from "./action.ts";
 import { type Attempt, Limiter, tooOften, tooOftenOnce } from "./cooldown.ts";
-import type { Holds } from "./help.ts";
+import { type Holds, permissionOf, type Restricted } from "./who-may.ts";
 
 const commandLimits = { max: 5, windowMs: 10_000 } as const;
 
@@ -99,10 +98,7 @@ export function createConcurrencyLimit(log: Log, logIntervalMs = 10_000) {
 
 export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>;
 
-export function weightOf(
-	{ permission, heavy = false }: { permission?: Action["permission"] | undefined; heavy?: boolean | undefined },
-	holds: Holds,
-): Weight {
-	if (permission === undefined || !holds(permission)) return "open";
-	return heavy ? "heavy" : "light";
+export function weightOf(command: Restricted & { heavy?: boolean | undefined }, holds: Holds): Weight {
+	if (permissionOf(command) === undefined || !holds(command)) return "open";
+	return command.heavy ? "heavy" : "light";
 }

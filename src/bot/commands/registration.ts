@@ -3,6 +3,7 @@
 // https://docs.discord.com/developers/interactions/application-commands#registering-a-command
 
 import { type APIApplicationCommand, type Client, Events, Routes } from "discord.js";
+import { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Definition } from "./definitions.ts";
 
@@ -11,7 +12,8 @@ export type CommandScope = "global" | "guild" | "off";
 
 interface RegistrationOptions {
 	scope: CommandScope;
-	definitions: readonly Definition[];
+	/** In a guild, or in all. */
+	definitions(guildId?: string): readonly Definition[];
 	/** Only these are replaced or deleted: others are of another program, or an activity's entry point. */
 	known: ReadonlySet<string>;
 	log: Log;
@@ -23,17 +25,26 @@ const defaultRetryMs = [5_000, 30_000, 120_000, 600_000];
 export interface Registration {
 	/** The first registration has ended; failed parts are retried. */
 	readonly hasRun: boolean;
+	/** The definitions for this guild may have changed. */
+	renew(guildId: string): void;
 }
 
 /** At each login, and for each guild that the bot joins. */
 export function keepRegistered(client: Client, options: RegistrationOptions): Registration {
 	const { scope, log, retryMs = defaultRetryMs } = options;
-	const registration = { hasRun: false };
+	const mutex = new KeyedMutex();
+	const registration = {
+		hasRun: false,
+		renew(guildId: string) {
+			if (scope === "guild" && client.isReady() && client.guilds.cache.has(guildId))
+				void register(client, { guildId, wanted: true });
+		},
+	};
 
 	async function register(ready: Client<true>, place: Place, attempt = 0): Promise<void> {
 		if (!ready.isReady()) return;
 		try {
-			await sync(ready, place, options);
+			await mutex.withLock(place.guildId ?? "", () => sync(ready, place, options));
 		} catch (error) {
 			const waitMs = retryMs[attempt];
 			log.warn("could not register slash commands with Discord", {
@@ -66,8 +77,9 @@ interface Place {
 async function sync(
 	{ rest, application: { id } }: Client<true>,
 	{ guildId, wanted }: Place,
-	{ definitions, known, log }: RegistrationOptions,
+	{ definitions: definitionsIn, known, log }: RegistrationOptions,
 ): Promise<void> {
+	const definitions = definitionsIn(guildId);
 	const route = guildId === undefined ? Routes.applicationCommands(id) : Routes.applicationGuildCommands(id, guildId);
 	// Commands of other programs are sent back below, and would otherwise lose their translations.
 	const query = new URLSearchParams({ with_localizations: "true" });

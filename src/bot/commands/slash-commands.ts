@@ -5,11 +5,9 @@ import {
 	type ChatInputCommandInteraction,
 	type Client,
 	Events,
-	GuildMember,
 	type Interaction,
 	type MessageContextMenuCommandInteraction,
 	MessageFlags,
-	PermissionFlagsBits,
 	type RepliableInteraction,
 	type UserContextMenuCommandInteraction,
 } from "discord.js";
@@ -35,12 +33,12 @@ import {
 	retryPrefix,
 	valuesOfForm,
 } from "./forms.ts";
-import type { Holds } from "./help.ts";
 import { type LimitedRun, type Ran, weightOf } from "./limits.ts";
 import type { MenuHandler } from "./menus.ts";
 import { pagePrefix, valuesOfPage } from "./pages.ts";
 import type { Answer, Place } from "./perform.ts";
 import type { Values } from "./tool-call.ts";
+import { holdsIn } from "./who-may.ts";
 
 interface SlashCommandsOptions extends Omit<ChatCommandsOptions, "prefix" | "deleteSecrets"> {
 	menus: readonly MenuHandler[];
@@ -72,10 +70,14 @@ export class SlashCommands {
 			else if (interaction.isUserContextMenuCommand() || interaction.isMessageContextMenuCommand())
 				this.#onMenu(interaction);
 			else if (interaction.isAutocomplete())
-				autocomplete(interaction, this.#actionOf(interaction), this.options.suggest).catch((error) =>
-					this.options.log.debug("could not send suggestions", { reason: String((error as Error).message) }),
+				autocomplete(interaction, this.#actionOf(interaction), this.#holds(interaction), this.options.suggest).catch(
+					(error) => this.options.log.debug("could not send suggestions", { reason: String((error as Error).message) }),
 				);
 		});
+	}
+
+	#holds(interaction: Interaction) {
+		return holdsIn(this.options.grants, interaction);
 	}
 
 	#actionOf({ commandName, options }: Named): Action | undefined {
@@ -116,7 +118,7 @@ export class SlashCommands {
 	}
 
 	#act(interaction: RepliableInteraction, action: Action, values: Values, command: string, given?: JsonObject): void {
-		const weight = weightOf(action, holdsIn(interaction));
+		const weight = weightOf(action, this.#holds(interaction));
 		const place = placeOf(interaction, command);
 		const fixed = { ...action.fixed, ...given };
 		this.#respond(interaction, { weight }, () => this.options.performing.perform({ ...action, fixed }, values, place));
@@ -137,7 +139,7 @@ export class SlashCommands {
 		if (!interaction.inGuild()) return;
 		if (commandName === helpCommand.name) {
 			const { user, locale } = interaction;
-			const answer = this.options.help({ door: "slash", asker: user.id, locale, holds: holdsIn(interaction) });
+			const answer = this.options.help({ door: "slash", asker: user.id, locale, holds: this.#holds(interaction) });
 			this.#respond(interaction, { weight: "open" }, async () => ({ answer, isMistake: false }));
 			return;
 		}
@@ -228,7 +230,7 @@ export class SlashCommands {
 		const door = interaction.message.flags.has(MessageFlags.Ephemeral) ? "slash" : "chat";
 		if (action && door === "chat") requirePrivate(action, interaction.channel, locale);
 		await interaction.deferUpdate();
-		const holds = holdsIn(interaction);
+		const holds = this.#holds(interaction);
 		const place = { ...placeOf(interaction, `/${name}`), locale };
 		const weight = weightOf(action ?? {}, holds);
 		const limited = { guildId: place.guildId, userId: asker, weight, tellsOnce: false, locale };
@@ -284,14 +286,6 @@ function placeOf(interaction: RepliableInteraction, command: string): Place {
 /** The language of the message with the pressed button: of the person if it is ephemeral, else of the guild. */
 function shownTo({ message, locale, guildLocale }: ButtonInteraction): string {
 	return message.flags.has(MessageFlags.Ephemeral) ? locale : (guildLocale ?? locale);
-}
-
-function holdsIn({ memberPermissions, member }: Pick<RepliableInteraction, "memberPermissions" | "member">): Holds {
-	return (name) => {
-		const bit = PermissionFlagsBits[name];
-		if (memberPermissions?.has(bit)) return true;
-		return member instanceof GuildMember && member.permissions.has(bit);
-	};
 }
 
 function targetOf(interaction: MenuInteraction): MenuTarget {

@@ -7,6 +7,7 @@ import { said, sayIn } from "../../texts/texts.ts";
 import { type ComponentHandler, type ComponentInteraction, callerOf } from "../commands/components.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import type { MenuHandler } from "../commands/menus.ts";
+import { requireHeld } from "../commands/who-may.ts";
 import { isKey, kindOf } from "../settings/keys.ts";
 import { defaultOf } from "../settings/of-guild.ts";
 import {
@@ -25,10 +26,10 @@ type Options = Pick<FeatureOptions, "settings" | "connection" | "callAs">;
 export function createSettingsCommand(options: Options): Feature {
 	const { settings, connection, callAs } = options;
 
-	function guildOf({ guildId, memberPermissions }: RepliableInteraction): Guild {
+	function guildOf(interaction: RepliableInteraction): Guild {
 		// Administrators can let others see the command.
-		if (!memberPermissions?.has("ManageGuild")) throw new SaidError(said("settings.refused"));
-		const guild = connection.guild(guildId ?? "");
+		requireHeld(settings, interaction, "settings");
+		const guild = connection.guild(interaction.guildId ?? "");
 		if (guild?.available) return guild;
 		throw new SaidError(said("refusal.offline"));
 	}
@@ -94,7 +95,7 @@ export function createSettingsCommand(options: Options): Feature {
 	const commandOf = (name: string, page?: string): MenuHandler => ({
 		type: "slash",
 		name,
-		permission: "ManageGuild",
+		may: "settings",
 		options: [],
 		run: (interaction) => open(interaction, page === undefined ? undefined : pageNamed(page)),
 	});

@@ -70,7 +70,8 @@ function isAllowed(set: Selection<BotContext>["set"], name: string): boolean {
 /** What the settings would be with `wanted`. */
 function checked(guild: Guild, settings: GuildSettings, wanted: Stored): Omit<SettingsForm, "calls"> {
 	const { version, stored } = settings.state(guild.id);
-	const problems = [() => settings.changes(guild.id, wanted), () => requireUsable(guild, wanted)].flatMap((check) => {
+	const given = Object.entries(wanted).map(([key, after]) => ({ key, before: stored[key], after }));
+	const problems = [() => settings.changes(guild.id, wanted), () => requireUsable(guild, given)].flatMap((check) => {
 		try {
 			check();
 			return [];

@@ -50,7 +50,34 @@ export function pageNamed(name: string): Page | undefined {
 		const keys = steps[step];
 		return keys && { name, keys, step };
 	}
-	return sections.includes(name) ? { name, keys: allKeys.filter((key) => sectionOf(key) === name) } : undefined;
+	return pages.find((page) => page.name === name);
+}
+
+// Of a message's five rows, the first and the last are for navigation and buttons.
+const maxPickers = 3;
+
+/** A section with more pickers has several pages, such as "may" and "may-2". */
+export const pages: readonly (Page & { section: string })[] = sections.flatMap((section) => {
+	let pickers = 0;
+	const keys = allKeys.filter((key) => sectionOf(key) === section);
+	const parts = Map.groupBy(keys, (key) => {
+		if (isPicked(key)) pickers += 1;
+		return Math.ceil(Math.max(pickers, 1) / maxPickers);
+	});
+	return [...parts.values()].map((part, index) => ({
+		name: index === 0 ? section : `${section}-${index + 1}`,
+		keys: part,
+		section,
+	}));
+});
+
+function isPicked(key: SettingKey): boolean {
+	return /^(?:choices|channels?|roles?)$/.test(kindOf(key));
+}
+
+function titleOf({ name, section }: (typeof pages)[number], say: Say): string {
+	const label = say(`setting.section.${section}.label` as TextKey as "settings.title");
+	return name === section ? label : `${label} (${name.slice(section.length + 1)})`;
 }
 
 export const firstStep = `${stepPrefix}1`;
@@ -71,10 +98,8 @@ export function panelOf(guild: Guild, state: GuildState, page: Page | undefined,
 
 function linesOf(guild: Guild, state: GuildState, { keys, name, step }: Page, say: Say, locale: string): string[] {
 	const problems = problemsOf(guild, state);
-	const title =
-		step === undefined
-			? say(`setting.section.${name}.label` as TextKey as "settings.title")
-			: say("settings.step", { number: step + 1, all: steps.length });
+	const section = pages.find((page) => page.name === name);
+	const title = section ? titleOf(section, say) : say("settings.step", { number: (step ?? 0) + 1, all: steps.length });
 	return [
 		`## ${title}`,
 		...keys.flatMap((key) => [
@@ -134,11 +159,7 @@ function sectionMenu(page: Page | undefined, say: Say): Row {
 		type: ComponentType.StringSelect,
 		custom_id: `${settingsPrefix}:page`,
 		placeholder: say("settings.section.placeholder"),
-		options: sections.map((name) => ({
-			label: say(`setting.section.${name}.label` as TextKey as "settings.title"),
-			value: name,
-			default: name === page?.name,
-		})),
+		options: pages.map((one) => ({ label: titleOf(one, say), value: one.name, default: one.name === page?.name })),
 	});
 }
 

@@ -15,9 +15,8 @@ const tell: ActionOption = { name: "tell", kind: "flag", argument: "tell" };
 
 const isMany = ({ user_ids }: JsonObject) => Array.isArray(user_ids) && user_ids.length >= manyPeople;
 
-async function findBanned({ guild, permissions }: GuildMember, name: string): Promise<string | undefined> {
-	const maySee = permissions.has("BanMembers") && guild.members.me?.permissions.has("BanMembers");
-	return maySee ? bannedNamed(guild, name) : undefined;
+async function findBanned({ guild }: GuildMember, name: string): Promise<string | undefined> {
+	return guild.members.me?.permissions.has("BanMembers") ? bannedNamed(guild, name) : undefined;
 }
 
 const bans: readonly Action[] = [
@@ -41,36 +40,23 @@ const bans: readonly Action[] = [
 			},
 			tell,
 		],
-		permission: "BanMembers",
+		may: "ban",
 		heavy: true,
 		confirm: isMany,
 		chat: ["user", "duration", "reason"],
 	},
-	{
-		name: "unban",
-		tool: "unban",
-		options: [{ ...user, findOther: findBanned }, reason],
-		permission: "BanMembers",
-		heavy: true,
-	},
+	{ name: "unban", tool: "unban", options: [{ ...user, findOther: findBanned }, reason], may: "ban", heavy: true },
 	{
 		name: "banlist",
 		tool: "list_temp_bans",
 		options: [{ name: "page", kind: "integer", argument: "page", min: 1, max: 100_000 }],
 		pages: "page",
-		permission: "BanMembers",
+		may: "ban",
 	},
 ];
 
 const people: readonly Action[] = [
-	{
-		name: "kick",
-		tool: "kick",
-		options: [user, reason, tell],
-		permission: "KickMembers",
-		heavy: true,
-		confirm: isMany,
-	},
+	{ name: "kick", tool: "kick", options: [user, reason, tell], may: "kick", heavy: true, confirm: isMany },
 	{
 		name: "timeout",
 		tool: "timeout",
@@ -87,13 +73,13 @@ const people: readonly Action[] = [
 			reason,
 			tell,
 		],
-		permission: "ModerateMembers",
+		may: "timeout",
 		heavy: true,
 		menus: [
 			{ type: "user", name: "Time out", args: ({ userId }) => ({ user_ids: [userId] }), asks: ["duration", "reason"] },
 		],
 	},
-	{ name: "untimeout", tool: "remove_timeout", options: [user, reason], permission: "ModerateMembers", heavy: true },
+	{ name: "untimeout", tool: "remove_timeout", options: [user, reason], may: "timeout", heavy: true },
 	{
 		name: "nick",
 		tool: "set_nickname",
@@ -154,7 +140,7 @@ const channels: readonly Action[] = [
 		announces: true,
 		here: "channel_ids",
 		inThread: ({ reason }) => ({ locked: true, reason }),
-		permission: "ManageRoles",
+		may: "lock",
 		heavy: true,
 	},
 	{
@@ -164,7 +150,7 @@ const channels: readonly Action[] = [
 		options: [channel, reason],
 		here: "channel_ids",
 		inThread: ({ reason }) => ({ locked: false, reason }),
-		permission: "ManageRoles",
+		may: "lock",
 		heavy: true,
 	},
 	{

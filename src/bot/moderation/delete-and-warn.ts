@@ -16,7 +16,7 @@ export function createDeleteAndWarn(callAs: CallAs): { menu: MenuHandler; compon
 		menu: {
 			type: "message",
 			name: deleteAndWarnName,
-			permission: "ModerateMembers",
+			may: "warn",
 			async run(interaction) {
 				const { targetMessage, targetId, channelId } = interaction;
 				const ids = [channelId, targetId, targetMessage.author.id] as const;

@@ -57,6 +57,7 @@ function tempBan(bans: Pick<TempBans, "ban">) {
 			toolset: "moderation",
 			title: "Ban users for a time",
 			description: "Ban users, members or not, until a time at which the bot lifts the ban; or change when a ban ends.",
+			person: { may: "ban" },
 			permissions: ["BanMembers"],
 			intents: ["GuildMembers"],
 			ranked: true,
@@ -219,6 +220,7 @@ function listTempBans({ sql }: Pick<Store, "sql">) {
 		offered: "extra",
 		title: "List temporary bans",
 		description: "List temporary bans, soonest end first.",
+		person: { may: "ban" },
 		permissions: ["BanMembers"],
 		input: { guild_id, page: v.optional(integer(1, 1_000_000, "The page."), 1) },
 		async run({ page }, { guild }) {

@@ -7,6 +7,7 @@ import { expected, text, whole } from "../../lib/config.ts";
 import { escalationRules, tellable } from "../config/escalation.ts";
 import { greetingPlaceholders, summaryPlaceholders } from "../config/placeholders.ts";
 import { channelId, duration, durationFrom, flag, joinRate, link, roleId, templateOf } from "../config/values.ts";
+import { type ModeratorAction, moderatorActions } from "./grants.ts";
 
 interface Key {
 	/** Of the JSON value. Without a default the key is unset. */
@@ -15,8 +16,13 @@ interface Key {
 	to?: "channel" | "role" | "given role";
 	/** What the bot needs in the channel, besides VIEW_CHANNEL and SEND_MESSAGES. */
 	needs?: readonly Permission[];
-	/** What a person must have to change it, because it gives others power. Nobody else can: no assistant, and no token. */
+	/**
+	 * What a person must have on Discord to change it, because it gives others power: a grant does not count. Nobody else can, no
+	 * assistant and no token, unless the key has `lets`.
+	 */
 	power?: readonly Permission[];
+	/** What it lets its roles do, such as "ban members". */
+	lets?: string;
 }
 
 const administrator = ["Administrator"] as const;
@@ -56,7 +62,21 @@ export const keys = {
 	},
 	"approval.roles": { value: v.optional(v.array(roleId), []), to: "role", power: administrator },
 	"sign_in.roles": { value: v.optional(v.array(roleId), []), to: "role", power: administrator },
+	"may.warn": mayUse("warn"),
+	"may.timeout": mayUse("timeout"),
+	"may.kick": mayUse("kick"),
+	"may.ban": mayUse("ban"),
+	"may.purge": mayUse("purge"),
+	"may.lock": mayUse("lock"),
+	"may.raid_mode": mayUse("raid_mode"),
+	"may.cases": mayUse("cases"),
+	"may.settings": { ...mayUse("settings"), power: administrator },
 } as const satisfies Record<string, Key>;
+
+function mayUse(action: ModeratorAction) {
+	const { permissions, lets } = moderatorActions[action];
+	return { value: v.optional(v.array(roleId), []), to: "role", power: permissions, lets } as const;
+}
 
 export type SettingKey = keyof typeof keys;
 

@@ -5,23 +5,16 @@ import type { Guild } from "discord.js";
 import * as v from "valibot";
 import { actingPerson } from "../../discord/acting-person.ts";
 import { channelName, roleName } from "../../discord/describe.ts";
-import {
-	bitsIn,
-	describeBits,
-	missingForBot,
-	type Permission,
-	permissionsOf,
-	requireOf,
-	withTitles,
-} from "../../discord/permissions.ts";
+import { bitsIn, describeBits, missingForBot, requireOf, withTitles } from "../../discord/permissions.ts";
 import { requireRolesBelowPerson } from "../../discord/role-hierarchy.ts";
 import { inlineText, oneLine } from "../../discord/text.ts";
 import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
 import { CheckFailed, type Found } from "../../lib/program/check.ts";
 import { ToolError } from "../../lib/tool-error.ts";
+import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
 import { thingsNamed } from "../tool/arguments/find-by-name.ts";
-import { type GuildState, InvalidSettings, type Problem, type Stored } from "./guild-settings.ts";
+import { type Change, type GuildState, InvalidSettings, type Problem, type Stored } from "./guild-settings.ts";
 import { actingPermissions, isKey, keyOf, type SettingKey, withoutEffect } from "./keys.ts";
 import { checkReference, type Reference } from "./references.ts";
 
@@ -54,34 +47,50 @@ export function withIds(guild: Guild, wanted: Stored): Stored {
 }
 
 /**
- * Throws InvalidSettings for what of `wanted` the person may not change, and channels and roles that the bot, or the person,
- * cannot use. Returns warnings.
+ * Throws InvalidSettings for changes that the person may not make, and channels and roles that the bot, or the person, cannot
+ * use. Returns warnings.
  */
-export function requireUsable(guild: Guild, wanted: Stored): readonly Problem[] {
-	const problems = Object.keys(wanted).flatMap((key) => whyPowerless(guild, key));
+export function requireUsable(guild: Guild, changes: readonly Change[]): readonly Problem[] {
+	const problems = changes.flatMap(({ key }) => whyPowerless(guild, key));
 	const warnings: Problem[] = [];
-	for (const reference of referencesIn(wanted)) {
-		const { key } = reference;
+	const collect = (key: string, check: () => Found | undefined) => {
 		try {
-			requireForPerson(guild, reference);
-			const found = checkReference(reference, [guild]);
+			const found = check();
 			if (typeof found === "object") warnings.push({ key, message: found.warning });
 		} catch (error) {
 			if (!(error instanceof CheckFailed || error instanceof ToolError)) throw error;
-			problems.push({ key, message: error.message });
+			problems.push({ key, message: error.message, ...(error instanceof SaidError && { said: error.why }) });
 		}
+	};
+	for (const change of changes) {
+		collect(change.key, () => requireRanked(guild, change));
+		for (const reference of referencesIn({ [change.key]: change.after }))
+			collect(change.key, () => {
+				requireForPerson(guild, reference);
+				return checkReference(reference, [guild]);
+			});
 	}
 	if (problems.length > 0) throw new InvalidSettings(problems);
 	return warnings;
 }
 
 function whyPowerless(guild: Guild, key: string): readonly Problem[] {
-	const needed = bitsIn(undefined, powerOf(key));
+	const { power, lets } = isKey(key) ? keyOf(key) : {};
 	const person = actingPerson(guild);
-	if (needed === 0n || (person && (needed & ~permissionsOf(person, undefined)) === 0n)) return [];
-	const permissions = describeBits(needed);
+	if (!power || (person ? person.permissions.has(power) : lets !== undefined)) return [];
+	const permissions = describeBits(bitsIn(undefined, power));
 	const message = `only a person with ${permissions} can change it: with /settings on Discord, or through an assistant that acts in their name`;
 	return [{ key, message, said: withTitles(said("setting.powerless", { permissions })) }];
+}
+
+/** Who grants a power to a role, or takes it away, must rank above the role. */
+function requireRanked(guild: Guild, { key, before, after }: Change): undefined {
+	if (!isKey(key) || !keyOf(key).lets) return;
+	const [old = [], now = []] = [before, after].map((value) => [value ?? []].flat());
+	if (now.includes(guild.id)) throw new SaidError(said("setting.everyone"));
+	const person = actingPerson(guild);
+	const changed = guild.roles.cache.filter(({ id }) => old.includes(id) !== now.includes(id));
+	if (person) requireRolesBelowPerson(person, [...changed.values()]);
 }
 
 /** A person who sets a role that the bot gives must be able to give it. */
@@ -141,19 +150,21 @@ function referencesIn(stored: Stored): Reference[] {
 	});
 }
 
-function powerOf(key: string): readonly Permission[] {
-	return (isKey(key) && keyOf(key).power) || [];
-}
-
 /** Why a change to `wanted` counts as destructive. */
-export function whyDestructive(guild: Guild, wanted: Stored): string | undefined {
-	const powers = Object.keys(wanted).filter((key) => powerOf(key).length > 0);
+export function whyDestructive(guild: Guild, stored: Stored, wanted: Stored): string | undefined {
+	const powers = Object.keys(wanted).filter((key) => isKey(key) && keyOf(key).power && !keyOf(key).lets);
 	if (powers.length > 0) return `changes who decides about the bot, or sees what it does (${powers.join(", ")})`;
-	const roles = referencesIn(wanted).flatMap(({ to, id }) => {
+	const given = referencesIn(wanted).flatMap(({ to, id }) => {
 		const role = guild.roles.cache.get(id);
 		return to === "given role" && role ? [roleName(role)] : [];
 	});
-	return roles.length > 0 ? `lets the bot give members ${roles.join(", ")}` : undefined;
+	const granted = Object.entries(wanted).flatMap(([key, value]) => {
+		const { lets } = isKey(key) ? keyOf(key) : {};
+		const added = [value ?? []].flat().filter((id) => ![stored[key]].flat().includes(id));
+		return lets && added.length > 0 ? [`lets ${describeValue(guild, key, added)} ${lets}`] : [];
+	});
+	const all = given.length > 0 ? [`lets the bot give members ${given.join(", ")}`, ...granted] : granted;
+	return all.join("; ") || undefined;
 }
 
 /** For models. Undefined: not set. */

@@ -72,8 +72,11 @@ export function isOnDiscord(principal: Principal | undefined): boolean {
 	return principal?.id.startsWith(commandIdStart) ?? false;
 }
 
-export function personOf(principal: Principal | undefined): ActingPerson | undefined {
-	return principal?.person && new ActingPerson(principal.person.id, isOnDiscord(principal));
+export function personOf(
+	principal: Principal | undefined,
+	granted?: ActingPerson["granted"],
+): ActingPerson | undefined {
+	return principal?.person && new ActingPerson(principal.person.id, isOnDiscord(principal), granted);
 }
 
 export function withPersonName({

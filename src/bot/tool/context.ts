@@ -16,6 +16,7 @@ import type { TomlSettings } from "../config/settings.ts";
 import type { Toolset } from "../config/tool-choice.ts";
 import type { GuildDocuments } from "../guild-documents/guild-documents.ts";
 import type { Output } from "../results/result.ts";
+import type { ModeratorAction } from "../settings/grants.ts";
 import type { GuildSettings } from "../settings/guild-settings.ts";
 import type { Store } from "../store/store.ts";
 import type { Audit } from "./audit.ts";
@@ -201,6 +202,8 @@ export interface PersonNeeds<Args> {
 	permissionsIn?: keyof Args & string;
 	/** Without MANAGE_THREADS, if the thread is not archived. Default: true for destructive tools, else false. */
 	inLockedThreads?: boolean;
+	/** Of which action of moderators the tool is a part: a guild may let more roles use it. */
+	may?: ModeratorAction;
 	/** The person needs MANAGE_GUILD: see `requireBotManager`. Default: true for tools without the argument `guild_id`. */
 	managesBot?: boolean;
 }

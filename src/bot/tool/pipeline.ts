@@ -28,6 +28,7 @@ import { type ArgumentsOf, type Effect, errorResult, tool as mcpTool, type ToolC
 import { SaidError } from "../../texts/said-error.ts";
 import { render, said } from "../../texts/texts.ts";
 import { forModels, type Output, parts, result } from "../results/result.ts";
+import { grantedBits } from "../settings/grants.ts";
 import {
 	admittedGuilds,
 	findGuild,
@@ -82,7 +83,8 @@ export function tool<const Entries extends v.ObjectEntries>(hints: Hints, given:
 	const parsed = mcpTool<Entries, BotContext>({
 		...definition,
 		async run(args, bot, call) {
-			const person = personOf(bot.principal);
+			const granted = (member: GuildMember) => grantedBits(bot.settings, member, given.person?.may);
+			const person = personOf(bot.principal, granted);
 			const work = () => runTool(definition, args, bot, call);
 			try {
 				const output = await (person ? actAs(person, work) : work());

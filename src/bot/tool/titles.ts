@@ -40,6 +40,7 @@ const reasons: readonly [start: string, TextKey][] = [
 	["carries out the plan$", "destructive.plan"],
 	["changes who decides about the bot, or sees what it does \\((?<keys>.+)\\)$", "destructive.power"],
 	["lets the bot give members (?<names>.+)$", "destructive.settings"],
+	["lets (?<names>.+)$", "destructive.grants"],
 ];
 const forms = reasons.map(([start, key]) => ({ key, form: new RegExp(`^${start}`) }));
 

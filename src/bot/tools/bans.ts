@@ -47,6 +47,7 @@ export const ban = destructiveTool({
 	offered: "listed",
 	title: "Ban users",
 	description: "Ban users, members or not.",
+	person: { may: "ban" },
 	permissions: [
 		"BanMembers",
 		{
@@ -250,6 +251,7 @@ export const unban = editTool({
 	offered: "listed",
 	title: "Lift bans",
 	description: "Lift bans.",
+	person: { may: "ban" },
 	permissions: ["BanMembers"],
 	lock: "user_ids",
 	input: { guild_id, user_ids: list(snowflake("banned user"), 1, 200, "Users."), reason },
@@ -333,6 +335,7 @@ export const getBans = readTool({
 	toolset: "moderation",
 	title: "Get bans",
 	description: "List bans by user id, with date, reason and moderator, or search them by name.",
+	person: { may: "ban" },
 	permissions: ["BanMembers"],
 	input: {
 		guild_id,

@@ -70,6 +70,7 @@ export const deleteMessages = destructiveTool({
 	offered: "listed",
 	title: "Delete messages",
 	description: "Permanently delete messages by id or filter; filters keep pinned ones.",
+	person: { may: "purge" },
 	permissions: [
 		{
 			permission: "ManageMessages",

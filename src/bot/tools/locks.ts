@@ -147,6 +147,7 @@ export const lockChannel = editTool({
 	description:
 		"Deny all but staff to write, react and create threads in channels, and in voice to connect and speak, or undo that (unlock). Exempt: administrators, and staff and bots allowed by overwrites. Changes that others made since the lock stay.",
 	lock: idsToLock,
+	person: { may: "lock" },
 	permissions: ["ManageRoles"],
 	permissionsIn: "run",
 	input: {

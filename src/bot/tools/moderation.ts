@@ -19,6 +19,7 @@ export const kick = destructiveTool(
 		title: "Kick members",
 		description: "Kick members; they can rejoin.",
 		permissions: ["KickMembers"],
+		person: { may: "kick" },
 		ranked: true,
 		lock: "user_ids",
 		input: { guild_id, user_ids, reason, tell },

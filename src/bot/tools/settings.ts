@@ -12,9 +12,10 @@ import { listedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { joined, render, type Said, said, type Text } from "../../texts/texts.ts";
+import type { TomlSettings } from "../config/settings.ts";
 import { parts, result } from "../results/result.ts";
 import { type Author, type Change, InvalidSettings, type Problem, type Stored } from "../settings/guild-settings.ts";
-import { allKeys, isKey } from "../settings/keys.ts";
+import { allKeys, isKey, keyOf } from "../settings/keys.ts";
 import {
 	defaultOf,
 	describeValue,
@@ -29,7 +30,7 @@ import { flag, guild_id, integer, text } from "../tool/arguments/arguments.ts";
 import type { BotTool, ToolContext } from "../tool/context.ts";
 import { editTool, readTool } from "../tool/define.ts";
 
-export const manages = { permissions: [{ permission: "ManageGuild", inGuild: true }] } as const;
+export const manages = { may: "settings", permissions: [{ permission: "ManageGuild", inGuild: true }] } as const;
 
 const getSettings = readTool({
 	name: "get_settings",
@@ -92,11 +93,12 @@ const setSettings = editTool({
 		if_version: v.optional(integer(0, 2 ** 31, "Only if this is the version.")),
 	},
 	async destructive({ settings: given = {}, restore_version }, { guild, settings }) {
+		await settings.ready();
 		const restored = restore_version !== undefined && (await settings.restoring(guild.id, restore_version));
-		return whyDestructive(guild, restored || knownIds(guild, given));
+		return whyDestructive(guild, settings.state(guild.id).stored, restored || knownIds(guild, given));
 	},
 	async plan({ settings: given, restore_version, if_version }, context) {
-		const { guild, settings } = context;
+		const { guild, settings, self } = context;
 		if ((given === undefined) === (restore_version === undefined))
 			throw invalidParameters(["settings, restore_version: expected one of the two"]);
 		await settings.ready();
@@ -112,8 +114,11 @@ const setSettings = editTool({
 		if (!wanted) throw new ToolError(`There is no version ${restore_version}: get_settings with history lists them.`);
 		const changes = orRefuse(() => settings.changes(guild.id, wanted));
 		const changed = Object.fromEntries(changes.map(({ key, after }) => [key, after ?? null]));
-		const warnings = orRefuse(() => requireUsable(guild, changed));
-		const notes = warnings.map((one) => result(`Warning for ${one.key}: ${one.message}.`, saidProblem(one)));
+		const warnings = orRefuse(() => requireUsable(guild, changes));
+		const notes = [
+			...warnings.map((one) => result(`Warning for ${one.key}: ${one.message}.`, saidProblem(one))),
+			...hiddenCommands(changes, self.toml.commands),
+		];
 		return {
 			preview: parts(...describe(guild, changes), ...notes),
 			async act() {
@@ -123,6 +128,7 @@ const setSettings = editTool({
 				return parts(
 					...describe(guild, changes),
 					...others.map((one) => result(`Problem with ${one.key}: ${one.message}.`, saidProblem(one))),
+					...hiddenCommands(changes, self.toml.commands),
 				);
 			},
 		};
@@ -135,6 +141,18 @@ function describe(guild: Guild, changes: readonly Change[]) {
 	if (changes.length === 0)
 		return [result("Nothing to change: all of it is so already.", said("result.settings_same"))];
 	return changes.map((one) => result(describeChange(guild, one), saidChange(one)));
+}
+
+/**
+ * A bot cannot change who sees a command: that takes a Bearer token of a person. A second command of the guild would be shown
+ * beside the one of all guilds. https://github.com/discord/discord-api-docs/issues/3885
+ * https://docs.discord.com/developers/interactions/application-commands#edit-application-command-permissions
+ */
+function hiddenCommands(changes: readonly Change[], scope: TomlSettings["commands"]) {
+	const isGrant = changes.some(({ key, after }) => isKey(key) && keyOf(key).lets && [after ?? []].flat().length > 0);
+	return isGrant && scope === "global"
+		? [result(render(said("result.commands_hidden"), "en"), said("result.commands_hidden"))]
+		: [];
 }
 
 function describeChange(guild: Guild, { key, before, after }: Change): string {

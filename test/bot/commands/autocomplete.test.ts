@@ -2,6 +2,8 @@ import { expect, test } from "bun:test";
 import { type AutocompleteInteraction, PermissionsBitField } from "discord.js";
 import type { Suggestion } from "../../../src/bot/commands/action.ts";
 import { autocomplete } from "../../../src/bot/commands/autocomplete.ts";
+import { holdsIn } from "../../../src/bot/commands/who-may.ts";
+import { settingsOf } from "../../support/guild-settings.ts";
 
 const action = { permission: "BanMembers", options: [{ name: "reason", kind: "reason", argument: "reason" }] } as const;
 
@@ -19,7 +21,7 @@ async function suggested(
 		options: { getFocused: () => ({ name: "reason", value: "sp" }) },
 		respond: async (choices: unknown[]) => responses.push(choices),
 	} as unknown as AutocompleteInteraction;
-	await autocomplete(interaction, action, suggest, timeoutMs);
+	await autocomplete(interaction, action, holdsIn(await settingsOf(), interaction), suggest, timeoutMs);
 	expect(responses).toHaveLength(1);
 	return responses.flat();
 }

@@ -12,10 +12,11 @@ import {
 import { type Command, readCommand } from "../../../src/bot/commands/commands.ts";
 import { Limiter } from "../../../src/bot/commands/cooldown.ts";
 import { createFrontEnds, type FrontEndsOptions } from "../../../src/bot/commands/front-ends.ts";
-import { holdsOf } from "../../../src/bot/commands/help.ts";
+import { holdsOf } from "../../../src/bot/commands/who-may.ts";
 import { demoSeed } from "../../../src/simulator/seed.ts";
 import type { SimulatorOptions } from "../../../src/simulator/simulator.ts";
 import type { NewMessage } from "../../../src/simulator/world/state/entities.ts";
+import { settingsOf } from "../../support/guild-settings.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { testWith } from "../../support/test-with.ts";
@@ -62,14 +63,14 @@ test.each([
 	expect(readCommand(prefix, text)).toBeUndefined();
 });
 
-test("in a thread whose parent is not cached, members hold what their roles give", () => {
+test("in a thread whose parent is not cached, members hold what their roles give", async () => {
 	// What discord.js returns for such a thread.
 	const channel = { permissionsFor: () => null };
 	const permissions = new PermissionsBitField("BanMembers");
 	const member = { permissions } as unknown as GuildMember;
-	const holds = holdsOf(member, channel as never);
-	expect(holds("ManageMessages")).toBe(false);
-	expect(holds("BanMembers")).toBe(true);
+	const holds = holdsOf(await settingsOf(), member, channel as never);
+	expect(holds({ permission: "ManageMessages" })).toBe(false);
+	expect(holds({ permission: "BanMembers" })).toBe(true);
 });
 
 /** Replies with the author and the text. */
@@ -316,6 +317,7 @@ test("disabled slash commands are deleted, and others stay", async () => {
 		scope: "global",
 		deleteSecrets: false,
 		callAs: noTools,
+		settings: await settingsOf(),
 		log: logged.log,
 	}).attach(again);
 	await again.login(simulator.bot("alpha").token);
@@ -344,6 +346,7 @@ async function startStage(
 	createFrontEnds({
 		prefix: "!m",
 		callAs: noTools,
+		settings: await settingsOf(),
 		commands: commands.map((command) => ({
 			...command,
 			run: (by, rest) => {

@@ -6,6 +6,8 @@ import { Client, GatewayIntentBits as Intent } from "discord.js";
 import type { Action } from "../../../src/bot/commands/action.ts";
 import { createFrontEnds } from "../../../src/bot/commands/front-ends.ts";
 import type { CommandScope } from "../../../src/bot/commands/registration.ts";
+import type { GuildSettings } from "../../../src/bot/settings/guild-settings.ts";
+import { settingsOf } from "../../support/guild-settings.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
@@ -15,7 +17,7 @@ const action: Action = {
 	name: "ban",
 	tool: "ban",
 	options: [],
-	permission: "BanMembers",
+	may: "ban",
 	menus: [{ type: "user", name: "Ban", args: () => ({}), asks: [] }],
 };
 
@@ -31,7 +33,7 @@ afterEach(async () => {
 });
 
 /** Logs in a client that offers one action; returns what it logs. */
-async function login(scope: CommandScope, retryMs: readonly number[] = []) {
+async function login(scope: CommandScope, retryMs: readonly number[] = [], settings?: GuildSettings) {
 	const client = new Client({ intents: [Intent.Guilds], rest: { api: simulator.api, retries: 0 } });
 	clients.push(client);
 	const logged = recordLog("debug");
@@ -44,6 +46,7 @@ async function login(scope: CommandScope, retryMs: readonly number[] = []) {
 		known: ["old"],
 		deleteSecrets: false,
 		callAs: noTools,
+		settings: settings ?? (await settingsOf()),
 		log: logged.log,
 	}).attach(client);
 	await client.login(simulator.bot("alpha").token);
@@ -87,6 +90,27 @@ describe("scope", () => {
 		await login("guild");
 		await until("they are compared", () => reads() > read + guilds.length);
 		expect(writes()).toHaveLength(before);
+	});
+
+	test("guild: an action that the guild grants is shown to everyone there", async () => {
+		const settings = await settingsOf();
+		const { client } = await login("guild", [], settings);
+		const [first = "", ...others] = guildsOf(client);
+		const needed = (guild: string) =>
+			simulator.world.commands
+				.in({ application_id: application(), guild_id: simulator.guild(guild).id })
+				.filter(({ name }) => name !== "help")
+				.map(({ default_member_permissions }) => default_member_permissions ?? null);
+		const all = [first, ...others];
+		await until("they are registered", () => all.every((name) => needed(name).length === 2));
+		expect(needed(first)).toEqual(["4", "4"]);
+		const grant = (roles: string[]) =>
+			settings.change(simulator.guild(first).id, { "may.ban": roles }, { userId: null, door: "test" });
+		await grant([application()]);
+		await until("everyone sees them", () => needed(first).every((bits) => bits === null));
+		expect(others.flatMap(needed)).toEqual(others.flatMap(() => ["4", "4"]));
+		await grant([]);
+		await until("they are hidden again", () => needed(first).every((bits) => bits === "4"));
 	});
 
 	test("a change of the scope moves the commands, and off deletes them", async () => {

@@ -565,8 +565,8 @@ function raids(last: "on" | "off"): Scenario {
 			}
 		};
 		return {
-			create({ connection, store, mutex, log }) {
-				const parts = { connection, store, mutex, log, moderationLog: noLog };
+			create({ settings, connection, store, mutex, log }) {
+				const parts = { settings, connection, store, mutex, log, moderationLog: noLog };
 				current = new RaidModes({ ...parts, now: () => anyTime, backOffMs, maxSleepMs: 20, arrivedAfterMs: 5 });
 				return { ...featureOf(current), begin: () => ask(states) };
 			},

@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
+import { type ModeratorAction, moderatorActions } from "../../../src/bot/settings/grants.ts";
 import type { CaseRow } from "../../../src/bot/store/tables/cases.ts";
 import { isDryRun } from "../../../src/bot/tool/audit.ts";
 import type { Account } from "../../../src/simulator/world/state/entities.ts";
@@ -27,11 +28,14 @@ async function prepare(
 	{
 		change = (made: Made) => made,
 		limit,
+		granted,
 		count = 1,
 	}: {
 		change?: (made: Made) => Made;
 		/** Which role lacks the permission until the result is disposed of. Default: none. */
 		limit?: "botRole" | "lacking";
+		/** Which actions the guild lets this role use. */
+		granted?: (may: ModeratorAction) => boolean;
 		count?: number;
 	} = {},
 ) {
@@ -39,9 +43,13 @@ async function prepare(
 	const made = change(await row.make(scene, count));
 	const person = scene.newPerson(scene[limit === "lacking" ? limit : "mods"]);
 	const limited = limit && without(row, limit);
+	if (granted) {
+		const roles = (may: ModeratorAction) => (granted(may) ? [scene.lacking.id] : []);
+		const settings = Object.fromEntries(allActions.map((may) => [`may.${may}`, roles(may)]));
+		await scene.world.call("set_settings", { settings });
+	}
 	await scene.settle();
-	const action = offered.actions.find(({ name }) => name === row.action);
-	if (!action) throw new Error(`there is no action ${row.action}`);
+	const action = actionOf(row);
 	const order: Order = {
 		action,
 		tool: row.tool,
@@ -56,6 +64,14 @@ async function prepare(
 		give: (dryRun?: boolean) => frontEnd.give(scene, person, order, dryRun),
 		[Symbol.dispose]: () => limited?.[Symbol.dispose](),
 	};
+}
+
+const allActions = Object.keys(moderatorActions) as ModeratorAction[];
+
+function actionOf(row: ActionRow) {
+	const action = offered.actions.find(({ name }) => name === row.action);
+	if (!action) throw new Error(`there is no action ${row.action}`);
+	return action;
 }
 
 /** How often the request of an order was executed. */
@@ -216,8 +232,19 @@ describe.each(Object.entries(actionRows))("%s", (name, row) => {
 		expectSame(key, row, frontEnd, answer);
 	});
 
-	each("the person lacks the permission", async (frontEnd, key) => {
-		using prepared = await prepare(row, frontEnd, { limit: "lacking" });
+	const { may } = actionOf(row);
+	if (may)
+		each("the person lacks the permission, and is granted the action", async (frontEnd) => {
+			const granted = (one: ModeratorAction) => one === may;
+			using prepared = await prepare(row, frontEnd, { limit: "lacking", granted });
+			await prepared.give();
+			await until("it is done", prepared.made.done);
+			expectCases(row, frontEnd, prepared.person, prepared.made, "done");
+		});
+
+	each("the person lacks the permission, and is granted all other actions", async (frontEnd, key) => {
+		const granted = (one: ModeratorAction) => one !== may;
+		using prepared = await prepare(row, frontEnd, { limit: "lacking", granted });
 		const { made, give } = prepared;
 		const answer = await give();
 		expectNothing(made);
@@ -238,7 +265,9 @@ describe.each(Object.entries(actionRows))("%s", (name, row) => {
 	if (row.below)
 		each("it ranks above the person", async (frontEnd, key) => {
 			const change = (made: Made) => outrank(row, made);
-			const { made, give } = await prepare(row, frontEnd, { change });
+			// A grant does not lift anybody above others.
+			using prepared = await prepare(row, frontEnd, { change, ...(may && { limit: "lacking", granted: () => true }) });
+			const { made, give } = prepared;
 			const answer = await give();
 			expectNothing(made);
 			expectSame(key, row, frontEnd, answer);

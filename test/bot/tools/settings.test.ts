@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
+import type { Permission } from "../../../src/discord/permissions.ts";
 import { demoSeed } from "../../../src/simulator/seed.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
@@ -241,6 +242,138 @@ describe("in a person's name", () => {
 		expect(await call({ "welcome.ai": false })).toBe("welcome.ai: not set → false");
 		const history = (await mcp.call("get_settings", { history: true })).text;
 		expect(history).toContain(`by user ${zoe.user.id} with set_settings`);
+	});
+});
+
+describe("who may do what", () => {
+	/** Zoe has the role Lead; @Helper ranks below it, and @Chief above. */
+	async function startLead(permissions: readonly Permission[] = []) {
+		const scene = await startScene();
+		const { world } = scene;
+		const { roles, members } = world.simulator.world;
+		const [helper, lead, chief] = ["Helper", "Lead", "Chief"].map((name) => roles.add(world.guild, { name }));
+		if (!helper || !lead || !chief) throw new Error("three roles were added");
+		roles.edit(world.guild, lead, {
+			permissions: String(permissions.reduce((all, name) => all | PermissionFlagsBits[name], 0n)),
+		});
+		roles.move(
+			world.guild,
+			new Map([
+				[helper, 2],
+				[lead, 3],
+				[chief, 4],
+			]),
+		);
+		const zoe = memberNamed(world, "zoe");
+		members.edit(world.guild, zoe, { roles: [lead.id] });
+		await world.heard();
+		return { ...scene, helper, lead, chief, zoe, mcp: asPerson(scene, "zoe") };
+	}
+
+	test.each<[what: string, permissions: readonly Permission[], settings: object, said: RegExp]>([
+		[
+			"the action's permission",
+			["ManageGuild", "BanMembers"],
+			{ "may.ban": ["@Helper"] },
+			/^may\.ban: not set → @Helper/,
+		],
+		[
+			"not the action's permission",
+			["ManageGuild"],
+			{ "may.ban": ["@Helper"] },
+			/may\.ban: only a person with BAN_MEMBERS/,
+		],
+		[
+			"not all of several",
+			["ManageGuild"],
+			{ "may.cases": ["@Helper"] },
+			/may\.cases: only a person with .*MODERATE_MEMBERS/,
+		],
+		[
+			"a grant of the settings",
+			[],
+			{ "may.raid_mode": ["@Helper"] },
+			/only a person with MANAGE_CHANNELS, MANAGE_GUILD/,
+		],
+		["a grant, for what it covers", [], { "welcome.ai": false }, /^welcome\.ai: not set → false/],
+		["a grant, for a role that the bot gives", [], { "join_role.role": "@Newcomer" }, /You lack MANAGE_ROLES/],
+		["no administrator", ["ManageGuild"], { "may.settings": [] }, /only a person with ADMINISTRATOR/],
+		[
+			"an administrator",
+			["Administrator"],
+			{ "may.settings": ["@Lead", "@Helper"] },
+			/^may\.settings: .* → @Lead .*, @Helper/,
+		],
+		["a role above", ["Administrator"], { "may.kick": ["@Chief"] }, /may\.kick: @Chief .*does not rank below/],
+		["a role above that loses it", ["Administrator"], { "may.warn": null }, /may\.warn: @Chief .*does not rank below/],
+		["everyone", ["Administrator"], { "may.kick": ["@everyone"] }, /may\.kick: not for @everyone/],
+	])("a person who sets it has %s", async (_, permissions, settings, said) => {
+		await using scene = await startLead(permissions);
+		await scene.set({ "may.settings": ["@Lead"], "may.warn": ["@Chief"] });
+		expect((await scene.mcp.call("set_settings", { settings })).text).toMatch(said);
+	});
+
+	test("for assistants it is destructive, also to restore it", async () => {
+		await using scene = await startLead();
+		const { world, set, helper } = scene;
+		const { text } = await set({ "may.ban": ["@Helper"] }, { dry_run: true });
+		expect(text).toContain(`Counts as destructive: it lets @Helper (ID: ${helper.id}) ban members.`);
+		await set({ "may.ban": ["@Helper"] });
+		await set({ "may.ban": null });
+		const writer = world.mcp.as({ id: "key:test", name: "test", access: "write" });
+		for (const args of [{ settings: { "may.ban": ["@Helper"] } }, { restore_version: 1 }])
+			expect((await writer.call("set_settings", args)).text).toContain("ban members");
+		expect(await scene.get({ query: "may.ban" })).toContain("may.ban: none (default)");
+		expect((await writer.call("set_settings", { settings: { "may.ban": [] } })).isError).toBe(false);
+	});
+
+	test("each guild has its own", async () => {
+		await using scene = await startLead();
+		const { world, set, mcp, zoe } = scene;
+		const { users, members, roles } = world.simulator.world;
+		const bakers = world.simulator.guild("The Bakers");
+		const alpha = users.get(world.simulator.bot("alpha").id);
+		if (!alpha) throw new Error("alpha has an account");
+		const baker = roles.add(bakers, { name: "Baker" });
+		for (const user of [alpha, zoe.user]) members.add(bakers, user, { roles: [baker.id] });
+		roles.edit(bakers, baker, { permissions: String(PermissionFlagsBits.BanMembers) });
+		const mates = roles.add(bakers, { name: "Mates" });
+		const member = bakers.members.get(zoe.user.id);
+		if (!member) throw new Error("zoe is there");
+		members.edit(bakers, member, { roles: [mates.id] });
+		await world.heard();
+		await set({ "may.ban": ["@Lead"] });
+		const read = async (guild_id: string) => (await mcp.call("get_bans", { guild_id })).text;
+		expect(await read(world.guild.id)).not.toContain("BAN_MEMBERS");
+		expect(await read(bakers.id)).toContain("You lack BAN_MEMBERS");
+		await set({ "may.ban": [mates.id] }, { guild_id: bakers.id });
+		await set({ "may.ban": [] });
+		expect(await read(world.guild.id)).toContain("You lack BAN_MEMBERS");
+		expect(await read(bakers.id)).not.toContain("BAN_MEMBERS");
+	});
+
+	test("a channel's permissions and timeouts hold", async () => {
+		await using scene = await startLead();
+		const { world, set, mcp, lead, zoe } = scene;
+		const { channels, members, messages } = world.simulator.world;
+		const general = channelNamed(world, "general");
+		const { id } = messages.add(
+			general as never,
+			world.simulator.world.users.get(world.simulator.user("ada").id) as never,
+			{ content: "x" },
+		);
+		await set({ "may.purge": ["@Lead"] });
+		const remove = async () => (await mcp.call("delete_messages", { channel_id: general.id, message_ids: [id] })).text;
+		channels.setOverwrite(general, { ...roleOverwrite(lead.id, { deny: PermissionFlagsBits.ManageMessages }) });
+		await world.heard();
+		expect(await remove()).toContain("You lack MANAGE_MESSAGES");
+		channels.edit(general, { permission_overwrites: [] });
+		members.edit(world.guild, zoe, { communication_disabled_until: new Date(Date.now() + 3_600_000).toISOString() });
+		await world.heard();
+		expect(await remove()).toContain("You are timed out");
+		members.edit(world.guild, zoe, { communication_disabled_until: null });
+		await world.heard();
+		expect(await remove()).toContain("Deleted the message");
 	});
 });
 

@@ -7,8 +7,6 @@ import { caseActions } from "../../tool/case-record.ts";
 import { saidReason } from "./case-text.ts";
 import type { Cases } from "./cases.ts";
 
-const permission = "ModerateMembers";
-
 const people: ActionOption = { name: "user", kind: "user", argument: "user_ids", required: true, several: true };
 
 const number: ActionOption = { name: "case", kind: "case", argument: "number", required: true, min: 1 };
@@ -26,7 +24,7 @@ export const caseRows: readonly Action[] = [
 		name: "warn",
 		tool: "warn_member",
 		options: [people, reason, { name: "tell", kind: "flag", argument: "tell" }],
-		permission,
+		may: "warn",
 		chat: ["user", "reason"],
 		menus: [
 			{ type: "user", name: "Warn", args: ({ userId }) => ({ user_ids: [userId] }), asks: ["reason"] },
@@ -45,9 +43,9 @@ export const caseRows: readonly Action[] = [
 		name: "note",
 		tool: "note_member",
 		options: [people, { name: "note", kind: "text", argument: "note", required: true, max: maxReasonLength }],
-		permission,
+		may: "warn",
 	},
-	{ name: "case", tool: "list_cases", isPrivate: true, options: [number], permission },
+	{ name: "case", tool: "list_cases", isPrivate: true, options: [number], may: "cases" },
 	{
 		name: "cases",
 		tool: "list_cases",
@@ -59,16 +57,16 @@ export const caseRows: readonly Action[] = [
 			{ name: "before", kind: "case", argument: "before", min: 1 },
 		],
 		pages: "before",
-		permission,
+		may: "cases",
 		chat: ["user"],
 	},
-	{ name: "edit-case", tool: "edit_case", options: [number, reason], permission },
+	{ name: "edit-case", tool: "edit_case", options: [number, reason], may: "cases" },
 	{
 		name: "delete-case",
 		tool: "edit_case",
 		options: [number, { name: "restore", kind: "flag", argument: "deleted", convert: (value) => value !== true }],
 		fixed: { deleted: true },
-		permission,
+		may: "cases",
 		chat: ["case"],
 	},
 ];

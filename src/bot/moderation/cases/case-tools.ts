@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { actingPerson, isForPeople } from "../../../discord/acting-person.ts";
 import { memberName, nowIs, userName } from "../../../discord/describe.ts";
 import { absentIf } from "../../../discord/find.ts";
-import { describeBits } from "../../../discord/permissions.ts";
+import { describeBits, personHas } from "../../../discord/permissions.ts";
 import { requireBelowPerson } from "../../../discord/role-hierarchy.ts";
 import { maxReasonLength } from "../../../discord/text.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
@@ -69,7 +69,7 @@ function warnMember({ cases, settings }: ToolOptions) {
 		toolset: "moderation",
 		title: "Warn members",
 		description: "Warn members: recorded as a case, and told by DM.",
-		person,
+		person: { ...person, may: "warn" },
 		input: {
 			guild_id,
 			user_ids,
@@ -111,7 +111,7 @@ function noteMember({ cases }: ToolOptions) {
 		toolset: "moderation",
 		title: "Note about users",
 		description: "Record a note about users, for moderators only.",
-		person,
+		person: { ...person, may: "warn" },
 		input: { guild_id, user_ids, note: text(1, maxReasonLength, "The note.") },
 		async run({ note }, context) {
 			const { guild, users } = context;
@@ -164,7 +164,7 @@ function listCases({ cases }: ToolOptions) {
 		title: "List cases",
 		description:
 			"List what moderators did (warnings, bans, …), newest first; with `since`, also how many of which kind each moderator has; or one case with its history.",
-		person,
+		person: { ...person, may: "cases" },
 		input: {
 			guild_id,
 			number: v.optional(number),
@@ -235,7 +235,7 @@ function editCase({ cases }: ToolOptions) {
 		toolset: "moderation",
 		title: "Edit a case",
 		description: "Change the reason of a case, delete it or restore it; its history is kept.",
-		person,
+		person: { ...person, may: "cases" },
 		lock: ({ guild_id, number }) => [`case ${guild_id} ${number}`],
 		input: {
 			guild_id,
@@ -274,7 +274,7 @@ function requireEditor(guild: Guild, { number, userId, moderatorId }: Case) {
 	if (!acting || acting.id === guild.ownerId) return;
 	if (acting.id === userId) throw new SaidError(said("refusal.own_case", { number: String(number) }));
 	if (acting.id === moderatorId) return;
-	if (acting.permissions.has(PermissionFlagsBits.ManageGuild)) return;
+	if (personHas(guild, undefined, PermissionFlagsBits.ManageGuild)) return;
 	throw new SaidError(said("refusal.others_case", { number: String(number) }), {
 		models: `Only its moderator and people with ${describeBits(PermissionFlagsBits.ManageGuild)} may change case ${number}. Nothing was done.`,
 	});

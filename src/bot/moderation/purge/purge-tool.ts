@@ -51,6 +51,7 @@ export function purgeTool({ recordChannels }: PurgeToolOptions): BotTool {
 		description:
 			"Permanently delete messages of people, or of everyone who joined in a time window, across channels; or the latest of channels (`channel_ids` with `count` or `after`). Messages over 14 days old are deleted one by one.",
 		toolset: "moderation",
+		person: { may: "purge" },
 		permissions: ["ManageMessages", "ReadMessageHistory"],
 		permissionsIn: "run",
 		input,

@@ -38,13 +38,7 @@ function limitToFound(args: JsonObject, basis: readonly string[]): JsonObject | 
 	return { ...args, after, before: String(BigInt(newest) + 1n) };
 }
 
-const common = {
-	tool: purgeToolName,
-	permission: "ManageMessages",
-	heavy: true,
-	complete: atCommand,
-	limitTo: limitToFound,
-} as const;
+const common = { tool: purgeToolName, may: "purge", heavy: true, complete: atCommand, limitTo: limitToFound } as const;
 
 /** None that were written after the command. Durations become times; the tool validates other texts. */
 function atCommand(args: JsonObject, at: number): JsonObject {
@@ -140,7 +134,7 @@ function createNuke({ config, callAs, log }: PurgeOptions) {
 	const command: Command = {
 		name: "nuke",
 		usage: `<1-${maxNuked}>`,
-		permission: "ManageMessages",
+		may: "purge",
 		heavy: true,
 		async run({ guild, channel, member, message }, rest) {
 			const count = /^\d{1,3}$/.test(rest) ? Number(rest) : 0;

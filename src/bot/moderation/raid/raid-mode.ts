@@ -11,6 +11,7 @@ import { auditReason } from "../../../discord/text.ts";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import { said } from "../../../texts/texts.ts";
+import type { Grants } from "../../settings/grants.ts";
 import { Durable, type DurableOptions, NotNow, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {
@@ -52,6 +53,7 @@ const maxUnanswered = 5;
 export interface RaidModesOptions extends Pick<DurableOptions, "log" | "backOffMs" | "maxSleepMs"> {
 	connection: Connection;
 	store: Pick<Store, "sql">;
+	settings: Grants;
 	/** Keys: guild and channel ids. Tools must not edit the same guild or channel at the same time. */
 	mutex: KeyedMutex;
 	moderationLog: Pick<ModerationLog, "add">;
@@ -152,7 +154,7 @@ export class RaidModes {
 		steps: readonly RaidStep[],
 		read: ReadSettings,
 	): Promise<{ moves: Move[]; mustWait: boolean }> {
-		const { moves } = await planRaidMode(guild, mode, steps, read, this.#now());
+		const { moves } = await planRaidMode(guild, mode, steps, read, this.#now(), this.options.settings);
 		const early = new Set(
 			steps.filter((step) => isUnsettled(mode, step) && this.#mayArrive(keyOf(step))).map(({ thing }) => thing),
 		);

@@ -2,6 +2,7 @@
 
 import type { Guild } from "discord.js";
 import { isStaffOnly } from "../../../discord/staff.ts";
+import type { Grants } from "../../settings/grants.ts";
 import type { RaidMode, RaidStep } from "../../store/tables/raid-modes.ts";
 import { isChannel, type Move, nextMove } from "./raid-rules.ts";
 import { moderatorOf, type ReadSettings, refusalFor } from "./raid-settings.ts";
@@ -18,8 +19,9 @@ export async function planRaidMode(
 	steps: readonly RaidStep[],
 	{ settings }: Pick<ReadSettings, "settings">,
 	now: number,
+	grants: Grants,
 ): Promise<RaidPlan> {
-	const refusal = refusalFor(guild, await moderatorOf(guild, mode));
+	const refusal = refusalFor(guild, await moderatorOf(guild, mode), grants);
 	const stored = new Map(steps.map((step) => [step.thing, step]));
 	const staffOnly =
 		mode.wanted === "off"

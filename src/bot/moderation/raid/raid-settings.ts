@@ -6,7 +6,7 @@ import {
 	type APIGuild,
 	ChannelType,
 	type Guild,
-	type GuildMember,
+	GuildMember,
 	PermissionFlagsBits,
 	Routes,
 } from "discord.js";
@@ -14,6 +14,7 @@ import { fetchMember } from "../../../discord/find.ts";
 import { isObfuscated } from "../../../discord/obfuscation.ts";
 import { describeBits, impliedIn, missingForBot, permissionsOf } from "../../../discord/permissions.ts";
 import { said } from "../../../texts/texts.ts";
+import { type Grants, grantedBits } from "../../settings/grants.ts";
 import type { RaidMode } from "../../store/tables/raid-modes.ts";
 import { isChannel, noteOf, type Refusal, type Settings, unseen } from "./raid-rules.ts";
 
@@ -85,7 +86,8 @@ export async function moderatorOf(
 }
 
 /** Raid mode changes only what bot and moderator could change by hand. */
-export function refusalFor(guild: Guild, moderator: Moderator): Refusal {
+export function refusalFor(guild: Guild, moderator: Moderator, grants: Grants): Refusal {
+	const granted = moderator instanceof GuildMember ? grantedBits(grants, moderator, "raid_mode") : 0n;
 	return (thing) => {
 		const channel = guild.channels.cache.get(thing);
 		if (isChannel(thing) && !channel) return noteOf(said("raid.why.hidden"));
@@ -96,7 +98,7 @@ export function refusalFor(guild: Guild, moderator: Moderator): Refusal {
 		if (ofBot !== 0n) return noteOf(said("raid.why.lacks", { permissions: describeBits(ofBot) }));
 		if (moderator === "gone") return noteOf(said("raid.why.left"));
 		if (!moderator) return undefined;
-		const ofPerson = needed & ~permissionsOf(moderator, channel);
+		const ofPerson = needed & ~permissionsOf(moderator, channel, granted);
 		if (ofPerson === 0n) return undefined;
 		return noteOf(said("raid.why.lacks.moderator", { permissions: describeBits(ofPerson) }));
 	};

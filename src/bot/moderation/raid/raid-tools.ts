@@ -40,6 +40,7 @@ function raidMode(modes: Modes) {
 		description:
 			"During a raid: pause invites, require verification level HIGH, set slow mode in all channels but staff's; off restores what was before.",
 		toolset: "moderation",
+		person: { may: "raid_mode" },
 		permissions: ["ManageGuild"],
 		lock: ({ guild_id }, { guildId }) => [`raid ${guild_id ?? guildId}`],
 		input: {
@@ -48,13 +49,13 @@ function raidMode(modes: Modes) {
 			slowmode: v.optional(duration({ min: "5s", max: "6h" }, "Slow mode."), "30s"),
 			reason,
 		},
-		async plan({ mode: wanted, slowmode }, { guild }): Promise<Plan> {
+		async plan({ mode: wanted, slowmode }, { guild, settings }): Promise<Plan> {
 			const view = await modes.view(guild.id);
 			requireChange(guild, view, wanted, slowmode);
 			const mode = newMode(guild, view, wanted, slowmode);
 			const steps = view?.steps ?? [];
 			const read = await readSettings(guild);
-			const plan = await planRaidMode(guild, mode, steps, read, Date.now());
+			const plan = await planRaidMode(guild, mode, steps, read, Date.now(), settings);
 			const isNew = wanted === "on" && view?.mode.wanted !== "on";
 			return {
 				preview: previewOf(guild, mode, plan),
@@ -89,7 +90,7 @@ function raidStatus(modes: Modes) {
 		title: "Raid mode status",
 		description: "Whether raid mode is on, and what it changed or restored.",
 		toolset: "moderation",
-		person: { permissions: ["ManageGuild"] },
+		person: { may: "raid_mode", permissions: ["ManageGuild"] },
 		input: { guild_id },
 		async run(_, { guild }) {
 			const view = await modes.view(guild.id);

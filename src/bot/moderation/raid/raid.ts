@@ -5,9 +5,10 @@ import { type Action, type ActionOption, announceOption } from "../../commands/a
 import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
 import { type ComponentHandler, callerOf } from "../../commands/components.ts";
 import { combineFeatures, type FeatureOptions } from "../../commands/feature.ts";
+import { requireHeld } from "../../commands/who-may.ts";
+import type { Grants } from "../../settings/grants.ts";
 import type { CallAs } from "../../tool/call-as.ts";
 import type { ModerationLog } from "../moderation-log.ts";
-import { requireHeld } from "../who-may.ts";
 import { createJoinWatch, raidButton } from "./join-watch.ts";
 import { RaidModes, type RaidModesOptions } from "./raid-mode.ts";
 import { raidTools } from "./raid-tools.ts";
@@ -31,7 +32,7 @@ export const raidActions: readonly Action[] = [
 			reason,
 			announceOption,
 		],
-		permission: "ManageGuild",
+		may: "raid_mode",
 		confirm: () => true,
 		heavy: true,
 	},
@@ -40,11 +41,11 @@ export const raidActions: readonly Action[] = [
 		tool: "raid_mode",
 		fixed: { mode: "off" },
 		options: [reason],
-		permission: "ManageGuild",
+		may: "raid_mode",
 		confirm: () => true,
 		heavy: true,
 	},
-	{ name: "raid status", tool: "raid_status", options: [], permission: "ManageGuild" },
+	{ name: "raid status", tool: "raid_status", options: [], may: "raid_mode" },
 ];
 
 interface RaidOptions
@@ -60,16 +61,16 @@ export function createRaid(options: RaidOptions) {
 	return combineFeatures([
 		modes,
 		watch,
-		{ tools: raidTools(modes), actions: raidActions, components: [raidButtonHandler(callAs)] },
+		{ tools: raidTools(modes), actions: raidActions, components: [raidButtonHandler(settings, callAs)] },
 	]);
 }
 
-function raidButtonHandler(callAs: CallAs): ComponentHandler {
+function raidButtonHandler(grants: Grants, callAs: CallAs): ComponentHandler {
 	return {
 		prefix: raidButton.prefix,
 		async run(interaction, rest) {
 			if (rest !== raidButton.rest || !interaction.isButton()) return;
-			requireHeld(interaction, "ManageGuild");
+			requireHeld(grants, interaction, "raid_mode");
 			await deferPrivately(interaction);
 			const { message } = interaction;
 			const { text, isError } = await callAs({

@@ -8,17 +8,19 @@ import { SaidError } from "../../../texts/said-error.ts";
 import { said, sayIn } from "../../../texts/texts.ts";
 import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
 import { type ComponentHandler, callerOf } from "../../commands/components.ts";
+import { requireHeld } from "../../commands/who-may.ts";
 import { noMentions } from "../../messages/split-message.ts";
+import type { Grants } from "../../settings/grants.ts";
 import type { Store } from "../../store/store.ts";
 import { selectSpamIncident } from "../../store/tables/spam-incidents.ts";
 import { ignoreUnavailable, StoreUnavailable } from "../../store/unavailable.ts";
 import type { CallAs } from "../../tool/call-as.ts";
 import type { Cases } from "../cases/cases.ts";
-import { requireHeld } from "../who-may.ts";
 import type { Allowances } from "./allowances.ts";
 import { prefix } from "./log-entry.ts";
 
 interface ButtonsOptions {
+	grants: Grants;
 	callAs: CallAs;
 	cases: Pick<Cases, "find" | "edit">;
 	allowances: Pick<Allowances, "add">;
@@ -35,7 +37,7 @@ interface Press {
 }
 
 export function createButtons(options: ButtonsOptions): ComponentHandler {
-	const { callAs, cases, allowances, store, log, onUndone } = options;
+	const { grants, callAs, cases, allowances, store, log, onUndone } = options;
 	/** By log entry, because two moderators may press at once. */
 	const running = new Set<string>();
 
@@ -107,7 +109,7 @@ export function createButtons(options: ButtonsOptions): ComponentHandler {
 			const [, name = "", userId = "", id = ""] = /^(undo|ban|fine):(\d{1,20}):(\d{1,20})$/.exec(rest) ?? [];
 			if (!isName(name) || !interaction.isButton()) throw new SaidError(said("spam.button.unknown"));
 			// If the timeout has ended, "fine" calls no tool that would check the person's permissions.
-			requireHeld(interaction, name === "ban" ? "BanMembers" : "ModerateMembers");
+			requireHeld(grants, interaction, name === "ban" ? "ban" : "timeout");
 			await deferPrivately(interaction);
 			const { id: entryId } = interaction.message;
 			if (running.has(entryId)) throw new SaidError(said("spam.pressed"));

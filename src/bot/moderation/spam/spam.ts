@@ -70,6 +70,7 @@ export function createSpam(options: SpamOptions) {
 		onError: (error) => log.error("could not look for spam in a message: internal error", { error }),
 	});
 	const buttons = createButtons({
+		grants: settings,
 		cases,
 		allowances,
 		store,

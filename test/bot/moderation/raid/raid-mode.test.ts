@@ -287,8 +287,9 @@ async function startRaids(place?: Pick<Place, "settings">) {
 				if (statement[0].join("").includes("LEFT JOIN raid_steps")) searches += 1;
 				return store.sql(...statement) as never;
 			}),
-		create({ connection, store, mutex, log }) {
+		create({ settings, connection, store, mutex, log }) {
 			modes = new RaidModes({
+				settings,
 				connection,
 				store,
 				mutex,

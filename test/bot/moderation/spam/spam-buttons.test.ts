@@ -60,8 +60,14 @@ onBoth((databases) => {
 		expect(await press("mona_lisa", undone, "Ban")).toContain("„Mitglieder bannen“");
 		expect(await press("mona_lisa", undone, "It's fine")).toContain("„Mitglieder im Timeout“");
 		expect(isTimedOut(undone)).toBe(true);
-
-		expect(await press(moderator, undone, "Undo")).toContain("Ended the timeout");
+		const granted = [...guild.roles.values()].find(({ name }) => name === "Regular");
+		const mona = guild.members.get(world.id("mona_lisa"));
+		if (!granted || !mona) throw new Error("the seed has both");
+		simulator.world.members.edit(guild, mona, { roles: [granted.id] });
+		await world.set({ "may.ban": [granted.id] });
+		expect(await press("mona_lisa", undone, "Undo")).toContain("„Mitglieder im Timeout“");
+		await world.set({ "may.timeout": [granted.id] });
+		expect(await press("mona_lisa", undone, "Undo")).toContain("Timeout");
 		expect(isTimedOut(undone)).toBe(false);
 		const pair = await Promise.all([press(moderator, banned, "Ban"), press(owner?.username ?? "", banned, "Ban")]);
 		expect(pair.filter((text) => text.includes("Banned"))).toHaveLength(1);
