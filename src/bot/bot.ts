@@ -32,6 +32,7 @@ import { receiveRequests, type StartLimits } from "./server/requests.ts";
 import { createRights } from "./server/rights.ts";
 import { describeBot, serverName } from "./server/status.ts";
 import { GuildSettings } from "./settings/guild-settings.ts";
+import { settingsInDocuments } from "./settings/in-documents.ts";
 import { createConnection } from "./setup/check.ts";
 import { noGuildWarning } from "./setup/no-guild.ts";
 import { createStore, instanceName } from "./store/store.ts";
@@ -124,6 +125,7 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 		connection,
 		store,
 		mutex,
+		ownSettings: settingsInDocuments(settings),
 		log,
 		registry,
 		backup: toml.backup,

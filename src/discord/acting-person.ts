@@ -36,6 +36,13 @@ export function actAs<T>(person: ActingPerson, work: () => T): T {
 	return storage.run(person, work);
 }
 
+/** Like `actAs`, in the member's guild alone. */
+export function actAsMember<T>(member: GuildMember, work: () => T): T {
+	const person = new ActingPerson(member.id);
+	person.members.set(member.guild.id, member);
+	return actAs(person, work);
+}
+
 export function currentPerson(): ActingPerson | undefined {
 	return storage.getStore();
 }

@@ -12,6 +12,8 @@ import type {
 	APIWebhook,
 } from "discord.js";
 
+import type { BotKeys } from "./format/fields.ts";
+
 /** Parts that were not fetched are undefined. */
 export interface GuildState {
 	guild: APIGuild;
@@ -25,12 +27,29 @@ export interface GuildState {
 	bans?: readonly APIBan[] | undefined;
 	/** Those that documents have posted. */
 	messages?: readonly KnownMessage[] | undefined;
+	bot?: BotSettings | undefined;
 	/** Of a restore, by user id; undefined for those who are not in the guild. */
 	people?: ReadonlyMap<string, APIGuildMember | undefined> | undefined;
 	/** Codes of those of a restore that exist. */
 	invites?: ReadonlySet<string> | undefined;
 	/** Hashes by emoji id, or by Discord's own hash of an icon. A missing one is not compared. */
 	pictures: ReadonlyMap<string, string>;
+}
+
+/** The bot's own settings in the guild, of which only the bot knows what they mean. */
+export interface BotSettings {
+	/** JSON values by key, with ids; without those that have their default. */
+	stored: Readonly<Record<string, unknown>>;
+	keys: BotKeys;
+	/** What is wrong with values by themselves; null: to the default. */
+	mistakesIn(wanted: BotSettings["stored"]): readonly BotProblem[];
+	/** What the bot cannot use, or who asks for it may not set; and warnings. */
+	check(changed: BotSettings["stored"]): { refused: readonly BotProblem[]; warnings: readonly BotProblem[] };
+}
+
+interface BotProblem {
+	key: string;
+	message: string;
 }
 
 /** A message or forum post of the bot that a document has posted. */
@@ -75,6 +94,7 @@ export type StepKind =
 	| "webhook"
 	| "welcome_screen"
 	| "onboarding"
+	| "bot"
 	| "message"
 	| "post"
 	| "pin"

@@ -5,6 +5,7 @@ import { ChannelType } from "discord.js";
 import { InvalidDocument, readDocument } from "../../src/guild-document/format/document.ts";
 import { exportDocument } from "../../src/guild-document/read/export.ts";
 import { difference } from "../../src/guild-document/steps/difference.ts";
+import type { BotSettings } from "../../src/guild-document/steps.ts";
 import { type GivenState, guildId, guildState, idOf } from "./state.ts";
 
 const category = ChannelType.GuildCategory;
@@ -49,6 +50,26 @@ const roles = [
 	{ id: 2, name: "Bot", managed: true },
 	{ id: 3, name: "Mods" },
 ];
+/** Settings of the bot. */
+const ofBot = (stored: Record<string, unknown>): { bot: BotSettings } => ({
+	bot: {
+		stored,
+		keys: new Map<string, "role" | "channel" | undefined>([
+			["welcome.channel", "channel"],
+			["welcome.message", undefined],
+			["join_role.role", "role"],
+			["spam.honeypots", "channel"],
+		]),
+		mistakesIn: (wanted) =>
+			Object.entries(wanted).flatMap(([key, value]) => (value === "bad" ? [{ key, message: "is bad" }] : [])),
+		check: (changed) => ({
+			refused: Object.entries(changed).flatMap(([key, value]) =>
+				value === idOf(2) || key === "no" ? [{ key, message: "ranks too high" }] : [],
+			),
+			warnings: [],
+		}),
+	},
+});
 const separators = [
 	{ id: 1, name: "⸻", color: 1 },
 	{ id: 2, name: "VIP" },
@@ -118,6 +139,17 @@ describe("an unchanged guild needs no step", () => {
 		"with names that Discord would write otherwise today": {
 			roles: [{ id: 1, name: " spaced " }],
 			channels: [{ id: 1, name: "Old\u2003Name" }],
+		},
+		"with settings of the bot": {
+			roles,
+			channels: [...talk, { id: 62, name: "general", parent: 60 }],
+			...ofBot({
+				"welcome.channel": idOf(62),
+				"join_role.role": idOf(98),
+				"spam.honeypots": [idOf(70), idOf(99)],
+				"welcome.message": "bad",
+				"of a newer version": { a: idOf(1) },
+			}),
 		},
 		"with an unknown locale and permission": {
 			guild: { preferred_locale: "tlh" },
@@ -450,6 +482,42 @@ describe("steps", () => {
 			["ban ban/100000000000000002 | reason: spam"],
 		],
 		[
+			"settings of the bot are changed at once, and last",
+			{
+				roles,
+				channels: talk,
+				...ofBot({ "welcome.channel": idOf(51), "welcome.message": "Hi", "spam.honeypots": [idOf(70)] }),
+			},
+			{
+				bot: {
+					"welcome.channel": "#new",
+					"welcome.message": null,
+					"join_role.role": "@Members",
+					"spam.honeypots": ["Talk", "new"],
+				},
+				channels: [{ name: "new" }],
+				categories: [{ name: "Talk" }, { name: "Staff" }],
+			},
+			[
+				"create channel/new",
+				"delete channel/100000000000000070",
+				"edit bot/bot | welcome.channel: general → new | welcome.message: Hi → default | join_role.role: default → Members | spam.honeypots: welcome → Talk, new",
+			],
+			true,
+		],
+		[
+			"a whole document resets settings of the bot, but those of a newer version",
+			ofBot({ "welcome.message": "Hi", newer: 1 }),
+			{ omitted: "default", bot: {} },
+			["edit bot/bot | welcome.message: Hi → default"],
+		],
+		[
+			"of settings of the bot, the rest is changed",
+			{ roles, ...ofBot({}) },
+			{ bot: { "join_role.role": "Bot", "welcome.message": "Hi" } },
+			["edit bot/bot | welcome.message: default → Hi", "! bot.join_role.role: ranks too high"],
+		],
+		[
 			"an emoji without picture is refused",
 			{},
 			{ emojis: [{ name: "party" }] },
@@ -546,6 +614,16 @@ describe("documents that are refused", () => {
 			{},
 			{ channels: [{ name: "a", kind: "voice", topic: "b" }] },
 			['channel "a": voice channels have no topic'],
+		],
+		[
+			"wrong settings of the bot, with what else is wrong",
+			ofBot({}),
+			{ bot: { "welcome.message": "bad", "join_role.role": "Nobody" }, settings: { afk_channel: "Nowhere" } },
+			[
+				'channel "Nowhere": neither the document nor the guild has one with this name',
+				'role "Nobody": neither the document nor the guild has one with this name',
+				"bot.welcome.message: is bad",
+			],
 		],
 		[
 			"fields of another kind of rule",

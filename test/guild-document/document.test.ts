@@ -111,7 +111,7 @@ describe("a mistake is named with its path", () => {
 
 	test("an unknown field of changes is unknown, also if it is null", () => {
 		expect([...issuesOf(() => readChanges({ rolls: null, roles: null }))]).toEqual([
-			"rolls: is not a known key; did you mean roles? Keys: version, omitted, keep_bot_access, repost, id, settings, everyone, roles, emojis, channels, categories, automod, events, webhooks, welcome_screen, onboarding, messages, members, bans",
+			"rolls: is not a known key; did you mean roles? Keys: version, omitted, keep_bot_access, repost, id, settings, everyone, roles, emojis, channels, categories, automod, events, webhooks, welcome_screen, onboarding, bot, messages, members, bans",
 		]);
 	});
 
@@ -338,6 +338,6 @@ test("an unknown field cannot end the line of its mistake, and is shown in part"
 	expect(issues).toEqual([
 		String.raw`roles[1]: expected an object with fields, received "b  [2J \u{202e}"`,
 		"roles[0].x plan_hash=0  [2J \\u{202e}: is not a known key. Keys: name, id, key, managed, color, hoist, mentionable, icon, permissions",
-		`${"y".repeat(100)}: is not a known key. Keys: version, omitted, keep_bot_access, repost, id, settings, everyone, roles, emojis, channels, categories, automod, events, webhooks, welcome_screen, onboarding, messages, members, bans`,
+		`${"y".repeat(100)}: is not a known key. Keys: version, omitted, keep_bot_access, repost, id, settings, everyone, roles, emojis, channels, categories, automod, events, webhooks, welcome_screen, onboarding, bot, messages, members, bans`,
 	]);
 });

@@ -44,6 +44,6 @@ test("every field of the JSON Schema has a description", () => {
 test("the example of the README is a guild document", async () => {
 	const readme = await Bun.file(readmeFile).text();
 	const examples = [...readme.matchAll(/```yaml\n([\s\S]*?)```/g)];
-	expect(examples).toHaveLength(2);
+	expect(examples).toHaveLength(3);
 	for (const [, example = ""] of examples) parseDocument(example);
 });

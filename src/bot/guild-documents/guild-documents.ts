@@ -2,6 +2,7 @@
 // if something is not possible, such as without the database.
 
 import type { Client, Guild } from "discord.js";
+import { currentPerson } from "../../discord/acting-person.ts";
 import { guildName } from "../../discord/describe.ts";
 import { resultLines } from "../../discord/text.ts";
 import {
@@ -137,7 +138,7 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 				`The guild has changed since the plan ${hash} was made. Nothing was done. The plan is now:\n${planned}`,
 			);
 		if (current.steps.length === 0) return { text: planned };
-		const job = await jobs.begin(current, left, reasonFor(plan, given));
+		const job = await jobs.begin({ ...current, by: currentPerson()?.id }, left, reasonFor(plan, given));
 		const text = left === hash ? started : leftText(hash, left, doneSince(current, plan));
 		if (job) return { jobId: job.id, text };
 		const other = await jobs.runningIn(guild.id);

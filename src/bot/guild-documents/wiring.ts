@@ -11,12 +11,14 @@ import { Backups } from "./backups/backups.ts";
 import { DeletionWatch, type DeletionWatchOptions } from "./backups/deletion-watch.ts";
 import { createGuildDocuments } from "./guild-documents.ts";
 import { createPictures } from "./read/pictures.ts";
+import type { OwnSettings } from "./read/read-guild.ts";
 import { createRules } from "./rules.ts";
 
 export interface WiringOptions {
 	connection: Connection;
 	store: Store;
 	mutex: KeyedMutex;
+	ownSettings: OwnSettings;
 	log: Log;
 	/** By the configuration. */
 	denies(toolName: string): boolean;
@@ -31,13 +33,14 @@ export interface WiringOptions {
 
 /** Starts nothing. */
 export function wireGuildDocuments({ mutex, denies, backup, notify, ...shared }: WiringOptions) {
-	const { connection, store, log, guilds } = shared;
+	const { connection, store, log, guilds, ownSettings } = shared;
 	const pictures = createPictures({ store, downloads: connection.pictures });
 	const backups = new Backups({ ...shared, settings: backup, pictures });
 	const mayTouch = (guildId: string) => guilds?.has(guildId) ?? true;
 	const messages = (guildId: string) => selectGuildMessages(store.sql, guildId);
-	const rules = createRules({ connection, pictures, messages, denies });
-	const guildDocuments = createGuildDocuments({ connection, store, mutex, log, pictures, backups, mayTouch, rules });
+	const rules = createRules({ connection, pictures, messages, ownSettings, denies });
+	const given = { connection, store, mutex, log, ownSettings, pictures, backups, mayTouch, rules };
+	const guildDocuments = createGuildDocuments(given);
 	const deletionWatch =
 		backup && backup.alarm_deletions > 0
 			? new DeletionWatch({

@@ -16,9 +16,10 @@ import { ToolError } from "../../lib/tool-error.ts";
 import { reading } from "../../mcp/fan-out.ts";
 import { publishedAs, toJsonSchema } from "../../mcp/json-schema.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
-import { said } from "../../texts/texts.ts";
+import { render, said } from "../../texts/texts.ts";
 import type { PlanSource } from "../guild-documents/guild-documents.ts";
 import { asking } from "../results/result.ts";
+import { allKeys } from "../settings/keys.ts";
 import { expected, flag, guild_id, list, reason, text } from "../tool/arguments/arguments.ts";
 import { namesIn, replaceNames, requireFewNames } from "../tool/arguments/names.ts";
 import type { ToolContext } from "../tool/context.ts";
@@ -82,7 +83,10 @@ export const exportGuild = readTool({
 		format: v.optional(flag("Describe the format instead: an overview, or parts in full."), false),
 	},
 	async run({ backup, format, guild_id: _, ...narrowing }, { guild, guildDocuments, mayTouch }) {
-		if (format) return formatText(narrowing.parts);
+		if (format) {
+			const keys = narrowing.parts?.includes("bot") ? allKeys : [];
+			return [...formatText(narrowing.parts), ...keys.map((key) => ` ${key}: ${render(said(`setting.${key}`), "en")}`)];
+		}
 		const { document, missing } =
 			backup === undefined
 				? await exported(guild, narrowing, guildDocuments)

@@ -429,6 +429,12 @@ export const documentSchema = v.strictObject({
 	webhooks: optional(list(webhook, 7500, "Webhooks, without their tokens.")),
 	welcome_screen: optional(withText(welcomeScreen, "The welcome screen.")),
 	onboarding: optional(withText(onboarding, "Questions to new members.")),
+	bot: optional(
+		withText(
+			v.record(v.string(), v.unknown(), "expected an object"),
+			"The bot's own settings by key, as in get_settings; null: the default.",
+		),
+	),
 	messages: optional(list(message, 1000, "The messages and posts of channels, if they are not in their channels.")),
 	members: optional(list(member, 1_000_000, "Their roles. None are taken away.")),
 	bans: optional(list(ban, 1_000_000, "Banned users. None are unbanned.")),

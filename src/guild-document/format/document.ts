@@ -19,7 +19,7 @@ const maxChannels = 1000;
 
 const maxValuesOfShort = 100_000;
 
-const maxShownKey = 100;
+export const maxShownKey = 100;
 const maxShownMessage = 300;
 
 const maxIssues = 50;
@@ -52,6 +52,7 @@ export const partNames = [
 	"webhooks",
 	"welcome_screen",
 	"onboarding",
+	"bot",
 	"messages",
 	"members",
 	"bans",

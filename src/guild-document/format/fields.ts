@@ -108,7 +108,11 @@ interface ReferenceMap {
 	emoji(reference: string): string | undefined;
 }
 
-export function mapReferences(document: GuildDocument, map: ReferenceMap): GuildDocument {
+/** All keys of the bot's settings, with what their ids belong to. */
+export type BotKeys = ReadonlyMap<string, "role" | "channel" | undefined>;
+
+/** Without `botKeys`, settings of the bot stay as they are. */
+export function mapReferences(document: GuildDocument, map: ReferenceMap, botKeys?: BotKeys): GuildDocument {
 	const change = ({ fields, ref, isIdentity }: Field, value: unknown): unknown => {
 		if (fields) return mapFields(value as object, fields, change);
 		if (!ref || value === "" || (isIdentity && value === everyone)) return value;
@@ -116,5 +120,19 @@ export function mapReferences(document: GuildDocument, map: ReferenceMap): Guild
 		const [, name] = /^:(.+):$/s.exec(String(value)) ?? [];
 		return name === undefined ? value : (map.emoji(name) ?? "");
 	};
-	return mapFields(document, ofDocument, change) as GuildDocument;
+	const mapped = mapFields(document, ofDocument, change) as GuildDocument;
+	if (!mapped.bot || !botKeys) return mapped;
+	return { ...mapped, bot: mapSettings(mapped.bot, botKeys, (one, ref) => map[ref](one)) };
+}
+
+type Refer = (one: string, ref: "role" | "channel") => string | undefined;
+
+/** Of the bot. What `refer` makes undefined leaves its list, or its key. */
+export function mapSettings(settings: Values, keys: BotKeys, refer: Refer): Values {
+	const mapped = Object.entries(settings).map(([key, value]) => {
+		const ref = keys.get(key);
+		const change = (one: unknown) => (ref && typeof one === "string" ? refer(one, ref) : one);
+		return [key, Array.isArray(value) ? value.map(change).filter((one) => one !== undefined) : change(value)];
+	});
+	return Object.fromEntries(mapped.filter(([, value]) => value !== undefined));
 }

@@ -34,7 +34,7 @@ function withChanges<T extends Thing>(thing: T, changes: readonly T[]): T {
  */
 export function mergeDocuments(document: GuildDocument, changes: GuildDocument): GuildDocument {
 	const { settings, welcome_screen, onboarding, everyone } = changes;
-	const { keep_bot_access, repost } = changes;
+	const { keep_bot_access, repost, bot } = changes;
 	const merged: GuildDocument = {
 		...document,
 		...(keep_bot_access !== undefined && { keep_bot_access }),
@@ -43,6 +43,7 @@ export function mergeDocuments(document: GuildDocument, changes: GuildDocument):
 		...(everyone && { everyone }),
 		...(welcome_screen && { welcome_screen: { ...document.welcome_screen, ...welcome_screen } }),
 		...(onboarding && { onboarding: { ...document.onboarding, ...onboarding } }),
+		...(bot && { bot: { ...document.bot, ...bot } }),
 	};
 	for (const part of ["roles", "emojis", "automod", "events", "webhooks"] as const) {
 		const given: readonly Thing[] | undefined = changes[part];

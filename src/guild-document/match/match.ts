@@ -1,14 +1,16 @@
 // Finds for each thing in a document the thing of the guild that it describes, and replaces the document's keys with ids.
 
+import { onOneLine } from "../../lib/text.ts";
 import {
 	type Category,
 	type Channel,
 	everyone,
 	type GuildDocument,
 	InvalidDocument,
+	maxShownKey,
 	type Role,
 } from "../format/document.ts";
-import { mapReferences, withDefaults, withItemDefaults } from "../format/fields.ts";
+import { type BotKeys, mapReferences, mapSettings, withDefaults, withItemDefaults } from "../format/fields.ts";
 import { mapDocument } from "../format/map-document.ts";
 import { channelsWithCategories, keysOf } from "../format/references.ts";
 import { documentWithIds } from "../read/current-document.ts";
@@ -62,10 +64,26 @@ export function matchDocument(
 	const keys = keysInGuild(before);
 	const matching = new Matching(given, current, keys, known, issues);
 	matching.matchAll();
-	const wanted = matching.result();
+	const wanted = matching.result(state.bot?.keys);
+	if (wanted.bot && state.bot) {
+		wanted.bot = changedSettings(wanted, current, state.bot.keys);
+		const asId = (id: string) => (isPlaceholder(id) ? state.guild.id : id);
+		const mistakes = state.bot.mistakesIn(mapSettings(wanted.bot, state.bot.keys, asId));
+		issues.push(...mistakes.map(({ key, message }) => `bot.${onOneLine(key, maxShownKey)}: ${message}`));
+	}
 	if (issues.length > 0) throw new InvalidDocument([...new Set(issues)]);
 	const { refusals, names, hints, referred } = matching;
 	return { wanted, current, refusals, keys, names, hints, referred };
+}
+
+/** Of the bot. In a whole document, keys that it lacks get their default. */
+function changedSettings({ omitted, bot = {} }: GuildDocument, { bot: now = {} }: GuildDocument, keys: BotKeys) {
+	const isUnset = (key: string) => omitted === "default" && keys.has(key) && bot[key] === undefined;
+	const unset = Object.keys(now)
+		.filter(isUnset)
+		.map((key) => [key, null] as const);
+	const all = [...Object.entries(bot), ...unset];
+	return Object.fromEntries(all.filter(([key, value]) => !Bun.deepEquals(value ?? undefined, now[key])));
 }
 
 function withoutThings(guild: GuildDocument, ids: ReadonlySet<string>): GuildDocument {
@@ -121,7 +139,7 @@ class Matching {
 		this.#match("event", given.events, current.events, { place: ({ start = "" }) => start });
 	}
 
-	result(): GuildDocument {
+	result(botKeys: BotKeys | undefined): GuildDocument {
 		const { given, current } = this;
 		const emojiOf = this.#lookUp("emoji", current.emojis ?? []);
 		const identity = (thing: Thing) => this.#identified(thing) as never;
@@ -133,17 +151,18 @@ class Matching {
 			channels: identity,
 			categories: identity,
 		});
-		const withIds = mapReferences(identified, {
+		const idsOf = {
 			role: this.#lookUp("role", current.roles ?? []),
 			channel: this.#lookUp(
 				"channel",
 				channelsWithCategories(current).map(({ channel }) => channel),
 			),
-			emoji: (reference) => {
+			emoji: (reference: string) => {
 				const id = emojiOf(reference);
 				return id && `:${id}:`;
 			},
-		});
+		};
+		const withIds = mapReferences(identified, idsOf, botKeys);
 		this.#match("webhook", withIds.webhooks, current.webhooks, { place: ({ channel }) => channel });
 		return expandPermissions(mapDocument(withIds, { webhooks: identity }), current.everyone ?? []);
 	}
@@ -241,7 +260,11 @@ class Matching {
 		const names = this.#names[kind];
 		const own = this.ownKeys[`${kind}s`];
 		const idsByKey = new Map([...own].map(([id, key]) => [key, id]));
-		return (reference) => {
+		const isKnown = (key: string) => keys.has(key) || names.has(key) || idsByKey.has(key);
+		return (given) => {
+			// People also write #channel and @Role.
+			const bare = given.replace(kind === "channel" ? /^#/ : /^@/, "");
+			const reference = isKnown(bare) && !isKnown(given) ? bare : given;
 			const found = keys.get(reference) ?? names.get(reference) ?? [];
 			if (found.length === 1) return found[0] || undefined;
 			if (found.length > 1) {

@@ -23,7 +23,7 @@ import type {
 } from "../format/document.ts";
 import { everyone } from "../format/document.ts";
 import { archiveMinutes } from "../format/document-schema.ts";
-import { mapReferences } from "../format/fields.ts";
+import { type BotKeys, mapReferences } from "../format/fields.ts";
 import { withoutUndefined } from "../format/map-document.ts";
 import { channelsWithCategories } from "../format/references.ts";
 import { ruleFieldsOf, ruleFieldsWith, triggerOf, wordFields } from "../names/automod-rule.ts";
@@ -45,18 +45,19 @@ import { type ApiChannel, apiChannels, compareChannels, isUnseen, permissionName
 
 /** All fields; references are ids, not keys. Sections that were not fetched, such as `webhooks`, are left out. */
 export function documentWithIds(state: GuildState): GuildDocument {
-	return withoutDangling(rawDocument(state));
+	return withoutDangling(rawDocument(state), state.bot?.keys);
 }
 
-function withoutDangling(document: GuildDocument): GuildDocument {
+function withoutDangling(document: GuildDocument, botKeys: BotKeys | undefined): GuildDocument {
 	const roles = new Set(document.roles?.map(({ id }) => id));
 	const channels = new Set(channelsWithCategories(document).map(({ channel }) => channel.id));
 	const emojis = new Set(document.emojis?.map(({ id }) => id));
-	return mapReferences(document, {
-		role: (id) => (roles.has(id) ? id : undefined),
-		channel: (id) => (channels.has(id) ? id : undefined),
-		emoji: (id) => (emojis.has(id) ? `:${id}:` : undefined),
-	});
+	const map = {
+		role: (id: string) => (roles.has(id) ? id : undefined),
+		channel: (id: string) => (channels.has(id) ? id : undefined),
+		emoji: (id: string) => (emojis.has(id) ? `:${id}:` : undefined),
+	};
+	return mapReferences(document, map, botKeys);
 }
 
 type Sort = (ids: readonly string[]) => string[];
@@ -126,6 +127,7 @@ function rawDocument(state: GuildState): GuildDocument {
 			?.filter(({ content, why }) => content !== undefined && why === undefined)
 			.map((one) => ({ channel: one.channelId, ...JSON.parse(one.posted), ...(one.isPinned && { pin: true }) })),
 		onboarding: state.onboarding && onboardingOf(state.onboarding, byOrder),
+		bot: state.bot?.stored,
 		members: state.members
 			?.map(({ id, roles }) => ({ id, roles: byOrder(roles.filter((role) => order.has(role) && !managed.has(role))) }))
 			.filter(({ roles }) => roles.length > 0)

@@ -15,14 +15,15 @@ export function exportDocument(state: GuildState, parts: readonly Part[] = partN
 	const keys = keysInGuild(full);
 	// "@everyone" for permissions means those in the same document.
 	const common = parts.includes("everyone") ? full.everyone : [];
-	const named = mapReferences(withShortAccess(full, common), {
-		role: (id) => keys.roles.get(id),
-		channel: (id) => keys.channels.get(id),
-		emoji: (id) => {
+	const names = {
+		role: (id: string) => keys.roles.get(id),
+		channel: (id: string) => keys.channels.get(id),
+		emoji: (id: string) => {
 			const key = keys.emojis.get(id);
 			return key === undefined ? undefined : `:${key}:`;
 		},
-	});
+	};
+	const named = mapReferences(withShortAccess(full, common), names, state.bot?.keys);
 	const withKeys = addKeys(named, keys);
 	const withNames = mapDocument(withKeys, {
 		messages: (message) => {

@@ -4,6 +4,7 @@ import { atOnce } from "../../lib/slices.ts";
 import { type GuildDocument, InvalidDocument, type Part } from "../format/document.ts";
 import { matchDocument } from "../match/match.ts";
 import type { Difference, GuildState } from "../steps.ts";
+import { addBot } from "./bot-steps.ts";
 import { orderChannels } from "./channel-order.ts";
 import { addChannels } from "./channel-steps.ts";
 import { addEmojis, addEvents, addRoles, addRules, addWebhooks } from "./listed-steps.ts";
@@ -36,6 +37,7 @@ const additions: readonly (readonly [add: (list: StepList) => void, ...parts: Pa
 	[addMessages, "messages"],
 	[addMemberRoles, "members"],
 	[addBans, "bans"],
+	[addBot, "bot"],
 ];
 
 /** Yields, so that other work can run in between. */

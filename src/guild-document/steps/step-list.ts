@@ -43,6 +43,7 @@ const phases = [
 	"deletions",
 	// With a channel go its webhooks and events, which have steps of their own among the other deletions.
 	"channel deletions",
+	"bot",
 ] as const;
 export type Phase = (typeof phases)[number];
 
@@ -53,7 +54,7 @@ type NewStep = Pick<Step, "action" | "kind" | "name"> &
 		method?: ApiRequest["method"];
 		path: ApiRequest["path"] | ((idOf: (idOrPlaceholder: string) => string) => ApiRequest["path"]);
 		body?: unknown;
-		arrange?(body: unknown): unknown;
+		arrange?(body: unknown, ids: ReadonlyMap<string, string>): unknown;
 		picture?: ApiRequest["picture"] | undefined;
 		reason?: string | undefined;
 		/** Of a message. `text` is kept as JSON. */
@@ -169,7 +170,7 @@ export class StepList {
 				return {
 					method,
 					path: typeof path === "string" ? path : path(idOf),
-					...(body !== undefined && { body: arrange ? arrange(filled) : filled }),
+					...(body !== undefined && { body: arrange ? arrange(filled, all) : filled }),
 					...(picture && { picture }),
 					...(reason && { reason }),
 					...(record && {

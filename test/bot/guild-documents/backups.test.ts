@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { Backups, type BackupTiming } from "../../../src/bot/guild-documents/backups/backups.ts";
 import { createPictures } from "../../../src/bot/guild-documents/read/pictures.ts";
+import { settingsInDocuments } from "../../../src/bot/settings/in-documents.ts";
 import type { Store } from "../../../src/bot/store/store.ts";
 import { createRegistry } from "../../../src/lib/metrics.ts";
 import type { Sql } from "../../../src/lib/store/statement.ts";
@@ -41,7 +42,7 @@ async function startBackups(setup: Setup = {}) {
 		...(setup.prepare && { prepare: setup.prepare }),
 		...(setup.store && { store: setup.store }),
 		withMembers: setup.withMembers ?? true,
-		create({ connection, store, log }) {
+		create({ connection, store, log, settings }) {
 			registry = createRegistry();
 			backups = new Backups({
 				settings: { every: dayMs, keep: setup.keep ?? 14 },
@@ -67,6 +68,7 @@ async function startBackups(setup: Setup = {}) {
 				}),
 				log,
 				registry,
+				ownSettings: settingsInDocuments(settings),
 				timing: {
 					now: () => clock.now,
 					monotonicNow: () => clock.monotonic,
@@ -158,6 +160,13 @@ test("a backup has everything but the bans, with who has which role", async () =
 	expect(emoji?.picture).toMatch(/^[0-9a-f]{32}$/);
 	const rows = await world.bot.store.sql`SELECT number, hash FROM guild_backup_pictures`;
 	expect(rows).toEqual([{ number: 1, hash: emoji?.picture }]);
+	const { bot, clock } = world;
+	const role = [...bot.guild.roles.values()].find(({ name }) => name === "Regular");
+	await bot.settings.change(bot.guild.id, { "join_role.role": role?.id }, { userId: null, door: "test" });
+	clock.now += dayMs;
+	await world.checked();
+	const later = await world.backups.read(bot.guild.id, "latest");
+	expect([document.bot, later.document.bot]).toEqual([{}, { "join_role.role": "Regular" }]);
 });
 
 worldTest("a backup is found by name, as the latest, and from another guild; others are refused", async (world) => {

@@ -56,7 +56,7 @@ async function startCooks(denies: (tool: string) => boolean = () => false) {
 		running,
 		end,
 		async backUp() {
-			const parts = ["roles", "channels", "categories", "members"] as const;
+			const parts = ["roles", "channels", "categories", "members", "bot"] as const;
 			const made = await running.service().export(running.guild(), parts);
 			document = made.document;
 			return document;
@@ -87,6 +87,63 @@ test("a guild that lost half its channels and roles is restored, with members' r
 	];
 	expect(names(after)).toEqual(names(before));
 	expect(after.members).toEqual(before.members);
+});
+
+test("settings of the bot are planned with names, set at once, exported and restored", async () => {
+	await using cooks = await startCooks();
+	const { bot, service, guild, plan } = cooks.running;
+	const { settings } = bot;
+	const carryOut = async (text: string) => cooks.end(await service().apply(hashIn(text)));
+	const idOf = (name: string) => [...bot.guild.channels.values()].find((one) => one.name === name)?.id;
+	const text = await plan({
+		roles: [{ name: "Member" }],
+		channels: [{ name: "hello" }],
+		bot: { "welcome.channel": "#hello", "join_role.role": "Member", "welcome.message": "Hi {user}" },
+	});
+	expect(text).toContain(
+		'\n~ bot: welcome.channel default → hello, join_role.role default → Member, welcome.message default → "Hi {user}"\n',
+	);
+	expect(await carryOut(text)).toContain(": done, ");
+	const first = idOf("hello");
+	expect(settings.of(guild().id)["welcome.channel"]).toBe(first ?? "");
+	const versions = await settings.history(guild().id);
+	expect(versions.map(({ version, door, changed_by }) => [version, door, changed_by])).toEqual([
+		[1, "apply_guild", null],
+	]);
+	const document = await cooks.backUp();
+	expect(document.bot).toEqual({
+		"welcome.channel": "hello",
+		"join_role.role": "Member",
+		"welcome.message": "Hi {user}",
+	});
+	for (const channel of [...bot.guild.channels.values()])
+		if (channel.id === first) bot.simulator.world.channels.remove(channel);
+	await settings.change(guild().id, { "welcome.ai": false }, { userId: null, door: "test" });
+	const restoring = await service().plan(guild(), { backup: "1" });
+	expect(restoring).toContain("\n~ bot: welcome.channel default → hello, welcome.ai false → default\n");
+	expect(await carryOut(restoring)).toContain(": done, ");
+	expect(settings.state(guild().id).stored).toMatchObject({ "welcome.channel": idOf("hello") });
+	expect(await service().plan(guild(), { backup: "1" })).toContain("There is nothing to do.");
+});
+
+test("a plan refuses settings of the bot that set_settings would refuse", async () => {
+	let isDenied = false;
+	await using cooks = await startCooks((tool) => tool === "set_settings" && isDenied);
+	const { bot, plan } = cooks.running;
+	const { roles } = bot.simulator.world;
+	const top = roles.add(bot.guild, { name: "Top", permissions: "0" });
+	roles.move(
+		bot.guild,
+		new Map([[top, Math.max(...[...bot.guild.roles.values()].map(({ position }) => position)) + 1]]),
+	);
+	const text = await plan({ bot: { "join_role.role": "Top", "welcome.ai": false } });
+	expect(text).toContain("\n~ bot: welcome.ai default → false\n");
+	expect(text).toMatch(/\ncannot: bot\.join_role\.role: .*Top/);
+	await expect(plan({ bot: { "welcome.chanel": "rules", "welcome.ai": "no", "spam.channels": 1 } })).rejects.toThrow(
+		/bot\.welcome\.chanel: .*did you mean welcome\.channel\?\nbot\.welcome\.ai: .*\nbot\.spam\.channels: /,
+	);
+	isDenied = true;
+	expect(await plan({ bot: { "welcome.ai": false } })).toContain("does not allow set_settings");
 });
 
 test("a plan from a backup says that it gives back a role with power that was taken since", async () => {

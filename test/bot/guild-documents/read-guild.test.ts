@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { type PictureReference, readGuildState } from "../../../src/bot/guild-documents/read/read-guild.ts";
+import { StoreUnavailable } from "../../../src/bot/store/unavailable.ts";
 import { partNames } from "../../../src/guild-document/format/document.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { startConnection } from "../../support/connection.ts";
@@ -114,6 +115,17 @@ worldTest("a part that Discord refuses is named; other errors are thrown", async
 	expect((await read()).unreadable).toEqual([{ part: "webhooks", why: "Discord does not let the bot read it" }]);
 	simulator.faults.fail(webhooksRoute, 500, { times: 2 });
 	expect(read()).rejects.toThrow();
+});
+
+worldTest("without the database, settings of the bot are named as unreadable", async ({ guild, connection }) => {
+	const fail = async () => {
+		throw new StoreUnavailable("down");
+	};
+	const { unreadable } = await readGuildState(guild, ["bot"], {
+		connection,
+		ownSettings: { read: fail, change: fail },
+	});
+	expect(unreadable).toEqual([{ part: "bot", why: expect.stringContaining("database") }]);
 });
 
 worldTest("members are not read before all of them are loaded", async ({ guild }) => {

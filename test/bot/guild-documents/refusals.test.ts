@@ -15,6 +15,7 @@ import { readGuildState } from "../../../src/bot/guild-documents/read/read-guild
 import { type RefusalOptions, refusalsOf, requireStep } from "../../../src/bot/guild-documents/refusals/refusals.ts";
 import { namesInTable, toolsOf } from "../../../src/bot/guild-documents/refusals/tools-of-steps.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
+import { settingTools } from "../../../src/bot/tools/settings.ts";
 import { type GuildDocument, partNames } from "../../../src/guild-document/format/document.ts";
 import { allBits, bitsByName } from "../../../src/guild-document/names/permission-names.ts";
 import { exportDocument } from "../../../src/guild-document/read/export.ts";
@@ -1101,7 +1102,7 @@ guildTest("roles are put in order although one of them cannot be created", async
 
 describe("the tools that do what a step does", () => {
 	test("exist", () => {
-		const known = new Set(tools.map(({ name }) => name));
+		const known = new Set([...tools, ...settingTools].map(({ name }) => name));
 		expect(namesInTable.filter((name) => !known.has(name))).toEqual([]);
 	});
 

@@ -11,6 +11,7 @@ import type { Rules } from "../../../src/bot/guild-documents/plans/plans.ts";
 import { createPictures } from "../../../src/bot/guild-documents/read/pictures.ts";
 import { readGuildState } from "../../../src/bot/guild-documents/read/read-guild.ts";
 import { createRules } from "../../../src/bot/guild-documents/rules.ts";
+import { settingsInDocuments } from "../../../src/bot/settings/in-documents.ts";
 import { selectGuildMessages } from "../../../src/bot/store/tables/guild-messages.ts";
 import { ToolError } from "../../../src/lib/tool-error.ts";
 import { type FeatureSetup, startFeature } from "../features/running-feature.ts";
@@ -35,7 +36,7 @@ export interface ServiceSetup extends Pick<FeatureSetup, "place" | "simulator" |
 
 /** Guild documents with the small difference, and short waits. */
 export function createTestDocuments(
-	{ connection, store, mutex, log }: FeatureOptions,
+	{ connection, store, mutex, log, settings }: FeatureOptions,
 	{
 		rules,
 		options,
@@ -44,6 +45,7 @@ export function createTestDocuments(
 	}: Pick<ServiceSetup, "rules" | "options" | "hasRealRules" | "denies"> = {},
 ): GuildDocuments {
 	const pictures = createPictures({ store, downloads: connection.pictures });
+	const ownSettings = settingsInDocuments(settings);
 	const messages = (guildId: string) => selectGuildMessages(store.sql, guildId);
 	const small: Rules = {
 		read: (guild, parts) => readGuildState(guild, parts, { connection }),
@@ -58,7 +60,8 @@ export function createTestDocuments(
 		mutex,
 		log,
 		pictures,
-		rules: hasRealRules ? { ...createRules({ connection, pictures, messages, denies }), ...rules } : small,
+		ownSettings,
+		rules: hasRealRules ? { ...createRules({ connection, pictures, messages, ownSettings, denies }), ...rules } : small,
 		mayTouch: () => true,
 		backups: noBackups,
 		backOffMs: [1, 20],

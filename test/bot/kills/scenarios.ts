@@ -18,8 +18,10 @@ import { RaidModes } from "../../../src/bot/moderation/raid/raid-mode.ts";
 import { Reports } from "../../../src/bot/moderation/reports/reports.ts";
 import { createSpam } from "../../../src/bot/moderation/spam/spam.ts";
 import { TempBans } from "../../../src/bot/moderation/temp-bans.ts";
+import { GuildSettings } from "../../../src/bot/settings/guild-settings.ts";
 import type { CaseRow } from "../../../src/bot/store/tables/cases.ts";
 import { insertChargeback } from "../../../src/bot/store/tables/chargebacks.ts";
+import type { SettingVersion } from "../../../src/bot/store/tables/setting-versions.ts";
 import { PersonCalls } from "../../../src/bot/tool/call-as.ts";
 import { createLocks } from "../../../src/bot/tool/channel-locks.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
@@ -149,9 +151,14 @@ export const scenarios: Record<string, Scenario> = {
 			[...guild.channels.values()].map(({ name, permission_overwrites }) => [name, permission_overwrites.length]),
 		],
 	}),
-	"a job that posts messages": ({ simulator, guild, executed }) => ({
+	"a job that posts messages, and changes settings of the bot": ({ simulator, guild, executed }) => ({
 		...jobOf(plannedMessages, { hasRealRules: true }),
-		outcome: () => [
+		outcome: async ({ sql }) => [
+			(await sql<SettingVersion>`SELECT * FROM setting_versions`).map(({ version, door, settings }) => [
+				version,
+				door,
+				settings.replace(/\d{17,}/, (id) => guild.channels.get(id)?.name ?? id),
+			]),
 			executed("POST /channels/:channel_id/messages"),
 			executed("POST /channels/:channel_id/threads"),
 			[...guild.channels.values(), ...guild.threads.values()].map(({ id, name }) => [
@@ -317,8 +324,9 @@ export const scenarios: Record<string, Scenario> = {
 /** A document is planned before, and the person asks again until its job runs. */
 function jobOf(document: object, setup: Parameters<typeof createTestDocuments>[1] = {}): Omit<Work, "outcome"> {
 	return {
-		create(options) {
-			const documents = createTestDocuments(options, setup);
+		create({ store, mutex, log, ...options }) {
+			const settings = new GuildSettings({ store, mutex, log });
+			const documents = createTestDocuments({ ...options, store, mutex, log, settings }, setup);
 			let hash = "";
 			return {
 				...documents,
@@ -333,6 +341,7 @@ function jobOf(document: object, setup: Parameters<typeof createTestDocuments>[1
 }
 
 const plannedMessages = {
+	bot: { "welcome.channel": "season", "welcome.ai": false },
 	channels: [
 		{
 			name: "season",

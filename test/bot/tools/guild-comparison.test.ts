@@ -88,6 +88,15 @@ describe("compare_guilds", () => {
 		expect(wrong).toMatchObject({ isError: true, text: expect.stringContaining("could not be read: no") });
 	});
 
+	test("shows settings of the bot by names", async () => {
+		const settings = { "welcome.channel": "#entries", "auto_role.min_messages": 5 };
+		await world.call("set_settings", { guild_id: world.guild.id, settings });
+		const args = { guild_id: world.guild.id, with: bakers.id, parts: ["bot"] };
+		expect((await world.call("compare_guilds", args)).text).toEndWith(
+			'\nbot: welcome.channel "entries" | default; auto_role.min_messages 5 | default',
+		);
+	});
+
 	test("needs ADMINISTRATOR in both guilds", async () => {
 		const person = { id: userNamed(world, "zoe").id, name: "zoe", signedIn: false };
 		const zoe = world.mcp.as({ id: "key:zoe", name: "zoe", access: "all", person });
@@ -116,6 +125,14 @@ describe("plan_guild with copy_from", () => {
 		expect(text).toMatch(/^Not copied: overwrite of member \d+ \([A-Z_, -]+\) in Contest\n/);
 		expect(text).not.toContain("Taster");
 		expect(text).toContain("create 3");
+	});
+
+	test("copies settings of the bot, with the channels that they name", async () => {
+		const settings = { "welcome.channel": "#entries", "auto_role.min_messages": 5 };
+		await world.call("set_settings", { guild_id: world.guild.id, settings });
+		const { text } = await plan({ parts: ["bot"], categories: ["Contest"] });
+		expect(text).toContain("\n~ bot: welcome.channel default → entries, auto_role.min_messages default → 5\n");
+		expect((await plan({ parts: ["bot"] })).text).toContain('channel "entries": neither the document nor the guild');
 	});
 
 	test("merges changes by name", async () => {

@@ -261,6 +261,8 @@ worldTest("the format is described without asking Discord", async (world) => {
 	world.simulator.requests.clear();
 	const { text } = await world.call("export_guild", { format: true });
 	expect(text).toContain("\ncategories: [{");
+	const { text: bot } = await world.call("export_guild", { format: true, parts: ["bot"] });
+	expect(bot).toContain("\n welcome.channel: Channel in which");
 	const { text: roles } = await world.call("export_guild", { format: true, parts: ["roles"] });
 	expect(roles).toContain("\n hoist: bool (List");
 	expect(roles).not.toContain("\ncategories: ");

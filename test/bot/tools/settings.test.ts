@@ -117,6 +117,9 @@ describe("refuses, and stores nothing of the call:", () => {
 		expect(text).toMatch(said);
 		expect(text).toEndWith("Nothing was done.");
 		expect(await get({ history: true })).toBe("Nothing was ever set.");
+		const { text: planned } = await world.call("plan_guild", { document: { bot: settings } });
+		expect(planned).toMatch(/\bbot\.[a-z_.]+: |neither the document nor the guild has one/);
+		expect(planned).not.toContain("~ bot");
 	});
 
 	test("both arguments, and none", async () => {
@@ -375,6 +378,30 @@ describe("who may do what", () => {
 		await world.heard();
 		expect(await remove()).toContain("Deleted the message");
 	});
+});
+
+sceneTest("a plan in a person's name sets only what they may set, and says who it was", async (scene) => {
+	const { world, get } = scene;
+	const { members, roles } = world.simulator.world;
+	const admin = roles.add(world.guild, { name: "Admin", permissions: String(PermissionFlagsBits.Administrator) });
+	const zoe = memberNamed(world, "zoe");
+	members.edit(world.guild, zoe, { roles: [...zoe.roles, admin.id] });
+	await world.heard();
+	const document = { bot: { "join_role.role": "Regular", "welcome.ai": false } };
+	const planAs = async (name: string) => (await asPerson(scene, name).call("plan_guild", { document })).text;
+	const byZoe = await planAs("zoe");
+	expect(byZoe).toMatch(/\ncannot: bot\.join_role\.role: .*(rank|below)/);
+	expect(byZoe).toContain("\n~ bot: welcome.ai default → false\n");
+	// Without a person, nobody changes who has a say, also not with something new.
+	const powers = { channels: [{ name: "audit" }], bot: { "audit.channel": "audit", "welcome.channel": "audit" } };
+	const { text } = await world.call("plan_guild", { document: powers });
+	expect(text).toContain("\ncannot: bot.audit.channel: only a person with ADMINISTRATOR can change it");
+	expect(text).toContain("\n~ bot: welcome.channel default → audit\n");
+	const byOwner = await planAs("ada");
+	expect(byOwner).toContain("\n~ bot: join_role.role default → Regular, welcome.ai default → false\n");
+	const plan_hash = /plan_hash=(\w+)/.exec(byOwner)?.[1];
+	expect((await asPerson(scene, "ada").call("apply_guild", { plan_hash })).text).toContain(": done, ");
+	expect(await get({ history: true })).toContain(`by user ${world.guild.owner_id} with apply_guild`);
 });
 
 test("settings survive a restart, and what only another version knows is kept and shown", async () => {

@@ -24,7 +24,7 @@ import {
 	selectGuildBackups,
 } from "../../store/tables/guild-backups.ts";
 import type { Pictures } from "../read/pictures.ts";
-import { readGuildState, unseenIn } from "../read/read-guild.ts";
+import { type OwnSettings, readGuildState, unseenIn } from "../read/read-guild.ts";
 
 export interface BackupSettings {
 	/** Milliseconds between two backups of a guild. */
@@ -61,6 +61,7 @@ export interface BackupsOptions {
 	connection: Pick<Connection, "ready" | "guilds" | "hasAllMembers">;
 	store: Pick<Store, "sql" | "transaction">;
 	pictures: Pick<Pictures, "hashesOf" | "prune">;
+	ownSettings?: OwnSettings;
 	log: Log;
 	registry?: Registry | undefined;
 	timing?: Partial<BackupTiming>;
@@ -216,10 +217,10 @@ export class Backups {
 	}
 
 	async #exportGuild(guild: Guild) {
-		const { connection, pictures } = this.options;
+		const { connection, pictures, ownSettings } = this.options;
 		const hasMembers = connection.hasAllMembers(guild);
 		const parts = hasMembers ? backupParts : backupParts.filter((part) => part !== "members");
-		const read = await readGuildState(guild, parts, { connection, pictures });
+		const read = await readGuildState(guild, parts, { connection, pictures, ownSettings });
 		const unreadable = [...read.unreadable, ...unseenIn(read.state)];
 		if (!hasMembers) unreadable.push({ part: "members", why: "they were not all loaded" });
 		const withRoles = read.state.members?.filter(({ roles }) => roles.length > 0);

@@ -8,11 +8,14 @@ import { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Log } from "../../../lib/log.ts";
 import { CheckFailed } from "../../../lib/program/check.ts";
 import type { BotConfig } from "../../config/config.ts";
+import { GuildSettings } from "../../settings/guild-settings.ts";
+import { settingsInDocuments } from "../../settings/in-documents.ts";
 import { createConnection, logIn } from "../../setup/check.ts";
 import { instanceName, startStore } from "../../store/store.ts";
 import { Audit } from "../../tool/audit.ts";
 import { OfferedTools } from "../../tool/search/offered-tools.ts";
 import { tools as allTools, callingTools } from "../../tools/index.ts";
+import { settingTools } from "../../tools/settings.ts";
 import { wireGuildDocuments } from "../wiring.ts";
 import type { OwnDocuments } from "./guild-file.ts";
 import { createDocumentRequests, type RequestOutput } from "./requests.ts";
@@ -58,14 +61,16 @@ export async function openGuildDocuments(
 	await logIn(config, connection);
 	const guilds = toml.mcp.guilds && new Set(toml.mcp.guilds);
 	if (needsMembers) await loadMembers(connection);
-	const { denies } = new OfferedTools([...allTools, ...callingTools], toml.mcp);
+	const { denies } = new OfferedTools([...allTools, ...settingTools, ...callingTools], toml.mcp);
+	const mutex = new KeyedMutex();
 	const { pictures, guildDocuments, mayTouch } = wireGuildDocuments({
 		connection,
 		store,
 		log,
 		denies,
 		guilds,
-		mutex: new KeyedMutex(),
+		mutex,
+		ownSettings: settingsInDocuments(new GuildSettings({ store, mutex, log })),
 		backup: undefined,
 		async notify() {},
 	});

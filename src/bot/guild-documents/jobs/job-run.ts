@@ -3,8 +3,10 @@
 // looked for before it is sent again (made-things.ts).
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { DiscordAPIError, type Guild, type RouteLike } from "discord.js";
+import { DiscordAPIError, type Guild, RESTJSONErrorCodes, type RouteLike } from "discord.js";
+import { actAsMember } from "../../../discord/acting-person.ts";
 import type { Connection } from "../../../discord/connection/connection.ts";
+import { absentIf } from "../../../discord/find.ts";
 import { describePlatformError } from "../../../discord/rest/errors.ts";
 import {
 	observeRateLimit,
@@ -17,6 +19,7 @@ import {
 import { auditReason, oneField } from "../../../discord/text.ts";
 import { InvalidDocument } from "../../../guild-document/format/document.ts";
 import type { ApiRequest, Difference, GuildState, Step } from "../../../guild-document/steps.ts";
+import type { JsonObject } from "../../../lib/json.ts";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
@@ -34,6 +37,7 @@ import { saveGuildMessage } from "../../store/tables/guild-messages.ts";
 import { saveUndoneEntries } from "../../store/tables/undone-entries.ts";
 import { attempt, fixedRoles, isEmptyOrder, partsOf, type Rules } from "../plans/plans.ts";
 import type { Pictures } from "../read/pictures.ts";
+import type { OwnSettings } from "../read/read-guild.ts";
 import { createdIds, type Job, leftoversOf, newStepRow, runnable, toJob, undoneBy } from "./job-rules.ts";
 import { findMessage, messageBody } from "./made-messages.ts";
 import { candidatesIn, isSameName, markedReason, newestId, readCreations } from "./made-things.ts";
@@ -65,6 +69,7 @@ export interface JobRunOptions {
 	mutex: KeyedMutex;
 	rules: Rules;
 	pictures: Pick<Pictures, "dataUri" | "remember">;
+	ownSettings?: OwnSettings;
 	/** After so long without a response, a request has taken effect or never will. */
 	arrivedAfterMs?: number;
 	/** After so long the audit log certainly has what took effect. */
@@ -132,10 +137,13 @@ export class JobRun {
 		if (!guild) return this.end("failed", "the bot is not in the guild");
 		if (!guild.available) throw new NotNow("the guild is unavailable on Discord");
 		const job = toJob(row, await selectGuildJobSteps(this.#sql, this.id));
-		const { document, restore } = job.plan;
+		const { document, restore, by } = job.plan;
 		for (;;) {
 			const readAt = this.#now();
-			const read = await rules.read(guild, partsOf(document, restore), document, restore);
+			const work = () => rules.read(guild, partsOf(document, restore), document, restore);
+			// The settings of the bot are checked for who began the job.
+			const member = document.bot && by !== undefined ? await memberOf(guild, by) : undefined;
+			const read = await (member ? actAsMember(member, work) : work());
 			const { state } = read;
 			const hasReadAt = this.#now();
 			const staleAt = hasReadAt + maxStateAgeMs(hasReadAt - readAt);
@@ -343,12 +351,15 @@ export class JobRun {
 		const marked = markedReason(job.row.id, asked.mark, job.row.reason);
 		let response: unknown;
 		try {
-			response = await guild.client.rest.request({
-				method: method as never,
-				fullRoute: path as RouteLike,
-				body: filled ?? messageBody(request, guild, `${job.row.id}${asked.mark}`),
-				reason: auditReason(reason ?? marked),
-			});
+			if (step.kind === "bot")
+				await this.options.ownSettings?.change(guild.id, body as JsonObject, job.plan.by ?? null);
+			else
+				response = await guild.client.rest.request({
+					method: method as never,
+					fullRoute: path as RouteLike,
+					body: filled ?? messageBody(request, guild, `${job.row.id}${asked.mark}`),
+					reason: auditReason(reason ?? marked),
+				});
 		} catch (error) {
 			await this.#noteFailure(job, asked, error);
 			return false;
@@ -452,6 +463,11 @@ export class JobRun {
 		options.log.info("apply_guild job ended", { job: id, state });
 		this.ending.resolve();
 	}
+}
+
+function memberOf({ members }: Guild, id: string) {
+	const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
+	return absentIf([UnknownMember, UnknownUser], () => members.fetch(id));
 }
 
 function locksOf({ action, targetId = "" }: Step, guild: Guild): string[] {

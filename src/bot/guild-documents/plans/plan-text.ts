@@ -14,7 +14,7 @@ import type { Plan, PlannedStep } from "./plans.ts";
 /** Bytes of UTF-8. */
 export const maxPlanBytes = 24_000;
 const maxValueLength = 100;
-/** Of what members will read: people approve it. Discord limits how many a message can ping. */
+/** Of what members will read, and settings of the bot: people approve it. Discord limits how many a message can ping. */
 const maxReadLength = 1_000;
 const readFields: readonly string[] = "content embed description channels poll role_menu".split(" ");
 const shownContext = 20;
@@ -223,7 +223,8 @@ const contentOf = ({ id, action, kind, name, changes }: PlannedStep) =>
 function changeText(change: FieldChange, isNew: boolean): string {
 	const { before, after } = change;
 	const field = fieldText(change.field);
-	const max = field === "pinged" ? Infinity : readFields.includes(field) ? maxReadLength : maxValueLength;
+	const isRead = readFields.includes(field) || field.includes(".");
+	const max = field === "pinged" ? Infinity : isRead ? maxReadLength : maxValueLength;
 	const isLong = Math.max(before?.length ?? 0, after.length) > max;
 	if (isLong && isOfPermissions(change.field)) {
 		const { added, removed } = permissionChanges(change, isNew);

@@ -36,6 +36,8 @@ export interface Plan {
 	refusals: readonly PlanRefusal[];
 	/** Warnings about steps. */
 	notes: readonly Refusal[];
+	/** Id of the person who began its job. */
+	by?: string | undefined;
 	/** A line of text. */
 	duration: string;
 	/** Of an invalid document, which is kept so that changes can correct it: its mistakes. Such a plan has no steps. */

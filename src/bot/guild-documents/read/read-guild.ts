@@ -26,9 +26,10 @@ import { fetchGuildChannels, isObfuscated } from "../../../discord/obfuscation.t
 import { bitsIn, describeBits, missingPermissions, type Permission } from "../../../discord/permissions.ts";
 import type { Part } from "../../../guild-document/format/document.ts";
 import type { Restore } from "../../../guild-document/restore.ts";
-import type { GuildState, KnownMessage, StepKind } from "../../../guild-document/steps.ts";
+import type { BotSettings, GuildState, KnownMessage, StepKind } from "../../../guild-document/steps.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import type { GuildMessageRow } from "../../store/tables/guild-messages.ts";
+import { StoreUnavailable } from "../../store/unavailable.ts";
 
 /** An emoji by its id, the icon of a guild or role by Discord's hash. */
 export type PictureReference =
@@ -50,6 +51,16 @@ export interface ReadOptions {
 	pictures?: { hashesOf(references: readonly PictureReference[]): Promise<PictureHashes> } | undefined;
 	/** What documents have posted. Undefined: not known. */
 	messages?: ((guildId: string) => Promise<readonly GuildMessageRow[]>) | undefined;
+	/** Undefined: the bot has none. */
+	ownSettings?: OwnSettings | undefined;
+}
+
+/** The bot's own settings of its guilds. Both reject with StoreUnavailable. */
+export interface OwnSettings {
+	/** Checks what the acting person may set, if there is one. */
+	read(guild: Guild): Promise<BotSettings>;
+	/** At once; null: to the default. `userId`: of who asked for it. */
+	change(guildId: string, wanted: BotSettings["stored"], userId: string | null): Promise<unknown>;
 }
 
 /** A part that could not be read, and why, for people. */
@@ -74,7 +85,7 @@ const maxBanPages = 1_000;
 export async function readGuildState(
 	guild: Guild,
 	parts: readonly Part[],
-	{ connection, pictures, messages }: ReadOptions,
+	{ connection, pictures, messages, ownSettings }: ReadOptions,
 ): Promise<ReadGuild> {
 	const { rest } = guild.client;
 	const unreadable: Unreadable[] = [];
@@ -95,8 +106,9 @@ export async function readGuildState(
 		try {
 			return await read();
 		} catch (error) {
-			if (!(error instanceof DiscordAPIError) || error.status !== 403) throw error;
-			unreadable.push({ part, why: "Discord does not let the bot read it" });
+			const isStore = part === "bot" && error instanceof StoreUnavailable;
+			if (!isStore && !(error instanceof DiscordAPIError && error.status === 403)) throw error;
+			unreadable.push({ part, why: isStore ? error.message : "Discord does not let the bot read it" });
 			return undefined;
 		}
 	}
@@ -130,6 +142,7 @@ export async function readGuildState(
 	]);
 	if (found?.missing !== undefined)
 		unreadable.push({ part: parts.includes("emojis") ? "emojis" : "settings", why: found.missing });
+	const bot = await readPart("bot", [], async () => ownSettings?.read(guild));
 	const posted = parts.includes("messages") ? await messages?.(guild.id) : undefined;
 	const state = {
 		messages: posted && (await readMessages(guild, posted, channels)),
@@ -140,6 +153,7 @@ export async function readGuildState(
 		webhooks,
 		welcomeScreen,
 		onboarding,
+		bot,
 		bans,
 		members: readMembers(),
 		pictures: found?.hashes ?? new Map(),

@@ -155,13 +155,14 @@ const kindNames: Partial<Record<Step["kind"], string>> = {
 	everyone: "permissions of @everyone",
 	automod: "AutoMod rule",
 	welcome_screen: "welcome screen",
+	bot: "settings of the bot",
 	post: "message",
 	pin: "pin of",
 	ban: "ban of",
 	person: "member",
 	invite: "invite",
 };
-const withoutName: readonly Step["kind"][] = ["settings", "everyone", "welcome_screen", "onboarding"];
+const withoutName: readonly Step["kind"][] = ["settings", "everyone", "welcome_screen", "onboarding", "bot"];
 
 function subjectOf({ kind, action, name, targetId }: Step): string {
 	if (action === "order") return kind === "role" ? "order of the roles" : "order of the channels";

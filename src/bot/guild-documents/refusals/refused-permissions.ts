@@ -162,6 +162,9 @@ function ownNeeds(guild: Guild, step: CheckedStep): readonly Need[] {
 		case "post":
 		case "pin":
 			return [messageNeed(guild, step)];
+		// The settings check that.
+		case "bot":
+			return [];
 		case "ban":
 			return [{ bits: Permission.BanMembers }];
 		case "person": {

@@ -10,6 +10,7 @@ const tools: Partial<Record<`${StepAction} ${StepKind}`, string>> = {
 	// No tool edits these, but they are settings of the guild.
 	"edit welcome_screen": "edit_guild",
 	"edit onboarding": "edit_guild",
+	"edit bot": "set_settings",
 	"edit everyone": "edit_role",
 	"create role": "create_role",
 	"edit role": "edit_role",
@@ -61,6 +62,7 @@ export function toolsOf({ kind, action, guard: { fields, overwrites } }: Step): 
 
 const readers: Partial<Record<Part, string>> = {
 	automod: "list_automod_rules",
+	bot: "get_settings",
 	webhooks: "list_webhooks",
 	messages: "get_recent_messages",
 	members: "list_members",

@@ -11,7 +11,7 @@ import {
 	type ModalSubmitInteraction,
 	RESTJSONErrorCodes,
 } from "discord.js";
-import { ActingPerson, actAs } from "../../../discord/acting-person.ts";
+import { actAsMember } from "../../../discord/acting-person.ts";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { absentIf, textChannel } from "../../../discord/find.ts";
 import { bitsIn, requirePermissions } from "../../../discord/permissions.ts";
@@ -139,9 +139,7 @@ export class Reporting {
 
 	async #readMessage(guild: Guild, userId: string, channelId: string, messageId: string): Promise<ReportedMessage> {
 		const member = guild.members.cache.get(userId) ?? (await guild.members.fetch(userId));
-		const person = new ActingPerson(userId);
-		person.members.set(guild.id, member);
-		const found = await actAs(person, async () => {
+		const found = await actAsMember(member, async () => {
 			try {
 				const channel = await textChannel(guild, channelId);
 				const needed = bitsIn(channel, ["ViewChannel", "ReadMessageHistory"]);

@@ -61,6 +61,7 @@ const restaurant = {
 	version: 1 as const,
 	roles: [{ name: "Waiter", color: "#11806A" }],
 	channels: [{ name: "menu", topic: "What there is" }],
+	bot: { "welcome.channel": "menu" },
 };
 
 test("through the running bot a guild is exported, compared and changed, byte for byte as without it", async () => {
@@ -91,7 +92,7 @@ test("through the running bot a guild is exported, compared and changed, byte fo
 
 	const applied = await run(simulator, ["--apply-guild", inDirectory("more.yaml"), "--yes"], bot);
 	expect(applied).toMatchObject({ code: 0 });
-	expect(applied.text).toMatch(/Job \w+ in The Cooks .*: done, 2 of 2 steps done/);
+	expect(applied.text).toMatch(/Job \w+ in The Cooks .*: done, 3 of 3 steps done/);
 	const names = [...simulator.guild("The Cooks").channels.values()].map(({ name }) => name);
 	expect(names.filter((name) => name === "menu")).toHaveLength(1);
 	const after = await run(simulator, ["--plan-guild", inDirectory("more.yaml")], bot);
