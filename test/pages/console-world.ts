@@ -55,9 +55,9 @@ export type ConsoleWorld = Awaited<ReturnType<typeof startConsoleWorld>>;
 
 /**
  * Starts all parts. The scripted bot has a guild with the hostile name and one read-only tool; with `hasScripted:
- * false` it is left out.
+ * false` it is left out. With `hasApproval`, destructive calls of alpha wait for an approval.
  */
-export async function startConsoleWorld({ hasScripted = true } = {}) {
+export async function startConsoleWorld({ hasScripted = true, hasApproval = true } = {}) {
 	await using stack = new AsyncDisposableStack();
 	const simulator = stack.adopt(await startSimulator(), (one) => one.close());
 	const { log } = recordLog();
@@ -72,7 +72,12 @@ export async function startConsoleWorld({ hasScripted = true } = {}) {
 	});
 
 	const alpha = restartable(() =>
-		startOneBot("alpha", "The Cooks", alphaPort, { approval: "destructive", approval_for_root: true }),
+		startOneBot(
+			"alpha",
+			"The Cooks",
+			alphaPort,
+			hasApproval ? { approval: "destructive", approval_for_root: true } : {},
+		),
 	);
 	const beta = restartable(() => startOneBot("beta", "The Bakers", betaPort));
 	const gamma = startStubBackend({
@@ -114,7 +119,7 @@ export async function startConsoleWorld({ hasScripted = true } = {}) {
 			dataDirectory: join(directory, name),
 			mcpPort,
 			mcpToken: gatewayToken,
-			toml: v.parse(toml, { bot_name: name, mcp: { toolsets: "all", ...mcp } }),
+			toml: v.parse(toml, { bot_name: name, mcp: { toolsets: "all", ...mcp }, features: { moderation: true } }),
 		});
 		await Bun.write(join(config.dataDirectory, ".keep"), "");
 		const bot = startBot(config, log, { timing: quickTiming, requestsPerSecond: 1_000_000 });

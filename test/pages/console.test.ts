@@ -17,12 +17,13 @@ const pictures = process.env.SCREENSHOTS;
 
 const wide = { width: 1280, height: 800 };
 const narrow = { width: 390, height: 844 };
-const sections = ["Live", "Approvals", "Keys", "Connections", "Connect", "Try"] as const;
+const sections = ["Live", "Approvals", "Settings", "Keys", "Connections", "Connect", "Try"] as const;
 
 /** For each section, a text that it shows when it has loaded. */
 const shownIn = {
 	Live: "list_guilds",
 	Approvals: "No call waits",
+	Settings: "Greetings",
 	Keys: "New key",
 	Connections: "Claude",
 	Connect: "claude mcp add",
@@ -340,13 +341,13 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await page.open();
 		await page.sees("connected", "#connection");
 		const walk: string[] = [];
-		for (let stop = 0; stop < 6; stop++) {
+		for (let stop = 0; stop < 7; stop++) {
 			await browser.press("Tab");
 			const focused = await page.focused();
 			expect(focused?.isVisible).toBe(true);
 			walk.push(focused?.name.replace(/\s.*$/, "") ?? "");
 		}
-		expect(walk).toEqual([...["Skip", "Sign", "Live", "Approvals", "Keys", "Connections"]]);
+		expect(walk).toEqual([...["Skip", "Sign", "Live", "Approvals", "Settings", "Keys", "Connections"]]);
 		await browser.press("Tab");
 		await browser.press("Enter");
 		await page.sees("Claude Code", ".panel h3");

@@ -16,6 +16,8 @@ import live from "../../pages/console/live.js" with { type: "text" };
 import main from "../../pages/console/main.js" with { type: "text" };
 import parts from "../../pages/console/parts.js" with { type: "text" };
 import router from "../../pages/console/router.js" with { type: "text" };
+import settingFields from "../../pages/console/setting-fields.js" with { type: "text" };
+import settings from "../../pages/console/settings.js" with { type: "text" };
 import signIn from "../../pages/console/sign-in.js" with { type: "text" };
 import tryTool from "../../pages/console/try.js" with { type: "text" };
 import dom from "../../pages/dom.js" with { type: "text" };
@@ -43,6 +45,8 @@ const files = {
 	"console/main.js": main,
 	"console/parts.js": parts,
 	"console/router.js": router,
+	"console/setting-fields.js": settingFields,
+	"console/settings.js": settings,
 	"console/sign-in.js": signIn,
 	"console/try.js": tryTool,
 };

@@ -9,6 +9,7 @@ import { createKeys } from "./keys.js";
 import { createLive } from "./live.js";
 import { named, say, timeOf } from "./parts.js";
 import { createRouter, setTitle } from "./router.js";
+import { createSettings } from "./settings.js";
 import { createSignIn } from "./sign-in.js";
 import { createTry } from "./try.js";
 
@@ -57,6 +58,7 @@ function showConsole(session, discord, focus = false) {
 		[
 			{ id: "live", name: "Live", content: live.content },
 			{ id: "approvals", name: "Approvals", ...approvals },
+			{ id: "settings", name: "Settings", ...createSettings(live.state) },
 			...(isRoot ? [{ id: "keys", name: "Keys", ...createKeys(live.state) }] : []),
 			{ id: "connections", name: "Connections", ...createConnections(isRoot) },
 			{ id: "connect", name: "Connect", ...createConnect(isRoot) },

@@ -1,0 +1,244 @@
+// Fields of the section "Settings": one for each setting, as its bot describes it.
+
+import { element } from "../dom.js";
+import { named, shown } from "./parts.js";
+
+/**
+ * @typedef {{ id: string, name: string }} Item
+ * @typedef {Record<string, readonly Item[]>} Lists
+ * @typedef {object} Description `value` and `default` are JSON; null: not set.
+ * @property {string} key
+ * @property {string} label
+ * @property {string} help
+ * @property {string} [name] Also says which section it is in.
+ * @property {string} kind
+ * @property {string} [list]
+ * @property {any} value
+ * @property {any} default
+ *
+ * @typedef {object} SettingField
+ * @property {Description} description
+ * @property {HTMLElement} content
+ * @property {() => unknown} read What is entered.
+ * @property {(value: unknown, lists: Lists) => void} set
+ * @property {() => void} focus
+ * @property {(problems: string[], warnings: string[]) => void} complain
+ * @property {(text: string) => void} preview
+ */
+
+/**
+ * A control, and how a value gets into it and out of it.
+ * @typedef {object} Control
+ * @property {HTMLElement} content
+ * @property {HTMLElement} focused
+ * @property {() => unknown} read
+ * @property {(value: any, lists: Lists) => void} set
+ */
+
+const maxName = 120;
+
+/** @param {unknown} a @param {unknown} b */
+export const isSame = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+
+/**
+ * What a value counts as.
+ * @param {Description} description
+ * @param {unknown} value
+ */
+export const effective = (description, value) => value ?? description.default ?? null;
+
+/**
+ * @param {Description | undefined} description Undefined for a setting that this bot no longer has.
+ * @param {any} value
+ * @param {Lists} lists
+ */
+export function valueText(description, value, lists) {
+	const now = description ? effective(description, value) : (value ?? null);
+	if (now === null) return "not set";
+	if (typeof now === "boolean") return now ? "on" : "off";
+	const items = lists[description?.list ?? ""] ?? [];
+	const names = [now].flat().map((one) => items.find(({ id }) => id === one)?.name ?? String(one));
+	return names.length === 0 ? "none" : shown(names.join(", ").replaceAll("\n", " ↵ "), 300);
+}
+
+/**
+ * @param {Description} description
+ * @param {() => void} onChange
+ * @returns {SettingField}
+ */
+export function createSettingField(description, onChange) {
+	const { key, label, help, kind } = description;
+	const id = `setting-${key}`;
+	const attributes = { id, "aria-describedby": `${id}-help ${id}-problem`, oninput: onChange };
+	const control = createControl(description, attributes);
+	const problem = element("span.problem", { id: `${id}-problem`, "aria-live": "polite" });
+	const preview = element("blockquote.preview", { "aria-label": `Preview of ${label}` });
+	const standard = valueText(description, description.default, {});
+	const hint = `${help}.${["not set", "none"].includes(standard) ? "" : ` Default: ${standard}.`}`;
+	const helpLine = element("span.quiet", { id: `${id}-help` }, shown(hint, 600));
+	const isGroup = kind === "many";
+	const content = element(
+		isGroup ? "fieldset.field" : "div.field",
+		isGroup ? { "aria-describedby": `${id}-help ${id}-problem` } : {},
+		isGroup ? element("legend", named(label, maxName)) : element("label", { for: id }, named(label, maxName)),
+		control.content,
+		helpLine,
+		problem,
+	);
+	return {
+		description,
+		content,
+		read: control.read,
+		// In a field for text, the default is the placeholder.
+		set: (value, lists) =>
+			control.set(["number", "lines", "text"].includes(kind) ? value : effective(description, value), lists),
+		focus: () => control.focused.focus(),
+		complain(problems, warnings) {
+			const all = [...problems, ...warnings.map((one) => `Note: ${one}`)];
+			problem.textContent = shown(all.map((one) => one.charAt(0).toUpperCase() + one.slice(1)).join(". "), 600);
+			problem.classList.toggle("note", problems.length === 0);
+			for (const one of content.querySelectorAll("input, select, textarea"))
+				if (problems.length > 0) one.setAttribute("aria-invalid", "true");
+				else one.removeAttribute("aria-invalid");
+		},
+		preview(text) {
+			content.classList.add("wide");
+			preview.textContent = text;
+			if (!preview.isConnected) helpLine.before(preview);
+		},
+	};
+}
+
+/**
+ * @param {Description} description
+ * @param {Record<string, unknown>} attributes
+ * @returns {Control}
+ */
+function createControl(description, attributes) {
+	if (description.kind === "flag") return createSwitch(attributes);
+	if (description.kind === "one") return createPicker(description, attributes);
+	if (description.kind === "many") return createChoices(description, attributes);
+	return createText(description, attributes);
+}
+
+/**
+ * @param {Record<string, unknown>} attributes
+ * @returns {Control}
+ */
+function createSwitch(attributes) {
+	const input = element("input.switch", { ...attributes, type: "checkbox", role: "switch" });
+	return {
+		content: input,
+		focused: input,
+		read: () => input.checked,
+		set(value) {
+			input.checked = Boolean(value);
+		},
+	};
+}
+
+/**
+ * @param {Description} description
+ * @param {Record<string, unknown>} attributes
+ * @returns {Control}
+ */
+function createPicker({ list = "" }, { oninput, ...attributes }) {
+	const select = element("select", { ...attributes, onchange: oninput });
+	return {
+		content: select,
+		focused: select,
+		read: () => select.value || null,
+		set(value, lists) {
+			const items = withUnknown(lists[list] ?? [], [value ?? []].flat());
+			const options = items.map(({ id, name }) => element("option", { value: id }, shown(name, maxName)));
+			select.replaceChildren(element("option", { value: "" }, "not set"), ...options);
+			select.value = value ?? "";
+		},
+	};
+}
+
+/**
+ * @param {Description} description
+ * @param {Record<string, unknown>} attributes
+ * @returns {Control}
+ */
+function createChoices({ list = "" }, { id, oninput }) {
+	const chips = element("div.chips.choices");
+	const inputs = () => [...chips.querySelectorAll("input")];
+	return {
+		content: chips,
+		get focused() {
+			return inputs()[0] ?? chips;
+		},
+		read: () =>
+			inputs()
+				.filter(({ checked }) => checked)
+				.map(({ value }) => value),
+		set(value, lists) {
+			/** @type {string[]} */
+			const chosen = value ?? [];
+			const items = withUnknown(lists[list] ?? [], chosen);
+			// The chosen ones come first, in their order, so that what is read equals what was set.
+			const sorted = [
+				...chosen.flatMap((one) => items.find((item) => item.id === one) ?? []),
+				...items.filter((item) => !chosen.includes(item.id)),
+			];
+			chips.replaceChildren(
+				...sorted.map((item) =>
+					element(
+						"label.chip",
+						element("input", {
+							type: "checkbox",
+							name: id,
+							value: item.id,
+							checked: chosen.includes(item.id),
+							oninput,
+						}),
+						named(item.name, maxName),
+					),
+				),
+			);
+		},
+	};
+}
+
+/**
+ * @param {readonly Item[]} items
+ * @param {readonly string[]} ids
+ */
+function withUnknown(items, ids) {
+	const unknown = ids.filter((id) => !items.some((one) => one.id === id));
+	return [...items, ...unknown.map((id) => ({ id, name: `unknown (${id})` }))];
+}
+
+/**
+ * @param {Description} description
+ * @param {Record<string, unknown>} attributes
+ * @returns {Control}
+ */
+function createText({ kind, default: standard }, attributes) {
+	const placeholder = standard === null ? undefined : [standard].flat().join(" ") || undefined;
+	const common = { ...attributes, placeholder, autocomplete: "off", spellcheck: "false" };
+	const control =
+		kind === "number"
+			? element("input", { ...common, inputmode: "numeric" })
+			: element("textarea", { ...common, rows: kind === "lines" ? 3 : 1 });
+	return {
+		content: control,
+		focused: control,
+		read() {
+			const text = control.value.trim();
+			if (text === "") return null;
+			// The bot says what is wrong with a text that is no number.
+			if (kind === "number") return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+			if (kind !== "lines") return text;
+			return text
+				.split("\n")
+				.map((line) => line.trim())
+				.filter(Boolean);
+		},
+		set(value) {
+			control.value = [value ?? []].flat().join("\n");
+		},
+	};
+}

@@ -1,0 +1,279 @@
+// The section "Settings": the settings of a server, changed several at once. What was typed stays until it is saved or
+// discarded, whatever fails.
+
+import { byId, element } from "../dom.js";
+import { messageOf, post } from "./api.js";
+import { busy, named, say, shown, shownLines } from "./parts.js";
+import { createSettingField, effective, isSame, valueText } from "./setting-fields.js";
+
+/** @typedef {import("./setting-fields.js").SettingField} SettingField */
+/** @typedef {import("./setting-fields.js").Description} Description */
+/** @typedef {import("./setting-fields.js").Lists} Lists */
+/** @typedef {{ key: string, message: string }} Message */
+/**
+ * @typedef {object} Form
+ * @property {number} version
+ * @property {Record<string, string>} calls
+ * @property {Message[]} problems
+ * @property {Message[]} warnings
+ * @property {Record<string, string>} previews
+ * @property {{ title: string, fields: Description[] }[]} [sections]
+ * @property {Lists} [lists]
+ *
+ * @typedef {{ instance: string, guild_id: string }} Place
+ */
+
+/** Milliseconds after the last change of a field before the bot checks what is entered. */
+const checkMs = 400;
+
+/** @param {() => Promise<import("./api.js").State>} stateOf */
+export function createSettings(stateOf) {
+	/** @type {Map<string, ServerSettings>} With what was typed, by option of the menu. */
+	const servers = new Map();
+	const select = element("select", { id: "server", onchange: show });
+	const place = element("div");
+	const content = element("div", element("label.field", element("span", "Server"), select), place);
+
+	async function show() {
+		const [instance = "", guild_id = ""] = select.value.split(" ");
+		if (!guild_id) return place.replaceChildren(element("p", "No bot of yours is in a server."));
+		const server = servers.get(select.value) ?? new ServerSettings({ instance, guild_id });
+		servers.set(select.value, server);
+		place.replaceChildren(server.content);
+		await server.load();
+	}
+
+	return {
+		content,
+		async open() {
+			const { bots } = await stateOf();
+			const chosen = select.value;
+			const options = bots.flatMap((bot) =>
+				bot.guilds.map(({ id, name }) =>
+					element("option", { value: `${bot.name} ${id}` }, `${shown(name, 60)} – ${shown(bot.name, 64)}`),
+				),
+			);
+			select.replaceChildren(...options);
+			if (options.some(({ value }) => value === chosen)) select.value = chosen;
+			await show();
+		},
+	};
+}
+
+class ServerSettings {
+	#place;
+	/** The last one that was loaded; -1 before. */
+	#version = -1;
+	/** @type {Map<string, SettingField>} */
+	#fields = new Map();
+	/** @type {Lists} */
+	#lists = {};
+	/** Of requests, to ignore late responses. */
+	#checks = 0;
+	/** @type {ReturnType<typeof setTimeout> | undefined} */
+	#timer;
+	#failure = element("p.problem", { role: "alert" });
+	#sections = element("div.list");
+	#count = element("strong", { role: "status" });
+	#list = element("ul.changes");
+	#conflict = element("div.conflict", { role: "alert" });
+	#problem = element("p.problem", { role: "alert" });
+	#save = element(
+		"button.main.small",
+		{
+			onclick: () =>
+				busy(
+					this.#save,
+					() => this.#submit(),
+					(text) => this.#complain(text),
+				),
+		},
+		"Save",
+	);
+	#bar = element(
+		"section.panel.save-bar",
+		{ hidden: true, "aria-label": "Changes" },
+		element(
+			"div.bar",
+			this.#count,
+			element("p.buttons", element("button.small", { onclick: () => this.#discard() }, "Discard"), this.#save),
+		),
+		this.#problem,
+		this.#conflict,
+		this.#list,
+	);
+	content = element("div.list", this.#failure, this.#sections, this.#bar);
+
+	/** @param {Place} place */
+	constructor(place) {
+		this.#place = place;
+	}
+
+	/** Shows the present values; what was typed stays. Never rejects. */
+	async load() {
+		try {
+			const form = await post("/settings", this.#place);
+			this.#failure.textContent = "";
+			this.#show(form);
+		} catch (error) {
+			this.#failure.textContent = messageOf(error);
+		}
+	}
+
+	/** @param {Form} form With sections. */
+	#show({ version, sections = [], lists = {}, ...rest }) {
+		const typed = new Map(this.#changed().map((field) => [field.description.key, field.read()]));
+		const before = new Map([...this.#fields.values()].map(({ description }) => [description.key, description.value]));
+		const descriptions = sections.flatMap(({ fields }) => fields);
+		if (
+			!isSame(
+				descriptions.map(({ key }) => key),
+				[...this.#fields.keys()],
+			)
+		)
+			this.#create(sections);
+		this.#lists = lists;
+		for (const { key, value } of descriptions) {
+			const field = this.#fields.get(key);
+			if (!field) continue;
+			field.description.value = value;
+			field.set(typed.has(key) ? typed.get(key) : value, lists);
+		}
+		if (before.size > 0 && version !== this.#version && typed.size > 0)
+			this.#conflict.replaceChildren(
+				element(
+					"p",
+					"Somebody else has changed settings meanwhile. What you entered is kept: check it, then save again.",
+				),
+				element(
+					"ul.changes",
+					...descriptions
+						.filter(({ key, value }) => !isSame(before.get(key), value))
+						.map(({ key, value }) => this.#change(key, before.get(key), value)),
+				),
+			);
+		this.#version = version;
+		this.#mark(rest);
+		this.#onInput(typed.size > 0);
+	}
+
+	/** @param {{ title: string, fields: Description[] }[]} sections */
+	#create(sections) {
+		const all = sections.flatMap(({ title, fields }) =>
+			fields.map((one) => ({ ...one, name: `${title} · ${one.label}` })),
+		);
+		this.#fields = new Map(all.map((one) => [one.key, createSettingField(one, () => this.#onInput())]));
+		const panels = sections.map(({ title, fields }) =>
+			element(
+				"section.panel",
+				{ "aria-label": shown(title, 80) },
+				element("h3", named(title, 80)),
+				element("div.fields", ...fields.map(({ key }) => this.#fields.get(key)?.content)),
+			),
+		);
+		this.#sections.replaceChildren(...panels);
+	}
+
+	/** The fields with another value than the stored one. */
+	#changed() {
+		return [...this.#fields.values()].filter(
+			({ description, read }) => !isSame(effective(description, read()), effective(description, description.value)),
+		);
+	}
+
+	#entered() {
+		return Object.fromEntries(this.#changed().map(({ description, read }) => [description.key, read()]));
+	}
+
+	#onInput(checks = true) {
+		const changed = this.#changed();
+		const count = changed.length;
+		this.#bar.hidden = count === 0;
+		const title = `${count} unsaved ${count === 1 ? "change" : "changes"}`;
+		if (this.#count.textContent !== title) this.#count.textContent = title;
+		this.#list.replaceChildren(
+			...changed.map(({ description, read }) => this.#change(description.key, description.value, read())),
+		);
+		if (count === 0) this.#conflict.replaceChildren();
+		clearTimeout(this.#timer);
+		if (checks)
+			this.#timer = setTimeout(() => this.#check().catch((error) => this.#complain(messageOf(error))), checkMs);
+	}
+
+	/**
+	 * @param {string} key
+	 * @param {unknown} before
+	 * @param {unknown} after
+	 */
+	#change(key, before, after) {
+		const description = this.#fields.get(key)?.description;
+		const text = (/** @type {unknown} */ value) => element("bdi", valueText(description, value, this.#lists));
+		return element(
+			"li",
+			element("strong", named(description?.name ?? key, 200)),
+			": ",
+			text(before),
+			" → ",
+			text(after),
+		);
+	}
+
+	/** Has the bot check what is entered. Returns whether it can be saved. */
+	async #check() {
+		const check = ++this.#checks;
+		/** @type {Form} */
+		const form = await post("/settings", { ...this.#place, values: this.#entered() });
+		if (check !== this.#checks) return false;
+		this.#problem.textContent = "";
+		const isCurrent = form.version === this.#version;
+		if (isCurrent) this.#mark(form);
+		else await this.load();
+		return isCurrent && form.problems.length === 0;
+	}
+
+	/** @param {Pick<Form, "problems" | "warnings" | "previews">} form */
+	#mark({ problems, warnings, previews }) {
+		const of = (/** @type {Message[]} */ all, /** @type {string} */ name) =>
+			all.flatMap(({ key, message }) => (key === name ? message : []));
+		for (const [key, field] of this.#fields) {
+			field.complain(of(problems, key), of(warnings, key));
+			if (previews[key] !== undefined) field.preview(previews[key]);
+		}
+	}
+
+	async #submit() {
+		clearTimeout(this.#timer);
+		if (!(await this.#check())) {
+			const wrong = [...this.#fields.values()].find(({ content }) => content.querySelector("[aria-invalid]"));
+			wrong?.focus();
+			return this.#complain(wrong ? "Correct what is marked first." : "");
+		}
+		const changed = this.#changed();
+		const given = { settings: this.#entered(), if_version: this.#version };
+		const { isError, isWaiting, text } = await post("/settings/submit", {
+			...this.#place,
+			call: "change",
+			arguments: given,
+		});
+		if (isError) {
+			await this.load();
+			return this.#complain(text);
+		}
+		if (isWaiting) this.#discard();
+		else for (const field of changed) field.description.value = field.read();
+		await this.load();
+		say(isWaiting ? "Sent. It takes effect once somebody has approved it." : "Saved.");
+		byId("title").focus();
+	}
+
+	#discard() {
+		for (const field of this.#changed()) field.set(field.description.value, this.#lists);
+		this.#complain("");
+		this.#onInput();
+	}
+
+	/** @param {string} text */
+	#complain(text) {
+		this.#problem.textContent = shownLines(text, 2_000);
+	}
+}

@@ -1,0 +1,199 @@
+// The section "Settings" of the console in a real Chromium: a person sets up their server. With SCREENSHOTS=directory,
+// pictures are made.
+
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { type ChromiumPage, chromium, openChromium } from "../support/chromium.ts";
+import { gatewayToken } from "../support/gateway.ts";
+import { result } from "../support/stub-backend.ts";
+import { until } from "../support/until.ts";
+import { type ConsolePage, driveConsole } from "./console-page.ts";
+import { type ConsoleWorld, startConsoleWorld } from "./console-world.ts";
+
+const pictures = process.env.SCREENSHOTS;
+
+let world: ConsoleWorld;
+let browser: ChromiumPage;
+let page: ConsolePage;
+
+beforeAll(async () => {
+	if (!chromium) return;
+	[world, browser] = await Promise.all([
+		startConsoleWorld({ hasApproval: false }),
+		openChromium({ width: 1280, height: 900 }),
+	]);
+	page = driveConsole(browser, world.url);
+});
+afterAll(async () => {
+	await browser?.[Symbol.asyncDispose]();
+	await world?.[Symbol.asyncDispose]();
+});
+afterEach(() => {
+	expect(browser?.problems.splice(0) ?? []).toEqual([]);
+});
+
+const inChromium = test.skipIf(!chromium);
+
+const field = (key: string) => `[id="setting-${key}"]`;
+const channel = (name: string) => world.simulator.channel(`The Cooks/${name}`).id;
+const cooks = () => ({ instance: "alpha", guild_id: world.guild.id });
+const stored = () => world.client.text("get_settings", cooks());
+const set = (settings: object) => world.client.text("set_settings", { ...cooks(), settings });
+
+/** Presses Tab until the element with this name has the focus. */
+async function tabTo(name: string): Promise<void> {
+	for (let stop = 0; stop < 150; stop++) {
+		await browser.press("Tab");
+		const focused = await page.focused();
+		if (!focused?.name.startsWith(name)) continue;
+		expect([name, focused.isVisible]).toEqual([name, true]);
+		return;
+	}
+	throw new Error(`Tab does not reach ${name}`);
+}
+
+/** Presses ArrowDown until the menu with the focus shows this. */
+async function pick(option: string): Promise<void> {
+	for (let press = 0; press < 20; press++) {
+		const shown = await browser.evaluate("document.activeElement.selectedOptions[0].text");
+		if (shown === option) return;
+		await browser.press("ArrowDown");
+	}
+	throw new Error(`the menu has no option ${option}`);
+}
+
+async function signIn(): Promise<void> {
+	await page.forget();
+	await page.signIn(gatewayToken);
+	await page.section("Settings");
+	await page.sees("Greetings", "h3");
+}
+
+async function picture(name: string): Promise<void> {
+	if (!pictures) return;
+	for (const scheme of ["light", "dark"] as const)
+		for (const width of [1280, 390]) {
+			await browser.prefer(scheme);
+			await browser.resize(width, 900);
+			await browser.screenshot(`${pictures}/settings-${name}-${scheme}-${width}.png`);
+		}
+	await browser.prefer("light");
+	await browser.resize(1280, 900);
+}
+
+inChromium("a person sets up their server by keyboard", async () => {
+	await page.open();
+	await tabTo("Sign in with Discord");
+	await browser.press("Enter");
+	await browser.arrive("simulated Discord");
+	await browser.press("Tab");
+	await browser.press("Enter");
+	await browser.arrive("Guildhall console");
+	await page.sees("connected", "#connection");
+	await tabTo("Settings");
+	await browser.press("Enter");
+	await page.sees("Greetings", "h3");
+	await tabTo("Channel");
+	await pick("#general");
+	await tabTo("Greeting");
+	await browser.type("Hello {user}, welcome to {guild}!");
+	await page.sees("Hello @newcomer, welcome to The Cooks!", ".preview");
+	await tabTo("Role");
+	await pick("@Newcomer");
+	await tabTo("Moderation log");
+	await pick("#staff");
+	await tabTo("Reports");
+	await pick("#staff");
+	await tabTo("Raid alarm");
+	await browser.type("20 joins in 60s");
+	await tabTo("Act on spam");
+	await browser.press("Space");
+	await page.sees("7 unsaved changes", ".save-bar");
+	await page.sees("Greetings · Greeting: not set → Hello {user}", ".changes");
+	await picture("changes");
+	await tabTo("Save");
+	await browser.press("Enter");
+	await page.sees("Saved.");
+	await page.misses("unsaved");
+	const text = await stored();
+	for (const line of ["welcome.channel: #general", "join_role.role: @Newcomer", "spam.on: true", '"20 joins in 60s"'])
+		expect(text).toContain(line);
+	const { users, members, messages } = world.simulator.world;
+	const nora = members.add(world.guild, users.add({ username: "nora" }));
+	await until("she is greeted", () =>
+		messages
+			.in(channel("general"))
+			.some(({ content }) => content === `Hello <@${nora.user.id}>, welcome to The Cooks!`),
+	);
+	await until("she has the role", () => (world.guild.members.get(nora.user.id)?.roles.length ?? 0) > 0);
+	expect([await page.overflow(), await page.unnamed()]).toEqual([0, []]);
+});
+
+inChromium("what is wrong is said at the field, and stays there", async () => {
+	await signIn();
+	await page.fill(field("spam.timeout"), "a while");
+	await page.fill(field("spam.times"), "2");
+	await page.sees('a duration such as "30m"', ".problem");
+	await page.sees("whole number from 3 to 50", ".problem");
+	const ids = (await page.attribute(field("spam.timeout"), "aria-describedby"))?.split(" ") ?? [];
+	expect(await page.texts(`[id="${ids[1]}"]`)).toEqual([expect.stringContaining("a duration such as")]);
+	await page.click("button", "Save");
+	await page.sees("Correct what is marked first.");
+	expect((await page.focused())?.name).toContain("Same in messages");
+	await picture("wrong");
+	expect(await stored()).toContain('spam.timeout: "1d" (default)');
+	await page.click("button", "Discard");
+	await page.misses("unsaved");
+	await page.misses("Expected");
+});
+
+inChromium("a change by somebody else meanwhile is shown, and nothing typed is lost", async () => {
+	await signIn();
+	await page.fill(field("welcome.message"), "Mine, {user}");
+	await page.sees("Mine, @newcomer", ".preview");
+	await set({ "welcome.message": "Theirs, {user}", "auto_role.min_messages": 7 });
+	await page.click("button", "Save");
+	await page.sees("Somebody else has changed settings meanwhile", ".conflict");
+	await page.sees("Theirs, {user}", ".conflict");
+	await page.sees("Theirs, {user} → Mine, {user}", ".save-bar > .changes");
+	await picture("conflict");
+	expect(await browser.evaluate(`document.getElementById("setting-auto_role.min_messages").value`)).toBe("7");
+	expect(await stored()).toContain("Theirs");
+	await page.click("button", "Save");
+	await page.sees("Saved.");
+	expect(await stored()).toContain("Mine, {user}");
+});
+
+inChromium("while the bot is away, what was typed stays", async () => {
+	await signIn();
+	await page.fill(field("moderation.appeal"), "Write to the cooks");
+	await page.sees("1 unsaved change", ".save-bar");
+	await world.alpha.stop();
+	await page.click("button", "Save");
+	await page.sees("alpha:", ".save-bar .problem");
+	await page.section("Live");
+	await page.section("Settings");
+	await page.sees("Write to the cooks", ".changes");
+	await world.alpha.start();
+	await page.click("button", "Save");
+	await page.sees("Saved.");
+	expect(await stored()).toContain("Write to the cooks");
+	await page.misses("unsaved");
+});
+
+inChromium("what a bot refuses to store is said, and nothing typed is lost", async () => {
+	const described = { key: "a.b", label: "Colour", help: "Any", kind: "text", value: null, default: null };
+	const sections = [{ title: "Things", fields: [described] }];
+	const form = { version: 1, calls: { change: "act" }, problems: [], warnings: [], previews: {}, sections, lists: {} };
+	world.gamma.on["guildhall/settings"] = ({ id }) => result(id, JSON.stringify(form));
+	world.gamma.on.act = ({ id }) =>
+		result(id, '{"content":[{"type":"text","text":"The bot cannot reach its database."}],"isError":true}');
+	await signIn();
+	await page.choose("#server", "gamma 900000000000000001");
+	await page.fill(field("a.b"), "green");
+	await page.click("button", "Save");
+	await page.sees("The bot cannot reach its database.", ".save-bar .problem");
+	await page.sees("not set → green", ".changes");
+	await browser.resize(390, 844);
+	expect([await page.overflow(), await page.unnamed()]).toEqual([0, []]);
+	await browser.resize(1280, 900);
+});
