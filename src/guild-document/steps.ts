@@ -126,7 +126,7 @@ export interface Step {
 	changes: readonly FieldChange[];
 	/** The channel moves into a category and gets its access. */
 	follows?: boolean | undefined;
-	/** A sentence: who gains access. */
+	/** A sentence, such as who gains access. */
 	note?: string | undefined;
 	/** Placeholders of what must be created before. */
 	needs: readonly string[];

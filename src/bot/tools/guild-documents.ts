@@ -73,7 +73,7 @@ export const exportGuild = readTool({
 	person,
 	title: "Export a guild",
 	description:
-		"The guild's structure as a JSON document: settings, roles, channels with access, AutoMod, events, emoji, webhooks, onboarding; on request messages that documents posted (not other pins). plan_guild takes it.",
+		"The guild's structure as a JSON document: settings, roles, channels with access, AutoMod, events, emoji, webhooks, onboarding, the bot's own settings; on request messages that documents posted (not other pins). plan_guild takes it.",
 	input: {
 		guild_id,
 		parts,
