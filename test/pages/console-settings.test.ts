@@ -163,6 +163,33 @@ inChromium("a change by somebody else meanwhile is shown, and nothing typed is l
 	expect(await stored()).toContain("Mine, {user}");
 });
 
+inChromium("the last change is undone, and a former version returns, after a look at what changes", async () => {
+	await set({ "moderation.appeal": "First", "auto_role.min_messages": 1 });
+	await set({ "moderation.appeal": "Second" });
+	await signIn();
+	await page.click("summary", "History");
+	await page.sees("First → Second", "tr:first-child");
+	await page.sees("set_settings", "tr:first-child");
+	await page.sees("console", "tbody");
+	await page.sees("Ada", "tbody");
+	await browser.evaluate("document.querySelector('summary').scrollIntoView()");
+	await picture("history");
+	await page.click("button", "Undo the last change");
+	await page.sees("Second → First", ".save-bar");
+	expect(await stored()).toContain("Second");
+	await page.click("button", "Save");
+	await page.sees("Saved.");
+	expect(await stored()).toContain("First");
+	await page.sees("Second → First", "tr:first-child");
+	await page.click("button", "Return to version 2");
+	await page.sees("How to appeal: First → not set", ".save-bar");
+	await page.sees("Messages: 1 → not set", ".save-bar");
+	await page.click("button", "Save");
+	await page.sees("How to appeal: First → not set", "tr:first-child");
+	expect(await stored()).not.toContain("First");
+	expect([await page.overflow(), await page.unnamed()]).toEqual([0, []]);
+});
+
 inChromium("while the bot is away, what was typed stays", async () => {
 	await signIn();
 	await page.fill(field("moderation.appeal"), "Write to the cooks");

@@ -18,6 +18,7 @@ import parts from "../../pages/console/parts.js" with { type: "text" };
 import router from "../../pages/console/router.js" with { type: "text" };
 import settingFields from "../../pages/console/setting-fields.js" with { type: "text" };
 import settings from "../../pages/console/settings.js" with { type: "text" };
+import settingsHistory from "../../pages/console/settings-history.js" with { type: "text" };
 import signIn from "../../pages/console/sign-in.js" with { type: "text" };
 import tryTool from "../../pages/console/try.js" with { type: "text" };
 import dom from "../../pages/dom.js" with { type: "text" };
@@ -47,6 +48,7 @@ const files = {
 	"console/router.js": router,
 	"console/setting-fields.js": settingFields,
 	"console/settings.js": settings,
+	"console/settings-history.js": settingsHistory,
 	"console/sign-in.js": signIn,
 	"console/try.js": tryTool,
 };

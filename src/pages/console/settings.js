@@ -5,6 +5,7 @@ import { byId, element } from "../dom.js";
 import { messageOf, post } from "./api.js";
 import { busy, named, say, shown, shownLines } from "./parts.js";
 import { createSettingField, effective, isSame, valueText } from "./setting-fields.js";
+import { createHistory } from "./settings-history.js";
 
 /** @typedef {import("./setting-fields.js").SettingField} SettingField */
 /** @typedef {import("./setting-fields.js").Description} Description */
@@ -102,11 +103,18 @@ class ServerSettings {
 		this.#conflict,
 		this.#list,
 	);
-	content = element("div.list", this.#failure, this.#sections, this.#bar);
+	#history;
+	content;
 
 	/** @param {Place} place */
 	constructor(place) {
 		this.#place = place;
+		this.#history = createHistory({
+			place,
+			describe: ({ key, before, after }) => this.#change(key, before, after),
+			enter: (values) => this.#enter(values),
+		});
+		this.content = element("div.list", this.#failure, this.#sections, this.#history.content, this.#bar);
 	}
 
 	/** Shows the present values; what was typed stays. Never rejects. */
@@ -115,6 +123,7 @@ class ServerSettings {
 			const form = await post("/settings", this.#place);
 			this.#failure.textContent = "";
 			this.#show(form);
+			await this.#history.load();
 		} catch (error) {
 			this.#failure.textContent = messageOf(error);
 		}
@@ -264,6 +273,14 @@ class ServerSettings {
 		await this.load();
 		say(isWaiting ? "Sent. It takes effect once somebody has approved it." : "Saved.");
 		byId("title").focus();
+	}
+
+	/** @param {Map<string, unknown>} values By key; others get what is stored. */
+	#enter(values) {
+		for (const [key, { description, set }] of this.#fields)
+			set(values.has(key) ? values.get(key) : description.value, this.#lists);
+		this.#onInput();
+		this.#save.focus();
 	}
 
 	#discard() {

@@ -1,0 +1,68 @@
+// The last changes of a server's settings, and the way back to what was before them.
+
+import { element } from "../dom.js";
+import { messageOf, post } from "./api.js";
+import { named, row, tableOr, timeOf } from "./parts.js";
+
+/**
+ * @typedef {{ key: string, before?: unknown, after?: unknown }} Change
+ * @typedef {{ version: number, at: number, by: null | string, door: string, changes: Change[] }} Revision
+ */
+
+const heads = ["Version", "When", "Who", "Through", "Changes", "Action"];
+
+/**
+ * @param {object} options
+ * @param {{ instance: string, guild_id: string }} options.place
+ * @param {(change: Change) => Element} options.describe
+ * @param {(values: Map<string, unknown>) => void} options.enter Puts former values into the fields.
+ */
+export function createHistory({ place, describe, enter }) {
+	const list = element("div");
+	const content = element(
+		"details.panel",
+		{ ontoggle: () => void load() },
+		element("summary", element("strong", "History")),
+		element("p.quiet", "The last 50 changes. Going back fills in the fields above; nothing is changed until you save."),
+		list,
+	);
+
+	/** Never rejects. */
+	async function load() {
+		if (!content.open) return;
+		try {
+			/** @type {{ revisions: Revision[] }} */
+			const { revisions } = await post("/settings", { ...place, history: true });
+			const rows = revisions.map((one, index) => createRow(one, revisions.slice(0, index + 1), index === 0));
+			list.replaceChildren(tableOr("Nothing was ever changed.", "History", heads, rows));
+		} catch (error) {
+			list.replaceChildren(element("p.problem", { role: "alert" }, messageOf(error)));
+		}
+	}
+
+	/**
+	 * @param {Revision} revision
+	 * @param {readonly Revision[]} since Newest first, with this one.
+	 * @param {boolean} isLast
+	 */
+	function createRow({ version, at, by, door, changes }, since, isLast) {
+		// The last change is undone; to an older version one returns.
+		const undone = isLast ? since : since.slice(0, -1);
+		const onclick = () =>
+			enter(new Map(undone.flatMap((one) => one.changes.map(({ key, before }) => [key, before ?? null]))));
+		return row(heads, [
+			version,
+			timeOf(at),
+			by === null ? "a token" : named(by, 80),
+			named(door, 64),
+			element("ul.changes", ...changes.map(describe)),
+			element(
+				"button.small",
+				{ onclick, "aria-label": isLast ? "Undo the last change" : `Return to version ${version}` },
+				isLast ? "Undo" : "Return",
+			),
+		]);
+	}
+
+	return { content, load };
+}
