@@ -175,7 +175,7 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 		prefix: config.command,
 		scope: toml.commands,
 		known: knownCommands,
-		deleteSecrets: toml.game?.delete_code_message ?? false,
+		deleteSecrets: toml.game.delete_code_message,
 	});
 	const parts: (Part | undefined)[] = [
 		frontEnds,

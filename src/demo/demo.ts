@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigError } from "../lib/config.ts";
 import type { Fields } from "../lib/log.ts";
+import { encodePrincipal, principalHeader } from "../lib/principal.ts";
 import { reachableHost } from "../lib/program/listen.ts";
 import { startAiProvider } from "../simulator/ai/ai-provider.ts";
 import type { Worlds } from "../simulator/documents/command-line.ts";
@@ -79,9 +80,11 @@ export async function startDemo(options: DemoOptions) {
 	const programs = stack.use(new Programs(onTrouble));
 	const around = { simulator, game, ai, directory, programs, token };
 	const bots = await Promise.all(names.map((name) => startDemoBot(name, around)));
-	for (const { name, url } of bots) {
+	for (const { name, url, guild_id } of bots) {
 		progress(`waiting for ${name} to log in`);
 		await respondsWith(`${url}/mcp`, "ready");
+		const guild = simulator.world.guilds.get(guild_id);
+		if (guild && documentGuilds.length === 0) await setGame(simulator.world, guild, { url, token });
 	}
 
 	progress("starting the gateway");
@@ -150,12 +153,12 @@ async function startDemoBot(name: string, { simulator, game, ai, directory, prog
 	if (!guild) throw new Error(`the simulator has no guild for the bot ${name}`);
 	const channels = [...guild.channels.values()];
 	// A role for the game would not be in a document.
-	const gameLines = simulator.documentGuilds.length === 0 ? gameConfig(simulator.world, guild) : "";
+	const hasGame = simulator.documentGuilds.length === 0;
 	const child = await programs.keepRunning("MCP_PORT", {
 		name,
 		program: "bot",
 		env: {
-			CONFIG_DIR: writeConfig(directory, name, { aiUrl: ai.url, game: gameLines }),
+			CONFIG_DIR: writeConfig(directory, name, { aiUrl: ai.url, hasGame }),
 			DISCORD_TOKEN: account.token,
 			DISCORD_API_URL: simulator.api,
 			DISCORD_CDN_URL: simulator.cdn,
@@ -239,24 +242,34 @@ function signInSettings({ world, api }: Simulator, publicUrl: string): Record<st
 	};
 }
 
-function gameConfig(world: World, guild: Guild): string {
+/** In the name of the guild's owner: a token alone cannot choose who decides on chargebacks. */
+async function setGame(world: World, guild: Guild, { url, token }: { url: string; token: string }): Promise<void> {
 	const staffRole = guild.roles.values().find(({ name }) => name === "Staff");
 	const channels = guild.channels.values();
 	const staffChannel = channels.find(({ name }) => name === "staff");
 	if (!staffRole || !staffChannel) throw new Error(`the guild ${guild.name} has no role "Staff" or no channel "staff"`);
-	const restricted = world.roles.add(guild, { name: "Restricted" });
-	return `
-[game]
-verify = true
-slash_commands = true
-chargeback = true
-restricted_role = "${restricted.id}"
-staff_channel = "${staffChannel.id}"
-staff_roles = ["${staffRole.id}"]
-`;
+	const settings = {
+		"game.chargeback": true,
+		"game.restricted_role": world.roles.add(guild, { name: "Restricted" }).id,
+		"game.staff_channel": staffChannel.id,
+		"game.staff_roles": [staffRole.id],
+	};
+	const person = { id: guild.owner_id, name: "", signedIn: false };
+	const principal = encodePrincipal({ id: "key:demo", name: "demo", access: "all", person });
+	const params = { name: "set_settings", arguments: { settings } };
+	const response = await fetch(`${url}/mcp`, {
+		method: "POST",
+		headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json", [principalHeader]: principal },
+		body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
+	});
+	const text = await response.text();
+	if (!text.includes('"isError":false') && !text.includes("game.staff_roles: not set"))
+		throw new ConfigError("the start of the Guildhall demo", [
+			`the settings of ${guild.name} were not stored: ${text}`,
+		]);
 }
 
-function writeConfig(parent: string, name: string, given: { aiUrl: string; game: string }): string {
+function writeConfig(parent: string, name: string, given: { aiUrl: string; hasGame: boolean }): string {
 	const directory = join(parent, name);
 	mkdirSync(directory);
 	writeFileSync(
@@ -266,9 +279,12 @@ command_prefix = "${command.prefix}"
 command_root = "${command.root}"
 
 [features]
-game = ${given.game !== ""}
+game = ${given.hasGame}
 chat = true
-${given.game}
+
+[game]
+slash_commands = true
+
 [ai.providers.simulated]
 url = "${given.aiUrl}"
 model = "simulated"

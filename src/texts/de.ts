@@ -1485,6 +1485,15 @@ export const de = {
 		"Rollen, die alle Fälle lesen und die anderer ändern dürfen, neben denen mit „Server verwalten“ auf Discord",
 	"setting.may.settings":
 		"Rollen, die diese Einstellungen ändern dürfen, neben denen mit „Server verwalten“ auf Discord. Nur Administratoren legen sie fest",
+	"setting.game.donator_sync": "Ob Unterstützer des Spielservers die Rollen ihrer Stufen bekommen",
+	"setting.game.tiers":
+		"Die Rolle jeder Stufe, etwa gold: @Gold. Wer sie von Hand bekommt und nicht auf der Liste steht, verliert sie",
+	"setting.game.chargeback":
+		"Ob Mitglieder, deren Zahlung zurückgebucht wurde, eingeschränkt werden, bis das Team entscheidet. Nötig sind auch die Rolle, der Kanal und die Rollen des Teams",
+	"setting.game.restricted_role": "Rolle, die bei eingeschränkten Mitgliedern die anderen Rollen ersetzt",
+	"setting.game.staff_channel": "Kanal, in dem das Team von Rückbuchungen erfährt",
+	"setting.game.staff_roles":
+		"Rollen, die über Rückbuchungen entscheiden und damit hier und im Spiel bannen können. Nur Leute mit „Mitglieder bannen“ können sie festlegen",
 	"setting.welcome.channel": "Kanal, in dem alle begrüßt werden, die beitreten",
 	"setting.welcome.message":
 		"Die Begrüßung. In geschweiften Klammern erwähnt user das neue Mitglied; guild und member_count sind Name und Größe des Servers",
@@ -1558,6 +1567,13 @@ export const de = {
 	"setting.may.raid_mode.label": "Raid-Modus",
 	"setting.may.cases.label": "Fälle",
 	"setting.may.settings.label": "Einstellungen",
+	"setting.section.game.label": "Spielserver",
+	"setting.game.donator_sync.label": "Rollen für Unterstützer",
+	"setting.game.tiers.label": "Rollen der Stufen",
+	"setting.game.chargeback.label": "Rückbuchungen",
+	"setting.game.restricted_role.label": "Rolle Eingeschränkter",
+	"setting.game.staff_channel.label": "Kanal für Rückbuchungen",
+	"setting.game.staff_roles.label": "Wer über Rückbuchungen entscheidet",
 	"setting.welcome.channel.label": "Kanal",
 	"setting.welcome.message.label": "Begrüßung",
 	"setting.welcome.summary.label": "Begrüßung vieler",

@@ -1343,6 +1343,15 @@ export const en = {
 		"Roles that may read all cases and edit those of others, beside those with Manage Server on Discord",
 	"setting.may.settings":
 		"Roles that may change these settings, beside those with Manage Server on Discord. Takes an administrator to set",
+	"setting.game.donator_sync": "Whether supporters of the game server get the roles of their tiers",
+	"setting.game.tiers":
+		"The role of each tier, such as gold: @Gold. Members who get one by hand and are not listed lose it",
+	"setting.game.chargeback":
+		"Whether members whose payment was charged back are restricted until staff decide. It also needs the role, the channel and the roles of staff",
+	"setting.game.restricted_role": "Role that replaces the other roles of members who are restricted",
+	"setting.game.staff_channel": "Channel in which staff learn of chargebacks",
+	"setting.game.staff_roles":
+		"Roles that decide on chargebacks, and so can ban here and in the game. Only people with Ban Members can set them",
 	"setting.welcome.channel": "Channel in which everybody who joins is greeted",
 	"setting.welcome.message":
 		"The greeting. In braces, user pings the newcomer; guild and member_count are the server's name and size",
@@ -1415,6 +1424,13 @@ export const en = {
 	"setting.may.raid_mode.label": "Raid mode",
 	"setting.may.cases.label": "Cases",
 	"setting.may.settings.label": "Settings",
+	"setting.section.game.label": "Game server",
+	"setting.game.donator_sync.label": "Roles for supporters",
+	"setting.game.tiers.label": "Roles of tiers",
+	"setting.game.chargeback.label": "Chargebacks",
+	"setting.game.restricted_role.label": "Role of restricted members",
+	"setting.game.staff_channel.label": "Channel for chargebacks",
+	"setting.game.staff_roles.label": "Who decides on chargebacks",
 	"setting.welcome.channel.label": "Channel",
 	"setting.welcome.message.label": "Greeting",
 	"setting.welcome.summary.label": "Greeting of many",

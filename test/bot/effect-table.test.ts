@@ -212,7 +212,7 @@ const changed = () =>
 
 test("every tool has a row, and is listed from the access on that its least effect needs", async () => {
 	const varying = Object.keys(examples);
-	const game = donatorTools({ plan: () => Promise.reject(new Error()), apply: () => Promise.reject(new Error()) });
+	const game = donatorTools(() => undefined);
 	const findTools = tools.filter(({ name }) => name === "find_tools");
 	const unlisted = [...game, ...callingTools, ...findTools];
 	const ofEffect = (effect: Effect) => unlisted.flatMap((tool) => (tool.effect === effect ? tool.name : []));

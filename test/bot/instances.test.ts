@@ -35,10 +35,7 @@ interface Schema {
 }
 
 /** What stands for the keys of sections whose keys are the operator's. */
-const standIns: Record<string, string> = {
-	"game.donators.tiers": "tier",
-	"ai.providers.mine.extra": "reasoning_effort",
-};
+const standIns: Record<string, string> = { "ai.providers.mine.extra": "reasoning_effort" };
 
 /** Every key of a schema; those of an object within it are a section. */
 function keysOf(schema: Schema, section: string): Key[] {

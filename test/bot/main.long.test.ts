@@ -30,7 +30,6 @@ describe("--check", () => {
 	test("ends by itself with exit 0 where all is well, and with 1 where it is not", async () => {
 		await using simulator = await startSimulator();
 		const guild = simulator.guild("The Cooks");
-		const [role] = [...guild.roles.values()].filter(({ name }) => name === "Newcomer");
 		const { token } = simulator.bot("alpha");
 		const env = {
 			DISCORD_TOKEN: token,
@@ -38,22 +37,21 @@ describe("--check", () => {
 			GUILD_ID: guild.id,
 			MCP_AUTH_TOKEN: "the-token-of-this-mcp-server",
 		};
-		const section = (id: string | undefined) => toml(`[game]\nrestricted_role = "${id}"\n`);
-		const fine = await runCheck({ "config.toml": section(role?.id) }, env);
+		const fine = await runCheck({ "config.toml": toml() }, env);
 		expect(fine.lines.filter((line) => !/^(✓|\d+ passed$)/.test(line))).toEqual([]);
 		expect(fine.lines).toContain(`✓ configuration: ${directory}: Alpha`);
 		expect(fine.code).toBe(0);
-		const bad = await runCheck({ "config.toml": section("12345678901234567") }, env);
-		expect(bad.lines.join("\n")).toContain("✗ game.restricted_role: ");
+		const bad = await runCheck({ "config.toml": toml() }, { ...env, GUILD_ID: "12345678901234567" });
+		expect(bad.lines.join("\n")).toContain("✗ guild: the bot is not in the guild 12345678901234567");
 		expect(bad.code).toBe(1);
 		expect([...fine.lines, ...bad.lines].join()).not.toContain(token);
 	});
 
 	test("reports a faulty configuration as a start does", async () => {
-		const { code, lines } = await runCheck({ "config.toml": toml() });
+		const { code, lines } = await runCheck({ "config.toml": toml("gmae = true\n") });
 		expect(code).toBe(1);
 		expect(lines.join("\n")).toMatch(
-			/has 3 errors:\n.*the file does not exist.*\n.*DISCORD_TOKEN: is required\n.*game/,
+			/has 3 errors:\n.*the file does not exist.*\n.*DISCORD_TOKEN: is required\n.*gmae/,
 		);
 		expect(lines.join("\n")).not.toContain("✓");
 	});

@@ -15,11 +15,11 @@ import { recordLog } from "./log.ts";
 export type SettingsOfGuilds = Readonly<Record<string, Stored>>;
 
 /** As the store holds them. */
-export const versionsOf = (all: SettingsOfGuilds) =>
+export const versionsOf = (all: SettingsOfGuilds, version = 1) =>
 	Object.entries(all).map(
 		([guild_id, settings]): SettingVersion => ({
 			guild_id,
-			version: 1,
+			version,
 			changed_at: 0,
 			changed_by: null,
 			door: "test",
@@ -38,7 +38,7 @@ export async function settingsOf(all: SettingsOfGuilds = {}): Promise<GuildSetti
 type StoreConfig = Pick<BotConfig, "databaseUrl" | "dbSchema" | "dataDirectory">;
 
 /** Into the store of a bot that does not run. */
-export async function storeSettings(config: StoreConfig, all: SettingsOfGuilds): Promise<void> {
+export async function storeSettings(config: StoreConfig, all: SettingsOfGuilds, version = 1): Promise<void> {
 	const store = startStore({
 		databaseUrl: config.databaseUrl,
 		schema: config.dbSchema,
@@ -47,7 +47,7 @@ export async function storeSettings(config: StoreConfig, all: SettingsOfGuilds):
 		log: recordLog().log,
 	});
 	await store.opened;
-	for (const row of versionsOf(all)) await insertSettingVersion(store.sql, row);
+	for (const row of versionsOf(all, version)) await insertSettingVersion(store.sql, row);
 	await store.close();
 }
 

@@ -131,18 +131,18 @@ function findRoleProblem(guild: Guild, ids: readonly string[]): string | undefin
 }
 
 /** By a chargeback: roles must then not be changed. Rejects with StoreUnavailable. */
-export type IsRestricted = (id: string, roles: readonly string[]) => Promise<boolean>;
+export type IsRestricted = (guildId: string, id: string, roles: readonly string[]) => Promise<boolean>;
 
 export function createIsRestricted({
-	config: {
-		toml: { features, game },
-	},
+	config,
+	settings,
 	store,
-}: Pick<FeatureOptions, "config" | "store">): IsRestricted {
-	const { restricted_role, chargeback } = game ?? {};
-	return async (id, roles) => {
-		if (!features.game) return false;
-		if (restricted_role !== undefined && roles.includes(restricted_role)) return true;
-		return chargeback ? hasRestriction(store.sql, id) : false;
+}: Pick<FeatureOptions, "config" | "settings" | "store">): IsRestricted {
+	return async (guildId, id, roles) => {
+		if (!config.toml.features.game) return false;
+		await settings.ready();
+		const { "game.restricted_role": restricted, "game.chargeback": chargeback } = settings.of(guildId);
+		if (restricted !== undefined && roles.includes(restricted)) return true;
+		return chargeback && hasRestriction(store.sql, guildId, id);
 	};
 }

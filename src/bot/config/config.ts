@@ -26,7 +26,7 @@ import type { HealthAddress } from "../../lib/program/health.ts";
 import { runs } from "../../lib/program/program.ts";
 import { storeIssues } from "../store/settings.ts";
 import { describePlaceholder } from "./example.ts";
-import { address, environment, missingSections, type TomlSettings, toml, variables } from "./settings.ts";
+import { address, environment, type TomlSettings, toml, variables } from "./settings.ts";
 import { readToml, type TomlValues, withoutPlaceholders } from "./toml.ts";
 import { toolNameIssues } from "./tool-choice.ts";
 
@@ -67,7 +67,6 @@ export function readConfig(env: Env, tools: readonly { name: string }[]) {
 
 	const { apiKeys, settings, ...variables } = readVariables(directory, env);
 	const file = readTomlFile(join(directory, "config.toml"), (values) => [
-		...missingSections(values),
 		...aiIssues(values, apiKeys),
 		...toolNameIssues(values, tools),
 	]);
@@ -133,24 +132,16 @@ export function readHealthAddress(env: Env): HealthAddress {
 
 export function needsMessageContent({ toml }: Pick<BotConfig, "toml">): boolean {
 	const { features, game } = toml;
-	const hasCommands = features.game && (game?.verify ?? false);
-	return hasCommands || features.moderation;
+	return (features.game && game.verify) || features.moderation;
 }
 
-function missingRequirements(
-	{ features, game, mcp }: TomlSettings,
-	settings: v.InferOutput<typeof environment>,
-): ConfigIssue[] {
+function missingRequirements({ mcp }: TomlSettings, settings: v.InferOutput<typeof environment>): ConfigIssue[] {
 	const issues: ConfigIssue[] = [];
 	const { GUILD_ID } = settings;
 	if (GUILD_ID !== undefined && mcp.guilds?.includes(GUILD_ID) === false) {
 		const message = "is not among mcp.guilds, so no tool may touch it";
 		issues.push({ path: ["GUILD_ID"], message });
 	}
-	const message = "is required while game.donator_sync or game.chargeback is true";
-	if (features.game && (game?.donator_sync || game?.chargeback))
-		for (const name of ["GAME_VERIFY_URL", "GAME_VERIFY_SECRET"] as const)
-			if (settings[name] === undefined) issues.push({ path: [name], message });
 	return issues;
 }
 

@@ -2,23 +2,11 @@
 
 import * as v from "valibot";
 import { aiSettings } from "../../ai/settings.ts";
-import {
-	baseUrl,
-	type ConfigIssue,
-	formatValue,
-	hostList,
-	optional,
-	originList,
-	port,
-	secret,
-	text,
-	whole,
-} from "../../lib/config.ts";
+import { baseUrl, formatValue, hostList, optional, originList, port, secret, text, whole } from "../../lib/config.ts";
 import { logSettings } from "../../lib/log.ts";
 import { isLoopbackAddress } from "../../mcp/access.ts";
-import type { TomlValues } from "./toml.ts";
 import { listChoice, toolsetChoice } from "./tool-choice.ts";
-import { channelId, durationFrom, flag, permissionName, roleId, snowflake, timezone, word } from "./values.ts";
+import { durationFrom, flag, permissionName, snowflake, timezone, word } from "./values.ts";
 
 // Docker does not strip quotation marks from variables.
 const discordToken = v.pipe(secret, v.regex(/^[^"'`]+$/, "expected no quotation marks; leave them out"));
@@ -101,59 +89,6 @@ export const environment = v.pipe(
 	),
 );
 
-function needs<Section extends Record<string, unknown>>(
-	key: keyof Section & string,
-	isMet: (section: Section) => boolean,
-	message: string,
-) {
-	return v.rawCheck<Section>(({ dataset, addIssue }) => {
-		if (!dataset.typed || isMet(dataset.value)) return;
-		const { value: input } = dataset;
-		const at = { input, key, value: input[key] };
-		addIssue({ message, path: [{ type: "object", origin: "value", ...at }] });
-	});
-}
-
-function neededForChargebacks<Game extends { chargeback: boolean }>(key: keyof Game & string) {
-	return needs<Game>(
-		key,
-		(game) => !game.chargeback || game[key] !== undefined,
-		"is required while game.chargeback is true",
-	);
-}
-
-const sections = {
-	game: v.pipe(
-		v.strictObject({
-			verify: flag(true),
-			slash_commands: flag(false),
-			delete_code_message: flag(false),
-			donator_sync: flag(false),
-			check_interval: v.optional(whole(10, 86_400), 300),
-			chargeback: flag(false),
-			restricted_role: v.optional(roleId),
-			staff_channel: v.optional(channelId),
-			staff_roles: v.optional(v.array(roleId)),
-			donators: v.optional(v.strictObject({ tiers: v.record(text(100), roleId) })),
-		}),
-		needs(
-			"donators",
-			({ donator_sync, donators }) => !donator_sync || Object.keys(donators?.tiers ?? {}).length > 0,
-			"is required while game.donator_sync is true; add a table [game.donators.tiers] that gives the id of a role for each tier",
-		),
-		neededForChargebacks("restricted_role"),
-		neededForChargebacks("staff_channel"),
-		needs(
-			"staff_roles",
-			({ chargeback, staff_roles }) => !chargeback || Boolean(staff_roles?.length),
-			"expected at least one role while game.chargeback is true",
-		),
-	),
-};
-
-/** Features with a section of their own. */
-const sectionNames = Object.keys(sections) as (keyof typeof sections)[];
-
 const approvalLevels = ["off", "destructive", "write"] as const;
 
 export const toml = v.strictObject({
@@ -191,15 +126,16 @@ export const toml = v.strictObject({
 	),
 	ai: v.optional(aiSettings, {}),
 	chat: v.optional(v.strictObject({ keep_days: v.optional(whole(0, 3_650), 30) }), {}),
-	game: v.optional(sections.game),
+	game: v.optional(
+		v.strictObject({
+			guilds: v.optional(v.array(snowflake)),
+			verify: flag(true),
+			slash_commands: flag(false),
+			delete_code_message: flag(false),
+			check_interval: v.optional(whole(10, 86_400), 300),
+		}),
+		{},
+	),
 });
 
 export type TomlSettings = v.InferOutput<typeof toml>;
-
-/** `values`: not yet validated. */
-export function missingSections(values: TomlValues): ConfigIssue[] {
-	const features = Object(values.features) as Record<string, unknown>;
-	return sectionNames
-		.filter((name) => features[name] === true && values[name] === undefined)
-		.map((name) => ({ path: ["features", name], message: `is on, and there is no section [${name}]` }));
-}

@@ -14,8 +14,8 @@ export const snowflake = v.pipe(
 	}),
 );
 
-export const roleId = v.pipe(snowflake, v.metadata({ refersTo: "role" }));
-export const channelId = v.pipe(snowflake, v.metadata({ refersTo: "channel" }));
+export const roleId = snowflake;
+export const channelId = snowflake;
 
 export const permissionName = v.pipe(
 	v.string(),

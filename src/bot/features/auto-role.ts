@@ -4,7 +4,7 @@ import { type Client, Events, type Guild, type GuildMember, type Message, type P
 import { inBatches } from "../../lib/store/statement.ts";
 import { within } from "../../lib/wait.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
-import { guildForRoles, RoleWriter } from "../commands/role-writer.ts";
+import { createIsRestricted, guildForRoles, type IsRestricted, RoleWriter } from "../commands/role-writer.ts";
 import type { Values } from "../settings/keys.ts";
 import { PerGuild } from "../settings/per-guild.ts";
 import { type Activity, selectActivity } from "../store/tables/member-activity.ts";
@@ -39,13 +39,14 @@ interface Settings {
 }
 
 /** Undefined if it is off: without a role, or without what members have to do for it. */
-function settingsIn(values: Values, restricted_role: string | undefined): Settings | undefined {
+function settingsIn(values: Values): Settings | undefined {
 	const {
 		"auto_role.from_role": from_role,
 		"auto_role.to_role": to_role,
 		"auto_role.min_age": min_age,
 		"auto_role.min_messages": min_messages,
 		"auto_role.require_all": require_all,
+		"game.restricted_role": restricted_role,
 	} = values;
 	if (to_role === undefined || to_role === from_role || !(min_age || min_messages)) return undefined;
 	return { from_role, to_role, min_age, min_messages, require_all, restricted_role };
@@ -67,15 +68,16 @@ export function isEarned(
 
 export function createAutoRole(options: FeatureOptions, changes: Partial<AutoRoleTiming> = {}) {
 	const timing = { ...defaultTiming, ...changes };
-	const { config, registry, settings } = options;
+	const { registry, settings } = options;
+	const isRestricted = createIsRestricted(options);
 	const counter = registry?.counter("guildhall_bot_promotions_total", "Promotions by auto_role, by outcome.", [
 		"outcome",
 	]);
 	const count = (outcome: string) => counter?.add([outcome]);
 	const guilds = new PerGuild({
 		settings,
-		given: (values) => settingsIn(values, config.toml.game?.restricted_role),
-		create: (guildId, given) => new AutoRole({ ...options, guildId, settings: given, timing, count }),
+		given: settingsIn,
+		create: (guildId, given) => new AutoRole({ ...options, isRestricted, guildId, settings: given, timing, count }),
 	});
 	return {
 		/** Checks all members of all guilds. Never rejects. */
@@ -95,6 +97,7 @@ export function createAutoRole(options: FeatureOptions, changes: Partial<AutoRol
 interface AutoRoleOptions extends Omit<FeatureOptions, "settings"> {
 	guildId: string;
 	settings: Settings;
+	isRestricted: IsRestricted;
 	timing: AutoRoleTiming;
 	count(outcome: string): void;
 }

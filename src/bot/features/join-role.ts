@@ -10,6 +10,7 @@ import {
 	createIsRestricted,
 	failureReason,
 	guildForRoles,
+	type IsRestricted,
 	RoleWriter,
 } from "../commands/role-writer.ts";
 import { PerGuild } from "../settings/per-guild.ts";
@@ -77,7 +78,7 @@ interface JoinRoleOptions extends FeatureOptions {
 /** In one guild. */
 class JoinRole {
 	readonly #connection: Connection;
-	readonly #isRestricted: ReturnType<typeof createIsRestricted>;
+	readonly #isRestricted: IsRestricted;
 	readonly #closing = new AbortController();
 	readonly #writer: RoleWriter;
 	readonly #queue: Owed = new Map();
@@ -233,7 +234,7 @@ class JoinRole {
 			if (member.roles.cache.has(roleId)) return "settled";
 			if (member.pending) return "wait";
 			try {
-				if (await this.#isRestricted(id, [...member.roles.cache.keys()])) return "wait";
+				if (await this.#isRestricted(guild.id, id, [...member.roles.cache.keys()])) return "wait";
 			} catch (error) {
 				// The member may be restricted: only the store knows.
 				if (error instanceof StoreUnavailable) return "wait";

@@ -3,7 +3,7 @@
 
 import { type APIGuildMember, type Guild, Routes } from "discord.js";
 import type { FeatureOptions } from "../commands/feature.ts";
-import { createIsRestricted, failureReason, type RoleWriter, type WriteFailure } from "../commands/role-writer.ts";
+import { failureReason, type IsRestricted, type RoleWriter, type WriteFailure } from "../commands/role-writer.ts";
 import {
 	claimPromotion,
 	type Membership,
@@ -16,18 +16,18 @@ import { StoreUnavailable } from "../store/unavailable.ts";
 const postponeMs = 600_000;
 const maxPostponed = 100;
 
-interface PromotionOptions extends Pick<FeatureOptions, "connection" | "store" | "mutex" | "log" | "config"> {
+interface PromotionOptions extends Pick<FeatureOptions, "connection" | "store" | "mutex" | "log"> {
+	isRestricted: IsRestricted;
 	settings: { to_role: string; from_role: string | undefined };
 	count(outcome: string): void;
 }
 
 export function createPromotions(
-	{ connection, store, mutex, log, config, settings, count }: PromotionOptions,
+	{ connection, store, mutex, log, isRestricted, settings, count }: PromotionOptions,
 	writer: RoleWriter,
 ) {
 	const { to_role, from_role } = settings;
 	const { sql } = store;
-	const isRestricted = createIsRestricted({ config, store });
 	/** Whether the database may contain promotions that were started but not confirmed by Discord. */
 	let hasClaims = true;
 	const postponed = new Map<string, number>();
@@ -72,7 +72,7 @@ export function createPromotions(
 			member &&
 			!member.pending &&
 			(from_role === undefined || member.roles.includes(from_role)) &&
-			!(await isRestricted(id, member.roles));
+			!(await isRestricted(guild.id, id, member.roles));
 		if (!member || !isEligible) {
 			if (isClaimed) await releasePromotion(sql, guild.id, id);
 			return true;

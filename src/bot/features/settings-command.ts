@@ -86,8 +86,8 @@ export function createSettingsCommand(options: Options): Feature {
 				await interaction.update(panel(guildOf(interaction), page, interaction.locale));
 			} else if (!page) throw new SaidError(said("settings.gone"));
 			else if (action === "edit" && interaction.isButton()) {
-				const state = settings.state(guildOf(interaction).id);
-				await interaction.showModal(formOf(state, page, interaction.locale));
+				const guild = guildOf(interaction);
+				await interaction.showModal(formOf(guild, settings.state(guild.id), page, interaction.locale));
 			} else await change(interaction, action, page, more);
 		},
 	};

@@ -12,7 +12,7 @@ import { invalidParameters } from "../../mcp/tool.ts";
 import { sayIn, type TextKey } from "../../texts/texts.ts";
 import { type GuildSettings, InvalidSettings, read, type Stored } from "../settings/guild-settings.ts";
 import { allKeys, choicesOf, kindOf, type SettingKey, sectionOf, sections } from "../settings/keys.ts";
-import { defaultOf, problemsOf, requireUsable } from "../settings/of-guild.ts";
+import { defaultOf, problemsOf, requireUsable, typedLines, withIds } from "../settings/of-guild.ts";
 import { guild_id } from "../tool/arguments/arguments.ts";
 import type { BotContext } from "../tool/context.ts";
 import { readTool } from "../tool/define.ts";
@@ -36,7 +36,7 @@ const form = readTool({
 		await settings.ready();
 		return JSON.stringify({
 			...checked(guild, settings, values ?? {}),
-			...(!values && { sections: sectionsOf(settings.state(guild.id).stored), lists: listsOf(guild) }),
+			...(!values && { sections: sectionsOf(guild, settings.state(guild.id).stored), lists: listsOf(guild) }),
 		});
 	},
 });
@@ -68,10 +68,17 @@ function isAllowed(set: Selection<BotContext>["set"], name: string): boolean {
 }
 
 /** What the settings would be with `wanted`. */
-function checked(guild: Guild, settings: GuildSettings, wanted: Stored): Omit<SettingsForm, "calls"> {
+function checked(guild: Guild, settings: GuildSettings, entered: Stored): Omit<SettingsForm, "calls"> {
 	const { version, stored } = settings.state(guild.id);
-	const given = Object.entries(wanted).map(([key, after]) => ({ key, before: stored[key], after }));
-	const problems = [() => settings.changes(guild.id, wanted), () => requireUsable(guild, given)].flatMap((check) => {
+	let wanted = entered;
+	const given = () => Object.entries(wanted).map(([key, after]) => ({ key, before: stored[key], after }));
+	const problems = [
+		() => {
+			wanted = withIds(guild, entered);
+		},
+		() => settings.changes(guild.id, wanted),
+		() => requireUsable(guild, given()),
+	].flatMap((check) => {
 		try {
 			check();
 			return [];
@@ -87,20 +94,20 @@ function checked(guild: Guild, settings: GuildSettings, wanted: Stored): Omit<Se
 	return { version, problems, warnings: problemsOf(guild, state), previews: greetingPreviews(guild, state.values) };
 }
 
-function sectionsOf(stored: Stored) {
+function sectionsOf(guild: Guild, stored: Stored) {
 	return sections.map((name) => ({
 		title: say(`setting.section.${name}.label` as TextKey as "settings.title"),
-		fields: allKeys.filter((key) => sectionOf(key) === name).map((key) => fieldOf(key, stored[key])),
+		fields: allKeys.filter((key) => sectionOf(key) === name).map((key) => fieldOf(guild, key, stored[key])),
 	}));
 }
 
-function fieldOf(key: SettingKey, value: unknown): SettingField {
+function fieldOf(guild: Guild, key: SettingKey, value: unknown): SettingField {
 	return {
 		key,
 		label: say(`setting.${key}.label`),
 		help: say(`setting.${key}`),
 		...inputOf(key),
-		value: value ?? null,
+		value: kindOf(key) === "named roles" ? typedLines(guild, value) : (value ?? null),
 		default: defaultOf(key) ?? null,
 	};
 }
@@ -116,6 +123,8 @@ function inputOf(key: SettingKey): Pick<SettingField, "kind" | "list"> {
 		case "channels":
 		case "roles":
 			return { kind: "many", list: kind.slice(0, -1) };
+		case "named roles":
+			return { kind: "lines" };
 		default:
 			return { kind };
 	}

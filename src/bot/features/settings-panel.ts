@@ -17,7 +17,7 @@ import { buttonRow } from "../messages/buttons.ts";
 import { noMentions } from "../messages/split-message.ts";
 import type { GuildState } from "../settings/guild-settings.ts";
 import { allKeys, choicesOf, kindOf, type SettingKey, sectionOf, sections } from "../settings/keys.ts";
-import { defaultOf, mentionValue, problemsOf } from "../settings/of-guild.ts";
+import { defaultOf, mentionValue, problemsOf, typedLines } from "../settings/of-guild.ts";
 import { fixedGreeting } from "./greeting.ts";
 
 export const settingsPrefix = "settings";
@@ -210,10 +210,10 @@ function pickerOf(guild: Guild, key: SettingKey, state: GuildState, page: Page, 
 
 /** Those that are typed into a form, which has at most five fields. */
 export function typedKeys({ keys }: Pick<Page, "keys">): readonly SettingKey[] {
-	return keys.filter((key) => ["text", "lines", "number"].includes(kindOf(key))).slice(0, maxInputs);
+	return keys.filter((key) => ["text", "lines", "number", "named roles"].includes(kindOf(key))).slice(0, maxInputs);
 }
 
-export function formOf(state: GuildState, page: Page, locale: string) {
+export function formOf(guild: Guild, state: GuildState, page: Page, locale: string) {
 	const say = sayIn(locale);
 	return modalOf({
 		id: idOf("form", page, state),
@@ -226,7 +226,7 @@ export function formOf(state: GuildState, page: Page, locale: string) {
 			isLong: kindOf(key) !== "number",
 			required: false,
 			max: 4_000,
-			value: [state.stored[key] ?? []].flat().join("\n"),
+			value: typedLines(guild, state.stored[key]).join("\n"),
 		})),
 	});
 }
@@ -238,10 +238,10 @@ export function valueTyped(key: SettingKey, text: string): unknown {
 	const kind = kindOf(key);
 	// What is no number is refused with the key's own words.
 	if (kind === "number") return /^-?\d+$/.test(trimmed) ? Number(trimmed) : trimmed;
-	return kind === "lines"
+	return kind === "text"
 		? trimmed
+		: trimmed
 				.split("\n")
 				.map((line) => line.trim())
-				.filter(Boolean)
-		: trimmed;
+				.filter(Boolean);
 }

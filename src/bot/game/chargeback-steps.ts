@@ -44,8 +44,7 @@ export interface StepsOptions {
 	connection: Connection;
 	store: Pick<Store, "sql">;
 	game: Pick<GameClient, "ban">;
-	/** Id of the guild in which chargebacks restrict or ban members; undefined selects the guild of the staff channel. */
-	guildId: string | undefined;
+	guildId: string;
 	settings: ChargebackSettings;
 	mutex: KeyedMutex;
 }
@@ -74,11 +73,7 @@ export class ChargebackSteps {
 	}
 
 	#guild(): Guild | undefined {
-		return this.options.connection.discord.guilds.cache.find(
-			({ id, channels }) =>
-				id === this.options.guildId ||
-				(!this.options.guildId && channels.cache.has(this.options.settings.staffChannel)),
-		);
+		return this.options.connection.guild(this.options.guildId);
 	}
 
 	get language(): Language {
@@ -119,7 +114,7 @@ export class ChargebackSteps {
 		const member = await this.#fetchMember(row.chat_id);
 		if (!member) return this.#update(row, { restriction: "absent", restriction_error: null });
 		const { guild } = this.#discord();
-		const open = await selectOpenChargebacksOf(this.options.store.sql, row.chat_id);
+		const open = await selectOpenChargebacksOf(this.options.store.sql, row.guild_id, row.chat_id);
 		// If no chargeback restricts the member yet, someone else gave them the restricted role: save it like any other.
 		const isFirst = open.every(({ restricted_role }) => restricted_role === null);
 		const ours = isFirst ? new Set<string>() : this.#restrictedRoles(open);
@@ -142,7 +137,7 @@ export class ChargebackSteps {
 	async #restore({ id }: Chargeback): Promise<void> {
 		const row = await selectChargeback(this.options.store.sql, id);
 		if (row?.decision !== "dismiss" || row.chat_id === null || isDone(row)) return;
-		const open = await selectOpenChargebacksOf(this.options.store.sql, row.chat_id);
+		const open = await selectOpenChargebacksOf(this.options.store.sql, row.guild_id, row.chat_id);
 		// A new chargeback may have arrived since the step started.
 		if (isHeld(row, open))
 			throw new NotNow("the player has another chargeback, on which no staff member has decided yet");

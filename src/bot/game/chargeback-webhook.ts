@@ -18,10 +18,16 @@ const maxBodyBytes = 64 * 1024;
 const bodyTimeoutMs = 5_000;
 const storeTimeoutMs = 8_000;
 
+/** Not yet in a guild. */
+export type ReportedChargeback = Omit<ChargebackEvent, "guild_id">;
+
 interface ChargebackWebhookOptions {
 	secret: string;
-	/** The same event may arrive more than once. Rejects with StoreUnavailable if the database is unavailable. */
-	accept(event: ChargebackEvent): Promise<void>;
+	/**
+	 * The same event may arrive more than once. Resolves with false if no guild handles chargebacks. Rejects with
+	 * StoreUnavailable if the database is unavailable.
+	 */
+	accept(event: ReportedChargeback): Promise<boolean>;
 	bodyTimeoutMs?: number;
 }
 
@@ -43,9 +49,12 @@ export function createChargebackWebhook({
 		if (body === "too long") return refuse(413, `the request body exceeds ${maxBodyBytes} bytes`);
 		const { event, error } = readEvent(body);
 		if (!event) return refuse(400, error);
-		const unavailable = () => refuse(503, "the bot's database is unavailable: try again", { "Retry-After": "30" });
+		const notNow = (error: string) => refuse(503, `${error}: try again`, { "Retry-After": "30" });
+		const unavailable = () => notNow("the bot's database is unavailable");
 		try {
-			if ((await within(storeTimeoutMs, accept(event))) === "late") return unavailable();
+			const accepted = await within(storeTimeoutMs, accept(event));
+			if (accepted === "late") return unavailable();
+			if (!accepted) return notNow("the setting game.chargeback is off in all guilds of the bot");
 		} catch (error) {
 			if (error instanceof StoreUnavailable) return unavailable();
 			throw error;
@@ -85,7 +94,7 @@ const expected: Record<string, string> = {
 
 function readEvent(
 	body: Uint8Array,
-): { event: ChargebackEvent; error?: undefined } | { event?: undefined; error: string } {
+): { event: ReportedChargeback; error?: undefined } | { event?: undefined; error: string } {
 	const json = parse(body);
 	if (typeof json !== "object" || json === null || Array.isArray(json))
 		return { error: "request body is not a JSON object" };

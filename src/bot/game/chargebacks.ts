@@ -1,6 +1,7 @@
-// The worker for chargebacks. The next step of each follows from its row in the store alone, also after a restart. Failed
-// steps are retried until they succeed.
+// Chargebacks, in each guild that handles them. The next step of each follows from its row in the store alone, also after a
+// restart. Failed steps are retried until they succeed.
 
+import { createHash } from "node:crypto";
 import {
 	type Client,
 	Events,
@@ -8,18 +9,21 @@ import {
 	GatewayDispatchEvents,
 	type GatewayMessageDeleteBulkDispatchData,
 	type GatewayMessageDeleteDispatchData,
+	type GuildMember,
+	type PartialGuildMember,
 } from "discord.js";
 import { onSessionOrGuild } from "../../discord/connection/session-events.ts";
 import type { Sql } from "../../lib/store/statement.ts";
-import type { ComponentHandler } from "../commands/components.ts";
+import type { Feature } from "../commands/feature.ts";
+import type { GuildSettings } from "../settings/guild-settings.ts";
+import { chargebackSettings } from "../settings/keys.ts";
+import { PerGuild } from "../settings/per-guild.ts";
 import { Durable, type DurableOptions, type Step } from "../store/durable.ts";
 import {
 	type Chargeback,
 	type FailableStep,
-	hasRestriction,
 	insertChargeback,
 	selectOpenChargebacks,
-	selectRestricted,
 	setError,
 	updateChargebacks,
 } from "../store/tables/chargebacks.ts";
@@ -35,10 +39,15 @@ import {
 	type StepsOptions,
 	shortId,
 } from "./chargeback-steps.ts";
-import { createChargebackWebhook, webhookPath } from "./chargeback-webhook.ts";
+import { createChargebackWebhook, type ReportedChargeback, webhookPath } from "./chargeback-webhook.ts";
 
-interface ChargebacksOptions extends StepsOptions, Pick<DurableOptions, "log" | "backOffMs"> {
+type WorkerOptions = StepsOptions & Pick<DurableOptions, "log" | "backOffMs">;
+
+interface ChargebacksOptions extends Omit<WorkerOptions, "guildId" | "settings"> {
+	settings: GuildSettings;
 	secret: string;
+	/** Whether the game server is also this guild's. */
+	hasGame(guildId: string): boolean;
 }
 
 const errorColumns: Partial<Record<StepName, FailableStep>> = {
@@ -48,44 +57,102 @@ const errorColumns: Partial<Record<StepName, FailableStep>> = {
 	restore: "restoration",
 };
 
-export class Chargebacks {
+export function createChargebacks(options: ChargebacksOptions) {
+	const { settings, secret, hasGame, ...shared } = options;
+	const { store, log } = shared;
+	const guilds = new PerGuild({
+		settings,
+		given: (values, guildId) => (hasGame(guildId) ? chargebackSettings(values) : undefined),
+		create: (guildId, given) => new GuildChargebacks({ ...shared, guildId, settings: given }),
+	});
+	const respond = createChargebackWebhook({
+		secret,
+		async accept(event) {
+			await settings.ready();
+			const all = guilds.all();
+			for (const one of all) await one.accept(event);
+			return all.length > 0;
+		},
+	});
+	const onMemberMove = ({ id, guild }: GuildMember | PartialGuildMember) => guilds.of(guild.id)?.moved(id);
+	const buttons = createChargebackButtons({
+		store,
+		log,
+		staffRoles: (guildId) => guilds.of(guildId)?.staffRoles ?? [],
+		onDecision: (guildId) => guilds.of(guildId)?.wake(),
+	});
+	return {
+		components: [buttons],
+		respond: (request, path) => (path === webhookPath ? respond(request) : undefined),
+		attach(client) {
+			client.on(Events.GuildMemberAdd, onMemberMove);
+			client.on(Events.GuildMemberRemove, onMemberMove);
+			listenToDeletions(client, (guildId, ...deleted) => guilds.of(guildId ?? "")?.deleted(...deleted));
+			onSessionOrGuild(client, () => {
+				for (const one of guilds.all()) one.reset();
+			});
+		},
+		start: () => guilds.start(),
+		close: () => guilds.close(),
+	} satisfies Feature;
+}
+
+/** To raw Gateway events: discord.js emits them only for messages in its cache. */
+function listenToDeletions(
+	{ ws }: Client,
+	deleted: (guildId: string | undefined, channelId: string, ids: readonly string[]) => void,
+): void {
+	const { MessageDelete, MessageDeleteBulk, ChannelDelete } = GatewayDispatchEvents;
+	ws.on(MessageDelete, ({ guild_id, channel_id, id }: GatewayMessageDeleteDispatchData) =>
+		deleted(guild_id, channel_id, [id]),
+	);
+	ws.on(MessageDeleteBulk, ({ guild_id, channel_id, ids }: GatewayMessageDeleteBulkDispatchData) =>
+		deleted(guild_id, channel_id, ids),
+	);
+	ws.on(ChannelDelete, (channel: GatewayChannelDeleteDispatchData) =>
+		deleted("guild_id" in channel ? channel.guild_id : undefined, channel.id, [channel.id]),
+	);
+}
+
+/** In one guild. */
+export class GuildChargebacks {
 	readonly #sql: Sql;
 	readonly #steps: ChargebackSteps;
-	readonly #respond: (request: Request) => Promise<Response>;
-	readonly components: readonly ComponentHandler[];
 	readonly #work: Durable;
-	#moved: Set<string> | "anyone" = new Set();
-	#deleted: Set<string> | "anything" = new Set();
+	// Events may have been missed.
+	#moved: Set<string> | "anyone" = "anyone";
+	#deleted: Set<string> | "anything" = "anything";
 	#alertChannels: ReadonlySet<string>;
 	/** Ids of chargebacks of users who joined or left the guild. The bot must check the roles of these users again. */
 	readonly #unchecked = new Set<string>();
 
-	constructor(private readonly options: ChargebacksOptions) {
-		const { store, settings, log, secret } = options;
-		this.#sql = store.sql;
+	constructor(private readonly options: WorkerOptions) {
+		this.#sql = options.store.sql;
 		this.#steps = new ChargebackSteps(options);
-		this.#alertChannels = new Set([settings.staffChannel]);
+		this.#alertChannels = new Set([options.settings.staffChannel]);
 		this.#work = new Durable({
 			backOffMs: [500, 300_000],
 			...options,
 			name: "chargebacks",
 			scan: (running) => this.#scan(running),
 		});
-		this.#respond = createChargebackWebhook({
-			secret,
-			accept: async (event) => {
-				if (await insertChargeback(this.#sql, event, new Date()))
-					log.info("received a chargeback from the game server", { chargeback: shortId(event.id) });
-				// Also for a known event: an earlier insert may have succeeded without a response.
-				this.#work.wake();
-			},
-		});
-		const { staffRoles } = settings;
-		this.components = [createChargebackButtons({ store, staffRoles, log, onDecision: this.#work.wake })];
+	}
+
+	get staffRoles(): readonly string[] {
+		return this.options.settings.staffRoles;
+	}
+
+	async accept(event: ReportedChargeback): Promise<void> {
+		const guild_id = this.options.guildId;
+		const id = createHash("sha256").update(`${guild_id} ${event.id}`).digest("hex");
+		if (await insertChargeback(this.#sql, { ...event, id, guild_id }, new Date()))
+			this.options.log.info("received a chargeback from the game server", { chargeback: shortId(id), guild: guild_id });
+		// Also for a known event: an earlier insert may have succeeded without a response.
+		this.wake();
 	}
 
 	async #scan(running: ReadonlySet<string>): Promise<Step[]> {
-		const open = await selectOpenChargebacks(this.#sql);
+		const open = await selectOpenChargebacks(this.#sql, this.options.guildId);
 		// A running alert step would overwrite the mark. Its end starts another scan.
 		if (![...running].some((key) => key.endsWith(" alert"))) await this.#markDeletedAlerts(open);
 		const ids = new Set(open.map(({ id }) => id));
@@ -159,57 +226,31 @@ export class Chargebacks {
 		}
 	}
 
-	readonly #onMemberMove = ({ id }: { id: string }): void => {
-		if (this.#moved !== "anyone") this.#moved.add(id);
+	wake(): void {
 		this.#work.wake();
-	};
+	}
 
-	#onDeletion(channelId: string, ids: readonly string[]): void {
+	moved(userId: string): void {
+		if (this.#moved !== "anyone") this.#moved.add(userId);
+		this.wake();
+	}
+
+	deleted(channelId: string, ids: readonly string[]): void {
 		if (!this.#alertChannels.has(channelId)) return;
 		// A new set: a scan in progress compares it by identity.
 		if (this.#deleted !== "anything") this.#deleted = new Set([...this.#deleted, ...ids]);
-		this.#work.wake();
-	}
-
-	/** Subscribes to raw Gateway events about deletions: discord.js emits them only for messages in its cache. */
-	#listenToDeletions({ ws }: Client): void {
-		const { MessageDelete, MessageDeleteBulk, ChannelDelete } = GatewayDispatchEvents;
-		ws.on(MessageDelete, ({ channel_id, id }: GatewayMessageDeleteDispatchData) => this.#onDeletion(channel_id, [id]));
-		ws.on(MessageDeleteBulk, ({ channel_id, ids }: GatewayMessageDeleteBulkDispatchData) =>
-			this.#onDeletion(channel_id, ids),
-		);
-		ws.on(ChannelDelete, ({ id }: GatewayChannelDeleteDispatchData) => this.#onDeletion(id, [id]));
+		this.wake();
 	}
 
 	/** Call after a new Gateway session, because events may have been missed. Retries failed actions such as bans. */
-	readonly #reset = (): void => {
+	reset(): void {
 		this.#moved = "anyone";
 		this.#deleted = "anything";
 		this.#work.retryAll();
-	};
-
-	respond(request: Request, path: string): Promise<Response> | undefined {
-		return path === webhookPath ? this.#respond(request) : undefined;
-	}
-
-	attach(client: Client): void {
-		client.on(Events.GuildMemberAdd, this.#onMemberMove);
-		client.on(Events.GuildMemberRemove, this.#onMemberMove);
-		this.#listenToDeletions(client);
-		onSessionOrGuild(client, this.#reset);
-	}
-
-	/** If so, nothing else may change the user's roles. Rejects with StoreUnavailable if the database is unavailable. */
-	isRestricted(userId: string): Promise<boolean> {
-		return hasRestriction(this.#sql, userId);
-	}
-
-	allRestricted(): Promise<ReadonlySet<string>> {
-		return selectRestricted(this.#sql);
 	}
 
 	start(): void {
-		this.#work.wake();
+		this.wake();
 	}
 
 	close(): Promise<void> {

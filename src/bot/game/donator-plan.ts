@@ -64,7 +64,7 @@ export function planRoles({ guild, donators, tiers, isRestricted }: RolePlanOpti
 		absent: new Set([...entries.keys()].filter((id) => !guild.members.cache.has(id))),
 		problems: [
 			...problems,
-			...(unknownTiers.size > 0 ? [`[game.donators.tiers] has no role for ${listTiers([...unknownTiers])}`] : []),
+			...(unknownTiers.size > 0 ? [`game.tiers has no role for ${listTiers([...unknownTiers])}`] : []),
 		],
 	};
 }

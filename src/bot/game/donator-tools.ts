@@ -7,9 +7,9 @@ import { oneField, oneLine } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { said } from "../../texts/texts.ts";
 import { asking, type Result } from "../results/result.ts";
-import { integer, limit } from "../tool/arguments/arguments.ts";
+import { guild_id, integer, limit } from "../tool/arguments/arguments.ts";
 import { sample } from "../tool/bulk.ts";
-import type { BotTool, ToolContext } from "../tool/context.ts";
+import type { BotTool } from "../tool/context.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
 import { type Donator, GameServerError } from "./client.ts";
 import type { Change } from "./donator-plan.ts";
@@ -18,23 +18,31 @@ import type { DonatorSync, SyncPlan } from "./donators.ts";
 const startTimeoutMs = 12_000;
 const maxListed = 200;
 
-type Sync = Pick<DonatorSync, "plan" | "apply">;
+/** Undefined where supporters get no roles. */
+type SyncOf = (guildId: string) => Pick<DonatorSync, "plan" | "apply"> | undefined;
 
-export function donatorTools(sync: Sync): BotTool[] {
-	return [listDonators(sync), syncDonators(sync)];
+const manages = { permissions: [{ permission: "ManageGuild", inGuild: true }] } as const;
+
+export function donatorTools(syncOf: SyncOf): BotTool[] {
+	return [listDonators(syncOf), syncDonators(syncOf)];
 }
 
-function listDonators(sync: Sync) {
+function listDonators(syncOf: SyncOf) {
 	return readTool({
 		name: "list_donators",
 		title: "List supporters",
 		description:
 			"List the game server's current supporters: tier, game account, Discord member and missing roles; then members with a tier role that they are not listed for.",
 		toolset: "game",
-		input: { limit: limit(1000, 100), offset: v.optional(integer(0, 10_000_000, "Number of supporters to skip."), 0) },
-		async run({ limit, offset }, context) {
-			const plan = await fetchPlan(sync, context);
-			const { donators, guild, changes } = plan;
+		person: manages,
+		input: {
+			guild_id,
+			limit: limit(1000, 100),
+			offset: v.optional(integer(0, 10_000_000, "Number of supporters to skip."), 0),
+		},
+		async run({ limit, offset }, { guild }) {
+			const { plan } = await fetchPlan(syncOf, guild);
+			const { donators, changes } = plan;
 			const page = donators.slice(offset, offset + limit);
 			const next = offset + page.length;
 			const rolesTo = (kind: Change["kind"]) => rolesByMember(changes.filter((change) => change.kind === kind));
@@ -58,16 +66,17 @@ function listDonators(sync: Sync) {
 	});
 }
 
-function syncDonators(sync: Sync) {
+function syncDonators(syncOf: SyncOf) {
 	return destructiveTool({
 		name: "sync_donators",
 		title: "Synchronise supporter roles",
 		description:
 			"Give members the roles of the tiers that the game server lists, and remove them from members no longer listed. Also runs by itself at every check_interval.",
 		toolset: "game",
-		input: {},
-		async plan(_, context) {
-			const plan = await fetchPlan(sync, context);
+		person: manages,
+		input: { guild_id },
+		async plan(_, { guild }) {
+			const { sync, plan } = await fetchPlan(syncOf, guild);
 			return {
 				preview: preview(plan),
 				async act() {
@@ -140,20 +149,14 @@ function rolesByMember(changes: readonly Change[]): Map<GuildMember, string> {
 	return new Map([...byMember].map(([member, list]) => [member, roles(list)]));
 }
 
-async function fetchPlan(
-	sync: Sync,
-	{ mayTouch, principal }: Pick<ToolContext, "mayTouch" | "principal">,
-): Promise<SyncPlan> {
-	try {
-		const plan = await sync.plan();
-		if (mayTouch(plan.guild.id)) return plan;
-		if (principal)
-			throw new ToolError(
-				"This tool is not available in the guilds that list_guilds shows: supporters of the game server get roles in another guild. Nothing was done.",
-			);
+async function fetchPlan(syncOf: SyncOf, guild: Guild) {
+	const sync = syncOf(guild.id);
+	if (!sync)
 		throw new ToolError(
-			`The operator of this bot does not allow tools in the guild ${guildName(plan.guild)}, where supporters of the game server get roles. Use list_guilds to find the allowed guilds.`,
+			`Supporters of the game server get no roles in ${guildName(guild)}. Nothing was done; set_settings can set game.tiers and game.donator_sync.`,
 		);
+	try {
+		return { sync, plan: await sync.plan() };
 	} catch (error) {
 		if (!(error instanceof GameServerError)) throw error;
 		throw new ToolError(

@@ -7,7 +7,7 @@ import { roleName } from "../../discord/describe.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
-import type { Registry } from "../../lib/metrics.ts";
+import type { Counter, Registry } from "../../lib/metrics.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { Durable, NotNow } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
@@ -33,8 +33,8 @@ export interface DonatorSyncOptions {
 	game: Pick<GameClient, "donators">;
 	connection: Connection;
 	store: Pick<Store, "sql" | "transaction">;
-	/** Id of the guild in which supporters (paying players) get roles; undefined selects the bot's only guild. */
-	guildId: string | undefined;
+	/** In which supporters (paying players) get roles. */
+	guildId: string;
 	tiers: Readonly<Record<string, string>>;
 	intervalMs: number;
 	/** Marks members whose supporter roles must not be changed; undefined if none is configured. */
@@ -44,7 +44,22 @@ export interface DonatorSyncOptions {
 	allRestricted?(): Promise<ReadonlySet<string>>;
 	mutex: KeyedMutex;
 	log: Log;
-	registry?: Registry | undefined;
+	counters?: Partial<DonatorCounters>;
+}
+
+interface DonatorCounters {
+	runs: Counter;
+	changes: Counter;
+}
+
+/** Of all guilds. */
+export function donatorCounters(registry: Registry | undefined): Partial<DonatorCounters> {
+	if (!registry) return {};
+	const of = (name: string, help: string) => registry.counter(`guildhall_bot_donator_${name}_total`, help, ["outcome"]);
+	return {
+		runs: of("runs", "Supporter role runs by outcome."),
+		changes: of("changes", "Supporter role changes by outcome."),
+	};
 }
 
 export interface SyncPlan extends RolePlan {
@@ -69,7 +84,7 @@ interface SyncResult {
 export class DonatorSync {
 	readonly #connection: Connection;
 	readonly #tiers: ReadonlyMap<string, string>;
-	readonly #counters;
+	readonly #counters: Partial<DonatorCounters>;
 	readonly #work: Durable;
 	#isClosed = false;
 	#isBusy = false;
@@ -79,15 +94,10 @@ export class DonatorSync {
 	#lastProblems = new Set<string>();
 
 	constructor(private readonly options: DonatorSyncOptions) {
-		const { connection, log, registry, intervalMs } = options;
+		const { connection, log, intervalMs } = options;
 		this.#connection = connection;
 		this.#tiers = new Map(Object.entries(options.tiers));
-		this.#counters = {
-			runs: registry?.counter("guildhall_bot_donator_runs_total", "Supporter role runs by outcome.", ["outcome"]),
-			changes: registry?.counter("guildhall_bot_donator_changes_total", "Supporter role changes by outcome.", [
-				"outcome",
-			]),
-		};
+		this.#counters = options.counters ?? {};
 		this.#work = new Durable({
 			name: "supporter roles",
 			log,
@@ -112,7 +122,7 @@ export class DonatorSync {
 		requireGuild(this.#connection, this.options.guildId);
 		const donators = await this.options.game.donators();
 		const entries = listEntries(donators, this.#tiers);
-		const lists = await selectDonatorLists(this.options.store.sql).catch(ignoreUnavailable);
+		const lists = await selectDonatorLists(this.options.store.sql, this.options.guildId).catch(ignoreUnavailable);
 		const guild = requireGuild(this.#connection, this.options.guildId);
 		const restricted = await this.#allRestricted();
 		const rolePlan = planRoles({
@@ -122,7 +132,7 @@ export class DonatorSync {
 			isRestricted: (member) =>
 				restricted === undefined || this.#hasRestrictedRole(member) || restricted.has(member.id),
 		});
-		const { removalsHeld, saveList } = checkList(entries, lists, this.options.store);
+		const { removalsHeld, saveList } = checkList(entries, lists, this.options);
 		return {
 			...rolePlan,
 			guild,
@@ -254,7 +264,7 @@ export class DonatorSync {
 	}
 
 	#isReady(): boolean {
-		const guild = findGuild(this.#connection, this.options.guildId);
+		const guild = this.#connection.guild(this.options.guildId);
 		const isLost = !guild || !this.#connection.isConnected(guild);
 		if (!this.#connection.state.connected && isLost) return false;
 		this.#connectedSince ??= performance.now();
@@ -278,13 +288,16 @@ const storeUnavailable = "the bot's database is unavailable, and with it the pre
 function checkList(
 	entries: readonly ListEntry[],
 	lists: DonatorLists | undefined,
-	store: Pick<Store, "sql" | "transaction">,
+	{ store, guildId }: Pick<DonatorSyncOptions, "store" | "guildId">,
 ): Pick<SyncPlan, "removalsHeld" | "saveList"> {
 	if (!lists) return { removalsHeld: storeUnavailable, async saveList() {} };
 	const { accepted, doubted } = lists;
-	const accept = () => saveAccepted(store, entries);
+	const accept = () => saveAccepted(store, guildId, entries);
 	if (entries.length === 0)
-		return { removalsHeld: "nobody on the list has a tier with a role", saveList: () => forgetDoubted(store.sql) };
+		return {
+			removalsHeld: "nobody on the list has a tier with a role",
+			saveList: () => forgetDoubted(store.sql, guildId),
+		};
 	if (!accepted) return { removalsHeld: "this is the first list; the next one is compared with it", saveList: accept };
 	const current = new Set(entries.map(keyOf));
 	const isListed = (entry: ListEntry) => current.has(keyOf(entry));
@@ -293,28 +306,16 @@ function checkList(
 	if (lost * 2 <= accepted.length || isConfirmed) return { removalsHeld: undefined, saveList: accept };
 	return {
 		removalsHeld: `the list lost ${lost} of ${accepted.length} entries; the next one must confirm it`,
-		saveList: () => saveDoubted(store.sql, entries),
+		saveList: () => saveDoubted(store.sql, guildId, entries),
 	};
 }
 
-function requireGuild(connection: Connection, guildId: string | undefined): Guild {
-	const { cache } = connection.discord.guilds;
-	const guild = findGuild(connection, guildId);
-	if (!guild)
-		throw new ToolError(
-			guildId === undefined
-				? `GUILD_ID is not set, and the bot is in ${cache.size} guilds: it does not know in which one supporters get roles. Nothing was done; set GUILD_ID in .env.`
-				: `The bot is not in the guild ${guildId} (GUILD_ID). Nothing was done.`,
-		);
+function requireGuild(connection: Connection, guildId: string): Guild {
+	const guild = connection.guild(guildId);
+	if (!guild) throw new ToolError(`The bot is not in the guild ${guildId}. Nothing was done.`);
 	if (!guild.available)
 		throw new ToolError(
 			`The guild ${guild.id} is unavailable on Discord at the moment. Nothing was done; try again later.`,
 		);
 	return guild;
-}
-
-function findGuild(connection: Connection, guildId: string | undefined): Guild | undefined {
-	if (guildId !== undefined) return connection.guild(guildId);
-	const [only, ...others] = connection.guilds;
-	return others.length === 0 ? only : undefined;
 }

@@ -1,17 +1,20 @@
-// The feature `game`: verification, supporter roles and chargebacks.
+// The feature `game`: verification, and in each guild supporter roles and chargebacks.
 
 import { combineFeatures, type Feature, type FeatureOptions } from "../commands/feature.ts";
-import { Chargebacks } from "./chargebacks.ts";
+import { chargebackSettings, type Values } from "../settings/keys.ts";
+import { PerGuild } from "../settings/per-guild.ts";
+import { hasRestriction, selectRestricted } from "../store/tables/chargebacks.ts";
+import { createChargebacks } from "./chargebacks.ts";
 import { createGameClient, type GameClient } from "./client.ts";
 import { donatorTools } from "./donator-tools.ts";
-import { DonatorSync } from "./donators.ts";
+import { DonatorSync, donatorCounters } from "./donators.ts";
 import { createVerify } from "./verify.ts";
 import { verifyCommand } from "./verify-command.ts";
 
 export function createGame(options: FeatureOptions): Feature | undefined {
-	const { config, connection, store, mutex, log, registry } = options;
-	const { features, game: settings } = config.toml;
-	if (!features.game || !settings) return undefined;
+	const { config, log } = options;
+	const { features, game } = config.toml;
+	if (!features.game) return undefined;
 	const { gameVerifyUrl: url, gameVerifySecret: secret } = config;
 	const client = url !== undefined && secret !== undefined ? createGameClient({ url, secret, log }) : undefined;
 	const missing = [
@@ -19,52 +22,46 @@ export function createGame(options: FeatureOptions): Feature | undefined {
 		...(secret === undefined ? ["GAME_VERIFY_SECRET"] : []),
 	];
 	const verify = createVerify({ game: client, missing, log });
-	const chargebacks = createChargebacksIfOn(options, client);
-	const donators =
-		settings.donator_sync && client
-			? new DonatorSync({
-					game: client,
-					connection,
-					store,
-					guildId: config.guildId,
-					tiers: settings.donators?.tiers ?? {},
-					intervalMs: settings.check_interval * 1000,
-					restrictedRole: settings.restricted_role,
-					...(chargebacks && {
-						isRestricted: (id: string) => chargebacks.isRestricted(id),
-						allRestricted: () => chargebacks.allRestricted(),
-					}),
-					mutex,
-					log,
-					registry,
-				})
-			: undefined;
+	const hasGame = (guildId: string) => game.guilds?.includes(guildId) ?? true;
 	return combineFeatures([
-		{
-			commands: settings.verify ? [verifyCommand(verify, config.command, settings.slash_commands)] : [],
-			tools: donators ? donatorTools(donators) : [],
-		},
-		donators,
-		chargebacks,
+		{ commands: game.verify ? [verifyCommand(verify, config.command, game.slash_commands)] : [] },
+		client && createDonators(options, client, hasGame),
+		client && secret !== undefined ? createChargebacks({ ...options, game: client, secret, hasGame }) : undefined,
 	]);
 }
 
-function createChargebacksIfOn(
-	{ config, connection, store, mutex, log }: FeatureOptions,
-	game: GameClient | undefined,
-): Chargebacks | undefined {
-	const { chargeback, restricted_role, staff_channel, staff_roles } = config.toml.game ?? {};
-	const { gameVerifySecret: secret, guildId } = config;
-	if (!chargeback || !game || !secret) return undefined;
-	if (!restricted_role || !staff_channel || !staff_roles) return undefined;
-	return new Chargebacks({
-		connection,
-		store,
-		log,
-		game,
-		guildId,
-		secret,
-		mutex,
-		settings: { restrictedRole: restricted_role, staffChannel: staff_channel, staffRoles: staff_roles },
+function createDonators(
+	{ config, settings, registry, ...shared }: FeatureOptions,
+	game: GameClient,
+	hasGame: (guildId: string) => boolean,
+): Feature {
+	const { sql } = shared.store;
+	const counters = donatorCounters(registry);
+	const guilds = new PerGuild({
+		settings,
+		given: (values, guildId) => (hasGame(guildId) ? donatorSettings(values) : undefined),
+		create(guildId, given) {
+			const handlesChargebacks = () => chargebackSettings(settings.of(guildId)) !== undefined;
+			return new DonatorSync({
+				...shared,
+				...given,
+				game,
+				guildId,
+				intervalMs: config.toml.game.check_interval * 1000,
+				isRestricted: (id) => handlesChargebacks() && hasRestriction(sql, guildId, id),
+				allRestricted: async () => (handlesChargebacks() ? selectRestricted(sql, guildId) : new Set()),
+				counters,
+			});
+		},
 	});
+	return {
+		tools: donatorTools((guildId) => guilds.of(guildId)),
+		start: () => guilds.start(),
+		close: () => guilds.close(),
+	};
+}
+
+function donatorSettings(values: Values) {
+	const { "game.tiers": tiers, "game.restricted_role": restrictedRole } = values;
+	return values["game.donator_sync"] && Object.keys(tiers).length > 0 ? { tiers, restrictedRole } : undefined;
 }

@@ -236,7 +236,8 @@ export class TempBans implements StoredBans {
 		}
 		if (row.state === "asked") await this.#confirmBanned(row);
 		if (row.ends_at > this.#now()) return;
-		if (await hasBanSince(this.#sql, user_id, row.asked_at)) return this.#deleteRow(row, "banned for a chargeback");
+		if (await hasBanSince(this.#sql, row.guild_id, user_id, row.asked_at))
+			return this.#deleteRow(row, "banned for a chargeback");
 		await this.#endBan(guild, row);
 		await this.#deleteRow(row, "expired");
 	}

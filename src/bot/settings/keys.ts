@@ -12,7 +12,7 @@ import { type ModeratorAction, moderatorActions } from "./grants.ts";
 interface Key {
 	/** Of the JSON value. Without a default the key is unset. */
 	value: v.GenericSchema<unknown, unknown>;
-	/** What its id, or each of its ids, belongs to. A "given role" is one that the bot gives to members. */
+	/** What its id, or each of its ids or of its values, belongs to. A "given role" is one that the bot gives to members. */
 	to?: "channel" | "role" | "given role";
 	/** What the bot needs in the channel, besides VIEW_CHANNEL and SEND_MESSAGES. */
 	needs?: readonly Permission[];
@@ -25,6 +25,7 @@ interface Key {
 	lets?: string;
 }
 
+const rolesByName = v.pipe(v.record(text(100), roleId), v.maxEntries(100, expected("at most 100 names")));
 const administrator = ["Administrator"] as const;
 
 export const keys = {
@@ -71,6 +72,12 @@ export const keys = {
 	"may.raid_mode": mayUse("raid_mode"),
 	"may.cases": mayUse("cases"),
 	"may.settings": { ...mayUse("settings"), power: administrator },
+	"game.donator_sync": { value: flag(false) },
+	"game.tiers": { value: v.optional(rolesByName, {}), to: "given role" },
+	"game.chargeback": { value: flag(false) },
+	"game.restricted_role": { value: v.optional(roleId), to: "given role" },
+	"game.staff_channel": { value: v.optional(channelId), to: "channel", needs: ["EmbedLinks", "ReadMessageHistory"] },
+	"game.staff_roles": { value: v.optional(v.array(roleId), []), to: "role", power: ["BanMembers"] },
 } as const satisfies Record<string, Key>;
 
 function mayUse(action: ModeratorAction) {
@@ -96,8 +103,29 @@ export function withoutEffect(values: Values): readonly (readonly [SettingKey, s
 			"has no effect without auto_role.min_age or auto_role.min_messages",
 			to !== undefined && !hasCondition,
 		],
+		[
+			"game.donator_sync",
+			"has no effect without game.tiers",
+			values["game.donator_sync"] && Object.keys(values["game.tiers"]).length === 0,
+		],
+		[
+			"game.chargeback",
+			"has no effect without game.restricted_role, game.staff_channel and game.staff_roles",
+			values["game.chargeback"] && !chargebackSettings(values),
+		],
 	];
 	return all.flatMap(([key, message, holds]): [SettingKey, string][] => (holds ? [[key, message]] : []));
+}
+
+/** What chargebacks need, once `game.chargeback` is on; undefined if it is off or incomplete. */
+export function chargebackSettings(values: Values) {
+	const {
+		"game.restricted_role": restrictedRole,
+		"game.staff_channel": staffChannel,
+		"game.staff_roles": staffRoles,
+	} = values;
+	if (!values["game.chargeback"] || !restrictedRole || !staffChannel || staffRoles.length === 0) return undefined;
+	return { restrictedRole, staffChannel, staffRoles };
 }
 
 /** What the bot must be allowed in the guild, to do on its own what a setting asks for. */
@@ -106,6 +134,7 @@ export function actingPermissions(values: Values): readonly (readonly [SettingKe
 	return [
 		["moderation.escalate", values["moderation.escalate"].map(({ action }) => forRules[action])],
 		["moderation.raid", values["moderation.raid"] ? ["ManageGuild", "ManageChannels"] : []],
+		["game.chargeback", values["game.chargeback"] ? ["BanMembers", "ManageRoles"] : []],
 		["spam.on", values["spam.on"] && !values["spam.dry"] ? ["ModerateMembers"] : []],
 	];
 }
@@ -118,8 +147,18 @@ export function keyOf(key: SettingKey): Key {
 	return keys[key];
 }
 
-/** How a person gives the value. "lines": a text with one item in each line. */
-export type Kind = "channel" | "channels" | "role" | "roles" | "flag" | "choices" | "number" | "lines" | "text";
+/** How a person gives the value. "lines": a text with one item in each line; "named roles": such as gold: @Gold. */
+export type Kind =
+	| "channel"
+	| "channels"
+	| "role"
+	| "roles"
+	| "named roles"
+	| "flag"
+	| "choices"
+	| "number"
+	| "lines"
+	| "text";
 
 interface SchemaParts {
 	type: string;
@@ -135,6 +174,7 @@ function schemaOf(key: SettingKey): SchemaParts {
 export function kindOf(key: SettingKey): Kind {
 	const { to } = keyOf(key);
 	const { type, item } = schemaOf(key);
+	if (type === "record") return "named roles";
 	if (to) return `${to === "channel" ? "channel" : "role"}${type === "array" ? "s" : ""}`;
 	if (type === "boolean") return "flag";
 	if (type === "number") return "number";

@@ -7,26 +7,31 @@ import { actingPerson } from "../../discord/acting-person.ts";
 import { channelName, roleName } from "../../discord/describe.ts";
 import { bitsIn, describeBits, missingForBot, requireOf, withTitles } from "../../discord/permissions.ts";
 import { requireRolesBelowPerson } from "../../discord/role-hierarchy.ts";
-import { inlineText, oneLine } from "../../discord/text.ts";
+import { inlineText, oneField, oneLine } from "../../discord/text.ts";
 import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
+import { isObject } from "../../lib/json.ts";
 import { CheckFailed, type Found } from "../../lib/program/check.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
 import { thingsNamed } from "../tool/arguments/find-by-name.ts";
 import { type Change, type GuildState, InvalidSettings, type Problem, type Stored } from "./guild-settings.ts";
-import { actingPermissions, isKey, keyOf, type SettingKey, withoutEffect } from "./keys.ts";
+import { actingPermissions, isKey, keyOf, kindOf, type SettingKey, withoutEffect } from "./keys.ts";
 import { checkReference, type Reference } from "./references.ts";
 
-const place = "the settings";
 const maxShown = 300;
 
-/** `wanted` with ids in place of "#channel", "@Role" and mentions. Throws InvalidSettings. */
+/**
+ * `wanted` with ids in place of "#channel", "@Role" and mentions, and named roles in place of lines such as "gold: @Gold".
+ * Throws InvalidSettings.
+ */
 export function withIds(guild: Guild, wanted: Stored): Stored {
 	const problems: Problem[] = [];
-	const replaced = Object.entries(wanted).map(([key, value]): [string, unknown] => {
+	const replaced = Object.entries(wanted).map(([key, given]): [string, unknown] => {
 		const { to } = isKey(key) ? keyOf(key) : {};
-		if (!to) return [key, value];
+		if (!to || !isKey(key)) return [key, given];
+		const isLines = kindOf(key) === "named roles" && Array.isArray(given);
+		const value = isLines ? Object.fromEntries(given.map((line) => namedRole(String(line)))) : given;
 		const kind = to === "channel" ? "channel" : "role";
 		const idOf = (text: unknown): unknown => {
 			if (typeof text !== "string") return text;
@@ -40,10 +45,31 @@ export function withIds(guild: Guild, wanted: Stored): Stored {
 			problems.push({ key, message: `${oneLine(JSON.stringify(text))}: ${message}` });
 			return text;
 		};
+		if (isObject(value))
+			return [key, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, idOf(one)]))];
 		return [key, Array.isArray(value) ? value.map(idOf) : idOf(value)];
 	});
 	if (problems.length > 0) throw new InvalidSettings(problems);
 	return Object.fromEntries(replaced);
+}
+
+/** The name of a tier may hold a colon. */
+function namedRole(line: string): [name: string, role: string] {
+	const at = line.lastIndexOf(":");
+	const role = line.slice(at + 1).trim();
+	return [line.slice(0, Math.max(at, 0)).trim(), /^(?:[@<]|\d{17,20}$)/.test(role) ? role : `@${role}`];
+}
+
+/** The lines as they are typed: of a list, or of roles by name. */
+export function typedLines(guild: Guild, value: unknown = []): string[] {
+	if (!isObject(value)) return [value].flat().map(String);
+	const roles = guild.roles.cache;
+	return Object.entries(value).map(([name, id]) => {
+		const role = roles.get(String(id))?.name;
+		// Another role may have the name.
+		const isUnclear = role === undefined || role.includes(":") || roles.filter((one) => one.name === role).size > 1;
+		return `${name}: ${isUnclear ? id : `@${role}`}`;
+	});
 }
 
 /**
@@ -67,7 +93,7 @@ export function requireUsable(guild: Guild, changes: readonly Change[]): readonl
 		for (const reference of referencesIn({ [change.key]: change.after }))
 			collect(change.key, () => {
 				requireForPerson(guild, reference);
-				return checkReference(reference, [guild]);
+				return checkReference(reference, guild);
 			});
 	}
 	if (problems.length > 0) throw new InvalidSettings(problems);
@@ -126,8 +152,9 @@ export function settingChecks({ stored, values, problems }: Checked, guild: () =
 		...referencesIn(stored).map((reference) => ({
 			title: reference.key,
 			run: (): Found => {
+				const here = guild();
 				try {
-					return checkReference(reference, [guild() ?? []].flat());
+					return here && checkReference(reference, here);
 				} catch (error) {
 					if (error instanceof CheckFailed) return { warning: error.message };
 					throw error;
@@ -146,8 +173,12 @@ function referencesIn(stored: Stored): Reference[] {
 	return Object.entries(stored).flatMap(([key, value]) => {
 		const { to, needs = [] } = isKey(key) ? keyOf(key) : {};
 		if (!to) return [];
-		return [value].flat().flatMap((id) => (typeof id === "string" ? { key, to, id, needs, place } : []));
+		return idsIn(value).flatMap((id) => (typeof id === "string" ? { key, to, id, needs } : []));
 	});
+}
+
+function idsIn(value: unknown): unknown[] {
+	return isObject(value) ? Object.values(value) : [value].flat();
 }
 
 /** Why a change to `wanted` counts as destructive. */
@@ -173,8 +204,14 @@ export function describeValue(guild: Guild, key: string, value: unknown): string
 	const { to } = isKey(key) ? keyOf(key) : {};
 	if (!to)
 		return typeof value === "boolean" || typeof value === "number" ? String(value) : oneLine(JSON.stringify(value));
-	const names = [value].flat().map((id) => nameOf(guild, to === "channel", String(id)));
-	return names.length === 0 ? "none" : names.join(", ");
+	const names = idsIn(value).map((id) => nameOf(guild, to === "channel", String(id)));
+	return names.length === 0 ? "none" : named(value, names, oneField).join(", ");
+}
+
+/** `shown`, with the names of `value` before them if it has any. */
+function named(value: unknown, shown: readonly string[], quoted: (name: string) => string): readonly string[] {
+	const names = isObject(value) ? Object.keys(value) : [];
+	return shown.map((one, index) => (names[index] === undefined ? one : `${quoted(names[index])}: ${one}`));
 }
 
 function nameOf(guild: Guild, isChannel: boolean, id: string): string {
@@ -194,6 +231,6 @@ export function mentionValue(key: SettingKey, value: unknown): string | undefine
 	if (value === undefined) return undefined;
 	const { to } = keyOf(key);
 	if (!to) return inlineText(typeof value === "string" ? value : [value].flat().join(", "), maxShown);
-	const ids = [value].flat().map((id) => (to === "channel" ? `<#${id}>` : `<@&${id}>`));
-	return ids.length > 0 ? ids.join(", ") : undefined;
+	const ids = idsIn(value).map((id) => (to === "channel" ? `<#${id}>` : `<@&${id}>`));
+	return ids.length > 0 ? named(value, ids, (name) => inlineText(name, maxShown)).join(", ") : undefined;
 }

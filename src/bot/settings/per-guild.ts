@@ -11,7 +11,7 @@ interface GuildPart {
 interface PerGuildOptions<Given, One> {
 	settings: GuildSettings;
 	/** What the part needs of the settings; undefined if it is off. The part is replaced when this changes. */
-	given(values: Values): Given | undefined;
+	given(values: Values, guildId: string): Given | undefined;
 	/** `isNew`: it was off before, and somebody switched it on. */
 	create(guildId: string, given: Given, isNew: boolean): One;
 }
@@ -46,7 +46,7 @@ export class PerGuild<Given, One extends GuildPart> {
 	#update(guildId: string, isChange: boolean): void {
 		const { settings, given: read, create } = this.options;
 		if (this.#isClosed) return;
-		const given = read(settings.of(guildId));
+		const given = read(settings.of(guildId), guildId);
 		const current = this.#parts.get(guildId);
 		if (Bun.deepEquals(given, current?.given)) return;
 		this.#end(guildId);

@@ -13,8 +13,6 @@ export interface Reference {
 	id: string;
 	/** What the bot needs in the channel, besides VIEW_CHANNEL and SEND_MESSAGES. */
 	needs: readonly Permission[];
-	/** Where the id is set, such as "config.toml". */
-	place: string;
 }
 
 const openLogWarning = "everyone can see it, so notes and the reasons of warnings are left out of the log there";
@@ -22,36 +20,36 @@ const openLogWarning = "everyone can see it, so notes and the reasons of warning
 // Members must not see these channels.
 const staffOnly: ReadonlySet<string> = new Set(["moderation.reports"]);
 
-/** It must be in one of the guilds. Throws a CheckFailed. */
-export function checkReference(reference: Reference, guilds: readonly Guild[]): Found {
-	if (reference.to === "channel") return checkChannel(reference, guilds);
-	return reference.to === "given role" ? checkRole(reference, guilds) : roleName(findRole(reference, guilds));
+/** It must be in the guild. Throws a CheckFailed. */
+export function checkReference(reference: Reference, guild: Guild): Found {
+	if (reference.to === "channel") return checkChannel(reference, guild);
+	return reference.to === "given role" ? checkRole(reference, guild) : roleName(findRole(reference, guild));
 }
 
-function checkRole(reference: Reference, guilds: readonly Guild[]): string {
-	const role = findRole(reference, guilds);
+function checkRole(reference: Reference, guild: Guild): string {
+	const role = findRole(reference, guild);
 	const problem = cannotGiveRoles(role.guild) ?? roleProblem(role.guild, role);
 	if (problem === undefined) return roleName(role);
 	throw new CheckFailed(
 		problem,
-		`Name another role in ${reference.place}, or in the guild's settings give the bot's role Manage Roles and drag it above ${roleName(role)}.`,
+		`Name another role in the settings, or in the guild's settings give the bot's role Manage Roles and drag it above ${roleName(role)}.`,
 	);
 }
 
-function findRole({ id, place }: Reference, guilds: readonly Guild[]): Role {
-	const role = guilds.map(({ roles }) => roles.cache.get(id)).find(Boolean);
-	if (!role) throw notFound("role", id, guilds, place);
+function findRole({ id }: Reference, guild: Guild): Role {
+	const role = guild.roles.cache.get(id);
+	if (!role) throw notFound("role", id, guild);
 	return role;
 }
 
-function checkChannel({ key, id, needs, place }: Reference, guilds: readonly Guild[]) {
-	const channel = guilds.map(({ channels }) => channels.cache.get(id)).find(Boolean);
-	if (!channel) throw notFound("channel", id, guilds, place);
+function checkChannel({ key, id, needs }: Reference, guild: Guild) {
+	const channel = guild.channels.cache.get(id);
+	if (!channel) throw notFound("channel", id, guild);
 	// The name of a hidden channel is not for the person in whose name a tool checks the setup.
 	const name = isVisible(channel) ? channelName(channel) : `channel ${id}`;
 	const { GuildText, GuildAnnouncement } = ChannelType;
 	if (channel.type !== GuildText && channel.type !== GuildAnnouncement)
-		throw new CheckFailed(`${name} is not a text channel`, `Name another channel in ${place}.`);
+		throw new CheckFailed(`${name} is not a text channel`, "Name another channel in the settings.");
 	const needed = bitsIn(channel, ["ViewChannel", "SendMessages", ...needs]);
 	const missing = missingForBot(channel.guild, channel, needed);
 	if (missing !== 0n)
@@ -68,9 +66,6 @@ function checkChannel({ key, id, needs, place }: Reference, guilds: readonly Gui
 	return name;
 }
 
-function notFound(what: string, id: string, guilds: readonly Guild[], place: string) {
-	return new CheckFailed(
-		`there is no ${what} ${id} in ${guilds.map(guildName).join(", ")}`,
-		`In Discord with Developer Mode on, right-click the ${what}, copy its id, and put the id into ${place}.`,
-	);
+function notFound(what: string, id: string, guild: Guild) {
+	return new CheckFailed(`there is no ${what} ${id} in ${guildName(guild)}`, `Name another ${what} in the settings.`);
 }

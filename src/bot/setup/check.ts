@@ -1,5 +1,4 @@
-// `bot --check`: tries the port, the database, the AI providers, a login, the guild, and the roles and channels in
-// config.toml. Changes nothing and does not disturb a running bot.
+// `bot --check`: tries the port, the database, the AI providers, a login, the guild, and what its settings name. Changes nothing and does not disturb a running bot.
 
 import { dirname, resolve } from "node:path";
 import type { Client, Guild } from "discord.js";
@@ -27,7 +26,7 @@ import { settingChecks } from "../settings/of-guild.ts";
 import type { StoreSettings } from "../store/settings.ts";
 import { checkStore } from "../store/store.ts";
 import { type SettingVersion, selectCurrentSettings } from "../store/tables/setting-versions.ts";
-import { approvalChecks, checkPermissions, inviteTo, referenceChecks } from "./guild-checks.ts";
+import { approvalChecks, checkPermissions, inviteTo } from "./guild-checks.ts";
 import { askPortOwner } from "./port-owner.ts";
 
 interface BotCheckOptions extends Pick<CheckOptions, "write"> {
@@ -114,7 +113,6 @@ function checksOf(
 		{ title: "permissions", needs: [guild], run: () => checkPermissions(guilds, toml) },
 		...approvalChecks(toml, valuesIn(stored), () => guilds).map((check) => ({ ...check, needs: [guild] })),
 		...checksOfSettings(stored, () => guilds).map((check) => ({ ...check, needs: [guild] })),
-		...referenceChecks(toml, () => guilds).map((reference) => ({ ...reference, needs: [guild] })),
 	];
 }
 

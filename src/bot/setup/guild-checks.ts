@@ -1,22 +1,11 @@
-// Checks after login: the bot's permissions in its guilds, and the roles and channels in config.toml. Changes nothing.
+// Checks after login: the bot's permissions in its guilds, and whether people can approve there. Changes nothing.
 
 import type { Client, Guild } from "discord.js";
-import * as v from "valibot";
 import { guildName, roleName, time } from "../../discord/describe.ts";
-import {
-	bitsIn,
-	botPermissions,
-	describeBits,
-	everything,
-	missingForBot,
-	type Permission,
-} from "../../discord/permissions.ts";
-import { isObject } from "../../lib/json.ts";
+import { bitsIn, botPermissions, describeBits, everything, missingForBot } from "../../discord/permissions.ts";
 import { type Check, CheckFailed, type Found } from "../../lib/program/check.ts";
 import type { BotConfig } from "../config/config.ts";
-import { toml as tomlSchema } from "../config/settings.ts";
 import type { Values } from "../settings/keys.ts";
-import { checkReference, type Reference } from "../settings/references.ts";
 import { invitePermissions, inviteUrl, neededFor } from "./invite.ts";
 
 /** In a guild that already has the bot, the link grants missing permissions. */
@@ -80,39 +69,6 @@ export function requireLeast(guild: Guild, toml: BotConfig["toml"]): void {
 		);
 }
 
-const alsoNeeded: Readonly<Record<string, readonly Permission[]>> = {};
-
-/** Without the sections of disabled features. */
-export function referencesIn(
-	schema: v.GenericSchema,
-	toml: { features: Record<string, boolean>; [section: string]: unknown },
-): Reference[] {
-	const { features } = toml;
-	const on = Object.entries(toml).filter(([key]) => features[key] ?? true);
-	return walk(schema, Object.fromEntries(on), []);
-}
-
-function walk(schema: v.GenericSchema, value: unknown, path: readonly string[]): Reference[] {
-	if (value === undefined) return [];
-	const { refersTo } = v.getMetadata(schema);
-	if (refersTo === "role" || refersTo === "held role" || refersTo === "channel") {
-		const key = path.join(".");
-		// In a list of channels, the key ends with a number.
-		const needs = alsoNeeded[key.replace(/\.\d+$/, "")] ?? [];
-		const to = { role: "given role", "held role": "role", channel: "channel" } as const;
-		return [{ key, to: to[refersTo], id: String(value), needs, place: "config.toml" }];
-	}
-	const { wrapped, entries, item } = schema as {
-		wrapped?: v.GenericSchema;
-		entries?: Record<string, v.GenericSchema>;
-		item?: v.GenericSchema;
-	};
-	if (wrapped) return walk(wrapped, value, path);
-	if (item && Array.isArray(value)) return value.flatMap((one, index) => walk(item, one, [...path, String(index)]));
-	if (!entries || !isObject(value)) return [];
-	return Object.entries(entries).flatMap(([key, entry]) => walk(entry, value[key], [...path, key]));
-}
-
 /** One if people approve calls in Discord: each guild needs a channel for that. */
 export function approvalChecks(
 	{ mcp }: BotConfig["toml"],
@@ -128,12 +84,4 @@ export function approvalChecks(
 		};
 	};
 	return [{ title: "approval.channel", run }];
-}
-
-/** Each must exist in one of the guilds, and the bot must be able to assign the role or write in the channel. */
-export function referenceChecks(toml: BotConfig["toml"], guilds: () => readonly Guild[]): Check[] {
-	return referencesIn(tomlSchema, toml).map((reference) => ({
-		title: reference.key,
-		run: () => checkReference(reference, guilds()),
-	}));
 }

@@ -24,7 +24,7 @@ import { listFirst } from "../../lib/text.ts";
 import type { GuildSettings } from "../settings/guild-settings.ts";
 import { settingChecks } from "../settings/of-guild.ts";
 import type { BotTool, Self } from "../tool/context.ts";
-import { approvalChecks, referenceChecks, requireLeast } from "./guild-checks.ts";
+import { approvalChecks, requireLeast } from "./guild-checks.ts";
 import { inviteUrl } from "./invite.ts";
 
 interface SetupOptions {
@@ -34,8 +34,6 @@ interface SetupOptions {
 	connection: Connection;
 	self: Self;
 	settings: GuildSettings;
-	/** Checks the roles and channels of config.toml, which may be in any guild. */
-	seesAllGuilds: boolean;
 }
 
 export async function reportSetup(options: SetupOptions): Promise<string[]> {
@@ -60,7 +58,7 @@ async function lineOf({ title, run }: Check): Promise<string> {
 }
 
 function checksOf(options: SetupOptions): Check[] {
-	const { guild, guilds, connection, self, settings, seesAllGuilds } = options;
+	const { guild, guilds, connection, self, settings } = options;
 	const { tools, toml, store } = self;
 	return [
 		{ title: "guilds", run: () => guilds.map(guildName).join(", ") },
@@ -95,7 +93,6 @@ function checksOf(options: SetupOptions): Check[] {
 			() => [guild],
 		),
 		...settingChecks(settings.state(guild.id), () => guild),
-		...(seesAllGuilds ? referenceChecks(toml, () => guilds) : []),
 	];
 }
 

@@ -60,10 +60,8 @@ export const runSetupCheck = readTool({
 		"Check what the bot needs in a guild: intents, permissions, rank, hidden channels, configuration. Says the next steps.",
 	person: { permissions: [{ permission: "ManageGuild", inGuild: true }], managesBot: true },
 	input: { guild_id },
-	run(_, { discord, guild, connection, self, settings, mayTouch, principal }) {
+	run(_, { discord, guild, connection, self, settings, mayTouch }) {
 		const guilds = [...discord.guilds.cache.values()].filter(({ id, available }) => available && mayTouch(id));
-		// config.toml may name roles and channels of guilds that are hidden from the caller.
-		const seesAllGuilds = !principal?.guilds && !principal?.person;
-		return reportSetup({ guild, guilds, connection, self, settings, seesAllGuilds });
+		return reportSetup({ guild, guilds, connection, self, settings });
 	},
 });

@@ -2,6 +2,7 @@
 // Exports leave out default values.
 
 import * as v from "valibot";
+import { isObject } from "../../lib/json.ts";
 import { ruleFieldsWith, type TriggerName } from "../names/automod-rule.ts";
 import { editedKinds } from "../names/channel-kinds.ts";
 import type { ChannelKind, GuildDocument } from "./document.ts";
@@ -129,10 +130,19 @@ type Refer = (one: string, ref: "role" | "channel") => string | undefined;
 
 /** Of the bot. What `refer` makes undefined leaves its list, or its key. */
 export function mapSettings(settings: Values, keys: BotKeys, refer: Refer): Values {
-	const mapped = Object.entries(settings).map(([key, value]) => {
+	const mapped = Object.entries(settings).map(([key, value]): [string, unknown] => {
 		const ref = keys.get(key);
 		const change = (one: unknown) => (ref && typeof one === "string" ? refer(one, ref) : one);
-		return [key, Array.isArray(value) ? value.map(change).filter((one) => one !== undefined) : change(value)];
+		if (Array.isArray(value)) return [key, value.map(change).filter((one) => one !== undefined)];
+		return [key, ref && isObject(value) ? mapValues(value, change) : change(value)];
 	});
-	return Object.fromEntries(mapped.filter(([, value]) => value !== undefined));
+	return withoutUndefined(mapped);
+}
+
+function mapValues(values: object, change: (one: unknown) => unknown): Values {
+	return withoutUndefined(Object.entries(values).map(([name, one]) => [name, change(one)]));
+}
+
+function withoutUndefined(entries: readonly (readonly [string, unknown])[]): Values {
+	return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }

@@ -81,17 +81,8 @@ const inToml: [lines: string, expected: string, line?: number][] = [
 	['command_prefix = ""', 'command_prefix: expected 1 to 10 characters without white space, received ""'],
 	// Only the key was switched on, and not the section above it.
 	["[mcp]\n# [backup]\n\n# How many.\nkeep = 3", "mcp.keep: is not a known key here; it belongs to [backup]"],
-	["[features]\ngame = true\n# [game]\n", "features.game: is on, and there is no section [game]", 3],
 	["[features]\nkeep_days = 3", "features.keep_days: is not a known key here; it belongs to [chat]"],
 	['[mcp]\ntimezone = "UTC"', "mcp.timezone: is not a known key here; it belongs to the top of the file"],
-	[
-		`[game]\nchargeback = true\nrestricted_role = "${id}"\nstaff_channel = "${id}"\nstaff_roles = ["your-role-id"]`,
-		'game.staff_roles: expected at least one role while game.chargeback is true; is still the placeholder "your-role-id". What belongs there: The ids of the roles',
-	],
-	[
-		`[game]\nchargeback = true\nrestricted_role = "${id}"\nstaff_channel = "${id}"\nstaff_roles = ["your-own-words"]`,
-		'while game.chargeback is true; is still a placeholder: what begins "your-" counts as not filled in. What belongs there: The ids of the roles',
-	],
 	[
 		'[ai.providers.mine]\nurl = "https://ai.example/v1"\nmodel = "m"\napi_key_env = "MINE_API_KEY"',
 		"ai.providers.mine.api_key_env: the variable MINE_API_KEY is not set: put the key into .env as MINE_API_KEY=…, or leave this line out where the provider wants no key",
@@ -117,8 +108,7 @@ test.each([
 	"[mcp]\n# [chat]\naudit_days = 3\n[chat]\nkeep_days = 3",
 	"# [backup]\n# keep = 3\n[chat]\nkeep_days = 3",
 	'# """\n# [chat]\n[features]\nchat = true',
-	`[game.donators.tiers]\n# [chat]\ngold = "${id}"`,
-	`# [backup]\n[game.donators.tiers]\nkeep = "${id}"`,
+	`[game]\n# [chat]\nguilds = ["${id}"]`,
 	'[mcp.tools]\ndeny = ["list_donators", "sync_donators", "ban"]',
 ])("config.toml with %j is in order", (lines) => {
 	expect(issuesIn(lines)).toEqual([]);

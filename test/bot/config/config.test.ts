@@ -59,6 +59,7 @@ test("what is not said has its default", () => {
 			},
 			ai: {},
 			chat: { keep_days: 30 },
+			game: { verify: true, slash_commands: false, delete_code_message: false, check_interval: 300 },
 		},
 		log: defaultLogOptions(),
 	});
@@ -177,13 +178,6 @@ test("personality.txt is read where it is there, and one that is named must be",
 	expect(issuesOf(() => read(long)).join()).toContain("is longer than 64 KiB");
 });
 
-test("game that is on without its section is an issue, shown where it stands", () => {
-	const column = " ".repeat("    3: game = ".length);
-	expect(issuesIn("[features]\ngame = true")).toEqual([
-		`config.toml: features.game: is on, and there is no section [game]\n    3: game = true\n${column}^`,
-	]);
-});
-
 test("an issue of config.toml shows its line, with a caret under the value", () => {
 	const issues = issuesIn(`
 timezone = "Berlin"   # home
@@ -244,7 +238,6 @@ test("no issue hides another: types, sections, the personality and ids without q
 	expect(issues.map((issue) => issue.split("\n")[0])).toEqual([
 		'config.toml: command_prefix: expected text, received 3; put it in quotation marks: "3"',
 		'config.toml: mcp.guilds.0: expected text, received 123456789012345678; put it in quotation marks: "123456789012345678"',
-		"config.toml: features.game: is on, and there is no section [game]",
 		expect.stringContaining("personality_file: "),
 	]);
 });

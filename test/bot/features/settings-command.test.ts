@@ -78,6 +78,32 @@ sceneTest("what is no longer picked is unset, a switch is pressed, and a text is
 	expect(await stored("welcome")).toContain('welcome.message: "Hi {user}".');
 });
 
+sceneTest("roles by name are typed into a form, a line each, and shown there again", async (scene) => {
+	const { world, jose, open, stored } = scene;
+	const reply = await open("settings");
+	await jose.select(reply, "settings:page", "game");
+	await reads(reply, "## Game server");
+	const edit = async (text: string) => {
+		const used = await jose.press(reply, "Edit texts and numbers");
+		const form = JSON.stringify(await used.modal());
+		await jose.submit(used, { "game.tiers": text });
+		return form;
+	};
+	const [newcomer, regular] = [roleNamed(world, "Newcomer"), roleNamed(world, "Regular")];
+	await edit(`vip: gold: Newcomer\n\nsilver : @Regular\nbronze:<@&${regular.id}>`);
+	await reads(reply, `vip: gold: <@&${newcomer.id}>, silver: <@&${regular.id}>, bronze: <@&${regular.id}>`);
+	expect(await stored("game.tiers")).toContain(
+		`game.tiers: vip: gold: @Newcomer (ID: ${newcomer.id}), silver: @Regular`,
+	);
+	const shown = await edit("silver: @Nowhere");
+	expect(shown).toContain("vip: gold: @Newcomer\\nsilver: @Regular\\nbronze: @Regular");
+	await reads(reply, "there is no role of this name");
+	await edit("Regular");
+	await reads(reply, "Nothing was changed.");
+	await edit("");
+	await reads(reply, "→ not set");
+});
+
 sceneTest("a wrong text is refused with what is wrong, and nothing changes", async (scene) => {
 	const { jose, open, stored } = scene;
 	const reply = await open("settings");

@@ -11,7 +11,7 @@ export const staff = "jose.garcia";
 
 export interface ChargebackFixture {
 	guild: Guild;
-	/** The keys of [game]. */
+	/** The keys of [game], and of the guild's settings of the game. */
 	settings: Record<string, unknown>;
 	roles: Record<"restricted" | "staff" | "regular" | "supporter", string>;
 	/** A role of an integration's: nobody can give or take it. */

@@ -9,7 +9,7 @@ import { createAlert } from "../../../src/bot/game/chargeback-alert.ts";
 import { createChargebackButtons } from "../../../src/bot/game/chargeback-buttons.ts";
 import { ChargebackSteps, failureReason } from "../../../src/bot/game/chargeback-steps.ts";
 import { createChargebackWebhook } from "../../../src/bot/game/chargeback-webhook.ts";
-import { Chargebacks } from "../../../src/bot/game/chargebacks.ts";
+import { GuildChargebacks } from "../../../src/bot/game/chargebacks.ts";
 import { startStore } from "../../../src/bot/store/store.ts";
 import {
 	type Chargeback,
@@ -28,6 +28,7 @@ import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
 import type { Sql } from "../../../src/lib/store/statement.ts";
 import type { ChargebackAnswer } from "../../../src/simulator/game/chargeback.ts";
 import type { InjectedFault } from "../../../src/simulator/rest/faults.ts";
+import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import type { Message } from "../../../src/simulator/world/state/entities.ts";
 import { type Language, render, said } from "../../../src/texts/texts.ts";
 import { recordLog } from "../../support/log.ts";
@@ -409,6 +410,58 @@ describe.concurrent("Dismiss", () => {
 	});
 });
 
+test("each guild restricts and decides for itself, and its staff see and press only their own alert", async () => {
+	const bakery: Record<string, string> = {};
+	await using world = await startChargebackWorld({
+		prepare({ world, bot, guild, user }) {
+			const bakers = guild("The Bakers");
+			const alpha = world.users.get(bot("alpha").id);
+			const mona = world.users.get(user("mona_lisa").id);
+			const jose = world.users.get(user(staff).id);
+			if (!alpha || !mona || !jose) throw new Error("they have accounts");
+			world.members.add(bakers, alpha, { botPermissions: moderatorPermissions });
+			for (const one of [mona, jose]) world.members.add(bakers, one, {});
+			bakery.restricted = world.roles.add(bakers, { name: "Jail" }).id;
+			bakery.staff = [...bakers.roles.values()].find(({ name }) => name === "Staff")?.id ?? "";
+		},
+		others: ({ guild, channel }) => ({
+			[guild("The Bakers").id]: {
+				"game.chargeback": true,
+				"game.restricted_role": bakery.restricted,
+				"game.staff_channel": channel("The Bakers/general").id,
+				"game.staff_roles": [bakery.staff],
+			},
+		}),
+	});
+	const { scene, simulator, guild, game } = world;
+	const bakers = simulator.guild("The Bakers");
+	const alert = await world.charged("2 roles saved");
+	const channel = simulator.channel("The Bakers/general").id;
+	const elsewhere = await until("the other alert", () => simulator.world.messages.in(channel).at(-1));
+	const inBakery = () => bakers.members.get(scene.target.id)?.roles;
+	await until("both restrict", () => inBakery()?.includes(bakery.restricted ?? ""));
+	expect(scene.target.roles()).toContain(scene.roles.restricted);
+	// José is staff of one, Zoë of the other.
+	expect(await world.press(staff, elsewhere, "Ban")).toContain("Only staff");
+	expect(await world.press("zoe", elsewhere, "Dismiss")).toContain("Decision saved: Dismiss");
+	await until("the roles are back there", () => inBakery()?.length === 0);
+	expect(scene.target.roles()).toContain(scene.roles.restricted);
+	await world.press(staff, alert, "Ban");
+	await scene.field("Ban on Discord", "Done.");
+	expect([guild.bans.has(scene.target.id), bakers.bans.has(scene.target.id)]).toEqual([true, false]);
+	await until("the ban in the game", () => game.bans.size === 1);
+});
+
+test("a chargeback is for the next try while no guild handles it, and is not lost", async () => {
+	await using world = await startChargebackWorld({ settings: { chargeback: false } });
+	const first = await world.chargeback();
+	expect(first.status).toBe(503);
+	expect(first.body).toMatchObject({ error: expect.stringContaining("game.chargeback is off") });
+	await world.call("set_settings", { settings: { "game.chargeback": true } });
+	expect((await first.again()).status).toBe(202);
+	await world.scene.shown("2 roles saved");
+});
+
 describe.concurrent("a restricted_role that was changed", () => {
 	test("leaves nobody with the one before, though the change is refused and then dismissed", async () => {
 		await using world = await startChargebackWorld();
@@ -490,7 +543,7 @@ describe.concurrent("a person", () => {
 
 describe.concurrent("a restriction", () => {
 	let givingHeld: InjectedFault | undefined;
-	const donators = { tiers: { gold: "" } };
+	const tiers = { gold: "" };
 
 	test("takes what the supporters' sync gives meanwhile", async () => {
 		await using world = await startChargebackWorld({
@@ -499,9 +552,9 @@ describe.concurrent("a restriction", () => {
 				givingHeld = simulator.faults.stall("PUT /guilds/:guild_id/members/:user_id/roles/:role_id");
 				const guild = simulator.guild("The Cooks");
 				const { id } = simulator.world.roles.add(guild, { name: "Gold" });
-				donators.tiers.gold = id;
+				tiers.gold = id;
 			},
-			settings: { donator_sync: true, check_interval: 3600, donators },
+			settings: { donator_sync: true, check_interval: 3600, tiers },
 		});
 		const { scene, simulator } = world;
 		await until("the role is being given", () => (givingHeld?.hits ?? 0) > 0);
@@ -744,7 +797,7 @@ describe("POST /webhook/chargeback", () => {
 
 	test("takes 64 KiB and not a byte more, announced or not", async () => {
 		const stored: unknown[] = [];
-		const answer = createChargebackWebhook({ secret: "s", accept: async (one) => void stored.push(one) });
+		const answer = createChargebackWebhook({ secret: "s", accept: async (one) => stored.push(one) > 0 });
 		const ask = (body: string | ReadableStream) => answer(post(body));
 		const text = JSON.stringify(event);
 		const full = text.padEnd(64 * 1024);
@@ -789,7 +842,7 @@ describe("POST /webhook/chargeback", () => {
 		const at: string[] = [];
 		const answer = createChargebackWebhook({
 			secret: "s",
-			accept: async ({ happened_at }) => void at.push(happened_at),
+			accept: async ({ happened_at }) => at.push(happened_at) > 0,
 		});
 		const timestamps = [
 			1_769_860_800,
@@ -804,19 +857,20 @@ describe("POST /webhook/chargeback", () => {
 		expect(at).toEqual([...[noon, noon, noon, noon], "2026-01-31T12:00:00.123Z", noon]);
 	});
 
-	test("is not there while chargebacks are off", async () => {
+	test("is told to try again while chargebacks are off", async () => {
 		await using world = await startGameWorld();
 		const { game } = world;
 		const { status } = await game.chargeback(
 			{ username: "Alex", chatId: null, tier: "gold" },
 			{ url: new URL(world.bot.url).origin },
 		);
-		expect(status).toBe(404);
+		expect(status).toBe(503);
 	});
 });
 
 const row: Chargeback = {
 	id: "0".repeat(64),
+	guild_id: "7",
 	uuid: "u",
 	username: "Alex",
 	tier: "gold",
@@ -854,26 +908,31 @@ async function startAlone(
 	const store = startStore({ databaseUrl: undefined, schema: undefined, directory, instance: "Alpha", log });
 	await store.opened;
 	const sql = ((strings, ...values) => around(() => store.sql(strings, ...values), strings.join("?"))) as Sql;
-	const chargebacks = new Chargebacks({
+	const chargebacks = new GuildChargebacks({
 		store: { sql },
 		log,
-		secret: "s",
-		guildId: undefined,
+		guildId: "7",
 		game: { ban: async () => {} },
 		mutex: new KeyedMutex(),
 		connection: connection as Connection,
 		settings: { restrictedRole: "1", staffChannel: "2", staffRoles: [] },
+	});
+	const respond = createChargebackWebhook({
+		secret: "s",
+		async accept(told) {
+			await chargebacks.accept(told);
+			return true;
+		},
 	});
 	return {
 		chargebacks,
 		log,
 		lines,
 		sql,
-		open: () => selectOpenChargebacks(store.sql),
+		open: () => selectOpenChargebacks(store.sql, "7"),
 		/** The status of what is answered to `event`. */
 		async tell() {
-			const answer = await chargebacks.respond(post(JSON.stringify(event)), "/webhook/chargeback");
-			return answer?.status;
+			return (await respond(post(JSON.stringify(event)))).status;
 		},
 		async [Symbol.asyncDispose]() {
 			await chargebacks.close();
@@ -916,7 +975,7 @@ describe("where the store's answer is lost", () => {
 		let looks = 0;
 		const buttons = createChargebackButtons({
 			store: { sql: alone.sql },
-			staffRoles: ["1"],
+			staffRoles: () => ["1"],
 			log: alone.log,
 			onDecision() {
 				looks += 1;
@@ -924,7 +983,13 @@ describe("where the store's answer is lost", () => {
 		});
 		await alone.tell();
 		const [row] = await alone.open();
-		const press = { user: { id: "9" }, member: { roles: ["1"] }, isButton: () => true, deferReply: async () => {} };
+		const press = {
+			user: { id: "9" },
+			guildId: "7",
+			member: { roles: ["1"] },
+			isButton: () => true,
+			deferReply: async () => {},
+		};
 		const pressed = buttons.run(press as unknown as ButtonInteraction<"cached">, `ban:${row?.id}`);
 		expect(pressed).rejects.toBeInstanceOf(StoreUnavailable);
 		await pressed.catch(() => {});
@@ -957,7 +1022,7 @@ test("steps that change a person's roles or bans wait for the person's lock", as
 		connection: { ready: false } as Connection,
 		store: { sql: async () => [] },
 		mutex,
-		guildId: undefined,
+		guildId: "7",
 		game: { ban: async () => {} },
 		settings: { restrictedRole: "1", staffChannel: "2", staffRoles: [] },
 	});
@@ -1067,24 +1132,32 @@ onBoth(({ place }, kind) => {
 	test(`${kind}: roles are kept back until the last chargeback is over`, async () => {
 		await using opened = await openStore(await place(), { migrations });
 		const { sql } = opened.store;
-		const chat_id = "12345678901234567";
+		const [guild_id, chat_id] = ["7", "12345678901234567"];
 		const kept = async () => {
-			const one = await hasRestriction(sql, chat_id);
-			expect([...(await selectRestricted(sql))]).toEqual(one ? [chat_id] : []);
+			const one = await hasRestriction(sql, guild_id, chat_id);
+			expect([...(await selectRestricted(sql, guild_id))]).toEqual(one ? [chat_id] : []);
 			return one;
 		};
-		const told = { uuid: "u", username: "Alex", chat_id, tier: "gold", happened_at: "2026-01-31T12:00:00.000Z" };
+		const told = {
+			guild_id,
+			uuid: "u",
+			username: "Alex",
+			chat_id,
+			tier: "gold",
+			happened_at: "2026-01-31T12:00:00.000Z",
+		};
 		expect(await kept()).toBe(false);
 		const now = new Date();
 		expect(await insertChargeback(sql, { ...told, id: "1" }, now)).toBe(true);
 		expect(await insertChargeback(sql, { ...told, id: "1" }, now)).toBe(false);
 		expect(await insertChargeback(sql, { ...told, id: "2" }, now)).toBe(true);
 		expect(await kept()).toBe(true);
-		expect(await decide(sql, "1", "dismiss", "9")).toBe(true);
-		expect(await decide(sql, "1", "ban", "8")).toBe(false);
+		expect(await decide(sql, { id: "1", guild_id: "8" }, "dismiss", "9")).toBe(false);
+		expect(await decide(sql, { id: "1", guild_id }, "dismiss", "9")).toBe(true);
+		expect(await decide(sql, { id: "1", guild_id }, "ban", "8")).toBe(false);
 		await updateChargebacks(sql, ["1"], { restoration: "restored" });
 		expect(await kept()).toBe(true);
-		await decide(sql, "2", "ban", "9");
+		await decide(sql, { id: "2", guild_id }, "ban", "9");
 		expect(await kept()).toBe(true);
 		await updateChargebacks(sql, ["2"], { closed: 1 });
 		expect(await kept()).toBe(false);

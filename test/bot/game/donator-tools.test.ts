@@ -1,8 +1,7 @@
 // What a model sees of the supporters' roles, and what it can have done.
 
 import { describe, expect, test } from "bun:test";
-import * as v from "valibot";
-import { toml } from "../../../src/bot/config/settings.ts";
+import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
@@ -21,11 +20,7 @@ async function startDonatorWorld(options: GameWorldOptions = {}) {
 		settings: (simulator) => {
 			for (const name of ["gold", "silver"])
 				ids[name] = simulator.world.roles.add(simulator.guild("The Cooks"), { name }).id;
-			return {
-				donator_sync: true,
-				donators: { tiers: ids },
-				...(typeof options.settings === "object" && options.settings),
-			};
+			return { donator_sync: true, tiers: ids, ...(typeof options.settings === "object" && options.settings) };
 		},
 	});
 	await world.compared();
@@ -47,13 +42,21 @@ async function startDonatorWorld(options: GameWorldOptions = {}) {
 }
 
 describe.concurrent("the two tools", () => {
-	test.each([
-		["donator_sync is off", { settings: {} }],
-		["the feature is off", { features: { game: false } }],
-	])("are not there when %s", async (_, options) => {
-		await using world = await startGameWorld(options);
+	test("are not there when the feature is off", async () => {
+		await using world = await startGameWorld({ features: { game: false } });
 		expect(await world.listTools()).not.toContain("list_donators");
 		for (const name of names) expect((await world.call(name)).code).toBe(-32601);
+	});
+
+	test.each([
+		["donator_sync is off", { settings: { tiers: { gold: "123456789012345678" } } }],
+		["there are no tiers", { settings: { donator_sync: true } }],
+		["the game server is another guild's", { settings: { donator_sync: true, guilds: ["123456789012345678"] } }],
+	])("say so when %s", async (_, options) => {
+		await using world = await startGameWorld(options);
+		for (const name of names)
+			expect((await world.call(name)).text).toContain("Supporters of the game server get no roles in The Cooks");
+		expect(world.game.requests).toEqual([]);
 	});
 
 	donatorTest("take the guild_id that a gateway routed by, and no other argument", async (world) => {
@@ -71,7 +74,7 @@ describe.concurrent("the two tools", () => {
 		for (const args of [{}, { dry_run: false }]) {
 			const { text, isError } = await world.call("sync_donators", args);
 			expect(isError).toBe(true);
-			expect(text).toContain("where supporters of the game server get roles");
+			expect(text).toContain("has not enabled tools for the guild");
 		}
 		expect((await world.call("list_donators")).isError).toBe(true);
 		expect(world.changes()).toEqual([]);
@@ -85,6 +88,38 @@ describe.concurrent("the two tools", () => {
 				text: "Could not reach the game server: the game server answered HTTP 500. Nothing was done; try again later.",
 			});
 	});
+});
+
+test("each guild has tiers of its own", async () => {
+	const ids: Record<string, string> = {};
+	const inBoth = ["The Cooks", "The Bakers"] as const;
+	await using world = await startGameWorld({
+		prepare({ world, bot, guild }) {
+			const alpha = world.users.get(bot("alpha").id);
+			if (alpha) world.members.add(guild("The Bakers"), alpha, { botPermissions: moderatorPermissions });
+			for (const name of inBoth) ids[name] = world.roles.add(guild(name), { name: "Supporter" }).id;
+		},
+		settings: () => ({ donator_sync: true, tiers: { gold: ids["The Cooks"] } }),
+		others: ({ guild }) => ({
+			[guild("The Bakers").id]: { "game.donator_sync": true, "game.tiers": { silver: ids["The Bakers"] } },
+		}),
+	});
+	const { simulator, game } = world;
+	const { id } = simulator.user("zoe");
+	for (const tier of ["gold", "silver"]) game.addDonator({ chat_id: id, tier });
+	const bakers = simulator.guild("The Bakers").id;
+	await world.call("sync_donators", { dry_run: false });
+	await until("she has both roles", async () => {
+		await world.call("sync_donators", { guild_id: bakers, dry_run: false });
+		return inBoth.every((name) =>
+			simulator
+				.guild(name)
+				.members.get(id)
+				?.roles.includes(ids[name] ?? ""),
+		);
+	});
+	const { text } = await world.call("list_donators", { guild_id: bakers });
+	expect(text).toContain('Problem: game.tiers has no role for "gold".');
 });
 
 donatorTest("the two tools are listed with what they do", { mcp: { toolsets: "all" } }, async (world) => {
@@ -125,7 +160,7 @@ describe.concurrent("list_donators", () => {
 			"1 member(s) with a role that they are not listed for:",
 			`MONA LISA (@mona_lisa) | ID: ${id("mona_lisa")} | superfluous: @gold (ID: ${ids.gold})`,
 			"No roles are removed: this is the first list; the next one is compared with it.",
-			'Problem: [game.donators.tiers] has no role for "diamond".',
+			'Problem: game.tiers has no role for "diamond".',
 		].join("\n");
 		await until("the bot has heard", async () => (await world.call("list_donators")).text.includes("superfluous"));
 		const { text } = await world.call("list_donators");
@@ -209,11 +244,4 @@ describe.concurrent("sync_donators", () => {
 		});
 		expect(audit).toContain('{"dry_run":false}');
 	});
-});
-
-test("a role for each tier is required while donator_sync is on", () => {
-	const parse = (game: object) => v.safeParse(toml, { bot_name: "A", features: { game: true }, game });
-	expect(parse({ donator_sync: true }).success).toBe(false);
-	expect(parse({ donator_sync: true, donators: { tiers: {} } }).success).toBe(false);
-	expect(parse({ donator_sync: true, donators: { tiers: { gold: "123456789012345678" } } }).success).toBe(true);
 });

@@ -1,14 +1,13 @@
 // The simulator, a game server, and the real bot with the game module between them.
 
-import * as v from "valibot";
 import { type Bot, startBot } from "../../../src/bot/bot.ts";
 import type { BotConfig } from "../../../src/bot/config/config.ts";
-import { toml } from "../../../src/bot/config/settings.ts";
 import { createLog } from "../../../src/lib/log.ts";
 import { type GameServer, startGameServer } from "../../../src/simulator/game/game-server.ts";
 import type { Simulator, SimulatorOptions } from "../../../src/simulator/simulator.ts";
 import type { Guild, Message } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
+import { configOf, type SettingsOfGuilds, storeSettings } from "../../support/guild-settings.ts";
 import { connectTo, type Outcome } from "../../support/mcp.ts";
 import { fetchSample } from "../../support/prometheus.ts";
 import { startSimulator } from "../../support/simulator.ts";
@@ -18,8 +17,10 @@ import { quickTiming } from "../../support/world.ts";
 export const general = "The Cooks/general";
 
 export interface GameWorldOptions {
-	/** Keys of [game]. */
+	/** Keys of [game], and of the guild's settings of the game. */
 	settings?: Record<string, unknown> | ((simulator: Simulator) => Record<string, unknown>);
+	/** Settings of other guilds. */
+	others?(simulator: Simulator): SettingsOfGuilds;
 	/** Keys of [features]. */
 	features?: Record<string, boolean>;
 	/** Keys of [mcp]. */
@@ -68,16 +69,17 @@ export async function startGameWorld(options: GameWorldOptions = {}): Promise<Ga
 		gameVerifySecret: game.secret,
 		...options.config?.(game),
 	});
-	const readToml = () =>
-		v.parse(toml, {
-			bot_name: "Alpha",
+	let starts = 0;
+	const start = async () => {
+		logged.length = 0;
+		starts += 1;
+		const { toml, stored } = configOf({
 			features: { game: true, ...options.features },
 			mcp: options.mcp ?? {},
 			game: typeof options.settings === "function" ? options.settings(simulator) : (options.settings ?? {}),
 		});
-	const start = async () => {
-		logged.length = 0;
-		const bot = startBot({ toml: readToml(), ...config }, log, { timing: quickTiming, requestsPerSecond: 1_000_000 });
+		await storeSettings(config, { [guild.id]: stored, ...options.others?.(simulator) }, starts);
+		const bot = startBot({ toml, ...config }, log, { timing: quickTiming, requestsPerSecond: 1_000_000 });
 		await until("the bot has loaded", () => bot.loaded);
 		return bot;
 	};

@@ -98,10 +98,15 @@ test("settings of the bot are planned with names, set at once, exported and rest
 	const text = await plan({
 		roles: [{ name: "Member" }],
 		channels: [{ name: "hello" }],
-		bot: { "welcome.channel": "#hello", "join_role.role": "Member", "welcome.message": "Hi {user}" },
+		bot: {
+			"welcome.channel": "#hello",
+			"join_role.role": "Member",
+			"welcome.message": "Hi {user}",
+			"game.tiers": { gold: "Member" },
+		},
 	});
 	expect(text).toContain(
-		'\n~ bot: welcome.channel default → hello, join_role.role default → Member, welcome.message default → "Hi {user}"\n',
+		'\n~ bot: welcome.channel default → hello, join_role.role default → Member, welcome.message default → "Hi {user}", game.tiers default → "gold Member"\n',
 	);
 	expect(await carryOut(text)).toContain(": done, ");
 	const first = idOf("hello");
@@ -115,6 +120,7 @@ test("settings of the bot are planned with names, set at once, exported and rest
 		"welcome.channel": "hello",
 		"join_role.role": "Member",
 		"welcome.message": "Hi {user}",
+		"game.tiers": { gold: "Member" },
 	});
 	for (const channel of [...bot.guild.channels.values()])
 		if (channel.id === first) bot.simulator.world.channels.remove(channel);

@@ -4,7 +4,7 @@ import { PermissionFlagsBits } from "discord.js";
 import type { FeatureOptions } from "../../../src/bot/commands/feature.ts";
 import { createAutoRole } from "../../../src/bot/features/auto-role.ts";
 import { createJoinRole } from "../../../src/bot/features/join-role.ts";
-import { Chargebacks } from "../../../src/bot/game/chargebacks.ts";
+import { createChargebacks } from "../../../src/bot/game/chargebacks.ts";
 import { createGameClient } from "../../../src/bot/game/client.ts";
 import { DonatorSync } from "../../../src/bot/game/donators.ts";
 import { Backups } from "../../../src/bot/guild-documents/backups/backups.ts";
@@ -91,7 +91,7 @@ export const scenarios: Record<string, Scenario> = {
 					game: createGameClient({ url, secret: "secret", log }),
 					connection,
 					store,
-					guildId: undefined,
+					guildId: guild.id,
 					tiers: { gold },
 					intervalMs: 60,
 					restrictedRole: undefined,
@@ -598,29 +598,29 @@ function raids(last: "on" | "off"): Scenario {
 
 function chargeback(decision: "Ban" | "Dismiss"): Scenario {
 	return ({ simulator, guild, game, executed }) => {
-		const { roles, alerts, fields, target } = createChargebackFixture(simulator);
+		const scene = createChargebackFixture(simulator);
+		const { alerts, fields, target } = scene;
 		const event = {
 			id: "ab".repeat(32),
+			guild_id: guild.id,
 			uuid: "11111111-2222-4333-8444-555555555555",
 			username: "Mona",
 			chat_id: target.id,
 			tier: "gold",
 			happened_at: "2026-01-01T00:00:00.000Z",
 		};
-		const settings = {
-			restrictedRole: roles.restricted,
-			staffChannel: simulator.channel("The Cooks/staff").id,
-			staffRoles: [roles.staff],
-		};
+		const { verify: _, ...settings } = scene.settings;
 		/** The lives in which the staff have decided, if they had to. */
 		const pressed = new Set<Life>();
 		return {
-			create({ connection, store, mutex, log }, url) {
+			settings: { game: settings },
+			create({ connection, store, settings, mutex, log }, url) {
 				const client = createGameClient({ url, secret: "secret", log });
-				const given = { connection, store, mutex, log, game: client, guildId: undefined, secret: "secret" };
-				const chargebacks = new Chargebacks({ ...given, backOffMs, settings });
+				const given = { connection, store, settings, mutex, log, game: client, secret: "secret" };
+				const chargebacks = createChargebacks({ ...given, backOffMs, hasGame: () => true });
 				return {
 					...featureOf(chargebacks),
+					start() {},
 					async begin({ sql }) {
 						// The game server tells until it is heard.
 						await insertChargeback(sql, event, new Date(event.happened_at));

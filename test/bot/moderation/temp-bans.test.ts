@@ -285,7 +285,7 @@ onBoth((databases) => {
 		await using bot = await startBans(place);
 		await bot.ban("zoe", dayMs);
 		await place.look(
-			`INSERT INTO chargebacks (id, uuid, username, chat_id, tier, happened_at, received_at, restriction, saved_roles, alerts_lost, decision, decided_at, discord_ban, game_ban, restoration, lost_roles, closed) VALUES ('x', 'u', 'zoe', '${bot.id("zoe")}', 'gold', 't', 1, 'none', '[]', 0, 'ban', ${bot.clock.now + 1}, 'done', 'done', 'void', '[]', 1)`,
+			`INSERT INTO chargebacks (id, guild_id, uuid, username, chat_id, tier, happened_at, received_at, restriction, saved_roles, alerts_lost, decision, decided_at, discord_ban, game_ban, restoration, lost_roles, closed) VALUES ('x', '${bot.guild().id}', 'u', 'zoe', '${bot.id("zoe")}', 'gold', 't', 1, 'none', '[]', 0, 'ban', ${bot.clock.now + 1}, 'done', 'done', 'void', '[]', 1)`,
 		);
 		bot.clock.now += 2 * dayMs;
 		await bot.rows(0);

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import * as v from "valibot";
-import { allKeys, keyOf } from "../../../src/bot/settings/keys.ts";
+import { allKeys, keyOf, kindOf } from "../../../src/bot/settings/keys.ts";
 import { render, said } from "../../../src/texts/texts.ts";
 
 const readmeFile = join(import.meta.dir, "../../../src/bot/settings/README.md");
@@ -13,7 +13,10 @@ function table(): string {
 	const rows = allKeys.map((key) => {
 		const { value, to } = keyOf(key);
 		const standard: unknown = v.getDefault(value as never);
-		const kind = to ?? (typeof standard === "boolean" ? "true or false" : "");
+		const kind =
+			kindOf(key) === "named roles"
+				? "given role by name"
+				: (to ?? (typeof standard === "boolean" ? "true or false" : ""));
 		const shown = standard === undefined ? "none" : `\`${JSON.stringify(standard)}\``;
 		return `| \`${key}\` | ${kind} | ${shown} | ${render(said(`setting.${key}`), "en")} |`;
 	});

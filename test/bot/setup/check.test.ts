@@ -5,7 +5,6 @@ import { startBot } from "../../../src/bot/bot.ts";
 import { type BotConfig, idleApproval, withoutToken } from "../../../src/bot/config/config.ts";
 import { toml as schema } from "../../../src/bot/config/settings.ts";
 import { checkBot } from "../../../src/bot/setup/check.ts";
-import { referencesIn } from "../../../src/bot/setup/guild-checks.ts";
 import { CheckFailed } from "../../../src/lib/program/check.ts";
 import { demoSeed, moderatorPermissions } from "../../../src/simulator/seed.ts";
 import type { Simulator, SimulatorOptions } from "../../../src/simulator/simulator.ts";
@@ -483,16 +482,6 @@ fixtureTest("without a login, checks that need one are skipped", async (fixture)
 	for (const line of marked("–")) expect(line).toEndWith('skipped, because "Discord login" failed');
 });
 
-fixtureTest("roles and channels of a feature that is off are not checked", async (fixture) => {
-	const { toml } = fixture;
-	for (const name of Object.keys(toml.features)) toml.features[name] = false;
-	Object.assign(toml, { game: { restricted_role: nobody } });
-	const { passed, lines } = await fixture.check();
-	expect(lines.join("\n")).not.toContain("game");
-	expect(lines.join("\n")).toContain("✓ audit.channel: ");
-	expect(passed).toBe(true);
-});
-
 fixtureTest("a missing permission that only some tools need is a warning", async (fixture) => {
 	withhold(fixture, "ManageChannels", "MentionEveryone");
 	const { passed, marked } = await fixture.check();
@@ -581,40 +570,6 @@ fixtureTest("a name of a guild cannot forge a line", async (fixture) => {
 	const { lines } = await fixture.check();
 	expect(lines.filter((line) => line.startsWith("✓ permissions"))).toHaveLength(1);
 	expect(lines.join("")).not.toContain("\u202e");
-});
-
-test("every key that names a role or a channel is found, whatever is added to config.toml", () => {
-	const role = v.pipe(v.string(), v.metadata({ refersTo: "role" }));
-	const channel = v.pipe(v.string(), v.metadata({ refersTo: "channel" }));
-	const features = v.object({ a: v.boolean(), b: v.boolean() });
-	const schema = v.pipe(
-		v.strictObject({
-			features,
-			a: v.optional(v.strictObject({ roles: v.array(role), other: v.string() })),
-			b: v.optional(v.strictObject({ role })),
-			c: v.optional(
-				v.strictObject({
-					channel: v.optional(channel),
-					unset: v.optional(channel),
-					rows: v.array(v.strictObject({ role: v.pipe(role, v.trim()) })),
-				}),
-				{ rows: [] },
-			),
-		}),
-		v.check(() => true),
-	);
-	const values = {
-		features: { a: true, b: false },
-		a: { roles: ["1", "2"], other: "3" },
-		b: { role: "4" },
-		c: { channel: "5", rows: [{ role: "6" }] },
-	};
-	expect(referencesIn(schema, values).map(({ key, to, id }) => [key, to, id])).toEqual([
-		["a.roles.0", "given role", "1"],
-		["a.roles.1", "given role", "2"],
-		["c.channel", "channel", "5"],
-		["c.rows.0.role", "given role", "6"],
-	]);
 });
 
 fixtureTest("chat without an AI provider is a warning", async (fixture) => {

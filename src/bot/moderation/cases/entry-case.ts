@@ -40,7 +40,7 @@ export async function caseOfEntry(sql: Sql, guild: Guild, entry: HandEntry): Pro
 	const change = actionOf(entry);
 	if (executorId === null || !change) return undefined;
 	const moderatorId =
-		executorId === guild.client.user.id ? await chargebackDecider(sql, targetId ?? "", reason) : executorId;
+		executorId === guild.client.user.id ? await chargebackDecider(sql, guild.id, targetId ?? "", reason) : executorId;
 	if (moderatorId === undefined) return undefined;
 	const createdAt = SnowflakeUtil.timestampFrom(id);
 	const isOfBot = guild.client.users.cache.get(executorId)?.bot ?? false;
@@ -61,10 +61,11 @@ export async function caseOfEntry(sql: Sql, guild: Guild, entry: HandEntry): Pro
 
 async function chargebackDecider(
 	sql: Sql,
+	guildId: string,
 	userId: string,
 	reason: string | null | undefined,
 ): Promise<string | undefined> {
-	const bans = await selectBansFor(sql, userId);
+	const bans = await selectBansFor(sql, guildId, userId);
 	return bans.find((ban) => banReason(ban) === reason)?.decided_by ?? undefined;
 }
 

@@ -46,7 +46,7 @@ export function createPressHandler(options: PressOptions): ComponentHandler {
 			const roles = [...member[roleIds]];
 			const limit = whyReadOnly(member);
 			if (limit) throw limit;
-			if (await isRestricted(user.id, roles)) throw new SaidError(said("menu.restricted"));
+			if (await isRestricted(guildId, user.id, roles)) throw new SaidError(said("menu.restricted"));
 			const rules = rulesOf(message);
 			// A request of unknown outcome that Discord executes late could undo a newer choice or exceed the menu's limit.
 			queue.requireSettled(guildId, user.id);

@@ -17,7 +17,7 @@ export type RoleMenus = Required<Pick<Feature, "tools" | "actions" | "components
 
 export function createRoleMenus(options: FeatureOptions, limits?: PressLimits): RoleMenus {
 	const { connection, mutex, log } = options;
-	const reserved = reservedRoles(options.config.toml, options.settings);
+	const reserved = reservedRoles(options.settings);
 	const queue = new PressQueue(limits);
 	const { refresh, settled } = createMenuRefresh({ mutex, log });
 	const presses = createPressHandler({

@@ -5,23 +5,24 @@ import type { Guild, Role } from "discord.js";
 import { describePowers, powersOf } from "../../../discord/powers.ts";
 import { isBelowBot } from "../../../discord/role-hierarchy.ts";
 import { type Said, said } from "../../../texts/texts.ts";
-import type { BotConfig } from "../../config/config.ts";
 import type { GuildSettings } from "../../settings/guild-settings.ts";
 
 /** Of a guild. By role id, the name of the setting that gives rights with the role or restricts people. */
 export type ReservedRoles = (guildId: string) => ReadonlyMap<string, string>;
 
+const reserving = [
+	"approval.roles",
+	"sign_in.roles",
+	"game.staff_roles",
+	"game.restricted_role",
+	"spam.exempt_roles",
+] as const;
+
 /** The roles that cannot be in a role menu because a setting of the bot refers to them. */
-export function reservedRoles({ game }: BotConfig["toml"], settings: Pick<GuildSettings, "of">): ReservedRoles {
-	const operators: [string, readonly string[] | undefined][] = [
-		["game.staff_roles", game?.staff_roles],
-		["game.restricted_role", game?.restricted_role === undefined ? [] : [game.restricted_role]],
-	];
+export function reservedRoles(settings: Pick<GuildSettings, "of">): ReservedRoles {
 	return (guildId) => {
 		const values = settings.of(guildId);
-		const keys = ["approval.roles", "sign_in.roles", "spam.exempt_roles"] as const;
-		const all = [...operators, ...keys.map((key) => [key, values[key]] as const)];
-		return new Map(all.flatMap(([name, ids = []]) => ids.map((id) => [id, name] as const)));
+		return new Map(reserving.flatMap((key) => [values[key] ?? []].flat().map((id) => [id, key] as const)));
 	};
 }
 

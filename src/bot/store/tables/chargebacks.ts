@@ -1,11 +1,12 @@
-// Table "chargebacks": reversed payments, and the progress of the bot with each. Columns that are not part of the event
+// Table "chargebacks": reversed payments, and the progress of the bot with each in each guild. Columns that are not part of the event
 // only move forward. Times are in epoch milliseconds.
 
 import { hasRow, many, type Sql } from "../../../lib/store/statement.ts";
 
 export interface ChargebackEvent {
-	/** 64 hexadecimal digits; the same if the chargeback is reported again. */
+	/** 64 hexadecimal digits; the same if the chargeback is reported again, and another one in each guild. */
 	id: string;
+	guild_id: string;
 	uuid: string;
 	username: string;
 	chat_id: string | null;
@@ -55,6 +56,7 @@ export interface Chargeback extends ChargebackEvent {
 export const chargebacksTable = `
 	CREATE TABLE chargebacks (
 		id TEXT NOT NULL PRIMARY KEY,
+		guild_id TEXT NOT NULL,
 		uuid TEXT NOT NULL,
 		username TEXT NOT NULL,
 		chat_id TEXT,
@@ -81,7 +83,7 @@ export const chargebacksTable = `
 		lost_roles TEXT NOT NULL,
 		closed INTEGER NOT NULL
 	);
-	CREATE INDEX chargebacks_of ON chargebacks (closed, chat_id)`;
+	CREATE INDEX chargebacks_of ON chargebacks (guild_id, closed, chat_id)`;
 
 type Row = Omit<Chargeback, "saved_roles" | "lost_roles"> & { saved_roles: string; lost_roles: string };
 
@@ -123,57 +125,62 @@ export async function selectChargeback(sql: Sql, id: string): Promise<Chargeback
 	return row && read(row);
 }
 
-export async function selectOpenChargebacks(sql: Sql): Promise<Chargeback[]> {
+export async function selectOpenChargebacks(sql: Sql, guildId: string): Promise<Chargeback[]> {
 	const rows = await sql<Row>`
-		SELECT * FROM chargebacks WHERE closed = ${0} ORDER BY received_at, id`;
+		SELECT * FROM chargebacks WHERE guild_id = ${guildId} AND closed = ${0} ORDER BY received_at, id`;
 	return rows.map(read);
 }
 
 /** Oldest first. */
-export async function selectOpenChargebacksOf(sql: Sql, chatId: string): Promise<Chargeback[]> {
+export async function selectOpenChargebacksOf(sql: Sql, guildId: string, chatId: string): Promise<Chargeback[]> {
 	const rows = await sql<Row>`
-		SELECT * FROM chargebacks WHERE closed = ${0} AND chat_id = ${chatId} ORDER BY received_at, id`;
+		SELECT * FROM chargebacks WHERE guild_id = ${guildId} AND closed = ${0} AND chat_id = ${chatId}
+		ORDER BY received_at, id`;
 	return rows.map(read);
 }
 
 /** Another chargeback of the user led to a ban, and is open or was decided after this one arrived. */
-export function hasBanBeside(sql: Sql, { id, chat_id, received_at }: Chargeback): Promise<boolean> {
+export function hasBanBeside(sql: Sql, { id, guild_id, chat_id, received_at }: Chargeback): Promise<boolean> {
 	return hasRow(sql`
 		SELECT id FROM chargebacks
-		WHERE chat_id = ${chat_id} AND id <> ${id} AND decision = ${"ban"}
+		WHERE guild_id = ${guild_id} AND chat_id = ${chat_id} AND id <> ${id} AND decision = ${"ban"}
 			AND (closed = ${0} OR decided_at >= ${received_at})
 		LIMIT 1`);
 }
 
-export function hasBanSince(sql: Sql, chatId: string, since: number): Promise<boolean> {
+export function hasBanSince(sql: Sql, guildId: string, chatId: string, since: number): Promise<boolean> {
 	return hasRow(sql`
 		SELECT id FROM chargebacks
-		WHERE chat_id = ${chatId} AND decision = ${"ban"} AND decided_at >= ${since}
+		WHERE guild_id = ${guildId} AND chat_id = ${chatId} AND decision = ${"ban"} AND decided_at >= ${since}
 		LIMIT 1`);
 }
 
 /** Newest decision first, at most 20. */
-export function selectBansFor(sql: Sql, chatId: string): Promise<Pick<Chargeback, "id" | "decided_by">[]> {
+export function selectBansFor(
+	sql: Sql,
+	guildId: string,
+	chatId: string,
+): Promise<Pick<Chargeback, "id" | "decided_by">[]> {
 	return sql<Pick<Chargeback, "id" | "decided_by">>`
 		SELECT id, decided_by FROM chargebacks
-		WHERE chat_id = ${chatId} AND decision = ${"ban"}
+		WHERE guild_id = ${guildId} AND chat_id = ${chatId} AND decision = ${"ban"}
 		ORDER BY decided_at DESC LIMIT 20`;
 }
 
 /** Whether an open chargeback took roles, or is about to, and they are not back. */
-export function hasRestriction(sql: Sql, chatId: string): Promise<boolean> {
+export function hasRestriction(sql: Sql, guildId: string, chatId: string): Promise<boolean> {
 	return hasRow(sql`
 		SELECT id FROM chargebacks
-		WHERE chat_id = ${chatId} AND closed = ${0}
+		WHERE guild_id = ${guildId} AND chat_id = ${chatId} AND closed = ${0}
 			AND restoration IN ${many(["pending", "absent"])}
 		LIMIT 1`);
 }
 
 /** Ids of all users that `hasRestriction` is true of. */
-export async function selectRestricted(sql: Sql): Promise<Set<string>> {
+export async function selectRestricted(sql: Sql, guildId: string): Promise<Set<string>> {
 	const rows = await sql<{ chat_id: string }>`
 		SELECT DISTINCT chat_id FROM chargebacks
-		WHERE closed = ${0} AND chat_id IS NOT NULL
+		WHERE guild_id = ${guildId} AND closed = ${0} AND chat_id IS NOT NULL
 			AND restoration IN ${many(["pending", "absent"])}`;
 	return new Set(rows.map(({ chat_id }) => chat_id));
 }
@@ -186,10 +193,16 @@ export async function saveRoles(sql: Sql, id: string, roles: readonly string[], 
 		WHERE id = ${id}`;
 }
 
-export function decide(sql: Sql, id: string, decision: Decision, by: string): Promise<boolean> {
+/** Only if the chargeback is of this guild. */
+export function decide(
+	sql: Sql,
+	{ id, guild_id }: Pick<Chargeback, "id" | "guild_id">,
+	decision: Decision,
+	by: string,
+): Promise<boolean> {
 	return hasRow(sql`
 		UPDATE chargebacks SET decision = ${decision}, decided_by = ${by}, decided_at = ${Date.now()}
-		WHERE id = ${id} AND decision IS NULL RETURNING id`);
+		WHERE id = ${id} AND guild_id = ${guild_id} AND decision IS NULL RETURNING id`);
 }
 
 export async function updateChargebacks(

@@ -197,8 +197,10 @@ onBoth((databases, kind) => {
 		await using bot = await start();
 		await bot.checked();
 		const id = "ab".repeat(32);
+		const guild = bot.guildOfBot();
 		const event = {
 			id,
+			guild_id: guild.id,
 			uuid: "11111111-2222-4333-8444-555555555555",
 			username: "Zoe",
 			chat_id: bot.id("zoe"),
@@ -206,8 +208,7 @@ onBoth((databases, kind) => {
 			happened_at: "2026-01-01T00:00:00.000Z",
 		};
 		await insertChargeback(bot.store.sql, event, new Date(0));
-		await decide(bot.store.sql, id, "ban", bot.id(moderator));
-		const guild = bot.guildOfBot();
+		await decide(bot.store.sql, event, "ban", bot.id(moderator));
 		const reason = banReason({ id, decided_by: bot.id(moderator) });
 		await guild.bans.create(bot.id("zoe"), { reason });
 		// Looks like one.

@@ -245,16 +245,17 @@ test("a role that approves calls is refused in a new menu, and at the press of a
 	expect(guild.members.get(simulator.user("liwei").id)?.roles).toEqual([]);
 });
 
-test("roles with rights or a restriction in the configuration or the guild's settings are reserved", async () => {
+test("roles with rights or a restriction in the guild's settings are reserved", async () => {
 	const one = (last: number) => `12345678901234567${last}`;
-	const config = v.parse(toml, {
-		bot_name: "Alpha",
-		game: { restricted_role: one(4), chargeback: true, staff_roles: [one(5)], staff_channel: one(9) },
-	});
 	const reserved = reservedRoles(
-		config,
 		await settingsOf({
-			here: { "sign_in.roles": [one(1)], "approval.roles": [one(2)], "spam.exempt_roles": [one(3)] },
+			here: {
+				"sign_in.roles": [one(1)],
+				"approval.roles": [one(2)],
+				"spam.exempt_roles": [one(3)],
+				"game.restricted_role": one(4),
+				"game.staff_roles": [one(5)],
+			},
 		}),
 	);
 	expect(Object.fromEntries(reserved("here"))).toEqual({

@@ -25,6 +25,7 @@ onBoth((databases) => {
 		const { sql } = opened.store;
 		const event = (id: string, chat_id: string): ChargebackEvent => ({
 			id,
+			guild_id: "1",
 			chat_id,
 			uuid: "5",
 			username: "zoe",

@@ -22,17 +22,18 @@ onBoth((databases) => {
 	test("lists are read as stored, and an accepted list deletes the doubted one", async () => {
 		await using opened = await openStore(await databases.place(), { migrations });
 		const { store } = opened;
-		const lists = () => selectDonatorLists(store.sql);
+		const lists = () => selectDonatorLists(store.sql, "7");
 		expect(await lists()).toEqual({ accepted: undefined, doubted: undefined });
-		await saveDoubted(store.sql, list);
+		await saveDoubted(store.sql, "7", list);
 		expect(await lists()).toEqual({ accepted: undefined, doubted: list });
-		await saveAccepted(store, other);
+		await saveAccepted(store, "7", other);
 		expect(await lists()).toEqual({ accepted: other, doubted: undefined });
-		await saveDoubted(store.sql, other);
-		await saveDoubted(store.sql, list);
-		await forgetDoubted(store.sql);
+		await saveDoubted(store.sql, "7", other);
+		await saveDoubted(store.sql, "7", list);
+		await forgetDoubted(store.sql, "7");
 		expect(await lists()).toEqual({ accepted: other, doubted: undefined });
-		await saveAccepted(store, list);
+		await saveAccepted(store, "7", list);
+		await saveAccepted(store, "8", other);
 		expect(await lists()).toEqual({ accepted: list, doubted: undefined });
 	});
 
@@ -40,8 +41,8 @@ onBoth((databases) => {
 		await using opened = await openStore(await databases.place(), { migrations });
 		const { store } = opened;
 		const many = Array.from({ length: 50_000 }, (_, index): ListEntry => [String(10n ** 17n + BigInt(index)), "gold"]);
-		await saveAccepted(store, many);
-		const { accepted } = await selectDonatorLists(store.sql);
+		await saveAccepted(store, "7", many);
+		const { accepted } = await selectDonatorLists(store.sql, "7");
 		expect(accepted).toHaveLength(50_000);
 		expect(accepted?.at(-1)).toEqual(many.at(-1) ?? ["", ""]);
 	});

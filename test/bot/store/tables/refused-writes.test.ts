@@ -83,8 +83,8 @@ test.each<[string, (sql: Sql) => Promise<unknown>]>([
 	["saveTurns", (sql) => conversations.saveTurns(sql, [turn])],
 	["deleteTurns", (sql) => conversations.deleteTurns(sql, ["1"])],
 	["deleteTurnsIn", (sql) => conversations.deleteTurnsIn(sql, ["1"])],
-	["saveAccepted", (sql) => donators.saveAccepted(inTransaction(sql), [])],
-	["saveDoubted", (sql) => donators.saveDoubted(sql, [])],
+	["saveAccepted", (sql) => donators.saveAccepted(inTransaction(sql), "7", [])],
+	["saveDoubted", (sql) => donators.saveDoubted(sql, "7", [])],
 	[
 		"saveGuildBackup",
 		(sql) => backups.saveGuildBackup(inTransaction(sql), backup, { keep: 0, keepReason: () => "it lost channels" }),
