@@ -47,6 +47,8 @@ export interface MenuEntry {
 	/** Whether the label is the role's name. Such a label is updated when the role is renamed. */
 	isNamed: boolean;
 	emoji?: APIMessageComponentEmoji | undefined;
+	/** Only in a select menu. */
+	description?: string | undefined;
 }
 
 export type MenuRow = APIActionRowComponent<APIComponentInMessageActionRow>;
@@ -74,10 +76,11 @@ export function menuComponents(
 	const select: APIComponentInMessageActionRow = {
 		type: ComponentType.StringSelect,
 		custom_id: id("select"),
-		options: entries.map(({ roleId, label, isNamed, emoji }) => ({
+		options: entries.map(({ roleId, label, isNamed, emoji, description }) => ({
 			label,
 			value: entryId(roleId, isNamed),
 			...(emoji && { emoji }),
+			...(description && { description }),
 		})),
 		placeholder: placeholderFor(limit, entries.length, say),
 		// A member who selects nothing loses the roles of the menu.

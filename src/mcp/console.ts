@@ -102,7 +102,7 @@ export interface SettingsForm {
 	version: number;
 	/**
 	 * Tools. "change" takes `guild_id`, `settings` by key and `if_version`; "menu" takes `guild_id`, `channel_id`, `role_ids`,
-	 * `title`, `content`, `labels`, `emojis`, `style` and `max`.
+	 * `title`, `content`, `labels`, `emojis`, `descriptions`, `style` and `max`.
 	 */
 	calls: Readonly<Record<string, string>>;
 	/** Why the values would be refused, and what would have no effect. */

@@ -7,7 +7,7 @@ import { gatewayToken } from "../support/gateway.ts";
 import { result } from "../support/stub-backend.ts";
 import { until } from "../support/until.ts";
 import { type ConsolePage, driveConsole } from "./console-page.ts";
-import { type ConsoleWorld, startConsoleWorld } from "./console-world.ts";
+import { type ConsoleWorld, hostile, startConsoleWorld } from "./console-world.ts";
 
 const pictures = process.env.SCREENSHOTS;
 
@@ -190,6 +190,49 @@ inChromium("the last change is undone, and a former version returns, after a loo
 	expect([await page.overflow(), await page.unnamed()]).toEqual([0, []]);
 });
 
+inChromium("a role menu is built by keyboard and posted", async () => {
+	await signIn();
+	await page.click("button", "Go to Role menu");
+	expect((await page.focused())?.name).toBe("Role menu");
+	await tabTo("Channel");
+	await pick("#general");
+	await tabTo("Title");
+	await browser.type("Your taste");
+	await tabTo("Text");
+	await browser.type("What do you like?");
+	await tabTo("Members choose");
+	await pick("One");
+	await tabTo("Role");
+	await pick("@Regular");
+	await tabTo("Emoji");
+	await browser.type("🍲");
+	await tabTo("Description");
+	await browser.type("Soup every day");
+	await tabTo("Add a role");
+	await browser.press("Enter");
+	expect((await page.focused())?.name).toContain("Role");
+	await pick("@Newcomer");
+	await tabTo("Label");
+	await browser.type("Bread");
+	await page.sees("🍲 Regular", ".preview");
+	await page.sees("Soup every day", ".preview");
+	await page.sees("Bread", ".preview");
+	await picture("menu");
+	expect([await page.overflow(), await page.unnamed()]).toEqual([0, []]);
+	await page.fill(".menu-row:first-of-type input[maxlength='64']", "no emoji");
+	await page.click("button", "Post the menu");
+	await page.sees("expected a Unicode emoji", "form .problem");
+	await page.sees("Bread", ".preview");
+	await page.fill(".menu-row:first-of-type input[maxlength='64']", "🍲");
+	await page.click("button", "Post the menu");
+	await page.sees("Posted.");
+	const menu = world.simulator.world.messages.in(channel("general")).at(-1);
+	expect(menu?.content).toBe("## Your taste\nWhat do you like?");
+	const options = [{ label: "Regular", description: "Soup every day", emoji: { name: "🍲" } }, { label: "Bread" }];
+	expect(menu?.components).toMatchObject([{ components: [{ max_values: 1, options }] }]);
+	await page.misses("Bread", ".preview");
+});
+
 inChromium("while the bot is away, what was typed stays", async () => {
 	await signIn();
 	await page.fill(field("moderation.appeal"), "Write to the cooks");
@@ -209,8 +252,26 @@ inChromium("while the bot is away, what was typed stays", async () => {
 
 inChromium("what a bot refuses to store is said, and nothing typed is lost", async () => {
 	const described = { key: "a.b", label: "Colour", help: "Any", kind: "text", value: null, default: null };
-	const sections = [{ title: "Things", fields: [described] }];
-	const form = { version: 1, calls: { change: "act" }, problems: [], warnings: [], previews: {}, sections, lists: {} };
+	const many = {
+		...described,
+		key: "a.c",
+		label: "Friends",
+		kind: "many",
+		list: "friends",
+		default: [],
+		value: ["f2"],
+	};
+	const friends = Array.from({ length: 20 }, (_, at) => ({ id: `f${at}`, name: at === 3 ? hostile : `Friend ${at}` }));
+	const sections = [{ title: "Things", fields: [described, many] }];
+	const form = {
+		version: 1,
+		calls: { change: "act" },
+		problems: [],
+		warnings: [],
+		previews: {},
+		sections,
+		lists: { friends },
+	};
 	world.gamma.on["guildhall/settings"] = ({ id }) => result(id, JSON.stringify(form));
 	world.gamma.on.act = ({ id }) =>
 		result(id, '{"content":[{"type":"text","text":"The bot cannot reach its database."}],"isError":true}');
@@ -220,6 +281,12 @@ inChromium("what a bot refuses to store is said, and nothing typed is lost", asy
 	await page.click("button", "Save");
 	await page.sees("The bot cannot reach its database.", ".save-bar .problem");
 	await page.sees("not set → green", ".changes");
+	// A long list is a menu, and what was chosen of it.
+	await page.choose("select[aria-label='Add to Friends']", "f3");
+	await page.sees("Things · Friends: Friend 2 → Friend 2, <img src=x", ".changes");
+	await page.click("input[value=f2]");
+	await page.sees("Things · Friends: Friend 2 → <img src=x", ".changes");
+	await page.misses("Role menu");
 	await browser.resize(390, 844);
 	expect([await page.overflow(), await page.unnamed()]).toEqual([0, []]);
 	await browser.resize(1280, 900);

@@ -15,6 +15,7 @@ import keys from "../../pages/console/keys.js" with { type: "text" };
 import live from "../../pages/console/live.js" with { type: "text" };
 import main from "../../pages/console/main.js" with { type: "text" };
 import parts from "../../pages/console/parts.js" with { type: "text" };
+import roleMenu from "../../pages/console/role-menu.js" with { type: "text" };
 import router from "../../pages/console/router.js" with { type: "text" };
 import settingFields from "../../pages/console/setting-fields.js" with { type: "text" };
 import settings from "../../pages/console/settings.js" with { type: "text" };
@@ -45,6 +46,7 @@ const files = {
 	"console/live.js": live,
 	"console/main.js": main,
 	"console/parts.js": parts,
+	"console/role-menu.js": roleMenu,
 	"console/router.js": router,
 	"console/setting-fields.js": settingFields,
 	"console/settings.js": settings,

@@ -36,6 +36,8 @@ import { named, shown } from "./parts.js";
  */
 
 const maxName = 120;
+/** Longer lists get a menu, so that the keyboard does not stop at each item. */
+const maxChips = 12;
 
 /** @param {unknown} a @param {unknown} b */
 export const isSame = (a, b) => JSON.stringify(a) === JSON.stringify(b);
@@ -162,13 +164,32 @@ function createPicker({ list = "" }, { oninput, ...attributes }) {
  * @param {Record<string, unknown>} attributes
  * @returns {Control}
  */
-function createChoices({ list = "" }, { id, oninput }) {
+function createChoices({ list = "", label }, { id, oninput }) {
 	const chips = element("div.chips.choices");
+	const add = element("select", { "aria-label": `Add to ${shown(label, maxName)}`, onchange: addChosen });
+	const content = element("div", chips, add);
 	const inputs = () => [...chips.querySelectorAll("input")];
+	/** @param {Item} item @param {boolean} checked */
+	const chip = ({ id: value, name }, checked) =>
+		element(
+			"label.chip",
+			element("input", { type: "checkbox", name: id, value, checked, oninput }),
+			named(name, maxName),
+		);
+
+	function addChosen() {
+		const [option] = add.selectedOptions;
+		if (!option) return;
+		chips.append(chip({ id: option.value, name: option.text }, true));
+		option.remove();
+		add.value = "";
+		if (typeof oninput === "function") oninput();
+	}
+
 	return {
-		content: chips,
+		content,
 		get focused() {
-			return inputs()[0] ?? chips;
+			return inputs()[0] ?? add;
 		},
 		read: () =>
 			inputs()
@@ -176,27 +197,20 @@ function createChoices({ list = "" }, { id, oninput }) {
 				.map(({ value }) => value),
 		set(value, lists) {
 			/** @type {string[]} */
-			const chosen = value ?? [];
-			const items = withUnknown(lists[list] ?? [], chosen);
-			// The chosen ones come first, in their order, so that what is read equals what was set.
-			const sorted = [
-				...chosen.flatMap((one) => items.find((item) => item.id === one) ?? []),
-				...items.filter((item) => !chosen.includes(item.id)),
-			];
+			const ids = value ?? [];
+			const items = withUnknown(lists[list] ?? [], ids);
+			// In their order, so that what is read equals what was set.
+			const chosen = ids.flatMap((one) => items.find((item) => item.id === one) ?? []);
+			const others = items.filter((item) => !ids.includes(item.id));
+			const isLong = items.length > maxChips;
 			chips.replaceChildren(
-				...sorted.map((item) =>
-					element(
-						"label.chip",
-						element("input", {
-							type: "checkbox",
-							name: id,
-							value: item.id,
-							checked: chosen.includes(item.id),
-							oninput,
-						}),
-						named(item.name, maxName),
-					),
-				),
+				...chosen.map((item) => chip(item, true)),
+				...(isLong ? [] : others.map((item) => chip(item, false))),
+			);
+			add.hidden = !isLong;
+			add.replaceChildren(
+				element("option", { value: "" }, "Add…"),
+				...others.map((item) => element("option", { value: item.id }, shown(item.name, maxName))),
 			);
 		},
 	};

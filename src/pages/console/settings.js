@@ -4,6 +4,7 @@
 import { byId, element } from "../dom.js";
 import { messageOf, post } from "./api.js";
 import { busy, named, say, shown, shownLines } from "./parts.js";
+import { createRoleMenu } from "./role-menu.js";
 import { createSettingField, effective, isSame, valueText } from "./setting-fields.js";
 import { createHistory } from "./settings-history.js";
 
@@ -74,6 +75,7 @@ class ServerSettings {
 	/** @type {ReturnType<typeof setTimeout> | undefined} */
 	#timer;
 	#failure = element("p.problem", { role: "alert" });
+	#contents = element("div.buttons", { role: "navigation", "aria-label": "Settings" });
 	#sections = element("div.list");
 	#count = element("strong", { role: "status" });
 	#list = element("ul.changes");
@@ -104,6 +106,7 @@ class ServerSettings {
 		this.#list,
 	);
 	#history;
+	#menu;
 	content;
 
 	/** @param {Place} place */
@@ -114,7 +117,17 @@ class ServerSettings {
 			describe: ({ key, before, after }) => this.#change(key, before, after),
 			enter: (values) => this.#enter(values),
 		});
-		this.content = element("div.list", this.#failure, this.#sections, this.#history.content, this.#bar);
+		this.#menu = createRoleMenu(place, () => this.#lists);
+		this.#menu.content.hidden = true;
+		this.content = element(
+			"div.list",
+			this.#failure,
+			this.#contents,
+			this.#sections,
+			this.#history.content,
+			this.#menu.content,
+			this.#bar,
+		);
 	}
 
 	/** Shows the present values; what was typed stays. Never rejects. */
@@ -122,7 +135,9 @@ class ServerSettings {
 		try {
 			const form = await post("/settings", this.#place);
 			this.#failure.textContent = "";
+			this.#menu.content.hidden = !form.calls.menu;
 			this.#show(form);
+			this.#menu.fill();
 			await this.#history.load();
 		} catch (error) {
 			this.#failure.textContent = messageOf(error);
@@ -176,11 +191,19 @@ class ServerSettings {
 			element(
 				"section.panel",
 				{ "aria-label": shown(title, 80) },
-				element("h3", named(title, 80)),
+				element("h3", { tabindex: -1 }, named(title, 80)),
 				element("div.fields", ...fields.map(({ key }) => this.#fields.get(key)?.content)),
 			),
 		);
 		this.#sections.replaceChildren(...panels);
+		const targets = [...panels, this.#history.content, this.#menu.content].filter(({ hidden }) => !hidden);
+		this.#contents.replaceChildren(
+			...targets.map((target) => {
+				const head = target.querySelector("h3, summary");
+				const name = head?.textContent ?? "";
+				return element("button.small", { "aria-label": `Go to ${name}`, onclick: () => goTo(target) }, name);
+			}),
+		);
 	}
 
 	/** The fields with another value than the stored one. */
@@ -293,4 +316,13 @@ class ServerSettings {
 	#complain(text) {
 		this.#problem.textContent = shownLines(text, 2_000);
 	}
+}
+
+/** @param {HTMLElement} target A section, or `<details>`. */
+function goTo(target) {
+	if (target instanceof HTMLDetailsElement) target.open = true;
+	/** @type {HTMLElement | null} */
+	const head = target.querySelector("h3, summary");
+	head?.focus();
+	target.scrollIntoView();
 }

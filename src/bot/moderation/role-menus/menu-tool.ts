@@ -90,6 +90,7 @@ export function createMenuTool(reserved: ReservedRoles) {
 			style: v.optional(choice(["buttons", "select"], "Its form."), "buttons"),
 			labels: perRole(shortText(maxLabelLength.select, ""), 'One per role, "" for its name.'),
 			emojis: perRole(innerEmoji, 'One per role, "" for none.'),
+			descriptions: perRole(shortText(maxLabelLength.select, ""), 'One per role, "" for none. For select.'),
 			message_id: v.optional(snowflake("menu to replace")),
 		},
 		destructive({ message_id }, { roles }) {
@@ -185,12 +186,13 @@ interface Looks {
 	style: keyof typeof maxLabelLength;
 	labels?: readonly string[] | undefined;
 	emojis: readonly (Emoji | undefined)[];
+	descriptions?: readonly string[] | undefined;
 }
 
-function entriesFor(roles: readonly Role[], { style, labels = [], emojis }: Looks): MenuEntry[] {
+function entriesFor(roles: readonly Role[], { style, labels = [], emojis, descriptions = [] }: Looks): MenuEntry[] {
 	const max = maxLabelLength[style];
 	const issues = [
-		...[{ labels }, { emojis }].flatMap((given) =>
+		...[{ labels }, { emojis }, { descriptions }].flatMap((given) =>
 			Object.entries(given).flatMap(([name, { length }]) =>
 				length === 0 || length === roles.length
 					? []
@@ -203,6 +205,7 @@ function entriesFor(roles: readonly Role[], { style, labels = [], emojis }: Look
 				: [],
 		),
 	];
+	if (style === "buttons" && descriptions.some(Boolean)) issues.push("descriptions: only with style=select");
 	if (issues.length > 0) throw invalidParameters(issues);
 	return roles.map(({ id, name }, index) => {
 		const label = labels[index];
@@ -211,6 +214,7 @@ function entriesFor(roles: readonly Role[], { style, labels = [], emojis }: Look
 			roleId: id,
 			label: label || truncate(name, max),
 			isNamed: !label,
+			description: descriptions[index],
 			// Discord accepts an emoji's id without its name.
 			...(emoji && { emoji: emoji.id ? { id: emoji.id } : { name: emoji.name ?? "" } }),
 		};

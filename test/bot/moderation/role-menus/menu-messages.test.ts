@@ -48,6 +48,9 @@ menuTest("25 roles fit into a menu, with long, hostile and custom labels and emo
 	for (const style of ["buttons", "select"]) {
 		const menu = await world.menu({ role_ids, style, labels, emojis });
 		expect(JSON.stringify(menu.components)).toContain("🔥");
+		const descriptions = role_ids.map((_, at) => (at === 5 ? "Hot" : ""));
+		const described = await world.create({ role_ids, style, descriptions });
+		expect(described.text).toContain(style === "select" ? "25 roles" : "descriptions: only with style=select");
 		if (style === "select") continue;
 		const shown = world.labels(menu);
 		expect(shown[0]).toBe("@everyone");
