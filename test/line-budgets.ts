@@ -10,7 +10,7 @@ const budgets: Record<string, number> = {
 	"bot/approval": 2092,
 	"bot/commands": 2841,
 	"bot/config": 944,
-	"bot/features": 2938,
+	"bot/features": 2984,
 	"bot/game": 1777,
 	"bot/guild-documents": 5103,
 	"bot/messages": 2785,
@@ -36,7 +36,7 @@ const budgets: Record<string, number> = {
 	pages: 6149,
 	simulator: 16_400,
 	// Nearly all of it is the two language files.
-	texts: 3200,
+	texts: 3206,
 	up: 1862,
 };
 

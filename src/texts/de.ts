@@ -1528,6 +1528,10 @@ export const de = {
 		"Chat-Befehle und Knöpfe können die Rollen sofort benutzen. Slash-Befehle und Menüs verbirgt Discord weiter vor Mitgliedern ohne die Berechtigung: Öffne in den Servereinstellungen „Integrationen“ und diesen Bot, und füge beim Befehl die Rolle hinzu.",
 	"setting.everyone": "nicht für @everyone",
 	"setting.problem": "**{label}**: {message}",
+	"setting.lost.channel":
+		"Ein Kanal der Einstellung **{section}: {label}** wurde gelöscht. Mit `/settings` lässt sich ein anderer festlegen.",
+	"setting.lost.role":
+		"Eine Rolle der Einstellung **{section}: {label}** wurde gelöscht. Mit `/settings` lässt sich eine andere festlegen.",
 	"setting.powerless": "Das können nur Leute mit {permissions} ändern.",
 	"refusal.settings": "{problems}\nEs wurde nichts geändert.",
 	"setting.section.welcome.label": "Begrüßungen",

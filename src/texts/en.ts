@@ -1385,6 +1385,8 @@ export const en = {
 		"The roles can use chat commands and buttons at once. Discord still hides slash commands and menus from members without the permission: in Server Settings, open Integrations and this bot, and add the role to the command.",
 	"setting.everyone": "not for @everyone",
 	"setting.problem": "**{label}**: {message}",
+	"setting.lost.channel": "A channel of the setting **{section}: {label}** was deleted. `/settings` sets another one.",
+	"setting.lost.role": "A role of the setting **{section}: {label}** was deleted. `/settings` sets another one.",
 	"setting.powerless": "Only people with {permissions} can change this.",
 	"refusal.settings": "{problems}\nNothing was changed.",
 	"setting.section.welcome.label": "Greetings",

@@ -11,6 +11,7 @@ import { settingTools } from "../tools/settings.ts";
 import { createAutoRole } from "./auto-role.ts";
 import { createChat } from "./chat/chat.ts";
 import { createJoinRole } from "./join-role.ts";
+import { createLostSettings } from "./lost-settings.ts";
 import { createSettingsCommand } from "./settings-command.ts";
 import { createWelcome } from "./welcome.ts";
 
@@ -19,6 +20,7 @@ type CreateFeature = (options: FeatureOptions) => Feature | undefined;
 const all: readonly CreateFeature[] = [
 	() => ({ tools: settingTools }),
 	createSettingsCommand,
+	createLostSettings,
 	createGame,
 	createAutoRole,
 	createJoinRole,

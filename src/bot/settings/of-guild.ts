@@ -169,7 +169,7 @@ function findPermissions(guild: Guild | undefined, bits: bigint): Found {
 	return missing === 0n ? "the bot may do that" : { warning: `the bot lacks ${describeBits(missing)}` };
 }
 
-function referencesIn(stored: Stored): Reference[] {
+export function referencesIn(stored: Stored): Reference[] {
 	return Object.entries(stored).flatMap(([key, value]) => {
 		const { to, needs = [] } = isKey(key) ? keyOf(key) : {};
 		if (!to) return [];

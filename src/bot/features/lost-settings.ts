@@ -1,0 +1,44 @@
+// Tells a guild that a channel or role of one of its settings was deleted: as it happens, so once. What is deleted while the
+// bot is away is found by the checks.
+
+import { Colors, EmbedBuilder, Events, type Guild } from "discord.js";
+import { within } from "../../lib/wait.ts";
+import { said, sayIn, type TextKey } from "../../texts/texts.ts";
+import type { Feature, FeatureOptions } from "../commands/feature.ts";
+import { createEmbedQueue } from "../messages/embed-queue.ts";
+import { isKey, sectionOf } from "../settings/keys.ts";
+import { referencesIn } from "../settings/of-guild.ts";
+
+const shutdownGraceMs = 2_000;
+
+export function createLostSettings({ settings, connection, log }: FeatureOptions): Feature {
+	const queue = createEmbedQueue({ connection, log, setting: "moderation.log_channel" });
+
+	function tell(guild: Guild, kind: "channel" | "role", id: string): void {
+		const { stored, values } = settings.state(guild.id);
+		const keys = referencesIn(stored).flatMap((one) => (one.id === id && isKey(one.key) ? one.key : []));
+		const places = [values["moderation.log_channel"], values["audit.channel"]];
+		const place = places.find((one) => one !== undefined && one !== id && guild.channels.cache.has(one));
+		if (keys.length === 0 || place === undefined) return;
+		queue.push(place, () => {
+			const say = sayIn(guild.preferredLocale);
+			const lines = [...new Set(keys)].map((key) => {
+				const section = said(`setting.section.${sectionOf(key)}.label` as TextKey as "setting.section.spam.label");
+				return say(`setting.lost.${kind}`, { section, label: said(`setting.${key}.label`) });
+			});
+			return new EmbedBuilder().setColor(Colors.Orange).setDescription(lines.join("\n"));
+		});
+	}
+
+	return {
+		attach(client) {
+			client.on(Events.ChannelDelete, (channel) => {
+				if (!channel.isDMBased()) tell(channel.guild, "channel", channel.id);
+			});
+			client.on(Events.GuildRoleDelete, ({ guild, id }) => tell(guild, "role", id));
+		},
+		async close() {
+			await within(shutdownGraceMs, queue.settled());
+		},
+	};
+}
