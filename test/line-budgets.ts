@@ -10,7 +10,7 @@ const budgets: Record<string, number> = {
 	"bot/approval": 2092,
 	"bot/commands": 2841,
 	"bot/config": 944,
-	"bot/features": 2984,
+	"bot/features": 2993,
 	"bot/game": 1777,
 	"bot/guild-documents": 5103,
 	"bot/messages": 2785,
@@ -33,7 +33,7 @@ const budgets: Record<string, number> = {
 	install: 1095,
 	lib: 4105,
 	mcp: 2852,
-	pages: 6149,
+	pages: 6154,
 	simulator: 16_400,
 	// Nearly all of it is the two language files.
 	texts: 3206,

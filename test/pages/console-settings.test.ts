@@ -66,6 +66,7 @@ async function signIn(): Promise<void> {
 	await page.signIn(gatewayToken);
 	await page.section("Settings");
 	await page.sees("Greetings", "h3");
+	await page.misses("unsaved");
 }
 
 async function picture(name: string): Promise<void> {

@@ -11,7 +11,7 @@ import { methodNotFound, type OtherMethod, type Selection } from "../../mcp/serv
 import { invalidParameters } from "../../mcp/tool.ts";
 import { sayIn, type TextKey } from "../../texts/texts.ts";
 import { type GuildSettings, InvalidSettings, read, type Stored } from "../settings/guild-settings.ts";
-import { allKeys, choicesOf, kindOf, type SettingKey, sectionOf, sections } from "../settings/keys.ts";
+import { allKeys, choicesOf, isKey, kindOf, type SettingKey, sectionOf, sections } from "../settings/keys.ts";
 import { defaultOf, problemsOf, requireUsable, typedLines, withIds } from "../settings/of-guild.ts";
 import { guild_id } from "../tool/arguments/arguments.ts";
 import type { BotContext } from "../tool/context.ts";
@@ -107,9 +107,14 @@ function fieldOf(guild: Guild, key: SettingKey, value: unknown): SettingField {
 		label: say(`setting.${key}.label`),
 		help: say(`setting.${key}`),
 		...inputOf(key),
-		value: kindOf(key) === "named roles" ? typedLines(guild, value) : (value ?? null),
-		default: defaultOf(key) ?? null,
+		value: shownValue(guild, key, value) ?? null,
+		default: shownValue(guild, key, defaultOf(key)) ?? null,
 	};
+}
+
+/** As the form takes it. */
+function shownValue(guild: Guild, key: string, value: unknown): unknown {
+	return isKey(key) && kindOf(key) === "named roles" && value !== undefined ? typedLines(guild, value) : value;
 }
 
 function inputOf(key: SettingKey): Pick<SettingField, "kind" | "list"> {
@@ -156,6 +161,10 @@ async function revisionsOf(guild: Guild, settings: GuildSettings): Promise<Setti
 		at: Number(changed_at),
 		by: changed_by === null ? null : (guild.members.cache.get(changed_by)?.displayName ?? `user ${changed_by}`),
 		door,
-		changes,
+		changes: changes.map(({ key, before, after }) => ({
+			key,
+			before: shownValue(guild, key, before),
+			after: shownValue(guild, key, after),
+		})),
 	}));
 }

@@ -105,7 +105,7 @@ function whyPowerless(guild: Guild, key: string): readonly Problem[] {
 	const person = actingPerson(guild);
 	if (!power || (person ? person.permissions.has(power) : lets !== undefined)) return [];
 	const permissions = describeBits(bitsIn(undefined, power));
-	const message = `only a person with ${permissions} can change it: with /settings on Discord, or through an assistant that acts in their name`;
+	const message = `only a person with ${permissions} can change it: with /settings on Discord, in the console, or through an assistant that acts in their name`;
 	return [{ key, message, said: withTitles(said("setting.powerless", { permissions })) }];
 }
 

@@ -59,7 +59,12 @@ export function valueText(description, value, lists) {
 	if (now === null) return "not set";
 	if (typeof now === "boolean") return now ? "on" : "off";
 	const items = lists[description?.list ?? ""] ?? [];
-	const names = [now].flat().map((one) => items.find(({ id }) => id === one)?.name ?? String(one));
+	const names = [now]
+		.flat()
+		.map(
+			(one) =>
+				items.find(({ id }) => id === one)?.name ?? (typeof one === "object" ? JSON.stringify(one) : String(one)),
+		);
 	return names.length === 0 ? "none" : shown(names.join(", ").replaceAll("\n", " ↵ "), 300);
 }
 

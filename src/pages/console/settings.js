@@ -75,7 +75,7 @@ class ServerSettings {
 	/** @type {ReturnType<typeof setTimeout> | undefined} */
 	#timer;
 	#failure = element("p.problem", { role: "alert" });
-	#contents = element("div.buttons", { role: "navigation", "aria-label": "Settings" });
+	#contents = element("div.buttons.contents", { role: "navigation", "aria-label": "Settings" });
 	#sections = element("div.list");
 	#count = element("strong", { role: "status" });
 	#list = element("ul.changes");
@@ -269,7 +269,7 @@ class ServerSettings {
 			all.flatMap(({ key, message }) => (key === name ? message : []));
 		for (const [key, field] of this.#fields) {
 			field.complain(of(problems, key), of(warnings, key));
-			if (previews[key] !== undefined) field.preview(previews[key]);
+			if (previews[key] !== undefined && of(problems, key).length === 0) field.preview(previews[key]);
 		}
 	}
 

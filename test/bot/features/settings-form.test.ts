@@ -55,6 +55,8 @@ sceneTest("the form has a field for each key, with lists to choose from", async 
 	expect(lists.channel).toContainEqual({ id: channelNamed(world, "general").id, name: "#general" });
 	expect(lists.role).toContainEqual({ id: roleNamed(world, "Newcomer").id, name: "@Newcomer" });
 	for (const { kind, list } of shown) expect([kind, list !== undefined]).toEqual([kind, /one|many/.test(kind)]);
+	for (const { kind, default: standard } of shown)
+		if (kind === "lines") expect([kind, standard]).toEqual([kind, expect.any(Array)]);
 	for (const { list } of shown) if (list) expect(lists[list]?.length).toBeGreaterThan(0);
 	expect(previews["welcome.message"]).toContain("@");
 });
@@ -108,6 +110,14 @@ sceneTest("a change has the console as its door, and is refused after another on
 		[1, "Chef José", "console"],
 	]);
 	expect(revisions[1]?.changes).toEqual([{ key: "welcome.message", after: "Hello" }]);
+});
+
+sceneTest("what is an object in the store is lines in the form", async ({ ask, fields, set }) => {
+	const root = { ...rootPrincipal, client: consoleClient };
+	expect((await set(root, { settings: { "game.tiers": ["gold: @Newcomer"] } })).isError).toBe(false);
+	expect((await fields()).find(({ key }) => key === "game.tiers")?.value).toEqual(["gold: @Newcomer"]);
+	const { revisions } = await ask<{ revisions: SettingRevision[] }>({ history: true });
+	expect(revisions[0]?.changes).toEqual([{ key: "game.tiers", after: ["gold: @Newcomer"] }]);
 });
 
 test("tools that the operator does not allow are not offered", async () => {
