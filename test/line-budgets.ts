@@ -33,7 +33,7 @@ const budgets: Record<string, number> = {
 	install: 1095,
 	lib: 4105,
 	mcp: 2852,
-	pages: 6154,
+	pages: 6157,
 	simulator: 16_400,
 	// Nearly all of it is the two language files.
 	texts: 3206,

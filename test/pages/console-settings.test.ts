@@ -282,6 +282,9 @@ inChromium("what a bot refuses to store is said, and nothing typed is lost", asy
 	await page.click("button", "Save");
 	await page.sees("The bot cannot reach its database.", ".save-bar .problem");
 	await page.sees("not set → green", ".changes");
+	const checks = world.gamma.received("guildhall/settings").length;
+	await until("it is checked again", () => world.gamma.received("guildhall/settings").length > checks);
+	await page.sees("The bot cannot reach its database.", ".save-bar .problem");
 	// A long list is a menu, and what was chosen of it.
 	await page.choose("select[aria-label='Add to Friends']", "f3");
 	await page.sees("Things · Friends: Friend 2 → Friend 2, <img src=x", ".changes");

@@ -163,18 +163,14 @@ class ServerSettings {
 			field.description.value = value;
 			field.set(typed.has(key) ? typed.get(key) : value, lists);
 		}
-		if (before.size > 0 && version !== this.#version && typed.size > 0)
+		const theirs = descriptions.filter(({ key, value }) => !isSame(before.get(key), value));
+		if (before.size > 0 && theirs.length > 0 && typed.size > 0)
 			this.#conflict.replaceChildren(
 				element(
 					"p",
 					"Somebody else has changed settings meanwhile. What you entered is kept: check it, then save again.",
 				),
-				element(
-					"ul.changes",
-					...descriptions
-						.filter(({ key, value }) => !isSame(before.get(key), value))
-						.map(({ key, value }) => this.#change(key, before.get(key), value)),
-				),
+				element("ul.changes", ...theirs.map(({ key, value }) => this.#change(key, before.get(key), value))),
 			);
 		this.#version = version;
 		this.#mark(rest);
@@ -186,7 +182,7 @@ class ServerSettings {
 		const all = sections.flatMap(({ title, fields }) =>
 			fields.map((one) => ({ ...one, name: `${title} · ${one.label}` })),
 		);
-		this.#fields = new Map(all.map((one) => [one.key, createSettingField(one, () => this.#onInput())]));
+		this.#fields = new Map(all.map((one) => [one.key, createSettingField(one, () => this.#onTyped())]));
 		const panels = sections.map(({ title, fields }) =>
 			element(
 				"section.panel",
@@ -215,6 +211,11 @@ class ServerSettings {
 
 	#entered() {
 		return Object.fromEntries(this.#changed().map(({ description, read }) => [description.key, read()]));
+	}
+
+	#onTyped() {
+		this.#complain("");
+		this.#onInput();
 	}
 
 	#onInput(checks = true) {
@@ -256,7 +257,6 @@ class ServerSettings {
 		/** @type {Form} */
 		const form = await post("/settings", { ...this.#place, values: this.#entered() });
 		if (check !== this.#checks) return false;
-		this.#problem.textContent = "";
 		const isCurrent = form.version === this.#version;
 		if (isCurrent) this.#mark(form);
 		else await this.load();
@@ -274,25 +274,29 @@ class ServerSettings {
 	}
 
 	async #submit() {
+		this.#complain("");
 		clearTimeout(this.#timer);
 		if (!(await this.#check())) {
 			const wrong = [...this.#fields.values()].find(({ content }) => content.querySelector("[aria-invalid]"));
 			wrong?.focus();
-			return this.#complain(wrong ? "Correct what is marked first." : "");
+			const why = wrong ? "Correct what is marked first." : "The settings have changed meanwhile: save again.";
+			return this.#complain(this.#conflict.hasChildNodes() && !wrong ? "" : why);
 		}
 		const changed = this.#changed();
 		const given = { settings: this.#entered(), if_version: this.#version };
+		this.#count.textContent = "Saving…";
 		const { isError, isWaiting, text } = await post("/settings/submit", {
 			...this.#place,
 			call: "change",
 			arguments: given,
-		});
+		}).finally(() => this.#onInput());
 		if (isError) {
 			await this.load();
 			return this.#complain(text);
 		}
 		if (isWaiting) this.#discard();
-		else for (const field of changed) field.description.value = field.read();
+		// What was typed meanwhile stays.
+		else for (const { description } of changed) description.value = given.settings[description.key];
 		await this.load();
 		say(isWaiting ? "Sent. It takes effect once somebody has approved it." : "Saved.");
 		byId("title").focus();
@@ -308,8 +312,7 @@ class ServerSettings {
 
 	#discard() {
 		for (const field of this.#changed()) field.set(field.description.value, this.#lists);
-		this.#complain("");
-		this.#onInput();
+		this.#onTyped();
 	}
 
 	/** @param {string} text */

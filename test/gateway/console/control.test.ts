@@ -65,7 +65,8 @@ async function startWorld({ hasStore = true } = {}) {
 	const now = () => clock.now;
 	const database = join(directory, "gateway.sqlite");
 	const store = hasStore ? openStore({ database, schema: "" }, recordLog().log) : undefined;
-	const settings = { options: { store, signIn: { clocks: { now, monotonicNow: now } } } };
+	const approvals = { waitMs: 1, pollMs: 1 };
+	const settings = { options: { store, approvals, signIn: { clocks: { now, monotonicNow: now } } } };
 	const gateway = await startTestGateway({ alpha: bot }, settings);
 	return {
 		...gateway,
@@ -356,6 +357,15 @@ worldTest("a form is submitted by the tool that the bot names, in the person's n
 	expect((await client.post("settings/submit", { ...place, call: "change", arguments: {} }, forged)).status).toBe(403);
 	expect((await (await world.person(ada)).post("settings", place)).status).toBe(404);
 	expect(world.bot.received("act")).toHaveLength(1);
+});
+
+worldTest("a form that waits for an approval says so", async (world) => {
+	const client = await world.root();
+	world.bot.on.act = ({ id }) =>
+		result(id, '{"_meta":{"guildhall/pending":"r1"},"content":[{"type":"text","text":"It waits."}]}');
+	const place = { instance: "alpha", guild_id: guild };
+	const { body } = await client.post("settings/submit", { ...place, call: "change", arguments: {} });
+	expect(body).toMatchObject({ isError: false, isWaiting: true, text: "It waits." });
 });
 
 worldTest("a bot that offers no settings, or refuses to show them, says why", async (world) => {
