@@ -69,7 +69,7 @@ export function createChargebacks(options: ChargebacksOptions) {
 		secret,
 		async accept(event) {
 			await settings.ready();
-			const all = guilds.all();
+			const all = guilds.all().filter(({ isGone }) => !isGone);
 			for (const one of all) await one.accept(event);
 			return all.length > 0;
 		},
@@ -136,6 +136,12 @@ export class GuildChargebacks {
 			name: "chargebacks",
 			scan: (running) => this.#scan(running),
 		});
+	}
+
+	/** The bot has left the guild. */
+	get isGone(): boolean {
+		const { connection, guildId } = this.options;
+		return connection.state.connected && !connection.guild(guildId);
 	}
 
 	get staffRoles(): readonly string[] {

@@ -229,6 +229,7 @@ export class DonatorSync {
 	async #run(): Promise<void> {
 		this.#connectedSince = undefined;
 		const startedAt = performance.now();
+		if (!this.#connection.guild(this.options.guildId)) throw new NotNow("the bot has left the guild");
 		try {
 			const syncPlan = await this.plan();
 			const result = await this.apply(syncPlan);

@@ -39,7 +39,11 @@ export function createAuditChannel({ settings, connection, log }: AuditChannelOp
 		announce(call: AuditedCall, id: string | undefined) {
 			const { guildId = "", principal } = call;
 			const { "audit.channel": channelId } = settings.of(guildId);
-			if (isOnDiscord(principal) || channelId === undefined) return;
+			// A call that names a guild beyond its caller is no concern of that guild.
+			const isBeyond =
+				principal?.guilds?.includes(guildId) === false ||
+				(principal?.person && !connection.guild(guildId)?.members.cache.has(principal.person.id));
+			if (isOnDiscord(principal) || channelId === undefined || isBeyond) return;
 			const line = () => lineFor(call, locale(guildId));
 			queue.push(channelId, line, id === undefined ? undefined : `${prefix}:${id}`);
 		},

@@ -111,6 +111,9 @@ function checksOf(
 			: [{ title: "CLIENT_ID", needs: [login], run: () => checkClientId(clientId, connection.discord) }]),
 		guild,
 		{ title: "permissions", needs: [guild], run: () => checkPermissions(guilds, toml) },
+		...(toml.features.game && !toml.game.guilds
+			? [{ title: "game.guilds", needs: [guild], run: () => checkGameGuilds(connection.discord) }]
+			: []),
 		...approvalChecks(toml, valuesIn(stored), () => guilds).map((check) => ({ ...check, needs: [guild] })),
 		...checksOfSettings(stored, () => guilds).map((check) => ({ ...check, needs: [guild] })),
 	];
@@ -247,6 +250,13 @@ function checkClientId(clientId: string, { application }: Client<true>): Found {
 		`DISCORD_TOKEN belongs to the application ${application.id}, but CLIENT_ID is ${clientId}`,
 		"Put the id and the token of the same application into .env.",
 	);
+}
+
+function checkGameGuilds({ guilds }: Client<true>): Found {
+	if (guilds.cache.size < 2) return "not needed: the bot is in one guild";
+	return {
+		warning: `not set: in each of the bot's ${guilds.cache.size} guilds, people can set up chargebacks and then ban in the game`,
+	};
 }
 
 function guildsOf({ guildId, toml }: BotConfig, discord: Client<true>): readonly Guild[] {

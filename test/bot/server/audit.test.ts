@@ -727,6 +727,24 @@ describe("the details of a call in the audit channel", () => {
 		);
 	});
 
+	test("of a guild beyond the key or the person of a call are not posted there", async () => {
+		const mcpToken = "a-token-of-enough-length";
+		await using audited = await startAudited(undefined, inStaff, { mcpToken });
+		const { simulator, guild } = audited;
+		const send = (more: object) => {
+			const principal = encodePrincipal({ id: "key:k", name: "k", access: "all", ...more });
+			const headers = { Authorization: `Bearer ${mcpToken}`, [principalHeader]: principal };
+			return audited.call("ban", { guild_id: guild.id, user_ids: [simulator.user("zoe").id] }, headers);
+		};
+		const person = (name: string) => ({ id: simulator.user(name).id, name, signedIn: false });
+		const beyond = [{ guilds: ["123456789012345678"] }, { person: person("bob_the_baker") }];
+		for (const one of beyond) expect((await send(one)).isError).toBe(true);
+		await send({ guilds: [guild.id], person: person("liwei") });
+		await postedLines(audited, 1);
+		await audited.bot.close();
+		expect(linesIn(simulator).map(({ text }) => text)).toEqual([expect.stringContaining(`<@${person("liwei").id}>`)]);
+	});
+
 	test("name the key of a call without its hash, as the line does", async () => {
 		const mcpToken = "a-token-of-enough-length";
 		await using audited = await startAudited(undefined, inStaff, { mcpToken });
