@@ -65,55 +65,17 @@ export type AuditedCallDetails = v.InferOutput<typeof auditedCall>;
 
 const found = v.object({ call: v.nullable(auditedCall) });
 
-/** "one" and "many": of a list. "lines": a list of texts. */
-export type FieldKind = "one" | "many" | "flag" | "number" | "lines" | "text";
-
-/** Of a setting. Values are JSON; null: not set. */
-export interface SettingField {
-	key: string;
-	label: string;
-	help: string;
-	kind: FieldKind;
-	/** In `lists`. */
-	list?: string | undefined;
-	value: unknown;
-	default: unknown;
-}
-
-export interface SettingRevision {
-	version: number;
-	at: number;
-	/** The person's name; null: no person. */
-	by: string | null;
-	door: string;
-	changes: readonly { key: string; before?: unknown; after?: unknown }[];
-}
-
-export interface SettingMessage {
-	key: string;
-	message: string;
-}
-
 /**
- * Response to `settings` with the params `guild_id`; with `values` by key, of settings that were changed to these, without
- * `sections` and `lists`; with `history: true`, with `revisions` instead, newest first.
+ * The response to `settings` with the params `guild_id`. `version`; `sections` of fields with `key`, `label`, `help`, `kind` (flag,
+ * number, text, lines; one and many of the `list`), `value` and `default`; `lists` by name, of ids and names; `problems`, for which
+ * the values would be refused, and `warnings`, by key; `previews`: what people will read.
+ *
+ * With `values` by key, what would be if these settings were changed, without `sections` and `lists`. With `history: true`, only
+ * `revisions`, newest first.
+ *
+ * `calls` are tools. "change" takes `guild_id`, `settings` by key and `if_version`; "menu" takes `guild_id`, `channel_id`,
+ * `role_ids`, `title`, `content`, `labels`, `emojis`, `descriptions`, `style` and `max`.
  */
-export interface SettingsForm {
-	version: number;
-	/**
-	 * Tools. "change" takes `guild_id`, `settings` by key and `if_version`; "menu" takes `guild_id`, `channel_id`, `role_ids`,
-	 * `title`, `content`, `labels`, `emojis`, `descriptions`, `style` and `max`.
-	 */
-	calls: Readonly<Record<string, string>>;
-	/** Why the values would be refused, and what would have no effect. */
-	problems: readonly SettingMessage[];
-	warnings: readonly SettingMessage[];
-	/** By key: what people will read. */
-	previews: Readonly<Record<string, string>>;
-	sections?: readonly { title: string; fields: readonly SettingField[] }[];
-	lists?: Readonly<Record<string, readonly { id: string; name: string }[]>>;
-}
-
 const settings = v.looseObject({ calls: v.optional(v.record(v.string(), v.string()), {}) });
 
 export const readConsoleResult = {

@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { channelLabel, roleLabel } from "../../discord/describe.ts";
 import { visibleChannels } from "../../discord/visible-channels.ts";
 import type { Principal } from "../../lib/principal.ts";
-import { consoleMethods, type SettingField, type SettingRevision, type SettingsForm } from "../../mcp/console.ts";
+import { consoleMethods } from "../../mcp/console.ts";
 import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
 import { methodNotFound, type OtherMethod, type Selection } from "../../mcp/server.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
@@ -52,23 +52,13 @@ export function createSettingsForm(select: (principal: Principal | undefined) =>
 		const { content, isError } = JSON.parse(await form.call(params, context, { signal, reportProgress() {} }));
 		const { text } = content[0];
 		if (isError) throw new RpcError(errorCode.internal, text);
-		const allowed = Object.entries(calls).filter(([, name]) => isAllowed(set, name));
+		const allowed = Object.entries(calls).filter(([, name]) => context.self.tools.some((tool) => tool.name === name));
 		return JSON.stringify({ ...JSON.parse(text), calls: Object.fromEntries(allowed) });
 	};
 }
 
-function isAllowed(set: Selection<BotContext>["set"], name: string): boolean {
-	try {
-		return set.resolve(name, {}).refusal === undefined;
-	} catch (error) {
-		// The feature is off.
-		if (error instanceof RpcError) return false;
-		throw error;
-	}
-}
-
 /** What the settings would be with `wanted`. */
-function checked(guild: Guild, settings: GuildSettings, entered: Stored): Omit<SettingsForm, "calls"> {
+function checked(guild: Guild, settings: GuildSettings, entered: Stored) {
 	const { version, stored } = settings.state(guild.id);
 	let wanted = entered;
 	const given = () => Object.entries(wanted).map(([key, after]) => ({ key, before: stored[key], after }));
@@ -97,19 +87,17 @@ function checked(guild: Guild, settings: GuildSettings, entered: Stored): Omit<S
 function sectionsOf(guild: Guild, stored: Stored) {
 	return sections.map((name) => ({
 		title: say(`setting.section.${name}.label` as TextKey as "settings.title"),
-		fields: allKeys.filter((key) => sectionOf(key) === name).map((key) => fieldOf(guild, key, stored[key])),
+		fields: allKeys
+			.filter((key) => sectionOf(key) === name)
+			.map((key) => ({
+				key,
+				label: say(`setting.${key}.label`),
+				help: say(`setting.${key}`),
+				...inputOf(key),
+				value: shownValue(guild, key, stored[key]) ?? null,
+				default: shownValue(guild, key, defaultOf(key)) ?? null,
+			})),
 	}));
-}
-
-function fieldOf(guild: Guild, key: SettingKey, value: unknown): SettingField {
-	return {
-		key,
-		label: say(`setting.${key}.label`),
-		help: say(`setting.${key}`),
-		...inputOf(key),
-		value: shownValue(guild, key, value) ?? null,
-		default: shownValue(guild, key, defaultOf(key)) ?? null,
-	};
 }
 
 /** As the form takes it. */
@@ -117,44 +105,29 @@ function shownValue(guild: Guild, key: string, value: unknown): unknown {
 	return isKey(key) && kindOf(key) === "named roles" && value !== undefined ? typedLines(guild, value) : value;
 }
 
-function inputOf(key: SettingKey): Pick<SettingField, "kind" | "list"> {
+function inputOf(key: SettingKey): { kind: string; list?: string } {
 	const kind = kindOf(key);
-	switch (kind) {
-		case "choices":
-			return { kind: "many", list: key };
-		case "channel":
-		case "role":
-			return { kind: "one", list: kind };
-		case "channels":
-		case "roles":
-			return { kind: "many", list: kind.slice(0, -1) };
-		case "named roles":
-			return { kind: "lines" };
-		default:
-			return { kind };
-	}
+	if (kind === "choices") return { kind: "many", list: key };
+	if (kind === "named roles") return { kind: "lines" };
+	const [, list, isMany] = /^(channel|role)(s?)$/.exec(kind) ?? [];
+	return list ? { kind: isMany ? "many" : "one", list } : { kind };
 }
 
-function listsOf(guild: Guild): SettingsForm["lists"] {
+function listsOf(guild: Guild) {
 	const { GuildText, GuildAnnouncement } = ChannelType;
-	const channels = [...visibleChannels(guild).values()].filter(
-		({ type }) => type === GuildText || type === GuildAnnouncement,
-	);
+	const channels = visibleChannels(guild).filter(({ type }) => type === GuildText || type === GuildAnnouncement);
 	const roles = [...guild.roles.cache.values()].filter(({ id }) => id !== guild.id);
+	const choices = allKeys.filter((key) => kindOf(key) === "choices");
 	return {
 		channel: channels
 			.map((channel) => ({ id: channel.id, name: channelLabel(channel) }))
 			.sort((a, b) => a.name.localeCompare(b.name)),
 		role: roles.sort((a, b) => b.comparePositionTo(a)).map((role) => ({ id: role.id, name: roleLabel(role) })),
-		...Object.fromEntries(
-			allKeys
-				.filter((key) => kindOf(key) === "choices")
-				.map((key) => [key, choicesOf(key).map((name) => ({ id: name, name }))]),
-		),
+		...Object.fromEntries(choices.map((key) => [key, choicesOf(key).map((name) => ({ id: name, name }))])),
 	};
 }
 
-async function revisionsOf(guild: Guild, settings: GuildSettings): Promise<SettingRevision[]> {
+async function revisionsOf(guild: Guild, settings: GuildSettings) {
 	const all = await settings.history(guild.id);
 	return all.map(({ version, changed_at, changed_by, door, changes }) => ({
 		version,

@@ -102,13 +102,7 @@ export function createBotRoutes(options: BotRoutesOptions) {
 		const instance = backend.name;
 		try {
 			const { approvals } = await ask(backend, "approvals", {}, viewer.person, listTimeoutMs);
-			const shown = approvals.map(({ why, mayDeny, ...rest }) => ({
-				instance,
-				...rest,
-				mayDeny,
-				mayApprove: why === null,
-				why,
-			}));
+			const shown = approvals.map((one) => ({ instance, ...one, mayApprove: one.why === null }));
 			return { shown, unavailable: [] };
 		} catch (error) {
 			if (!(error instanceof NoAnswer)) throw error;

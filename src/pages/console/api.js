@@ -98,10 +98,7 @@ async function request(path, init) {
 /** @param {string} path */
 export const get = (path) => request(path);
 
-/**
- * @param {string} path
- * @param {object} [body]
- */
+/** @param {string} path @param {object} [body] */
 export const post = (path, body = {}) =>
 	request(path, {
 		method: "POST",
@@ -189,10 +186,7 @@ export function followEvents(listeners, backOff) {
 		if (stopped || source || document.hidden) return;
 		const events = new EventSource(`${base}/events`);
 		source = events;
-		/**
-		 * @param {string} type
-		 * @param {(data: any) => void} listener
-		 */
+		/** @param {string} type @param {(data: any) => void} listener */
 		const on = (type, listener) => events.addEventListener(type, (event) => listener(JSON.parse(event.data)));
 		on("hello", () => {
 			backOff.reset();

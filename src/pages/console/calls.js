@@ -201,10 +201,7 @@ function createCallRows(call, guilds) {
 	return [first, second];
 }
 
-/**
- * @param {Call} call
- * @param {ReadonlyMap<string, string>} guildNames
- */
+/** @param {Call} call @param {ReadonlyMap<string, string>} guildNames */
 async function describeCall(call, guildNames) {
 	/** @type {{ details: any, reason: null | string }} */
 	let found;

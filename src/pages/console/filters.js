@@ -99,16 +99,10 @@ export function createFilters(onChange) {
 	};
 }
 
-/**
- * @param {{ select: HTMLSelectElement }} filter
- * @param {unknown} value
- */
+/** @param {{ select: HTMLSelectElement }} filter @param {unknown} value */
 const isOr = ({ select }, value) => select.value === "" || select.value === value;
 
-/**
- * @param {string} name
- * @param {() => void} onChange
- */
+/** @param {string} name @param {() => void} onChange */
 function createFilter(name, onChange) {
 	const select = element("select", { onchange: onChange }, element("option", { value: "" }, "all"));
 	let before = "";

@@ -17,10 +17,7 @@ import { named, shown } from "./parts.js";
  * @property {(text: string) => void} complain Shows what is wrong with it; "" for nothing.
  */
 
-/**
- * @param {Schema} schema
- * @param {{ suggestions?: Suggestions, entered?: Map<string, string> }} [options]
- */
+/** @param {Schema} schema @param {{ suggestions?: Suggestions, entered?: Map<string, string> }} [options] */
 export function createFields(schema, { suggestions, entered } = {}) {
 	const required = new Set(Array.isArray(schema.required) ? schema.required : []);
 	const entries = Object.entries(schema.properties ?? {});
@@ -64,10 +61,7 @@ export function readFields(fields) {
 	return first ? undefined : values;
 }
 
-/**
- * @param {unknown} value
- * @returns {value is Schema}
- */
+/** @param {unknown} value @returns {value is Schema} */
 const isSchema = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
@@ -198,10 +192,7 @@ function rangeOf({ minimum, maximum }) {
 	return maximum === undefined ? "" : `At most ${maximum}.`;
 }
 
-/**
- * @param {string} text
- * @param {Schema} schema
- */
+/** @param {string} text @param {Schema} schema */
 function parseNumber(text, { type, minimum = -Infinity, maximum = Infinity }) {
 	const value = Number(text.trim());
 	if (!Number.isFinite(value)) throw new Error("This is not a number.");
@@ -211,10 +202,7 @@ function parseNumber(text, { type, minimum = -Infinity, maximum = Infinity }) {
 	return value;
 }
 
-/**
- * @param {string} text
- * @param {Schema} items
- */
+/** @param {string} text @param {Schema} items */
 function parseLines(text, items) {
 	const lines = text
 		.split("\n")
@@ -227,10 +215,7 @@ function parseLines(text, items) {
 	});
 }
 
-/**
- * @param {string} text
- * @param {unknown} type
- */
+/** @param {string} text @param {unknown} type */
 function parseJson(text, type) {
 	/** @type {unknown} */
 	let value;

@@ -3,46 +3,39 @@
 import { element } from "../dom.js";
 import { post } from "./api.js";
 import { busy, named, say, shownLines } from "./parts.js";
-
-/** @typedef {import("./setting-fields.js").Item} Item */
+import { fillSelect } from "./setting-fields.js";
 
 const maxRoles = 25;
 
-/**
- * @param {{ instance: string, guild_id: string }} place
- * @param {() => import("./setting-fields.js").Lists} lists
- */
+/** @param {{ instance: string, guild_id: string }} place @param {() => import("./setting-fields.js").Lists} lists */
 export function createRoleMenu(place, lists) {
 	/** @type {ReturnType<typeof createRow>[]} */
 	let rows = [];
 	const channel = element("select", { required: true });
 	const title = element("input", { maxlength: 256 });
 	const text = element("textarea", { rows: 2, maxlength: 2000 });
-	const limit = element("select", option("", "Any number"), option("1", "One"));
-	const style = element("select", option("select", "Select menu"), option("buttons", "Buttons"));
+	const max = element("select", element("option", { value: "" }, "Any number"), element("option", { value: 1 }, "One"));
+	const style = element(
+		"select",
+		element("option", { value: "select" }, "Select menu"),
+		element("option", { value: "buttons" }, "Buttons"),
+	);
 	const list = element("div.list");
 	const preview = element("div.preview", { role: "group", "aria-label": "Preview of the menu" });
 	const problem = element("p.problem", { role: "alert" });
-	const add = element("button", { onclick: () => addRow().focus() }, "Add a role");
+	const add = element("button", { onclick: () => addRow().role.focus() }, "Add a role");
 	const send = element("button.main", "Post the menu");
+	const fields = { Channel: channel, Title: title, Text: text, "Members choose": max, "Shown as": style };
 	const form = element(
 		"form.list",
 		{
 			oninput: draw,
-			onchange: draw,
 			onsubmit(/** @type {Event} */ event) {
 				event.preventDefault();
 				void busy(send, submit, complain);
 			},
 		},
-		element(
-			"div.fields",
-			labelled("Channel", channel),
-			labelled("Title", title),
-			labelled("Text", text),
-			labelled("Members choose", limit),
-			labelled("Shown as", style),
-		),
+		element("div.fields", ...labelled(fields)),
 		list,
 		element("p.buttons", add),
 		preview,
@@ -51,7 +44,6 @@ export function createRoleMenu(place, lists) {
 	);
 	const content = element(
 		"details.panel",
-		{ ontoggle: fill },
 		element("summary", element("strong", "Role menu")),
 		element("p.quiet", "Posts a message with which members give themselves roles."),
 		form,
@@ -59,10 +51,9 @@ export function createRoleMenu(place, lists) {
 
 	/** Fills in the lists, with what was chosen. */
 	function fill() {
-		fillList(channel, lists().channel);
+		refill(channel, lists().channel);
+		for (const { role } of rows) refill(role, lists().role);
 		if (rows.length === 0) addRow();
-		for (const one of rows) fillList(one.role, lists().role);
-		draw();
 	}
 
 	function addRow() {
@@ -72,29 +63,26 @@ export function createRoleMenu(place, lists) {
 			add.focus();
 			draw();
 		});
-		fillList(made.role, lists().role);
+		refill(made.role, lists().role);
 		rows.push(made);
 		list.append(made.content);
 		draw();
-		return made.role;
+		return made;
 	}
 
 	function draw() {
 		const isSelect = style.value === "select";
 		add.disabled = rows.length >= maxRoles;
-		for (const [index, row] of rows.entries()) row.update(index + 1, isSelect, rows.length > 1);
-		const heading = title.value.trim() && element("strong", title.value.trim());
+		for (const [index, row] of rows.entries()) row.update(index + 1, isSelect);
 		const items = rows.map(({ role, label, emoji, description }) => {
-			const name = role.selectedOptions[0]?.text.replace(/^@/, "") ?? "";
-			const shown = [emoji.value.trim(), label.value.trim() || (role.value ? name : "…")].filter(Boolean).join(" ");
-			return element(
-				"span.chip",
-				named(shown, 100),
-				isSelect && description.value.trim() && element("span.quiet", named(description.value.trim(), 100)),
-			);
+			const name = role.value ? role.selectedOptions[0]?.text.replace(/^@/, "") : "…";
+			const shown = element("span.chip", named(`${emoji.value} ${label.value.trim() || name}`.trim(), 100));
+			if (isSelect && description.value) shown.append(element("span.quiet", named(description.value, 100)));
+			return shown;
 		});
 		preview.replaceChildren(
-			...[heading, text.value.trim() && element("span", text.value.trim())].filter((one) => one instanceof Node),
+			element("strong", title.value),
+			element("p", text.value),
 			element(isSelect ? "div.list" : "div.chips", ...items),
 		);
 	}
@@ -115,14 +103,14 @@ export function createRoleMenu(place, lists) {
 			emojis: of("emoji"),
 			style: style.value,
 			...(style.value === "select" && { descriptions: of("description") }),
-			...(title.value.trim() && { title: title.value.trim() }),
-			...(text.value.trim() && { content: text.value.trim() }),
-			...(limit.value && { max: Number(limit.value) }),
+			title: title.value.trim() || null,
+			content: text.value.trim() || null,
+			max: Number(max.value) || null,
 		};
 		const answer = await post("/settings/submit", { ...place, call: "menu", arguments: given });
 		if (answer.isError) return complain(answer.text);
 		form.reset();
-		for (const { content: row } of rows) row.remove();
+		for (const row of rows) row.content.remove();
 		rows = [];
 		fill();
 		say(answer.isWaiting ? "Sent. It is posted once somebody has approved it." : "Posted.");
@@ -139,59 +127,30 @@ function createRow(onRemove) {
 	const description = element("input", { maxlength: 100 });
 	const legend = element("legend");
 	const remove = element("button.small", { onclick: onRemove }, "Remove");
-	const described = labelled("Description", description);
-	const content = element(
-		"fieldset.menu-row",
-		legend,
-		labelled("Role", role),
-		labelled("Label", label),
-		labelled("Emoji", emoji),
-		described,
-		remove,
-	);
+	const all = labelled({ Role: role, Label: label, Emoji: emoji, Description: description });
 	return {
-		content,
+		content: element("fieldset.menu-row", legend, ...all, remove),
 		role,
 		label,
 		emoji,
 		description,
-		/**
-		 * @param {number} number
-		 * @param {boolean} isDescribed
-		 * @param {boolean} isRemovable
-		 */
-		update(number, isDescribed, isRemovable) {
+		/** @param {number} number @param {boolean} isDescribed */
+		update(number, isDescribed) {
 			legend.textContent = `Role ${number}`;
 			remove.setAttribute("aria-label", `Remove role ${number}`);
-			remove.hidden = !isRemovable;
-			described.hidden = !isDescribed;
+			if (all[3]) all[3].hidden = !isDescribed;
 		},
 	};
 }
 
-/**
- * @param {string} name
- * @param {HTMLElement} control
- */
-function labelled(name, control) {
-	return element("label.field", element("span", name), control);
+/** @param {Record<string, HTMLElement>} controls By label. */
+function labelled(controls) {
+	return Object.entries(controls).map(([name, control]) => element("label.field", element("span", name), control));
 }
 
-/**
- * @param {string} value
- * @param {string} name
- */
-function option(value, name) {
-	return element("option", { value }, name);
-}
-
-/**
- * @param {HTMLSelectElement} select
- * @param {readonly Item[] | undefined} items
- */
-function fillList(select, items = []) {
+/** @param {HTMLSelectElement} select @param {readonly import("./setting-fields.js").Item[] | undefined} items */
+function refill(select, items = []) {
 	const { value } = select;
-	select.replaceChildren(option("", "choose"), ...items.map(({ id, name }) => option(id, name)));
-	select.value = value;
-	if (select.selectedIndex < 0) select.value = "";
+	fillSelect(select, "choose", items);
+	select.value = items.some(({ id }) => id === value) ? value : "";
 }

@@ -6,33 +6,13 @@ import { named, shown } from "./parts.js";
 /**
  * @typedef {{ id: string, name: string }} Item
  * @typedef {Record<string, readonly Item[]>} Lists
- * @typedef {object} Description `value` and `default` are JSON; null: not set.
- * @property {string} key
- * @property {string} label
- * @property {string} help
- * @property {string} [name] Also says which section it is in.
- * @property {string} kind
- * @property {string} [list]
- * @property {any} value
- * @property {any} default
  *
- * @typedef {object} SettingField
- * @property {Description} description
- * @property {HTMLElement} content
- * @property {() => unknown} read What is entered.
- * @property {(value: unknown, lists: Lists) => void} set
- * @property {() => void} focus
- * @property {(problems: string[], warnings: string[]) => void} complain
- * @property {(text: string) => void} preview
- */
-
-/**
- * A control, and how a value gets into it and out of it.
- * @typedef {object} Control
- * @property {HTMLElement} content
- * @property {HTMLElement} focused
- * @property {() => unknown} read
- * @property {(value: any, lists: Lists) => void} set
+ * `value` and `default` are JSON, null if not set. `name` also says which section it is in.
+ * @typedef {{ key: string, label: string, help: string, name?: string, kind: string, list?: string, value: any, default: any }} Description
+ *
+ * How a value gets into a control and out of it.
+ * @typedef {{ content: HTMLElement, read: () => any, set: (value: any, lists: Lists) => void }} Control
+ * @typedef {ReturnType<typeof createSettingField>} SettingField
  */
 
 const maxName = 120;
@@ -59,25 +39,17 @@ export function valueText(description, value, lists) {
 	if (now === null) return "not set";
 	if (typeof now === "boolean") return now ? "on" : "off";
 	const items = lists[description?.list ?? ""] ?? [];
-	const names = [now]
-		.flat()
-		.map(
-			(one) =>
-				items.find(({ id }) => id === one)?.name ?? (typeof one === "object" ? JSON.stringify(one) : String(one)),
-		);
+	const nameOf = (/** @type {any} */ one) => (typeof one === "object" ? JSON.stringify(one) : String(one));
+	const names = [now].flat().map((one) => items.find(({ id }) => id === one)?.name ?? nameOf(one));
 	return names.length === 0 ? "none" : shown(names.join(", ").replaceAll("\n", " ↵ "), 300);
 }
 
-/**
- * @param {Description} description
- * @param {() => void} onChange
- * @returns {SettingField}
- */
+/** @param {Description} description @param {() => void} onChange */
 export function createSettingField(description, onChange) {
 	const { key, label, help, kind } = description;
 	const id = `setting-${key}`;
 	const attributes = { id, "aria-describedby": `${id}-help ${id}-problem`, oninput: onChange };
-	const control = createControl(description, attributes);
+	const control = (controls[kind] ?? createText)(description, attributes);
 	const problem = element("span.problem", { id: `${id}-problem`, "aria-live": "polite" });
 	const preview = element("blockquote.preview", { "aria-label": `Preview of ${label}` });
 	const standard = valueText(description, description.default, {});
@@ -96,10 +68,14 @@ export function createSettingField(description, onChange) {
 		description,
 		content,
 		read: control.read,
-		// In a field for text, the default is the placeholder.
+		/** @param {unknown} value @param {Lists} lists */
 		set: (value, lists) =>
-			control.set(["number", "lines", "text"].includes(kind) ? value : effective(description, value), lists),
-		focus: () => control.focused.focus(),
+			// In a field for text, the default is the placeholder.
+			control.set(kind in controls ? effective(description, value) : value, lists),
+		focus() {
+			/** @type {HTMLElement | null} */ (content.querySelector("input, select, textarea"))?.focus();
+		},
+		/** @param {string[]} problems @param {string[]} warnings */
 		complain(problems, warnings) {
 			const all = [...problems, ...warnings.map((one) => `Note: ${one}`)];
 			problem.textContent = shown(all.map((one) => one.charAt(0).toUpperCase() + one.slice(1)).join(". "), 600);
@@ -108,6 +84,7 @@ export function createSettingField(description, onChange) {
 				if (problems.length > 0) one.setAttribute("aria-invalid", "true");
 				else one.removeAttribute("aria-invalid");
 		},
+		/** @param {string} text */
 		preview(text) {
 			content.classList.add("wide");
 			preview.textContent = text;
@@ -116,27 +93,13 @@ export function createSettingField(description, onChange) {
 	};
 }
 
-/**
- * @param {Description} description
- * @param {Record<string, unknown>} attributes
- * @returns {Control}
- */
-function createControl(description, attributes) {
-	if (description.kind === "flag") return createSwitch(attributes);
-	if (description.kind === "one") return createPicker(description, attributes);
-	if (description.kind === "many") return createChoices(description, attributes);
-	return createText(description, attributes);
-}
+/** @typedef {(description: Description, attributes: Record<string, unknown>) => Control} CreateControl */
 
-/**
- * @param {Record<string, unknown>} attributes
- * @returns {Control}
- */
-function createSwitch(attributes) {
+/** @type {CreateControl} */
+function createSwitch(_, attributes) {
 	const input = element("input.switch", { ...attributes, type: "checkbox", role: "switch" });
 	return {
 		content: input,
-		focused: input,
 		read: () => input.checked,
 		set(value) {
 			input.checked = Boolean(value);
@@ -144,31 +107,20 @@ function createSwitch(attributes) {
 	};
 }
 
-/**
- * @param {Description} description
- * @param {Record<string, unknown>} attributes
- * @returns {Control}
- */
+/** @type {CreateControl} */
 function createPicker({ list = "" }, { oninput, ...attributes }) {
 	const select = element("select", { ...attributes, onchange: oninput });
 	return {
 		content: select,
-		focused: select,
 		read: () => select.value || null,
 		set(value, lists) {
-			const items = withUnknown(lists[list] ?? [], [value ?? []].flat());
-			const options = items.map(({ id, name }) => element("option", { value: id }, shown(name, maxName)));
-			select.replaceChildren(element("option", { value: "" }, "not set"), ...options);
+			fillSelect(select, "not set", withUnknown(lists[list] ?? [], [value ?? []].flat()));
 			select.value = value ?? "";
 		},
 	};
 }
 
-/**
- * @param {Description} description
- * @param {Record<string, unknown>} attributes
- * @returns {Control}
- */
+/** @type {CreateControl} */
 function createChoices({ list = "", label }, { id, oninput }) {
 	const chips = element("div.chips.choices");
 	const add = element("select", { "aria-label": `Add to ${shown(label, maxName)}`, onchange: addChosen });
@@ -193,9 +145,6 @@ function createChoices({ list = "", label }, { id, oninput }) {
 
 	return {
 		content,
-		get focused() {
-			return inputs()[0] ?? add;
-		},
 		read: () =>
 			inputs()
 				.filter(({ checked }) => checked)
@@ -213,28 +162,24 @@ function createChoices({ list = "", label }, { id, oninput }) {
 				...(isLong ? [] : others.map((item) => chip(item, false))),
 			);
 			add.hidden = !isLong;
-			add.replaceChildren(
-				element("option", { value: "" }, "Add…"),
-				...others.map((item) => element("option", { value: item.id }, shown(item.name, maxName))),
-			);
+			fillSelect(add, "Add…", others);
 		},
 	};
 }
 
-/**
- * @param {readonly Item[]} items
- * @param {readonly string[]} ids
- */
+/** @param {HTMLSelectElement} select @param {string} none @param {readonly Item[]} items */
+export function fillSelect(select, none, items) {
+	const options = items.map(({ id, name }) => element("option", { value: id }, shown(name, maxName)));
+	select.replaceChildren(element("option", { value: "" }, none), ...options);
+}
+
+/** @param {readonly Item[]} items @param {readonly string[]} ids */
 function withUnknown(items, ids) {
 	const unknown = ids.filter((id) => !items.some((one) => one.id === id));
 	return [...items, ...unknown.map((id) => ({ id, name: `unknown (${id})` }))];
 }
 
-/**
- * @param {Description} description
- * @param {Record<string, unknown>} attributes
- * @returns {Control}
- */
+/** @type {CreateControl} */
 function createText({ kind, default: standard }, attributes) {
 	const placeholder = standard === null ? undefined : [standard].flat().join(" ") || undefined;
 	const common = { ...attributes, placeholder, autocomplete: "off", spellcheck: "false" };
@@ -244,20 +189,19 @@ function createText({ kind, default: standard }, attributes) {
 			: element("textarea", { ...common, rows: kind === "lines" ? 3 : 1 });
 	return {
 		content: control,
-		focused: control,
 		read() {
 			const text = control.value.trim();
 			if (text === "") return null;
 			// The bot says what is wrong with a text that is no number.
 			if (kind === "number") return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
-			if (kind !== "lines") return text;
-			return text
-				.split("\n")
-				.map((line) => line.trim())
-				.filter(Boolean);
+			return kind === "lines" ? text.split(/\s*\n\s*/) : text;
 		},
 		set(value) {
 			control.value = [value ?? []].flat().join("\n");
 		},
 	};
 }
+
+/** Of the other kinds, values are typed. */
+/** @type {Record<string, CreateControl>} */
+const controls = { flag: createSwitch, one: createPicker, many: createChoices };

@@ -12,12 +12,11 @@ import { named, row, tableOr, timeOf } from "./parts.js";
 const heads = ["Version", "When", "Who", "Through", "Changes", "Action"];
 
 /**
- * @param {object} options
- * @param {{ instance: string, guild_id: string }} options.place
- * @param {(change: Change) => Element} options.describe
- * @param {(values: Map<string, unknown>) => void} options.enter Puts former values into the fields.
+ * @param {{ instance: string, guild_id: string }} place
+ * @param {(change: Change) => Element} describe
+ * @param {(values: Map<string, unknown>) => void} enter Puts former values into the fields.
  */
-export function createHistory({ place, describe, enter }) {
+export function createHistory(place, describe, enter) {
 	const list = element("div");
 	const content = element(
 		"details.panel",
@@ -33,23 +32,17 @@ export function createHistory({ place, describe, enter }) {
 		try {
 			/** @type {{ revisions: Revision[] }} */
 			const { revisions } = await post("/settings", { ...place, history: true });
-			const rows = revisions.map((one, index) => createRow(one, revisions.slice(0, index + 1), index === 0));
+			const rows = revisions.map((one, index) => createRow(one, revisions.slice(0, index || 1), index === 0));
 			list.replaceChildren(tableOr("Nothing was ever changed.", "History", heads, rows));
 		} catch (error) {
 			list.replaceChildren(element("p.problem", { role: "alert" }, messageOf(error)));
 		}
 	}
 
-	/**
-	 * @param {Revision} revision
-	 * @param {readonly Revision[]} since Newest first, with this one.
-	 * @param {boolean} isLast
-	 */
-	function createRow({ version, at, by, door, changes }, since, isLast) {
-		// The last change is undone; to an older version one returns.
-		const undone = isLast ? since : since.slice(0, -1);
-		const onclick = () =>
-			enter(new Map(undone.flatMap((one) => one.changes.map(({ key, before }) => [key, before ?? null]))));
+	/** @param {Revision} revision @param {Revision[]} undone To go there, newest first. @param {boolean} isLast */
+	function createRow({ version, at, by, door, changes }, undone, isLast) {
+		const former = undone.flatMap((one) => one.changes.map(({ key, before }) => /** @type {const} */ ([key, before])));
+		const onclick = () => enter(new Map(former));
 		return row(heads, [
 			version,
 			timeOf(at),

@@ -8,21 +8,12 @@ import { createRoleMenu } from "./role-menu.js";
 import { createSettingField, effective, isSame, valueText } from "./setting-fields.js";
 import { createHistory } from "./settings-history.js";
 
-/** @typedef {import("./setting-fields.js").SettingField} SettingField */
-/** @typedef {import("./setting-fields.js").Description} Description */
-/** @typedef {import("./setting-fields.js").Lists} Lists */
-/** @typedef {{ key: string, message: string }} Message */
 /**
- * @typedef {object} Form
- * @property {number} version
- * @property {Record<string, string>} calls
- * @property {Message[]} problems
- * @property {Message[]} warnings
- * @property {Record<string, string>} previews
- * @property {{ title: string, fields: Description[] }[]} [sections]
- * @property {Lists} [lists]
- *
- * @typedef {{ instance: string, guild_id: string }} Place
+ * @typedef {import("./setting-fields.js").Description} Description
+ * @typedef {{ key: string, message: string }[]} Messages
+ * @typedef {{ problems: Messages, warnings: Messages, previews: Record<string, string> }} Check
+ * @typedef {{ title: string, fields: Description[] }[]} Sections
+ * @typedef {Check & { version: number, sections: Sections, lists: import("./setting-fields.js").Lists }} Form
  */
 
 /** Milliseconds after the last change of a field before the bot checks what is entered. */
@@ -66,9 +57,9 @@ class ServerSettings {
 	#place;
 	/** The last one that was loaded; -1 before. */
 	#version = -1;
-	/** @type {Map<string, SettingField>} */
+	/** @type {Map<string, ReturnType<typeof createSettingField>>} */
 	#fields = new Map();
-	/** @type {Lists} */
+	/** @type {Form["lists"]} */
 	#lists = {};
 	/** Of requests, to ignore late responses. */
 	#checks = 0;
@@ -81,16 +72,13 @@ class ServerSettings {
 	#list = element("ul.changes");
 	#conflict = element("div.conflict", { role: "alert" });
 	#problem = element("p.problem", { role: "alert" });
+	/** @param {string} text */
+	#complain = (text) => {
+		this.#problem.textContent = shownLines(text, 2_000);
+	};
 	#save = element(
 		"button.main.small",
-		{
-			onclick: () =>
-				busy(
-					this.#save,
-					() => this.#submit(),
-					(text) => this.#complain(text),
-				),
-		},
+		{ onclick: () => busy(this.#save, () => this.#submit(), this.#complain) },
 		"Save",
 	);
 	#bar = element(
@@ -109,25 +97,14 @@ class ServerSettings {
 	#menu;
 	content;
 
-	/** @param {Place} place */
+	/** @param {{ instance: string, guild_id: string }} place */
 	constructor(place) {
 		this.#place = place;
-		this.#history = createHistory({
-			place,
-			describe: ({ key, before, after }) => this.#change(key, before, after),
-			enter: (values) => this.#enter(values),
-		});
+		this.#history = createHistory(place, this.#change, (values) => this.#enter(values));
 		this.#menu = createRoleMenu(place, () => this.#lists);
 		this.#menu.content.hidden = true;
-		this.content = element(
-			"div.list",
-			this.#failure,
-			this.#contents,
-			this.#sections,
-			this.#history.content,
-			this.#menu.content,
-			this.#bar,
-		);
+		const more = [this.#history.content, this.#menu.content, this.#bar];
+		this.content = element("div.list", this.#failure, this.#contents, this.#sections, ...more);
 	}
 
 	/** Shows the present values; what was typed stays. Never rejects. */
@@ -144,18 +121,12 @@ class ServerSettings {
 		}
 	}
 
-	/** @param {Form} form With sections. */
-	#show({ version, sections = [], lists = {}, ...rest }) {
+	/** @param {Form} form */
+	#show({ version, sections, lists, ...rest }) {
 		const typed = new Map(this.#changed().map((field) => [field.description.key, field.read()]));
 		const before = new Map([...this.#fields.values()].map(({ description }) => [description.key, description.value]));
 		const descriptions = sections.flatMap(({ fields }) => fields);
-		if (
-			!isSame(
-				descriptions.map(({ key }) => key),
-				[...this.#fields.keys()],
-			)
-		)
-			this.#create(sections);
+		if (descriptions.map(({ key }) => key).join() !== [...this.#fields.keys()].join()) this.#create(sections);
 		this.#lists = lists;
 		for (const { key, value } of descriptions) {
 			const field = this.#fields.get(key);
@@ -170,14 +141,17 @@ class ServerSettings {
 					"p",
 					"Somebody else has changed settings meanwhile. What you entered is kept: check it, then save again.",
 				),
-				element("ul.changes", ...theirs.map(({ key, value }) => this.#change(key, before.get(key), value))),
+				element(
+					"ul.changes",
+					...theirs.map(({ key, value }) => this.#change({ key, before: before.get(key), after: value })),
+				),
 			);
 		this.#version = version;
 		this.#mark(rest);
 		this.#onInput(typed.size > 0);
 	}
 
-	/** @param {{ title: string, fields: Description[] }[]} sections */
+	/** @param {Sections} sections */
 	#create(sections) {
 		const all = sections.flatMap(({ title, fields }) =>
 			fields.map((one) => ({ ...one, name: `${title} · ${one.label}` })),
@@ -195,9 +169,15 @@ class ServerSettings {
 		const targets = [...panels, this.#history.content, this.#menu.content].filter(({ hidden }) => !hidden);
 		this.#contents.replaceChildren(
 			...targets.map((target) => {
+				/** @type {HTMLElement | null} */
 				const head = target.querySelector("h3, summary");
 				const name = head?.textContent ?? "";
-				return element("button.small", { "aria-label": `Go to ${name}`, onclick: () => goTo(target) }, name);
+				const onclick = () => {
+					if (target instanceof HTMLDetailsElement) target.open = true;
+					head?.focus();
+					target.scrollIntoView();
+				};
+				return element("button.small", { "aria-label": `Go to ${name}`, onclick }, name);
 			}),
 		);
 	}
@@ -225,7 +205,7 @@ class ServerSettings {
 		const title = `${count} unsaved ${count === 1 ? "change" : "changes"}`;
 		if (this.#count.textContent !== title) this.#count.textContent = title;
 		this.#list.replaceChildren(
-			...changed.map(({ description, read }) => this.#change(description.key, description.value, read())),
+			...changed.map(({ description: { key, value }, read }) => this.#change({ key, before: value, after: read() })),
 		);
 		if (count === 0) this.#conflict.replaceChildren();
 		clearTimeout(this.#timer);
@@ -233,28 +213,18 @@ class ServerSettings {
 			this.#timer = setTimeout(() => this.#check().catch((error) => this.#complain(messageOf(error))), checkMs);
 	}
 
-	/**
-	 * @param {string} key
-	 * @param {unknown} before
-	 * @param {unknown} after
-	 */
-	#change(key, before, after) {
+	/** @param {import("./settings-history.js").Change} change */
+	#change = ({ key, before, after }) => {
 		const description = this.#fields.get(key)?.description;
 		const text = (/** @type {unknown} */ value) => element("bdi", valueText(description, value, this.#lists));
-		return element(
-			"li",
-			element("strong", named(description?.name ?? key, 200)),
-			": ",
-			text(before),
-			" → ",
-			text(after),
-		);
-	}
+		const name = element("strong", named(description?.name ?? key, 200));
+		return element("li", name, ": ", text(before), " → ", text(after));
+	};
 
 	/** Has the bot check what is entered. Returns whether it can be saved. */
 	async #check() {
 		const check = ++this.#checks;
-		/** @type {Form} */
+		/** @type {Check & { version: number }} */
 		const form = await post("/settings", { ...this.#place, values: this.#entered() });
 		if (check !== this.#checks) return false;
 		const isCurrent = form.version === this.#version;
@@ -263,9 +233,9 @@ class ServerSettings {
 		return isCurrent && form.problems.length === 0;
 	}
 
-	/** @param {Pick<Form, "problems" | "warnings" | "previews">} form */
+	/** @param {Check} form */
 	#mark({ problems, warnings, previews }) {
-		const of = (/** @type {Message[]} */ all, /** @type {string} */ name) =>
+		const of = (/** @type {Messages} */ all, /** @type {string} */ name) =>
 			all.flatMap(({ key, message }) => (key === name ? message : []));
 		for (const [key, field] of this.#fields) {
 			field.complain(of(problems, key), of(warnings, key));
@@ -285,11 +255,8 @@ class ServerSettings {
 		const changed = this.#changed();
 		const given = { settings: this.#entered(), if_version: this.#version };
 		this.#count.textContent = "Saving…";
-		const { isError, isWaiting, text } = await post("/settings/submit", {
-			...this.#place,
-			call: "change",
-			arguments: given,
-		}).finally(() => this.#onInput());
+		const body = { ...this.#place, call: "change", arguments: given };
+		const { isError, isWaiting, text } = await post("/settings/submit", body).finally(() => this.#onInput());
 		if (isError) {
 			await this.load();
 			return this.#complain(text);
@@ -305,7 +272,7 @@ class ServerSettings {
 	/** @param {Map<string, unknown>} values By key; others get what is stored. */
 	#enter(values) {
 		for (const [key, { description, set }] of this.#fields)
-			set(values.has(key) ? values.get(key) : description.value, this.#lists);
+			set(values.has(key) ? (values.get(key) ?? null) : description.value, this.#lists);
 		this.#onInput();
 		this.#save.focus();
 	}
@@ -314,18 +281,4 @@ class ServerSettings {
 		for (const field of this.#changed()) field.set(field.description.value, this.#lists);
 		this.#onTyped();
 	}
-
-	/** @param {string} text */
-	#complain(text) {
-		this.#problem.textContent = shownLines(text, 2_000);
-	}
-}
-
-/** @param {HTMLElement} target A section, or `<details>`. */
-function goTo(target) {
-	if (target instanceof HTMLDetailsElement) target.open = true;
-	/** @type {HTMLElement | null} */
-	const head = target.querySelector("h3, summary");
-	head?.focus();
-	target.scrollIntoView();
 }

@@ -83,10 +83,7 @@ function describeInsecure() {
 	);
 }
 
-/**
- * @param {null | string} origin
- * @param {() => void} onclick
- */
+/** @param {null | string} origin @param {() => void} onclick */
 function describeDiscord(origin, onclick) {
 	if (origin === null) return undefined;
 	const way =

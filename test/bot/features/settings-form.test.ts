@@ -6,10 +6,37 @@ import * as v from "valibot";
 import { toml } from "../../../src/bot/config/settings.ts";
 import { allKeys } from "../../../src/bot/settings/keys.ts";
 import { type Principal, rootPrincipal } from "../../../src/lib/principal.ts";
-import { consoleClient, type SettingRevision, type SettingsForm } from "../../../src/mcp/console.ts";
+import { consoleClient } from "../../../src/mcp/console.ts";
 import { testWith } from "../../support/test-with.ts";
 import { channelNamed, roleNamed, startWorld } from "../../support/world.ts";
 import { grant } from "./running-feature.ts";
+
+interface SettingsForm {
+	version: number;
+	calls: object;
+	problems: { key: string }[];
+	warnings: { key: string }[];
+	previews: Record<string, string>;
+	sections?: {
+		fields: {
+			key: string;
+			label: string;
+			help: string;
+			kind: string;
+			list?: string;
+			value: unknown;
+			default: unknown;
+		}[];
+	}[];
+	lists?: Record<string, { id: string; name: string }[]>;
+}
+
+interface SettingRevision {
+	version: number;
+	by: string | null;
+	door: string;
+	changes: object[];
+}
 
 const config = { bot_name: "Alpha", features: { moderation: true } };
 
