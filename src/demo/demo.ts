@@ -263,7 +263,7 @@ async function setGame(world: World, guild: Guild, { url, token }: { url: string
 		body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
 	});
 	const text = await response.text();
-	if (!text.includes('"isError":false') && !text.includes("game.staff_roles: not set"))
+	if (!text.includes("game.staff_roles: not set"))
 		throw new ConfigError("the start of the Guildhall demo", [
 			`the settings of ${guild.name} were not stored: ${text}`,
 		]);

@@ -316,7 +316,10 @@ export class Requests {
 		if (typeof preview === "string") return preview;
 		let channelId: string | undefined;
 		try {
-			channelId = await this.#channelIdOf(call);
+			await this.options.settings.ready();
+			// Of a call that is about no guild, in the bot's own.
+			const guildId = guildIdOf(tool, args, context) ?? ownGuildId(context) ?? "";
+			channelId = this.options.settings.of(guildId)["approval.channel"];
 		} catch (error) {
 			return impossibleResult(tool, error);
 		}
@@ -352,13 +355,6 @@ export class Requests {
 				return errorResult(error.message);
 			}
 		});
-	}
-
-	/** In the guild of the call; of a call that is about no guild, in the bot's own. Rejects with StoreUnavailable. */
-	async #channelIdOf({ tool, args, context }: RequestedCall): Promise<string | undefined> {
-		const { settings } = this.options;
-		await settings.ready();
-		return settings.of(guildIdOf(tool, args, context) ?? ownGuildId(context) ?? "")["approval.channel"];
 	}
 
 	/** An error result as JSON, or an RpcError. */

@@ -72,7 +72,9 @@ export function readConfig(env: Env, tools: readonly { name: string }[]) {
 	]);
 	const issues = variables.issuesBeside(keyVariables(file.values));
 	const personality = readPersonality(directory, file.values.personality_file);
-	const unmet = file.settings && settings ? missingRequirements(file.settings, settings) : [];
+	const guildId = settings?.GUILD_ID;
+	const isOff = guildId !== undefined && file.settings?.mcp.guilds?.includes(guildId) === false;
+	const unmet = isOff ? [{ path: ["GUILD_ID"], message: "is not among mcp.guilds, so no tool may touch it" }] : [];
 	const all = [
 		...issues,
 		...variables.named(unmet),
@@ -130,19 +132,8 @@ export function readHealthAddress(env: Env): HealthAddress {
 	};
 }
 
-export function needsMessageContent({ toml }: Pick<BotConfig, "toml">): boolean {
-	const { features, game } = toml;
+export function needsMessageContent({ toml: { features, game } }: Pick<BotConfig, "toml">): boolean {
 	return (features.game && game.verify) || features.moderation;
-}
-
-function missingRequirements({ mcp }: TomlSettings, settings: v.InferOutput<typeof environment>): ConfigIssue[] {
-	const issues: ConfigIssue[] = [];
-	const { GUILD_ID } = settings;
-	if (GUILD_ID !== undefined && mcp.guilds?.includes(GUILD_ID) === false) {
-		const message = "is not among mcp.guilds, so no tool may touch it";
-		issues.push({ path: ["GUILD_ID"], message });
-	}
-	return issues;
 }
 
 function readVariables(directory: string, env: Env) {

@@ -14,9 +14,6 @@ export const snowflake = v.pipe(
 	}),
 );
 
-export const roleId = snowflake;
-export const channelId = snowflake;
-
 export const permissionName = v.pipe(
 	v.string(),
 	v.check(

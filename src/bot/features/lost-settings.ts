@@ -17,8 +17,8 @@ export function createLostSettings({ settings, connection, log }: FeatureOptions
 	function tell(guild: Guild, kind: "channel" | "role", id: string): void {
 		const { stored, values } = settings.state(guild.id);
 		const keys = referencesIn(stored).flatMap((one) => (one.id === id && isKey(one.key) ? one.key : []));
-		const places = [values["moderation.log_channel"], values["audit.channel"]];
-		const place = places.find((one) => one !== undefined && one !== id && guild.channels.cache.has(one));
+		const logs = [values["moderation.log_channel"] ?? "", values["audit.channel"] ?? ""];
+		const place = logs.find((one) => one !== id && guild.channels.cache.has(one));
 		if (keys.length === 0 || place === undefined) return;
 		queue.push(place, () => {
 			const say = sayIn(guild.preferredLocale);

@@ -72,18 +72,14 @@ export class ChargebackSteps {
 		});
 	}
 
-	#guild(): Guild | undefined {
-		return this.options.connection.guild(this.options.guildId);
-	}
-
 	get language(): Language {
-		return languageOf(this.#guild()?.preferredLocale);
+		return languageOf(this.options.connection.guild(this.options.guildId)?.preferredLocale);
 	}
 
 	#discord(): { client: Client<true>; rest: REST; guild: Guild } {
 		if (!this.options.connection.ready) throw new NotNow("the bot is not connected to Discord");
 		const client = this.options.connection.discord;
-		const guild = this.#guild();
+		const guild = this.options.connection.guild(this.options.guildId);
 		if (!guild?.available) throw new NotNow("the guild is unavailable on Discord");
 		return { client, rest: client.rest, guild };
 	}

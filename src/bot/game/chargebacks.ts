@@ -5,7 +5,6 @@ import { createHash } from "node:crypto";
 import {
 	type Client,
 	Events,
-	type GatewayChannelDeleteDispatchData,
 	GatewayDispatchEvents,
 	type GatewayMessageDeleteBulkDispatchData,
 	type GatewayMessageDeleteDispatchData,
@@ -78,8 +77,8 @@ export function createChargebacks(options: ChargebacksOptions) {
 	const buttons = createChargebackButtons({
 		store,
 		log,
-		staffRoles: (guildId) => guilds.of(guildId)?.staffRoles ?? [],
-		onDecision: (guildId) => guilds.of(guildId)?.wake(),
+		staffRoles: (guildId) => (guilds.of(guildId) ? settings.of(guildId)["game.staff_roles"] : []),
+		onDecision: (guildId) => guilds.of(guildId)?.start(),
 	});
 	return {
 		components: [buttons],
@@ -87,7 +86,7 @@ export function createChargebacks(options: ChargebacksOptions) {
 		attach(client) {
 			client.on(Events.GuildMemberAdd, onMemberMove);
 			client.on(Events.GuildMemberRemove, onMemberMove);
-			listenToDeletions(client, (guildId, ...deleted) => guilds.of(guildId ?? "")?.deleted(...deleted));
+			listenToDeletions(client, (guildId, ...deleted) => guilds.of(guildId)?.deleted(...deleted));
 			onSessionOrGuild(client, () => {
 				for (const one of guilds.all()) one.reset();
 			});
@@ -97,21 +96,18 @@ export function createChargebacks(options: ChargebacksOptions) {
 	} satisfies Feature;
 }
 
+/** Of messages, or of a channel, which has no `channel_id`. */
+type Deletion = Partial<GatewayMessageDeleteDispatchData & GatewayMessageDeleteBulkDispatchData>;
+
 /** To raw Gateway events: discord.js emits them only for messages in its cache. */
 function listenToDeletions(
 	{ ws }: Client,
-	deleted: (guildId: string | undefined, channelId: string, ids: readonly string[]) => void,
-): void {
+	deleted: (guildId: string, channelId: string, ids: readonly string[]) => void,
+) {
 	const { MessageDelete, MessageDeleteBulk, ChannelDelete } = GatewayDispatchEvents;
-	ws.on(MessageDelete, ({ guild_id, channel_id, id }: GatewayMessageDeleteDispatchData) =>
-		deleted(guild_id, channel_id, [id]),
-	);
-	ws.on(MessageDeleteBulk, ({ guild_id, channel_id, ids }: GatewayMessageDeleteBulkDispatchData) =>
-		deleted(guild_id, channel_id, ids),
-	);
-	ws.on(ChannelDelete, (channel: GatewayChannelDeleteDispatchData) =>
-		deleted("guild_id" in channel ? channel.guild_id : undefined, channel.id, [channel.id]),
-	);
+	const listener = ({ guild_id = "", id = "", channel_id = id, ids = [id] }: Deletion) =>
+		deleted(guild_id, channel_id, ids);
+	for (const event of [MessageDelete, MessageDeleteBulk, ChannelDelete] as const) ws.on(event, listener);
 }
 
 /** In one guild. */
@@ -144,17 +140,13 @@ export class GuildChargebacks {
 		return connection.state.connected && !connection.guild(guildId);
 	}
 
-	get staffRoles(): readonly string[] {
-		return this.options.settings.staffRoles;
-	}
-
 	async accept(event: ReportedChargeback): Promise<void> {
 		const guild_id = this.options.guildId;
 		const id = createHash("sha256").update(`${guild_id} ${event.id}`).digest("hex");
 		if (await insertChargeback(this.#sql, { ...event, id, guild_id }, new Date()))
 			this.options.log.info("received a chargeback from the game server", { chargeback: shortId(id), guild: guild_id });
 		// Also for a known event: an earlier insert may have succeeded without a response.
-		this.wake();
+		this.#work.wake();
 	}
 
 	async #scan(running: ReadonlySet<string>): Promise<Step[]> {
@@ -232,20 +224,16 @@ export class GuildChargebacks {
 		}
 	}
 
-	wake(): void {
-		this.#work.wake();
-	}
-
 	moved(userId: string): void {
 		if (this.#moved !== "anyone") this.#moved.add(userId);
-		this.wake();
+		this.#work.wake();
 	}
 
 	deleted(channelId: string, ids: readonly string[]): void {
 		if (!this.#alertChannels.has(channelId)) return;
 		// A new set: a scan in progress compares it by identity.
 		if (this.#deleted !== "anything") this.#deleted = new Set([...this.#deleted, ...ids]);
-		this.wake();
+		this.#work.wake();
 	}
 
 	/** Call after a new Gateway session, because events may have been missed. Retries failed actions such as bans. */
@@ -255,8 +243,9 @@ export class GuildChargebacks {
 		this.#work.retryAll();
 	}
 
+	/** Also looks again for what is due. */
 	start(): void {
-		this.wake();
+		this.#work.wake();
 	}
 
 	close(): Promise<void> {

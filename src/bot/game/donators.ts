@@ -7,7 +7,7 @@ import { roleName } from "../../discord/describe.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
-import type { Counter, Registry } from "../../lib/metrics.ts";
+import type { Counter } from "../../lib/metrics.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { Durable, NotNow } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
@@ -44,22 +44,8 @@ export interface DonatorSyncOptions {
 	allRestricted?(): Promise<ReadonlySet<string>>;
 	mutex: KeyedMutex;
 	log: Log;
-	counters?: Partial<DonatorCounters>;
-}
-
-interface DonatorCounters {
-	runs: Counter;
-	changes: Counter;
-}
-
-/** Of all guilds. */
-export function donatorCounters(registry: Registry | undefined): Partial<DonatorCounters> {
-	if (!registry) return {};
-	const of = (name: string, help: string) => registry.counter(`guildhall_bot_donator_${name}_total`, help, ["outcome"]);
-	return {
-		runs: of("runs", "Supporter role runs by outcome."),
-		changes: of("changes", "Supporter role changes by outcome."),
-	};
+	/** Of all guilds. */
+	counters?: Partial<Record<"runs" | "changes", Counter | undefined>>;
 }
 
 export interface SyncPlan extends RolePlan {
@@ -84,7 +70,7 @@ interface SyncResult {
 export class DonatorSync {
 	readonly #connection: Connection;
 	readonly #tiers: ReadonlyMap<string, string>;
-	readonly #counters: Partial<DonatorCounters>;
+	readonly #counters: NonNullable<DonatorSyncOptions["counters"]>;
 	readonly #work: Durable;
 	#isClosed = false;
 	#isBusy = false;

@@ -7,7 +7,7 @@ import { hasRestriction, selectRestricted } from "../store/tables/chargebacks.ts
 import { createChargebacks } from "./chargebacks.ts";
 import { createGameClient, type GameClient } from "./client.ts";
 import { donatorTools } from "./donator-tools.ts";
-import { DonatorSync, donatorCounters } from "./donators.ts";
+import { DonatorSync } from "./donators.ts";
 import { createVerify } from "./verify.ts";
 import { verifyCommand } from "./verify-command.ts";
 
@@ -17,10 +17,8 @@ export function createGame(options: FeatureOptions): Feature | undefined {
 	if (!features.game) return undefined;
 	const { gameVerifyUrl: url, gameVerifySecret: secret } = config;
 	const client = url !== undefined && secret !== undefined ? createGameClient({ url, secret, log }) : undefined;
-	const missing = [
-		...(url === undefined ? ["GAME_VERIFY_URL"] : []),
-		...(secret === undefined ? ["GAME_VERIFY_SECRET"] : []),
-	];
+	const needed = { GAME_VERIFY_URL: url, GAME_VERIFY_SECRET: secret };
+	const missing = Object.entries(needed).flatMap(([name, value]) => (value === undefined ? [name] : []));
 	const verify = createVerify({ game: client, missing, log });
 	const hasGame = (guildId: string) => game.guilds?.includes(guildId) ?? true;
 	return combineFeatures([
@@ -36,7 +34,12 @@ function createDonators(
 	hasGame: (guildId: string) => boolean,
 ): Feature {
 	const { sql } = shared.store;
-	const counters = donatorCounters(registry);
+	const counter = (name: string, help: string) =>
+		registry?.counter(`guildhall_bot_donator_${name}_total`, help, ["outcome"]);
+	const counters = {
+		runs: counter("runs", "Supporter role runs by outcome."),
+		changes: counter("changes", "Supporter role changes by outcome."),
+	};
 	const guilds = new PerGuild({
 		settings,
 		given: (values, guildId) => (hasGame(guildId) ? donatorSettings(values) : undefined),

@@ -6,7 +6,7 @@ import type { Permission } from "../../discord/permissions.ts";
 import { expected, text, whole } from "../../lib/config.ts";
 import { escalationRules, tellable } from "../config/escalation.ts";
 import { greetingPlaceholders, summaryPlaceholders } from "../config/placeholders.ts";
-import { channelId, duration, durationFrom, flag, joinRate, link, roleId, templateOf } from "../config/values.ts";
+import { duration, durationFrom, flag, joinRate, link, snowflake, templateOf } from "../config/values.ts";
 import { type ModeratorAction, moderatorActions } from "./grants.ts";
 
 interface Key {
@@ -25,44 +25,40 @@ interface Key {
 	lets?: string;
 }
 
-const rolesByName = v.pipe(v.record(text(100), roleId), v.maxEntries(100, expected("at most 100 names")));
+const rolesByName = v.pipe(v.record(text(100), snowflake), v.maxEntries(100, expected("at most 100 names")));
 const administrator = ["Administrator"] as const;
+const files = ["EmbedLinks", "AttachFiles"] as const;
 
 export const keys = {
-	"welcome.channel": { value: v.optional(channelId), to: "channel" },
+	"welcome.channel": { value: v.optional(snowflake), to: "channel" },
 	"welcome.message": { value: v.optional(templateOf(greetingPlaceholders)) },
 	"welcome.summary": { value: v.optional(templateOf(summaryPlaceholders)) },
 	"welcome.ai": { value: flag(true) },
-	"join_role.role": { value: v.optional(roleId), to: "given role" },
-	"auto_role.from_role": { value: v.optional(roleId), to: "given role" },
-	"auto_role.to_role": { value: v.optional(roleId), to: "given role" },
+	"join_role.role": { value: v.optional(snowflake), to: "given role" },
+	"auto_role.from_role": { value: v.optional(snowflake), to: "given role" },
+	"auto_role.to_role": { value: v.optional(snowflake), to: "given role" },
 	"auto_role.min_age": { value: v.optional(duration) },
 	"auto_role.min_messages": { value: v.optional(whole(0, 1_000_000)) },
 	"auto_role.require_all": { value: flag(true) },
-	"moderation.log_channel": { value: v.optional(channelId), to: "channel", needs: ["EmbedLinks"] },
+	"moderation.log_channel": { value: v.optional(snowflake), to: "channel", needs: ["EmbedLinks"] },
 	"moderation.tell": { value: v.optional(v.array(v.picklist(tellable)), ["warn", "temp_ban", "spam"]) },
 	"moderation.appeal": { value: v.optional(text(500)) },
 	"moderation.escalate": { value: v.optional(escalationRules, []) },
-	"moderation.reports": { value: v.optional(channelId), to: "channel", needs: ["EmbedLinks", "ReadMessageHistory"] },
+	"moderation.reports": { value: v.optional(snowflake), to: "channel", needs: ["EmbedLinks", "ReadMessageHistory"] },
 	"moderation.raid": { value: v.optional(joinRate) },
 	"spam.on": { value: flag(false) },
 	"spam.dry": { value: flag(false) },
-	"spam.honeypots": { value: v.optional(v.array(channelId), []), to: "channel", needs: ["ManageMessages"] },
+	"spam.honeypots": { value: v.optional(v.array(snowflake), []), to: "channel", needs: ["ManageMessages"] },
 	"spam.channels": { value: v.optional(whole(2, 50), 4) },
 	"spam.times": { value: v.optional(whole(3, 50), 5) },
 	"spam.window": { value: v.optional(durationFrom("5s", "5m"), "15s") },
 	"spam.links": { value: v.optional(v.pipe(v.array(link), v.maxLength(500, expected("at most 500 links"))), []) },
 	"spam.timeout": { value: v.optional(durationFrom("1m", "28d"), "1d") },
-	"spam.exempt_roles": { value: v.optional(v.array(roleId), []), to: "role" },
-	"audit.channel": { value: v.optional(channelId), to: "channel", needs: ["EmbedLinks"], power: administrator },
-	"approval.channel": {
-		value: v.optional(channelId),
-		to: "channel",
-		needs: ["EmbedLinks", "AttachFiles"],
-		power: administrator,
-	},
-	"approval.roles": { value: v.optional(v.array(roleId), []), to: "role", power: administrator },
-	"sign_in.roles": { value: v.optional(v.array(roleId), []), to: "role", power: administrator },
+	"spam.exempt_roles": { value: v.optional(v.array(snowflake), []), to: "role" },
+	"audit.channel": { value: v.optional(snowflake), to: "channel", needs: ["EmbedLinks"], power: administrator },
+	"approval.channel": { value: v.optional(snowflake), to: "channel", needs: files, power: administrator },
+	"approval.roles": { value: v.optional(v.array(snowflake), []), to: "role", power: administrator },
+	"sign_in.roles": { value: v.optional(v.array(snowflake), []), to: "role", power: administrator },
 	"may.warn": mayUse("warn"),
 	"may.timeout": mayUse("timeout"),
 	"may.kick": mayUse("kick"),
@@ -75,14 +71,14 @@ export const keys = {
 	"game.donator_sync": { value: flag(false) },
 	"game.tiers": { value: v.optional(rolesByName, {}), to: "given role" },
 	"game.chargeback": { value: flag(false) },
-	"game.restricted_role": { value: v.optional(roleId), to: "given role" },
-	"game.staff_channel": { value: v.optional(channelId), to: "channel", needs: ["EmbedLinks", "ReadMessageHistory"] },
-	"game.staff_roles": { value: v.optional(v.array(roleId), []), to: "role", power: ["BanMembers"] },
+	"game.restricted_role": { value: v.optional(snowflake), to: "given role" },
+	"game.staff_channel": { value: v.optional(snowflake), to: "channel", needs: ["EmbedLinks", "ReadMessageHistory"] },
+	"game.staff_roles": { value: v.optional(v.array(snowflake), []), to: "role", power: ["BanMembers"] },
 } as const satisfies Record<string, Key>;
 
 function mayUse(action: ModeratorAction) {
 	const { permissions, lets } = moderatorActions[action];
-	return { value: v.optional(v.array(roleId), []), to: "role", power: permissions, lets } as const;
+	return { value: v.optional(v.array(snowflake), []), to: "role", power: permissions, lets } as const;
 }
 
 export type SettingKey = keyof typeof keys;
@@ -119,11 +115,8 @@ export function withoutEffect(values: Values): readonly (readonly [SettingKey, s
 
 /** What chargebacks need, once `game.chargeback` is on; undefined if it is off or incomplete. */
 export function chargebackSettings(values: Values) {
-	const {
-		"game.restricted_role": restrictedRole,
-		"game.staff_channel": staffChannel,
-		"game.staff_roles": staffRoles,
-	} = values;
+	const { "game.restricted_role": restrictedRole, "game.staff_channel": staffChannel } = values;
+	const staffRoles = values["game.staff_roles"];
 	if (!values["game.chargeback"] || !restrictedRole || !staffChannel || staffRoles.length === 0) return undefined;
 	return { restrictedRole, staffChannel, staffRoles };
 }

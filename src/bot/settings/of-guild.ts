@@ -173,12 +173,9 @@ export function referencesIn(stored: Stored): Reference[] {
 	return Object.entries(stored).flatMap(([key, value]) => {
 		const { to, needs = [] } = isKey(key) ? keyOf(key) : {};
 		if (!to) return [];
-		return idsIn(value).flatMap((id) => (typeof id === "string" ? { key, to, id, needs } : []));
+		const ids = isObject(value) ? Object.values(value) : [value].flat();
+		return ids.flatMap((id) => (typeof id === "string" ? { key, to, id, needs } : []));
 	});
-}
-
-function idsIn(value: unknown): unknown[] {
-	return isObject(value) ? Object.values(value) : [value].flat();
 }
 
 /** Why a change to `wanted` counts as destructive. */
@@ -204,14 +201,13 @@ export function describeValue(guild: Guild, key: string, value: unknown): string
 	const { to } = isKey(key) ? keyOf(key) : {};
 	if (!to)
 		return typeof value === "boolean" || typeof value === "number" ? String(value) : oneLine(JSON.stringify(value));
-	const names = idsIn(value).map((id) => nameOf(guild, to === "channel", String(id)));
-	return names.length === 0 ? "none" : named(value, names, oneField).join(", ");
+	return idsShown(value, (id) => nameOf(guild, to === "channel", id), oneField).join(", ") || "none";
 }
 
-/** `shown`, with the names of `value` before them if it has any. */
-function named(value: unknown, shown: readonly string[], quoted: (name: string) => string): readonly string[] {
-	const names = isObject(value) ? Object.keys(value) : [];
-	return shown.map((one, index) => (names[index] === undefined ? one : `${quoted(names[index])}: ${one}`));
+/** Each id as it is shown; of named roles with the name before it. */
+function idsShown(value: unknown, show: (id: string) => string, quote: (name: string) => string): string[] {
+	if (!isObject(value)) return [value].flat().map((id) => show(String(id)));
+	return Object.entries(value).map(([name, id]) => `${quote(name)}: ${show(String(id))}`);
 }
 
 function nameOf(guild: Guild, isChannel: boolean, id: string): string {
@@ -231,6 +227,6 @@ export function mentionValue(key: SettingKey, value: unknown): string | undefine
 	if (value === undefined) return undefined;
 	const { to } = keyOf(key);
 	if (!to) return inlineText(typeof value === "string" ? value : [value].flat().join(", "), maxShown);
-	const ids = idsIn(value).map((id) => (to === "channel" ? `<#${id}>` : `<@&${id}>`));
-	return ids.length > 0 ? named(value, ids, (name) => inlineText(name, maxShown)).join(", ") : undefined;
+	const mention = (id: string) => (to === "channel" ? `<#${id}>` : `<@&${id}>`);
+	return idsShown(value, mention, (name) => inlineText(name, maxShown)).join(", ") || undefined;
 }

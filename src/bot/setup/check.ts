@@ -26,7 +26,7 @@ import { settingChecks } from "../settings/of-guild.ts";
 import type { StoreSettings } from "../store/settings.ts";
 import { checkStore } from "../store/store.ts";
 import { type SettingVersion, selectCurrentSettings } from "../store/tables/setting-versions.ts";
-import { approvalChecks, checkPermissions, inviteTo } from "./guild-checks.ts";
+import { approvalChecks, checkPermissions, gameChecks, inviteTo } from "./guild-checks.ts";
 import { askPortOwner } from "./port-owner.ts";
 
 interface BotCheckOptions extends Pick<CheckOptions, "write"> {
@@ -111,11 +111,10 @@ function checksOf(
 			: [{ title: "CLIENT_ID", needs: [login], run: () => checkClientId(clientId, connection.discord) }]),
 		guild,
 		{ title: "permissions", needs: [guild], run: () => checkPermissions(guilds, toml) },
-		...(toml.features.game && !toml.game.guilds
-			? [{ title: "game.guilds", needs: [guild], run: () => checkGameGuilds(connection.discord) }]
-			: []),
-		...approvalChecks(toml, valuesIn(stored), () => guilds).map((check) => ({ ...check, needs: [guild] })),
-		...checksOfSettings(stored, () => guilds).map((check) => ({ ...check, needs: [guild] })),
+		...[...gameChecks(toml, () => connection.guilds), ...checksIn(stored, toml, () => guilds)].map((check) => ({
+			...check,
+			needs: [guild],
+		})),
 	];
 }
 
@@ -135,23 +134,22 @@ async function readSettings(store: StoreSettings): Promise<readonly SettingVersi
 	return rows;
 }
 
-function valuesIn(stored: readonly SettingVersion[]) {
-	return (guildId: string) => {
-		const row = stored.find(({ guild_id }) => guild_id === guildId);
-		return read(JSON.parse(row?.settings ?? "{}")).values;
-	};
-}
-
 /** Of the guilds that the bot is in. */
-function checksOfSettings(stored: readonly SettingVersion[], guilds: () => readonly Guild[]): Check[] {
-	return stored.flatMap(({ guild_id, settings }) => {
-		const parsed = JSON.parse(settings);
-		const guild = () => guilds().find(({ id }) => id === guild_id);
-		return settingChecks({ stored: parsed, ...read(parsed) }, guild).map(({ title, run }) => ({
-			title: stored.length > 1 ? `${title} in ${guild_id}` : title,
+function checksIn(rows: readonly SettingVersion[], toml: BotConfig["toml"], guilds: () => readonly Guild[]): Check[] {
+	const states = new Map(
+		rows.map(({ guild_id, settings }) => {
+			const parsed = JSON.parse(settings);
+			return [guild_id, { stored: parsed, ...read(parsed) }];
+		}),
+	);
+	const checks = [...states].flatMap(([id, state]) => {
+		const guild = () => guilds().find((one) => one.id === id);
+		return settingChecks(state, guild).map(({ title, run }) => ({
+			title: states.size > 1 ? `${title} in ${id}` : title,
 			run: () => (guild() ? run() : "not checked: the bot is not in this guild"),
 		}));
 	});
+	return [...approvalChecks(toml, (id) => (states.get(id) ?? read({})).values, guilds), ...checks];
 }
 
 function configurationCheck(config: BotConfig): Check {
@@ -250,13 +248,6 @@ function checkClientId(clientId: string, { application }: Client<true>): Found {
 		`DISCORD_TOKEN belongs to the application ${application.id}, but CLIENT_ID is ${clientId}`,
 		"Put the id and the token of the same application into .env.",
 	);
-}
-
-function checkGameGuilds({ guilds }: Client<true>): Found {
-	if (guilds.cache.size < 2) return "not needed: the bot is in one guild";
-	return {
-		warning: `not set: in each of the bot's ${guilds.cache.size} guilds, people can set up chargebacks and then ban in the game`,
-	};
 }
 
 function guildsOf({ guildId, toml }: BotConfig, discord: Client<true>): readonly Guild[] {

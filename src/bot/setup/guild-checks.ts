@@ -69,6 +69,14 @@ export function requireLeast(guild: Guild, toml: BotConfig["toml"]): void {
 		);
 }
 
+/** The bot has one game server. */
+export function gameChecks({ features, game }: BotConfig["toml"], guilds: () => readonly Guild[]): Check[] {
+	if (!features.game || game.guilds) return [];
+	const warning = "not set: in each of the bot's guilds, people can set up chargebacks and then ban in the game";
+	const run = () => (guilds().length > 1 ? { warning } : "not needed: the bot is in one guild");
+	return [{ title: "game.guilds", run }];
+}
+
 /** One if people approve calls in Discord: each guild needs a channel for that. */
 export function approvalChecks(
 	{ mcp }: BotConfig["toml"],

@@ -37,14 +37,7 @@ async function startAlpha() {
 		toml: v.parse(toml, {
 			bot_name: "Alpha",
 			features: { moderation: true, game: true },
-			game: {
-				verify: true,
-				slash_commands: true,
-				chargeback: true,
-				restricted_role: role("Newcomer"),
-				staff_channel: staff,
-				staff_roles: [role("Staff")],
-			},
+			game: { slash_commands: true },
 		}),
 	});
 	await storeSettings(config, {
@@ -53,6 +46,10 @@ async function startAlpha() {
 			"auto_role.to_role": role("Regular"),
 			"auto_role.min_messages": 1_000,
 			"welcome.channel": general,
+			"game.chargeback": true,
+			"game.restricted_role": role("Newcomer"),
+			"game.staff_channel": staff,
+			"game.staff_roles": [role("Staff")],
 		},
 	});
 	const bot = startBot(config, recorded.log, { timing: quickTiming });
