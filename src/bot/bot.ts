@@ -104,10 +104,9 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 		timeoutSignal: options.timeoutSignal,
 		requestsPerSecond: options.requestsPerSecond,
 		timing: options.timing,
-		needsModerationEvents: toml.features.moderation || toml.backup !== undefined,
 	});
 	const mutex = new KeyedMutex();
-	const settings = new GuildSettings({ store, mutex, log });
+	const settings = new GuildSettings({ store, mutex, log, features: toml.features });
 	const auditChannel = createAuditChannel({ settings, connection, log });
 	const audit = new Audit(store, { log, announce: auditChannel.announce, keepDays: toml.mcp.audit_days });
 	const locks = createLocks(store, log);

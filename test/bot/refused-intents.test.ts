@@ -108,3 +108,10 @@ test("tools that need the members say so, and others work", async () => {
 	const holders = await world.call("check_permissions", {});
 	expect(holders.text).toContain('refuses it the "Server Members Intent"');
 });
+
+test("a setting that needs a refused intent is refused, and one from before is a problem of the setup", async () => {
+	const { text, isError } = await world.call("set_settings", { settings: { "welcome.channel": "#general" } });
+	expect(text).toStartWith("welcome.channel: needs the Server Members Intent: ");
+	expect(isError).toBe(true);
+	expect((await world.call("get_settings")).text).toContain("Problem with spam.on: needs the Message Content Intent");
+});

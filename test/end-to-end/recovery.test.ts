@@ -23,7 +23,10 @@ beforeAll(async () => {
 	executable = await botExecutable();
 	simulator = await startSimulator();
 	configDirectory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
-	writeFileSync(join(configDirectory, "config.toml"), 'bot_name = "Alpha"\n[mcp]\ntoolsets = "all"\n');
+	writeFileSync(
+		join(configDirectory, "config.toml"),
+		'bot_name = "Alpha"\n[mcp]\ntoolsets = "all"\n[features]\nmoderation = false\n',
+	);
 });
 
 afterAll(async () => {

@@ -97,7 +97,7 @@ test("somebody is banned from both in one call, and each outcome is named", asyn
 	const args = { guild_ids: Object.values(guilds), user_ids: [userNamed(world, "zoe").id], reason: "Spam" };
 	const text = await gateway.text("ban", args);
 	expect(text).toBe(
-		`The Cooks (ID: ${guilds.cooks}), The Bakers (ID: ${guilds.bakers}):\nBanned @zoe (ID: ${args.user_ids[0]}).`,
+		`The Cooks (ID: ${guilds.cooks}), The Bakers (ID: ${guilds.bakers}):\nBanned @zoe (ID: ${args.user_ids[0]}).\nCase 1.`,
 	);
 	const banned = Object.values(guilds).map((id) => [...(world.simulator.world.guilds.get(id)?.bans.keys() ?? [])]);
 	expect(banned).toEqual([args.user_ids, args.user_ids]);

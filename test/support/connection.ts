@@ -21,6 +21,7 @@ export function openConnection(api: string, { attach, ...options }: OpenOptions 
 		log: recorded.log,
 		// Tests send more than 50 per second.
 		requestsPerSecond: 1_000_000,
+		privileged: ["GuildMembers"],
 		...options,
 		timing: { backOffMs: [1, 4], invalidSessionMs: [1, 4], identifyMs: 0, ...options.timing },
 	});

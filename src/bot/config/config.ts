@@ -132,10 +132,6 @@ export function readHealthAddress(env: Env): HealthAddress {
 	};
 }
 
-export function needsMessageContent({ toml: { features, game } }: Pick<BotConfig, "toml">): boolean {
-	return (features.game && game.verify) || features.moderation;
-}
-
 function readVariables(directory: string, env: Env) {
 	const { file, raw, all, sourceOf } = mergeVariables(directory, env);
 	const { settings, issues } = checkSettings(environment, all);

@@ -89,6 +89,13 @@ export const environment = v.pipe(
 	),
 );
 
+const intentNames = { GUILD_MEMBERS: "GuildMembers", MESSAGE_CONTENT: "MessageContent" } as const;
+
+const intent = v.pipe(
+	v.picklist(["GUILD_MEMBERS", "MESSAGE_CONTENT"]),
+	v.transform((name) => intentNames[name]),
+);
+
 const approvalLevels = ["off", "destructive", "write"] as const;
 
 export const toml = v.strictObject({
@@ -98,7 +105,8 @@ export const toml = v.strictObject({
 	commands: v.optional(v.picklist(["global", "guild", "off"]), "global"),
 	personality_file: v.optional(text(500)),
 	timezone: v.optional(timezone, "UTC"),
-	features: v.optional(v.strictObject({ game: flag(false), moderation: flag(false), chat: flag(false) }), {}),
+	intents: v.optional(v.array(intent), ["GUILD_MEMBERS", "MESSAGE_CONTENT"]),
+	features: v.optional(v.strictObject({ game: flag(false), moderation: flag(true), chat: flag(false) }), {}),
 	mcp: v.optional(
 		v.strictObject({
 			audit_days: v.optional(whole(1, 3_650), 90),

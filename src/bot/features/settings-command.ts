@@ -26,19 +26,20 @@ type Options = Pick<FeatureOptions, "settings" | "connection" | "callAs">;
 export function createSettingsCommand(options: Options): Feature {
 	const { settings, connection, callAs } = options;
 
-	function guildOf(interaction: RepliableInteraction): Guild {
+	async function guildOf(interaction: RepliableInteraction): Promise<Guild> {
 		// Administrators can let others see the command.
 		requireHeld(settings, interaction, "settings");
 		const guild = connection.guild(interaction.guildId ?? "");
-		if (guild?.available) return guild;
-		throw new SaidError(said("refusal.offline"));
+		if (!guild?.available) throw new SaidError(said("refusal.offline"));
+		await settings.ready();
+		return guild;
 	}
 
 	const panel = (guild: Guild, page: Page | undefined, locale: string, note?: string) =>
-		panelOf(guild, settings.state(guild.id), page, locale, note);
+		panelOf(guild, settings, page, locale, note);
 
 	async function open(interaction: ChatInputCommandInteraction, page: Page | undefined): Promise<void> {
-		const guild = guildOf(interaction);
+		const guild = await guildOf(interaction);
 		await interaction.reply({ ...panel(guild, page, interaction.locale), flags: MessageFlags.Ephemeral });
 	}
 
@@ -57,7 +58,7 @@ export function createSettingsCommand(options: Options): Feature {
 	}
 
 	async function change(interaction: ComponentInteraction, action: string, page: Page, rest: readonly string[]) {
-		const guild = guildOf(interaction);
+		const guild = await guildOf(interaction);
 		const { locale } = interaction;
 		const [version, key = ""] = rest;
 		const isStale = Number(version) !== settings.state(guild.id).version;
@@ -80,13 +81,13 @@ export function createSettingsCommand(options: Options): Feature {
 		async run(interaction, rest) {
 			const [action = "", name = "", ...more] = rest.split(":");
 			const isMenu = interaction.isStringSelectMenu() && action === "page";
-			const page = pageNamed(isMenu ? (interaction.values[0] ?? "") : name);
+			const page = pageNamed(isMenu ? (interaction.values[0] ?? "") : name, settings.keys);
 			if (isMenu || action === "step") {
 				if (interaction.isModalSubmit()) return;
-				await interaction.update(panel(guildOf(interaction), page, interaction.locale));
+				await interaction.update(panel(await guildOf(interaction), page, interaction.locale));
 			} else if (!page) throw new SaidError(said("settings.gone"));
 			else if (action === "edit" && interaction.isButton()) {
-				const guild = guildOf(interaction);
+				const guild = await guildOf(interaction);
 				await interaction.showModal(formOf(guild, settings.state(guild.id), page, interaction.locale));
 			} else await change(interaction, action, page, more);
 		},
@@ -97,7 +98,7 @@ export function createSettingsCommand(options: Options): Feature {
 		name,
 		may: "settings",
 		options: [],
-		run: (interaction) => open(interaction, page === undefined ? undefined : pageNamed(page)),
+		run: (interaction) => open(interaction, page === undefined ? undefined : pageNamed(page, settings.keys)),
 	});
 	return { menus: [commandOf("settings"), commandOf("setup", firstStep)], components: [component] };
 }

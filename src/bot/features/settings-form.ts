@@ -11,7 +11,7 @@ import { methodNotFound, type OtherMethod, type Selection } from "../../mcp/serv
 import { invalidParameters } from "../../mcp/tool.ts";
 import { sayIn, type TextKey } from "../../texts/texts.ts";
 import { type GuildSettings, InvalidSettings, read, type Stored } from "../settings/guild-settings.ts";
-import { allKeys, choicesOf, isKey, kindOf, type SettingKey, sectionOf, sections } from "../settings/keys.ts";
+import { allKeys, choicesOf, isKey, kindOf, type SettingKey, sectionOf, sectionsIn } from "../settings/keys.ts";
 import { defaultOf, problemsOf, requireUsable, typedLines, withIds } from "../settings/of-guild.ts";
 import { guild_id } from "../tool/arguments/arguments.ts";
 import type { BotContext } from "../tool/context.ts";
@@ -36,7 +36,10 @@ const form = readTool({
 		await settings.ready();
 		return JSON.stringify({
 			...checked(guild, settings, values ?? {}),
-			...(!values && { sections: sectionsOf(guild, settings.state(guild.id).stored), lists: listsOf(guild) }),
+			...(!values && {
+				sections: sectionsOf(guild, settings.keys, settings.state(guild.id).stored),
+				lists: listsOf(guild),
+			}),
 		});
 	},
 });
@@ -84,10 +87,10 @@ function checked(guild: Guild, settings: GuildSettings, entered: Stored) {
 	return { version, problems, warnings: problemsOf(guild, state), previews: greetingPreviews(guild, state.values) };
 }
 
-function sectionsOf(guild: Guild, stored: Stored) {
-	return sections.map((name) => ({
+function sectionsOf(guild: Guild, keys: readonly SettingKey[], stored: Stored) {
+	return sectionsIn(keys).map((name) => ({
 		title: say(`setting.section.${name}.label` as TextKey as "settings.title"),
-		fields: allKeys
+		fields: keys
 			.filter((key) => sectionOf(key) === name)
 			.map((key) => ({
 				key,

@@ -15,8 +15,8 @@ import { type Say, sayIn, type TextKey } from "../../texts/texts.ts";
 import { modalOf } from "../commands/forms.ts";
 import { buttonRow } from "../messages/buttons.ts";
 import { noMentions } from "../messages/split-message.ts";
-import type { GuildState } from "../settings/guild-settings.ts";
-import { allKeys, choicesOf, kindOf, type SettingKey, sectionOf, sections } from "../settings/keys.ts";
+import type { GuildSettings, GuildState } from "../settings/guild-settings.ts";
+import { allKeys, choicesOf, kindOf, type SettingKey, sectionOf, sectionsIn } from "../settings/keys.ts";
 import { defaultOf, mentionValue, problemsOf, typedLines } from "../settings/of-guild.ts";
 import { fixedGreeting } from "./greeting.ts";
 
@@ -44,20 +44,21 @@ export interface Page {
 
 const stepPrefix = "step-";
 
-export function pageNamed(name: string): Page | undefined {
+/** Of `all` keys that can be set. */
+export function pageNamed(name: string, all: readonly SettingKey[]): Page | undefined {
 	if (name.startsWith(stepPrefix)) {
 		const step = Number(name.slice(stepPrefix.length)) - 1;
-		const keys = steps[step];
+		const keys = stepsWith(all)[step];
 		return keys && { name, keys, step };
 	}
-	return pages.find((page) => page.name === name);
+	return pagesWith(all).find((page) => page.name === name);
 }
 
 // Of a message's five rows, the first and the last are for navigation and buttons.
 const maxPickers = 3;
 
 /** A section with more pickers has several pages, such as "may" and "may-2". */
-export const pages: readonly (Page & { section: string })[] = sections.flatMap((section) => {
+const pages: readonly (Page & { section: string })[] = sectionsIn(allKeys).flatMap((section) => {
 	let pickers = 0;
 	const keys = allKeys.filter((key) => sectionOf(key) === section);
 	const parts = Map.groupBy(keys, (key) => {
@@ -71,6 +72,10 @@ export const pages: readonly (Page & { section: string })[] = sections.flatMap((
 	}));
 });
 
+/** Those whose keys can all be set. A section is of one feature. */
+export const pagesWith = (all: readonly SettingKey[]) =>
+	pages.filter(({ keys }) => keys.every((key) => all.includes(key)));
+
 function isPicked(key: SettingKey): boolean {
 	return /^(?:choices|channels?|roles?)$/.test(kindOf(key));
 }
@@ -80,6 +85,8 @@ function titleOf({ name, section }: (typeof pages)[number], say: Say): string {
 	return name === section ? label : `${label} (${name.slice(section.length + 1)})`;
 }
 
+const stepsWith = (all: readonly SettingKey[]) => steps.filter((keys) => keys.every((key) => all.includes(key)));
+
 export const firstStep = `${stepPrefix}1`;
 
 const maxContent = 2_000;
@@ -87,19 +94,34 @@ const maxShown = 300;
 const maxInputs = 5;
 
 /** The data of a message. `note`: what was just changed, or why not. */
-export function panelOf(guild: Guild, state: GuildState, page: Page | undefined, locale: string, note?: string) {
+export function panelOf(
+	guild: Guild,
+	settings: Pick<GuildSettings, "state" | "keys">,
+	page: Page | undefined,
+	locale: string,
+	note?: string,
+) {
 	const say = sayIn(locale);
+	const state = settings.state(guild.id);
+	const { keys } = settings;
 	const lines = page
-		? linesOf(guild, state, page, say, locale)
+		? linesOf(guild, state, page, { all: stepsWith(keys).length, say, locale })
 		: [`## ${say("settings.title")}`, say("settings.choose")];
 	const content = truncate([...(note ? [note, ""] : []), ...lines].join("\n"), maxContent);
-	return { content, components: componentsOf(guild, state, page, say), allowedMentions: noMentions };
+	return { content, components: componentsOf(guild, state, page, { keys, say }), allowedMentions: noMentions };
 }
 
-function linesOf(guild: Guild, state: GuildState, { keys, name, step }: Page, say: Say, locale: string): string[] {
+interface Shown {
+	/** Number of steps. */
+	all: number;
+	say: Say;
+	locale: string;
+}
+
+function linesOf(guild: Guild, state: GuildState, { keys, name, step }: Page, { all, say, locale }: Shown): string[] {
 	const problems = problemsOf(guild, state);
 	const section = pages.find((page) => page.name === name);
-	const title = section ? titleOf(section, say) : say("settings.step", { number: (step ?? 0) + 1, all: steps.length });
+	const title = section ? titleOf(section, say) : say("settings.step", { number: (step ?? 0) + 1, all });
 	return [
 		`## ${title}`,
 		...keys.flatMap((key) => [
@@ -135,8 +157,14 @@ function rowOf(component: APIComponentInMessageActionRow): Row {
 }
 
 /** At most five rows: the sections, a row for each picker, and one of buttons. */
-function componentsOf(guild: Guild, state: GuildState, page: Page | undefined, say: Say): Row[] {
-	const navigation = page?.step === undefined ? sectionMenu(page, say) : stepButtons(page.step, say);
+function componentsOf(
+	guild: Guild,
+	state: GuildState,
+	page: Page | undefined,
+	{ keys, say }: { keys: readonly SettingKey[]; say: Say },
+): Row[] {
+	const navigation =
+		page?.step === undefined ? sectionMenu(page, keys, say) : stepButtons(page.step, stepsWith(keys).length, say);
 	if (!page) return [navigation];
 	const pickers = page.keys.flatMap((key) => pickerOf(guild, key, state, page, say) ?? []);
 	const buttons = [
@@ -154,18 +182,22 @@ function componentsOf(guild: Guild, state: GuildState, page: Page | undefined, s
 	return [navigation, ...pickers, ...(buttons.length > 0 ? [buttonRow(buttons)] : [])];
 }
 
-function sectionMenu(page: Page | undefined, say: Say): Row {
+function sectionMenu(page: Page | undefined, keys: readonly SettingKey[], say: Say): Row {
 	return rowOf({
 		type: ComponentType.StringSelect,
 		custom_id: `${settingsPrefix}:page`,
 		placeholder: say("settings.section.placeholder"),
-		options: pages.map((one) => ({ label: titleOf(one, say), value: one.name, default: one.name === page?.name })),
+		options: pagesWith(keys).map((one) => ({
+			label: titleOf(one, say),
+			value: one.name,
+			default: one.name === page?.name,
+		})),
 	});
 }
 
-function stepButtons(step: number, say: Say): Row {
+function stepButtons(step: number, all: number, say: Say): Row {
 	const to = (index: number) => `${settingsPrefix}:step:${stepPrefix}${index + 1}`;
-	const isLast = step === steps.length - 1;
+	const isLast = step === all - 1;
 	return buttonRow([
 		{ id: to(step - 1), label: say("settings.back.button"), style: ButtonStyle.Secondary, disabled: step === 0 },
 		isLast

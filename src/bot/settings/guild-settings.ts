@@ -16,7 +16,7 @@ import {
 	selectSettingVersion,
 	selectSettingVersions,
 } from "../store/tables/setting-versions.ts";
-import { allKeys, isKey, keyOf, type SettingKey, type Values } from "./keys.ts";
+import { allKeys, featureOff, isKey, keyOf, type SettingKey, type Values } from "./keys.ts";
 
 /** JSON values by key; without those that are not set. May hold keys and values that only another version knows. */
 export type Stored = Readonly<JsonObject>;
@@ -73,6 +73,8 @@ interface GuildSettingsOptions {
 	store: Store;
 	mutex: KeyedMutex;
 	log: Log;
+	/** Those that are false are switched off, and their keys cannot be set. */
+	features?: Readonly<Partial<Record<string, boolean>>>;
 	now?: () => number;
 }
 
@@ -82,8 +84,12 @@ export class GuildSettings {
 	readonly #loading = Promise.withResolvers<void>();
 	readonly #work: Durable;
 	#isLoaded = false;
+	/** Those that can be set. */
+	readonly keys: readonly SettingKey[];
 
 	constructor(private readonly options: GuildSettingsOptions) {
+		const { features = {} } = options;
+		this.keys = allKeys.filter((key) => featureOff(key, features) === undefined);
 		this.#work = new Durable({
 			name: "settings of guilds",
 			log: options.log,
@@ -185,8 +191,13 @@ export class GuildSettings {
 		const unknown = Object.keys(wanted).filter((key) => !isKey(key) && !(wanted[key] === null && key in stored));
 		const given = Object.entries({ ...stored, ...wanted }).filter(([, value]) => value !== null);
 		const merged: Stored = Object.fromEntries(given);
+		const { features = {} } = this.options;
 		const problems = [
-			...unknown.map((key) => ({ key, message: `${unknownKey}${didYouMean(key, allKeys)}` })),
+			...unknown.map((key) => ({ key, message: `${unknownKey}${didYouMean(key, this.keys)}` })),
+			...Object.keys(wanted).flatMap((key) => {
+				const off = isKey(key) && wanted[key] !== null ? featureOff(key, features) : undefined;
+				return off ? [{ key, message: `the operator has switched off features.${off} in config.toml` }] : [];
+			}),
 			// A value of another version stays as it is.
 			...read(merged).problems.filter(({ key }) => key in wanted && isKey(key)),
 		];

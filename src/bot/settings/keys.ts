@@ -2,6 +2,7 @@
 // Their descriptions are the texts "setting.<key>".
 
 import * as v from "valibot";
+import type { PrivilegedIntent } from "../../discord/intents.ts";
 import type { Permission } from "../../discord/permissions.ts";
 import { expected, text, whole } from "../../lib/config.ts";
 import { escalationRules, tellable } from "../config/escalation.ts";
@@ -23,6 +24,8 @@ interface Key {
 	power?: readonly Permission[];
 	/** What it lets its roles do, such as "ban members". */
 	lets?: string;
+	/** Without it, the setting has no effect. */
+	intent?: PrivilegedIntent;
 }
 
 const rolesByName = v.pipe(v.record(text(100), snowflake), v.maxEntries(100, expected("at most 100 names")));
@@ -30,13 +33,13 @@ const administrator = ["Administrator"] as const;
 const files = ["EmbedLinks", "AttachFiles"] as const;
 
 export const keys = {
-	"welcome.channel": { value: v.optional(snowflake), to: "channel" },
+	"welcome.channel": { value: v.optional(snowflake), to: "channel", intent: "GuildMembers" },
 	"welcome.message": { value: v.optional(templateOf(greetingPlaceholders)) },
 	"welcome.summary": { value: v.optional(templateOf(summaryPlaceholders)) },
 	"welcome.ai": { value: flag(true) },
-	"join_role.role": { value: v.optional(snowflake), to: "given role" },
+	"join_role.role": { value: v.optional(snowflake), to: "given role", intent: "GuildMembers" },
 	"auto_role.from_role": { value: v.optional(snowflake), to: "given role" },
-	"auto_role.to_role": { value: v.optional(snowflake), to: "given role" },
+	"auto_role.to_role": { value: v.optional(snowflake), to: "given role", intent: "GuildMembers" },
 	"auto_role.min_age": { value: v.optional(duration) },
 	"auto_role.min_messages": { value: v.optional(whole(0, 1_000_000)) },
 	"auto_role.require_all": { value: flag(true) },
@@ -45,8 +48,8 @@ export const keys = {
 	"moderation.appeal": { value: v.optional(text(500)) },
 	"moderation.escalate": { value: v.optional(escalationRules, []) },
 	"moderation.reports": { value: v.optional(snowflake), to: "channel", needs: ["EmbedLinks", "ReadMessageHistory"] },
-	"moderation.raid": { value: v.optional(joinRate) },
-	"spam.on": { value: flag(false) },
+	"moderation.raid": { value: v.optional(joinRate), intent: "GuildMembers" },
+	"spam.on": { value: flag(false), intent: "MessageContent" },
 	"spam.dry": { value: flag(false) },
 	"spam.honeypots": { value: v.optional(v.array(snowflake), []), to: "channel", needs: ["ManageMessages"] },
 	"spam.channels": { value: v.optional(whole(2, 50), 4) },
@@ -132,6 +135,19 @@ export function actingPermissions(values: Values): readonly (readonly [SettingKe
 	];
 }
 
+/** Of the operator's `features`: without it, the section has no effect. */
+const featureOf: Readonly<Record<string, "moderation" | "game">> = {
+	moderation: "moderation",
+	spam: "moderation",
+	game: "game",
+};
+
+/** The one that the operator's `features` have switched off; undefined: the key can be set. */
+export function featureOff(key: SettingKey, features: Readonly<Partial<Record<string, boolean>>>): string | undefined {
+	const feature = featureOf[sectionOf(key)];
+	return feature !== undefined && features[feature] === false ? feature : undefined;
+}
+
 export function isKey(text: string): text is SettingKey {
 	return Object.hasOwn(keys, text);
 }
@@ -185,4 +201,4 @@ export function sectionOf(key: SettingKey): string {
 	return key.split(".")[0] ?? "";
 }
 
-export const sections: readonly string[] = [...new Set(allKeys.map(sectionOf))];
+export const sectionsIn = (all: readonly SettingKey[]): readonly string[] => [...new Set(all.map(sectionOf))];

@@ -5,6 +5,7 @@ import type { Guild } from "discord.js";
 import * as v from "valibot";
 import { actingPerson } from "../../discord/acting-person.ts";
 import { channelName, roleName } from "../../discord/describe.ts";
+import { type PrivilegedIntent, portal, privilegedIntents, usesIntent } from "../../discord/intents.ts";
 import { bitsIn, describeBits, missingForBot, requireOf, withTitles } from "../../discord/permissions.ts";
 import { requireRolesBelowPerson } from "../../discord/role-hierarchy.ts";
 import { inlineText, oneField, oneLine } from "../../discord/text.ts";
@@ -77,7 +78,13 @@ export function typedLines(guild: Guild, value: unknown = []): string[] {
  * use. Returns warnings.
  */
 export function requireUsable(guild: Guild, changes: readonly Change[]): readonly Problem[] {
-	const problems = changes.flatMap(({ key }) => whyPowerless(guild, key));
+	const problems: Problem[] = changes.flatMap(({ key, after }) => [
+		...whyPowerless(guild, key),
+		...intentsOf({ [key]: after }).flatMap(([key, intent]) => {
+			const message = whyNoIntent(guild, intent);
+			return message === undefined ? [] : [{ key, message }];
+		}),
+	]);
 	const warnings: Problem[] = [];
 	const collect = (key: string, check: () => Found | undefined) => {
 		try {
@@ -117,6 +124,22 @@ function requireRanked(guild: Guild, { key, before, after }: Change): undefined 
 	const person = actingPerson(guild);
 	const changed = guild.roles.cache.filter(({ id }) => old.includes(id) !== now.includes(id));
 	if (person) requireRolesBelowPerson(person, [...changed.values()]);
+	return undefined;
+}
+
+/** Of settings that differ from their default. */
+function intentsOf(stored: Stored): [SettingKey, PrivilegedIntent][] {
+	return Object.entries(stored).flatMap(([key, value]): [SettingKey, PrivilegedIntent][] => {
+		if (!isKey(key) || value === null || value === undefined || Bun.deepEquals(value, defaultOf(key))) return [];
+		const { intent } = keyOf(key);
+		return intent ? [[key, intent]] : [];
+	});
+}
+
+function whyNoIntent({ client }: Guild, name: PrivilegedIntent): string | undefined {
+	const intent = privilegedIntents[name];
+	if (usesIntent(client, intent)) return undefined;
+	return `needs the ${intent.title}: the bot's operator switches it on at ${portal} (Bot) and in intents of config.toml, and restarts the bot`;
 }
 
 /** A person who sets a role that the bot gives must be able to give it. */
@@ -143,7 +166,8 @@ export function problemsOf(guild: Guild, state: Checked): readonly Problem[] {
 /** One for each channel and role. They warn and never fail: what is wrong with one setting does no harm to the bot. */
 export function settingChecks({ stored, values, problems }: Checked, guild: () => Guild | undefined) {
 	const known = [...problems, ...withoutEffect(values).map(([key, message]) => ({ key, message }))];
-	return [
+	const intents = new Map<string, PrivilegedIntent>(intentsOf(stored));
+	const checks = [
 		...known.map(({ key, message }) => ({ title: key, run: (): Found => ({ warning: message }) })),
 		...actingPermissions(values).flatMap(([title, permissions]) => {
 			const bits = bitsIn(undefined, permissions);
@@ -162,6 +186,14 @@ export function settingChecks({ stored, values, problems }: Checked, guild: () =
 			},
 		})),
 	];
+	return checks.map(({ title, run }) => ({
+		title,
+		run(): Found {
+			const [there, intent] = [guild(), intents.get(title)];
+			const lacking = there && intent && whyNoIntent(there, intent);
+			return lacking ? { warning: lacking } : run();
+		},
+	}));
 }
 
 function findPermissions(guild: Guild | undefined, bits: bigint): Found {

@@ -20,7 +20,7 @@ import {
 } from "../../lib/program/check.ts";
 import type { Sql } from "../../lib/store/statement.ts";
 import { within } from "../../lib/wait.ts";
-import { type BotConfig, hasIdleApproval, idleApproval, needsMessageContent, withoutToken } from "../config/config.ts";
+import { type BotConfig, hasIdleApproval, idleApproval, withoutToken } from "../config/config.ts";
 import { read } from "../settings/guild-settings.ts";
 import { settingChecks } from "../settings/of-guild.ts";
 import type { StoreSettings } from "../store/settings.ts";
@@ -66,7 +66,7 @@ export function createConnection(config: BotConfig, log: Log, options: Partial<C
 		cdn: config.discordCdnUrl,
 		shards: config.shards,
 		log,
-		needsMessageContent: needsMessageContent(config),
+		privileged: config.toml.intents,
 		...options,
 	});
 }

@@ -105,14 +105,18 @@ const jobs: readonly Job[] = [
 		needs: ["compare_guilds", "plan_guild", "apply_guild"],
 		text: ({ from, what }) => [
 			`Copy ${what ?? "parts"} from ${from === undefined ? "another guild, which I will name," : `the guild ${from}`} into this guild.`,
-			"1. Find the ids of both guilds: the list of instances has them, or list_guilds of each bot. A call about the other guild takes its id as guild_id.",
-			`2. compare_guilds with the other guild as \`with\` shows what each of them lacks and what differs.${what === undefined ? " Ask me what to copy." : ""}`,
-			"3. Plan it with plan_guild and `copy_from`: `categories` bring their channels, access and missing roles; `roles` also change roles of the same name; `parts` are whole parts, such as automod. In the same call, `changes` is a document with what should be different or new here: roles for members, messages, events; export_guild with `format` describes it, through use_reading_tool if it is not listed.",
+			`1. ${from !== undefined && isId(from) ? "" : "Find the id of the other guild: the list of instances has it, or list_guilds of its bot. "}A call about the other guild takes its id as guild_id.`,
+			what === undefined
+				? "2. compare_guilds with the other guild as `with` shows what each of them lacks and what differs. Ask me what to copy."
+				: "2. If it is unclear what that includes, compare_guilds with the other guild as `with` shows what differs.",
+			"3. Plan it with plan_guild and `copy_from`: `categories` bring their channels, access and missing roles; `roles` are for others, and change roles of the same name; nobody gets them by this; `parts` are whole parts, such as automod. In the same call, `changes` is a document with what should be different or new here: roles for members, messages, events; export_guild with `format` describes it, through use_reading_tool if it is not listed.",
 			"4. Show me the plan, above all who gains access, and wait for my decision. Then carry it out with apply_guild. If the job is not done yet, follow it with get_job.",
 			"5. Report what was copied and what was not: messages, overwrites of single members, roles of integrations.",
 		],
 	},
 ];
+
+const isId = (text: string) => /^\d{17,20}$/.test(text);
 
 const guildArgument = { name: "guild_id", description: "The guild. Default: the bot's own." };
 

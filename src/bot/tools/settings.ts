@@ -15,7 +15,7 @@ import { joined, render, type Said, said, type Text } from "../../texts/texts.ts
 import type { TomlSettings } from "../config/settings.ts";
 import { parts, result } from "../results/result.ts";
 import { type Author, type Change, InvalidSettings, type Problem, type Stored } from "../settings/guild-settings.ts";
-import { allKeys, isKey, keyOf } from "../settings/keys.ts";
+import { isKey, keyOf } from "../settings/keys.ts";
 import {
 	defaultOf,
 	describeValue,
@@ -56,9 +56,9 @@ const getSettings = readTool({
 		}
 		await settings.ready();
 		const state = settings.state(guild.id);
-		const shown = allKeys.filter((key) => key.includes(query.toLowerCase()));
+		const shown = settings.keys.filter((key) => key.includes(query.toLowerCase()));
 		if (shown.length === 0)
-			throw new ToolError(`No key has ${JSON.stringify(query)} in it. The keys: ${allKeys.join(", ")}.`);
+			throw new ToolError(`No key has ${JSON.stringify(query)} in it. The keys: ${settings.keys.join(", ")}.`);
 		const problems = problemsOf(guild, state).filter(({ key }) => key.includes(query.toLowerCase()));
 		return [
 			`Settings, version ${state.version}. set_settings changes them; null stands for the default.`,

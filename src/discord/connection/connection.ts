@@ -102,8 +102,8 @@ export interface ConnectionOptions {
 	log: Log;
 	/** Counts every request that was sent. */
 	responses?: OutcomeCounter | undefined;
-	needsMessageContent?: boolean;
-	needsModerationEvents?: boolean;
+	/** The privileged intents to ask for. */
+	privileged: readonly PrivilegedIntent[];
 	timing?: Partial<typeof connectionTiming> | undefined;
 	/** Default: AbortSignal.timeout. */
 	timeoutSignal?: ((ms: number) => AbortSignal) | undefined;
@@ -306,18 +306,16 @@ export class Connection {
 
 	#createClient(attach: ((client: Client) => void) | undefined): Client {
 		const { api, responses } = this.#options;
-		const { needsMessageContent, needsModerationEvents } = this.#options;
 		const intents = GatewayIntentBits;
 		const refused = new Set(this.refusedIntents.map((name): number => intents[name]));
 		const client: Client = new Client({
 			intents: [
 				// GuildMessages is needed for the events of deleted messages.
 				intents.Guilds,
-				intents.GuildMembers,
 				intents.GuildVoiceStates,
 				intents.GuildMessages,
-				...(needsMessageContent ? [intents.MessageContent] : []),
-				...(needsModerationEvents ? [intents.GuildModeration] : []),
+				intents.GuildModeration,
+				...this.#options.privileged.map((name) => intents[name]),
 			].filter((intent) => !refused.has(intent)),
 			rest: restOptions(api, responses, this.requests),
 			ws: { buildStrategy: (manager) => new Shards(manager, (shard) => this.#socketOptions(client, manager, shard)) },

@@ -46,7 +46,8 @@ test("what is not said has its default", () => {
 			command_prefix: "!",
 			commands: "global",
 			timezone: "UTC",
-			features: { game: false, moderation: false, chat: false },
+			intents: ["GuildMembers", "MessageContent"],
+			features: { game: false, moderation: true, chat: false },
 			mcp: {
 				audit_days: 90,
 				read_only: false,

@@ -68,8 +68,7 @@ export async function startFeature(setup: FeatureSetup) {
 			api: simulator.api,
 			cdn: simulator.cdn,
 			log,
-			needsModerationEvents: true,
-			needsMessageContent: setup.messageContent ?? false,
+			privileged: setup.messageContent ? ["GuildMembers", "MessageContent"] : ["GuildMembers"],
 			timing: { backOffMs: [1, 4], invalidSessionMs: [1, 4], identifyMs: 0, resendPauseMs: [5, 20] },
 			requestsPerSecond: setup.requestsPerSecond ?? 1_000_000,
 		});

@@ -101,7 +101,7 @@ export async function startLife(
 		api: `${discord.url.origin}/api`,
 		cdn: discord.url.origin,
 		log,
-		needsModerationEvents: true,
+		privileged: ["GuildMembers"],
 		timing: { backOffMs: [1, 4], invalidSessionMs: [1, 4], identifyMs: 0 },
 		requestsPerSecond: 1_000,
 	});

@@ -20,6 +20,7 @@ async function startQueue() {
 	const { log, lines } = recordLog("warn");
 	const connection = new Connection({
 		token: simulator.bot("alpha").token,
+		privileged: [],
 		log,
 		api: simulator.api,
 		cdn: simulator.cdn,

@@ -39,7 +39,7 @@ export const diagnosticsRows: Record<string, Row> = {
 		answer: ({ world }) => [
 			`@alpha (ID: ${world.simulator.bot("alpha").id}), called Alpha in its configuration`,
 			"Server Members Intent: switched on, used",
-			"Message Content Intent: switched on, not used",
+			"Message Content Intent: switched on, used",
 			"guilds: 2, shown by list_guilds",
 			"database: ready since ",
 		],

@@ -2,6 +2,8 @@
 
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
+import * as v from "valibot";
+import { toml } from "../../../src/bot/config/settings.ts";
 import type { Permission } from "../../../src/discord/permissions.ts";
 import { demoSeed } from "../../../src/simulator/seed.ts";
 import { testWith } from "../../support/test-with.ts";
@@ -415,4 +417,27 @@ test("settings survive a restart, and what only another version knows is kept an
 	expect((await world.call("get_settings")).text).toContain("Problem with future.key");
 	await world.call("set_settings", { settings: { "future.key": null } });
 	expect((await world.call("get_settings")).text).not.toContain("future.key");
+});
+
+test("a setting of a feature that the operator has switched off is not shown, and is refused by the feature's name", async () => {
+	const off = { bot_name: "Alpha", features: { moderation: false } };
+	await using world = await startWorld({}, { toml: v.parse(toml, off) });
+	expect((await world.call("get_settings")).text).not.toMatch(/^(?:spam|moderation)\./m);
+	const { text, isError } = await world.call("set_settings", { settings: { "spam.on": true, "welcome.ai": false } });
+	expect([text.split("\n")[0], isError]).toEqual([
+		"spam.on: the operator has switched off features.moderation in config.toml",
+		true,
+	]);
+	expect((await world.call("get_settings")).text).toContain("welcome.ai: true (default)");
+});
+
+test("an intent that the operator leaves out is not used, and a setting that needs it is refused by its name", async () => {
+	const without = { bot_name: "Alpha", intents: ["GUILD_MEMBERS"] };
+	await using world = await startWorld({}, { toml: v.parse(toml, without) });
+	const set = (settings: object) => world.call("set_settings", { settings });
+	expect((await set({ "spam.on": true })).text).toMatch(
+		/^spam\.on: needs the Message Content Intent: the bot's operator switches it on at .* in intents of config\.toml/,
+	);
+	expect(await set({ "spam.on": false, "welcome.channel": "#general" })).toMatchObject({ isError: false });
+	expect((await world.call("get_bot_info")).text).toContain("Message Content Intent: switched on, not used");
 });

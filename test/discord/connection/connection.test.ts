@@ -102,7 +102,7 @@ function openWithTexts(
 	options: Partial<ConnectionOptions> = {},
 ) {
 	const { token } = simulator.bot("alpha");
-	return openConnection(simulator.api, { token, needsMessageContent: true, ...options });
+	return openConnection(simulator.api, { token, privileged: ["GuildMembers", "MessageContent"], ...options });
 }
 
 test.concurrent("a bot recovers from a single 401", async () => {

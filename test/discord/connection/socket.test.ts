@@ -15,7 +15,7 @@ test.concurrent("a running bot that cannot reconnect because its token was reset
 }, 120_000);
 
 test.concurrent("a running bot whose intent is switched off reconnects without it", async () => {
-	await using alpha = await startConnection(() => {}, { needsMessageContent: true });
+	await using alpha = await startConnection(() => {}, { privileged: ["GuildMembers", "MessageContent"] });
 	await alpha.opened;
 	const { connection, simulator, account } = alpha;
 	Object.assign(account, { privilegedIntents: ["GuildMembers"] });

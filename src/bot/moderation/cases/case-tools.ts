@@ -170,7 +170,7 @@ function listCases({ cases }: ToolOptions) {
 			number: v.optional(number),
 			user_ids: v.optional(oneOrMore(snowflake("person"), maxPeople, "People concerned.")),
 			moderator_id: v.optional(snowflake("moderator")),
-			action: v.optional(v.picklist(caseActions)),
+			action: v.optional(v.pipe(v.picklist(caseActions), v.description("Of this kind."))),
 			since: v.optional(moment("Only since this", true)),
 			until: v.optional(moment("Only before this")),
 			before: v.optional(integer(1, maxNumber, "Previous page's last case.")),
