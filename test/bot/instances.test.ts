@@ -61,7 +61,8 @@ const keys = [
 const title = ({ section, name }: Pick<Key, "section" | "name">) => `${section || "top"}: ${name}`;
 
 /** As it is written in its file. */
-const written = ({ section, default: value }: Key) => (section === ".env" ? String(value) : JSON.stringify(value));
+const written = ({ section, default: value }: Key) =>
+	section === ".env" ? String(value) : JSON.stringify(value).replaceAll('","', '", "');
 
 /** What a key is without a default in the schema; elsewhere it is nothing. */
 const derived: Record<string, string> = {

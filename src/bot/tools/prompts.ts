@@ -54,9 +54,9 @@ const jobs: readonly Job[] = [
 			...(actor === undefined
 				? []
 				: [
-						`The account ${actor} was taken over. First take its power: get_member shows its roles, which bulk_role_update removes; then time it out.`,
+						`The account ${actor} was taken over. First take its power: get_member shows its roles, which bulk_role_update removes; then time it out. The audit log shows to whom it gave roles: they lose them by step 3, sooner with bulk_role_update.`,
 					]),
-			`1. See what happened: get_audit_log with \`after\`; list_members with \`where\` = "joined since ${since}" and \`details\` for those who came, by which invite, and what they wrote; search_messages with \`count_by\` author, which also has raiders who left or are banned. find_tools finds tools that are not listed.`,
+			`1. See what happened: get_audit_log with \`after\`; list_members with \`where\` = "joined since ${since}" and \`details\` for those who came; list_invites; list_members with \`where\` = "invite:CODE", for who came by it; search_messages with \`count_by\` author, which also has raiders who left or are banned. find_tools finds tools that are not listed, and use_tool calls them.`,
 			"2. If it goes on, stop it: pause invites with set_incident_actions, and lock channels with lock_channel.",
 			`3. Undo what ${actor ?? "each hijacked account"} did: undo_actions with \`user_id\` and \`after\` plans it, also for roles that it gave to others. With \`delete_created\`, it deletes roles, channels, invites and webhooks that the account made: set it unless members use them. Read what it cannot undo, show me the plan, then call it again with the plan_hash alone.`,
 			'4. Ban the accounts that came to raid: ban with `where`, such as "invite:abc", shows first whom it would ban and why. Others may have joined at the same time: leave out who came by another invite and did nothing. Show me the list; then the same call with `where` = "preview:…". With `delete_messages` it also deletes what they wrote. Ban those who left with `user_ids`.',
@@ -76,7 +76,7 @@ const jobs: readonly Job[] = [
 			'2. Who has power, and by which role: one call of check_permissions with `permissions` = ["ADMINISTRATOR", "MANAGE_GUILD", "MANAGE_ROLES", "MANAGE_WEBHOOKS", "BAN_MEMBERS", "MENTION_EVERYONE"], without members and roles.',
 			'3. What ordinary members can do: one call of check_permissions with `role_ids` = ["@everyone"], `all_channels`, and `permissions` = ["VIEW_CHANNEL", "SEND_MESSAGES"]. Compare it with what names and topics of channels promise (list_channels has the topics).',
 			"4. Report, most serious first: who has which power, and who should not; private channels that more people see than their name says; channels in which everyone can post although they look read-only; roles nobody has; bots with more than they need.",
-			"5. Propose the smallest changes, each as the tool call that would make it, and wait for my decision. `dry_run` of a tool shows what it would do and changes nothing.",
+			"5. Propose the smallest changes, each as the tool call that would make it, and wait for my decision. Where a tool has `dry_run`, that shows what it would do and changes nothing. copy_channel_permissions, through use_tool if it is not listed, gives a channel the access of its category.",
 		],
 	},
 	{

@@ -16,7 +16,7 @@ import { subjectName } from "./access-text.ts";
 import { type Entries, entriesOf } from "./channel-access.ts";
 
 export const lockNeedsCategory =
-	"lock_permissions: only works if the channels move to another category; to sync channels with their category, use copy_channel_permissions without channel_id";
+	'lock_permissions: only works if the channels move to another category; to sync channels with their category: copy_channel_permissions with {"target_channel_ids":[…]}';
 
 export interface AccessAfterMove {
 	/** Undefined if the channel keeps its own. */
