@@ -417,7 +417,7 @@ function order(tool: string, acts: readonly string[], ...rules: readonly string[
 					audit: none,
 					self: none,
 					locks: none,
-					settings: none,
+					settings,
 					guildDocuments: none,
 					people: none,
 					guildId: undefined,
@@ -514,14 +514,14 @@ function announcedLock({ simulator, guild }: World): Work {
 	const posts = () => simulator.requests.list(`POST /channels/${id}/messages`).length;
 	let hasEnded = false;
 	return {
-		create({ connection, store, mutex, log }) {
+		create({ connection, store, mutex, log, settings }) {
 			const announcements = new Announcements({ connection, store, log, backOffMs, maxSleepMs: 20, arrivedAfterMs: 5 });
 			const calls = new PersonCalls({ record() {}, log });
 			const none = {} as never;
 			calls.begin(tools, {
 				audit: none,
 				self: none,
-				settings: none,
+				settings,
 				guildDocuments: none,
 				people: none,
 				guildId: undefined,

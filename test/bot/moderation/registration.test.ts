@@ -32,7 +32,7 @@ const isChange = ({ method, path }: { method: string; path: string }) =>
 	method !== "GET" && !path.includes("/members/@me") && !path.endsWith("/commands");
 
 test("without the feature nothing is registered, offered, answered or written", async () => {
-	const settings = v.parse(toml, { bot_name: "Alpha", mcp: { toolsets: "all" } });
+	const settings = v.parse(toml, { bot_name: "Alpha", mcp: { toolsets: "all" }, features: { moderation: false } });
 	await using world = await startWorld({}, { toml: settings });
 	await happen({ ...world });
 	expect(registered(world.simulator).map(({ name }) => name)).toEqual(["help", "settings", "setup"]);
