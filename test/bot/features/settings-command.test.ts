@@ -14,7 +14,7 @@ import { grant } from "./running-feature.ts";
 const general = "The Cooks/general";
 
 async function startScene() {
-	const world = await startWorld({}, { toml: v.parse(toml, { bot_name: "Alpha" }) });
+	const world = await startWorld({}, { toml: v.parse(toml, { bot_name: "Alpha", features: { game: true } }) });
 	const { simulator } = world;
 	grant(simulator, "Staff", PermissionFlagsBits.ManageGuild, PermissionFlagsBits.ManageRoles);
 	await world.heard();

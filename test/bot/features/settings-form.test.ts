@@ -41,7 +41,10 @@ interface SettingRevision {
 const config = { bot_name: "Alpha", features: { moderation: true } };
 
 async function startScene(given: object = {}) {
-	const world = await startWorld({}, { mcpToken: "a-token", toml: v.parse(toml, { ...config, ...given }) });
+	const world = await startWorld(
+		{},
+		{ mcpToken: "a-token", toml: v.parse(toml, { ...config, features: { game: true }, ...given }) },
+	);
 	const { simulator, guild, mcp } = world;
 	grant(simulator, "Staff", PermissionFlagsBits.ManageGuild, PermissionFlagsBits.ManageRoles);
 	await world.heard();

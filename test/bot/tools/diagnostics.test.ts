@@ -5,8 +5,6 @@ import { PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
-import { tools } from "../../../src/bot/tools/index.ts";
-import { settingTools } from "../../../src/bot/tools/settings.ts";
 import { demoSeed } from "../../../src/simulator/seed.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { storeSettings } from "../../support/guild-settings.ts";
@@ -39,8 +37,8 @@ test("get_bot_info shows names, connection and tools, and no secret", async () =
 	expect(text).toContain("\nMessage Content Intent: switched off, not used");
 	expect(text).toContain("\nPresence Intent: switched off, not used");
 	expect(text).toContain("\nguilds: 1, shown by list_guilds\n");
-	// find_tools is for bots that do not list all.
-	expect(text).toContain(`\ntools: ${tools.length + settingTools.length - 1}, of the toolsets core, `);
+	const count = (await world.mcp.listTools()).length;
+	expect(text).toContain(`\ntools: ${count}, of the toolsets core, `);
 	expect(text).not.toContain(token);
 });
 
