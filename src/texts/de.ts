@@ -1448,7 +1448,8 @@ export const de = {
 		"Was folgt, wenn jemand zu viele Verwarnungen, Timeouts, Kicks oder Banns bekommt. Eine Regel wie 3 warnings in 30d: timeout 1d gilt jedes Mal, wenn ihre Zahl erreicht ist",
 	"setting.moderation.reports":
 		"Kanal, den nur das Team sieht und in dem es bekommt, was Mitglieder melden. Ohne ihn kann niemand etwas melden",
-	"setting.moderation.raid": "Wie viele Beitritte im Moderations-Log den Raid-Modus nahelegen, etwa 20 joins in 60s",
+	"setting.moderation.raid":
+		"Wie viele Beitritte im Moderations-Log den Raid-Modus nahelegen, etwa 20 joins in 60s: beim 20.",
 	"setting.spam.on":
 		"Ob der Bot jemanden, der überall dasselbe postet, in den Timeout schickt und es löscht, etwa bei gekaperten Konten",
 	"setting.spam.dry": "Ob der Bot nur ins Moderations-Log schreibt, was er täte",
@@ -1496,9 +1497,9 @@ export const de = {
 		"Rollen, die über Rückbuchungen entscheiden und damit hier und im Spiel bannen können. Nur Leute mit „Mitglieder bannen“ können sie festlegen",
 	"setting.welcome.channel": "Kanal, in dem alle begrüßt werden, die beitreten",
 	"setting.welcome.message":
-		"Die Begrüßung. In geschweiften Klammern erwähnt user das neue Mitglied; guild und member_count sind Name und Größe des Servers",
+		"Die Begrüßung. In geschweiften Klammern erwähnt user das neue Mitglied; guild und member_count sind Name und Größe des Servers. #kanal wird zu einem Link",
 	"setting.welcome.summary":
-		"Die Begrüßung, wenn viele zugleich beitreten. In geschweiften Klammern ist count ihre Zahl",
+		"Die Begrüßung, wenn viele zugleich beitreten; ohne sie eine des Bots. In geschweiften Klammern ist count ihre Zahl",
 	"setting.welcome.ai": "Ob eine KI die Begrüßung schreibt, wenn der Betreiber eine bereitstellt",
 	"setting.join_role.role": "Rolle für alle, die beitreten, sobald sie die Regeln bestätigt haben",
 	"setting.auto_role.from_role": "Rolle, die Mitglieder vor der nächsten brauchen und dann verlieren",

@@ -1312,7 +1312,8 @@ export const en = {
 		"What follows when somebody gets too many warnings, timeouts, kicks or bans. A rule, such as 3 warnings in 30d: timeout 1d, applies each time its number is reached",
 	"setting.moderation.reports":
 		"Channel, hidden from others, in which staff get what members report. Without it, nobody can report",
-	"setting.moderation.raid": "How many joins suggest raid mode in the moderation log, such as 20 joins in 60s",
+	"setting.moderation.raid":
+		"How many joins suggest raid mode in the moderation log, such as 20 joins in 60s: at the 20th",
 	"setting.spam.on":
 		"Whether the bot times out who posts the same everywhere, such as a hijacked account, and deletes it",
 	"setting.spam.dry": "Whether the bot only writes to the moderation log what it would do",
@@ -1354,8 +1355,9 @@ export const en = {
 		"Roles that decide on chargebacks, and so can ban here and in the game. Only people with Ban Members can set them",
 	"setting.welcome.channel": "Channel in which everybody who joins is greeted",
 	"setting.welcome.message":
-		"The greeting. In braces, user pings the newcomer; guild and member_count are the server's name and size",
-	"setting.welcome.summary": "The greeting when many join at once. In braces, count is their number",
+		"The greeting. In braces, user pings the newcomer; guild and member_count are the server's name and size. #channel becomes a link",
+	"setting.welcome.summary":
+		"The greeting when many join at once; without it, one of the bot's. In braces, count is their number",
 	"setting.welcome.ai": "Whether an AI writes the greeting, where the operator provides one",
 	"setting.join_role.role": "Role for everybody who joins, once they have passed the membership screening",
 	"setting.auto_role.from_role": "Role that members need before they get the next one, and lose then",

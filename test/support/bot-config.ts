@@ -8,8 +8,9 @@ import type { BotConfig } from "../../src/bot/config/config.ts";
 import { toml } from "../../src/bot/config/settings.ts";
 import { databaseDirectory } from "./database-directory.ts";
 
-// Without slash commands, whose registration would be among the requests that tests count.
-const everyTool = v.parse(toml, { bot_name: "Alpha", commands: "off", mcp: { toolsets: "all" } });
+// Without slash commands, whose registration would be among the requests that tests count, and without cases.
+const quiet = { commands: "off", features: { moderation: false } };
+const everyTool = v.parse(toml, { bot_name: "Alpha", ...quiet, mcp: { toolsets: "all" } });
 
 /** The option of `startBot` for a bot that never logs in to Discord: its calls do not wait for the login. */
 export const withoutLogin = { start: { maxWaitMs: 0, startMs: 0 } };

@@ -30,6 +30,7 @@ export function withIds(guild: Guild, wanted: Stored): Stored {
 	const problems: Problem[] = [];
 	const replaced = Object.entries(wanted).map(([key, given]): [string, unknown] => {
 		const { to } = isKey(key) ? keyOf(key) : {};
+		if (key.startsWith("welcome.") && !to && typeof given === "string") return [key, withLinks(guild, given)];
 		if (!to || !isKey(key)) return [key, given];
 		const isLines = kindOf(key) === "named roles" && Array.isArray(given);
 		const value = isLines ? Object.fromEntries(given.map((line) => namedRole(String(line)))) : given;
@@ -52,6 +53,14 @@ export function withIds(guild: Guild, wanted: Stored): Stored {
 	});
 	if (problems.length > 0) throw new InvalidSettings(problems);
 	return Object.fromEntries(replaced);
+}
+
+/** A text with links to the channels that it names, as #name. */
+function withLinks(guild: Guild, text: string): string {
+	return text.replace(/(?<![<\w/#])#[\p{L}\p{N}\p{M}\p{Extended_Pictographic}_-]+/gu, (name) => {
+		const { only } = thingsNamed(guild, { kind: "channel", text: name }, new Map(), false);
+		return only ? `<#${only.id}>` : name;
+	});
 }
 
 /** The name of a tier may hold a colon. */

@@ -19,6 +19,7 @@ import {
 	findOtherWay,
 	hasDocument,
 	nothing,
+	settingExample,
 	settingTool,
 } from "../tool/search/other-ways.ts";
 import { searchTools } from "../tool/search/tool-search.ts";
@@ -73,7 +74,11 @@ export const findTools = everywhere(
 			});
 			const [result] = results;
 			if (!result) return `${nothing}.`;
-			const grammar = purposes.some((text) => aboutPeople.test(text)) ? whereGrammar : [];
+			const isSetting = results.some(({ lines }) => lines.some((line) => line.startsWith(`${settingTool} (`)));
+			const grammar = [
+				...(isSetting ? [settingExample] : []),
+				...(purposes.some((text) => aboutPeople.test(text)) ? whereGrammar : []),
+			];
 			if (results.length === 1)
 				return resultLines(
 					result.lines,

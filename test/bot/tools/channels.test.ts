@@ -557,7 +557,7 @@ describe("moving one channel", () => {
 		await move("a", { category_id: talk.id });
 		const here = await move("a", { category_id: talk.id, lock_permissions: true });
 		expect(here.code).toBe(-32602);
-		expect(here.text).toContain("copy_channel_permissions without");
+		expect(here.text).toContain("copy_channel_permissions with {");
 	});
 
 	rowTest("refuses calls that change nothing, have no arguments, or are impossible", async ({ world, move }) => {

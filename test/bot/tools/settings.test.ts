@@ -38,6 +38,8 @@ sceneTest("what is set takes effect at once, is described with names, and surviv
 	const { users, members, messages } = world.simulator.world;
 	members.add(world.guild, users.add({ username: "nora" }));
 	await until("she is greeted", () => messages.in(general.id).some(({ content }) => content.startsWith("Hi <@")));
+	const linked = await set({ "welcome.message": "Hi {user}, see #general! Not #nowhere, a#general or <#123>." });
+	expect(linked.text).toEndWith(`"Hi {user}, see <#${general.id}>! Not #nowhere, a#general or <#123>."`);
 	await set({ "welcome.channel": "nowhere" });
 	expect(await get({ query: "welcome" })).toContain(`welcome.channel: #general (ID: ${general.id}).`);
 	await set({ "welcome.channel": null });

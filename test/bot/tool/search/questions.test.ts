@@ -65,13 +65,13 @@ test("another way is named as the configuration has it", async () => {
 		await using bot = await start(changes);
 		return (await bot.call("find_tools", { query })).text;
 	};
-	expect(await ask("report a message", { features: {} })).toBe(
+	expect(await ask("report a message", { features: { moderation: false } })).toBe(
 		"No tool does this. People have the command /report of this bot, where its operator turns on features.moderation in config.toml.",
 	);
 	expect(await ask("report a message")).toBe("No tool does this. People have the command /report of this bot.");
 	expect(await ask("choose the channel for reports of members")).toMatch(/^set_settings .*\{"moderation\.reports":/);
 	expect(await ask("stop hijacked accounts")).toMatch(/^set_settings .*\{"spam\.on":/);
-	expect(await ask("reaction roles", { features: {} })).toContain(
+	expect(await ask("reaction roles", { features: { moderation: false } })).toContain(
 		"/rolemenu of this bot, where its operator turns on features.moderation in",
 	);
 	expect(await ask("greet people who join")).toMatch(
