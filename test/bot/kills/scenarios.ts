@@ -612,6 +612,8 @@ function chargeback(decision: "Ban" | "Dismiss"): Scenario {
 		const { verify: _, ...settings } = scene.settings;
 		/** The lives in which the staff have decided, if they had to. */
 		const pressed = new Set<Life>();
+		/** Those that have begun: a button that is pressed before says so, and is pressed again. */
+		const begun = new Set<Life>();
 		return {
 			settings: { game: settings },
 			create({ connection, store, settings, mutex, log }, url) {
@@ -621,16 +623,17 @@ function chargeback(decision: "Ban" | "Dismiss"): Scenario {
 				return {
 					...featureOf(chargebacks),
 					start() {},
-					async begin({ sql }) {
+					async begin(life) {
 						// The game server tells until it is heard.
-						await insertChargeback(sql, event, new Date(event.happened_at));
+						await insertChargeback(life.sql, event, new Date(event.happened_at));
 						chargebacks.start();
+						begun.add(life);
 					},
 				};
 			},
 			async isOver(life) {
 				const [alert] = alerts();
-				if (alert && !pressed.has(life) && pressable(alert).includes(decision)) {
+				if (alert && begun.has(life) && !pressed.has(life) && pressable(alert).includes(decision)) {
 					pressed.add(life);
 					await simulator.user(staff).press(alert, decision);
 				}
