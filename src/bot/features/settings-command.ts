@@ -66,13 +66,20 @@ export function createSettingsCommand(options: Options): Feature {
 		// All of these are components of a message, or forms that one opened.
 		if (interaction.isModalSubmit() && !interaction.isFromMessage()) return;
 		await interaction.deferUpdate();
-		const note = isStale ? sayIn(locale)("settings.stale") : wanted && (await set(interaction, page, wanted));
+		const note = isStale
+			? sayIn(locale)("settings.stale")
+			: wanted && (await set(interaction, page, wanted, Number(version)));
 		await interaction.editReply(panel(guild, page, locale, note));
 	}
 
-	async function set(interaction: ComponentInteraction, page: Page, wanted: Record<string, unknown>): Promise<string> {
+	async function set(
+		interaction: ComponentInteraction,
+		page: Page,
+		wanted: Record<string, unknown>,
+		if_version: number,
+	): Promise<string> {
 		const command = page.step === undefined ? "/settings" : "/setup";
-		const call = { ...callerOf(interaction), tool: "set_settings", args: { settings: wanted }, command };
+		const call = { ...callerOf(interaction), tool: "set_settings", args: { settings: wanted, if_version }, command };
 		return (await callAs(call)).text;
 	}
 

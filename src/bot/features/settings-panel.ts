@@ -221,6 +221,8 @@ function pickerOf(guild: Guild, key: SettingKey, state: GuildState, page: Page, 
 		return rowOf({ ...common, type: ComponentType.StringSelect, max_values: options.length, options });
 	}
 	const max_values = kind.endsWith("s") ? 25 : 1;
+	// It would lose the rest.
+	if (kind.endsWith("s") && now.length > max_values) return undefined;
 	const ids = now.filter((id) => guild.channels.cache.has(id) || guild.roles.cache.has(id)).slice(0, max_values);
 	if (kind === "channel" || kind === "channels")
 		return rowOf({

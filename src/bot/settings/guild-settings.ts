@@ -174,7 +174,9 @@ export class GuildSettings {
 	async restoring(guildId: string, version: number): Promise<Stored | undefined> {
 		const row = await selectSettingVersion(this.options.store.sql, guildId, version);
 		if (!row) return undefined;
-		const wanted = differences(this.state(guildId).stored, parse(row.settings));
+		const changes = differences(this.state(guildId).stored, parse(row.settings));
+		// What cannot be set stays as it is.
+		const wanted = changes.filter(({ key }) => isKey(key) && this.keys.includes(key));
 		return Object.fromEntries(wanted.map(({ key, after }) => [key, after ?? null]));
 	}
 

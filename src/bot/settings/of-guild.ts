@@ -6,7 +6,14 @@ import * as v from "valibot";
 import { actingPerson } from "../../discord/acting-person.ts";
 import { channelName, roleName } from "../../discord/describe.ts";
 import { type PrivilegedIntent, portal, privilegedIntents, usesIntent } from "../../discord/intents.ts";
-import { bitsIn, describeBits, missingForBot, requireOf, withTitles } from "../../discord/permissions.ts";
+import {
+	bitsIn,
+	describeBits,
+	missingForBot,
+	type Permission,
+	requireOf,
+	withTitles,
+} from "../../discord/permissions.ts";
 import { requireRolesBelowPerson } from "../../discord/role-hierarchy.ts";
 import { inlineText, oneField, oneLine } from "../../discord/text.ts";
 import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
@@ -16,7 +23,7 @@ import { ToolError } from "../../lib/tool-error.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
 import { thingsNamed } from "../tool/arguments/find-by-name.ts";
-import { type Change, type GuildState, InvalidSettings, type Problem, type Stored } from "./guild-settings.ts";
+import { type Change, type GuildState, InvalidSettings, type Problem, read, type Stored } from "./guild-settings.ts";
 import { actingPermissions, isKey, keyOf, kindOf, type SettingKey, withoutEffect } from "./keys.ts";
 import { checkReference, type Reference } from "./references.ts";
 
@@ -106,6 +113,7 @@ export function requireUsable(guild: Guild, changes: readonly Change[]): readonl
 	};
 	for (const change of changes) {
 		collect(change.key, () => requireRanked(guild, change));
+		collect(change.key, () => requireActing(guild, change));
 		for (const reference of referencesIn({ [change.key]: change.after }))
 			collect(change.key, () => {
 				requireForPerson(guild, reference);
@@ -127,13 +135,28 @@ function whyPowerless(guild: Guild, key: string): readonly Problem[] {
 
 /** Who grants a power to a role, or takes it away, must rank above the role. */
 function requireRanked(guild: Guild, { key, before, after }: Change): undefined {
-	if (!isKey(key) || !keyOf(key).lets) return;
+	if (!isKey(key) || !keyOf(key).power || keyOf(key).to !== "role") return;
 	const [old = [], now = []] = [before, after].map((value) => [value ?? []].flat());
 	if (now.includes(guild.id)) throw new SaidError(said("setting.everyone"));
 	const person = actingPerson(guild);
 	const changed = guild.roles.cache.filter(({ id }) => old.includes(id) !== now.includes(id));
 	if (person) requireRolesBelowPerson(person, [...changed.values()]);
 	return undefined;
+}
+
+/** Who lets the bot time out, kick or ban people must be allowed to do that. */
+function requireActing(guild: Guild, { key, after }: Change): undefined {
+	const person = actingPerson(guild);
+	if (person) requireOf(person, undefined, bitsIn(undefined, punishing(key, after)));
+	return undefined;
+}
+
+/** What the bot does to people because of a setting. */
+function punishing(key: string, value: unknown): readonly Permission[] {
+	if (key.startsWith("spam.")) return ["ModerateMembers", "ManageMessages"];
+	if (key !== "moderation.escalate" && key !== "game.chargeback") return [];
+	const { values } = read(value === undefined || value === null ? {} : { [key]: value });
+	return actingPermissions(values).flatMap(([acting, permissions]) => (acting === key ? permissions : []));
 }
 
 /** Of settings that differ from their default. */
@@ -232,6 +255,11 @@ export function whyDestructive(guild: Guild, stored: Stored, wanted: Stored): st
 		const added = [value ?? []].flat().filter((id) => ![stored[key]].flat().includes(id));
 		return lets && added.length > 0 ? [`lets ${describeValue(guild, key, added)} ${lets}`] : [];
 	});
+	const acting = Object.entries(wanted).filter(
+		([key, value]) => (value || key === "spam.dry") && punishing(key, value).length > 0,
+	);
+	if (acting.length > 0)
+		granted.push(`lets the bot act on people on its own (${acting.map(([key]) => key).join(", ")})`);
 	const all = given.length > 0 ? [`lets the bot give members ${given.join(", ")}`, ...granted] : granted;
 	return all.join("; ") || undefined;
 }

@@ -104,9 +104,9 @@ const setSettings = editTool({
 		await settings.ready();
 		const { version } = settings.state(guild.id);
 		if (if_version !== undefined && if_version !== version)
-			throw new ToolError(
-				`Somebody changed the settings meanwhile: they are version ${version} now. Nothing was done.`,
-			);
+			throw new SaidError(said("settings.stale"), {
+				models: `Somebody changed the settings meanwhile: they are version ${version} now. Nothing was done.`,
+			});
 		const wanted =
 			restore_version === undefined
 				? orRefuse(() => withIds(guild, given ?? {}))

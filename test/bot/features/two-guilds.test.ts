@@ -102,7 +102,6 @@ twoGuildsTest(
 		expect(other.said("hello").join()).toContain(`Moin <@${otto.id}>`);
 		const newcomers = () =>
 			one.rolesOf(nora).includes(one.ids.newcomer) && other.rolesOf(otto).includes(other.ids.newcomer);
-		console.log(one.rolesOf(nora), other.rolesOf(otto), one.ids, other.ids, world.logged.slice(-12));
 		await until("both have the role of those who join", newcomers);
 
 		one.write(nora, "hello", "first words");

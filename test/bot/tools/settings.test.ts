@@ -14,7 +14,8 @@ import { clientOf } from "../person-cast.ts";
 const token = "the-token-of-this-mcp-server";
 
 async function startScene() {
-	const world = await startWorld({}, { mcpToken: token });
+	const everything = { bot_name: "Alpha", commands: "off", mcp: { toolsets: "all" } };
+	const world = await startWorld({}, { mcpToken: token, toml: v.parse(toml, everything) });
 	const set = (settings: Record<string, unknown>, more = {}) => world.call("set_settings", { settings, ...more });
 	const get = async (args = {}) => (await world.call("get_settings", args)).text;
 	return { world, set, get, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
@@ -181,6 +182,25 @@ sceneTest("each guild has its own", async ({ world, set }) => {
 });
 
 describe("in a person's name", () => {
+	test.each<[what: string, settings: Record<string, unknown>, lacks: string]>([
+		["spam protection", { "spam.honeypots": ["#general"], "spam.on": true }, "MODERATE_MEMBERS"],
+		["a rule that bans", { "moderation.escalate": ["1 warnings in 1d: ban"] }, "BAN_MEMBERS"],
+	])("%s takes what the bot then does, and counts as destructive", async (_, settings, lacks) => {
+		await using scene = await startScene();
+		const { world, set } = scene;
+		const { roles, members } = world.simulator.world;
+		const manager = roles.add(world.guild, { name: "Manager", permissions: String(PermissionFlagsBits.ManageGuild) });
+		const zoe = memberNamed(world, "zoe");
+		members.edit(world.guild, zoe, { roles: [...zoe.roles, manager.id] });
+		await world.heard();
+		const { text, isError } = await asPerson(scene, "zoe").call("set_settings", { settings });
+		expect([text, isError]).toEqual([expect.stringContaining(lacks), true]);
+		expect((await asPerson(scene, "ada").call("set_settings", { settings })).isError).toBe(false);
+		await set({ "spam.on": null, "moderation.escalate": null });
+		await set(settings);
+		expect(world.logged.findLast((line) => line.includes('tool="set_settings"'))).toContain('effect="destructive"');
+	});
+
 	sceneTest("it takes Manage Server", async (scene) => {
 		const mcp = asPerson(scene, "zoe");
 		for (const [tool, args] of [
@@ -419,6 +439,9 @@ test("settings survive a restart, and what only another version knows is kept an
 	expect((await world.call("get_settings")).text).toContain("Problem with future.key");
 	await world.call("set_settings", { settings: { "future.key": null } });
 	expect((await world.call("get_settings")).text).not.toContain("future.key");
+	// A version with what cannot be set is restored as far as that is possible.
+	const { text: restored } = await world.call("set_settings", { restore_version: 2 });
+	expect(restored).not.toContain("future.key");
 });
 
 test("a setting of a feature that the operator has switched off is not shown, and is refused by the feature's name", async () => {

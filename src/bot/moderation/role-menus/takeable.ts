@@ -5,12 +5,16 @@ import type { Guild, Role } from "discord.js";
 import { describePowers, powersOf } from "../../../discord/powers.ts";
 import { isBelowBot } from "../../../discord/role-hierarchy.ts";
 import { type Said, said } from "../../../texts/texts.ts";
+import { type ModeratorAction, moderatorActions } from "../../settings/grants.ts";
 import type { GuildSettings } from "../../settings/guild-settings.ts";
 
 /** Of a guild. By role id, the name of the setting that gives rights with the role or restricts people. */
 export type ReservedRoles = (guildId: string) => ReadonlyMap<string, string>;
 
+const grants = (Object.keys(moderatorActions) as ModeratorAction[]).map((action) => `may.${action}` as const);
+
 const reserving = [
+	...grants,
 	"approval.roles",
 	"sign_in.roles",
 	"game.staff_roles",
