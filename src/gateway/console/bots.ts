@@ -38,47 +38,68 @@ const ofForm = v.strictObject({
 
 const submitted = v.strictObject({ ...guildOfBot, call: v.string(), arguments: v.record(v.string(), v.unknown()) });
 
-class NoAnswer extends Error {
-	override name = "NoAnswer";
-	constructor(
-		message: string,
-		/** The approvals of the bot are off, or its version is older. */
-		readonly isUnknownMethod = false,
-	) {
-		super(message);
-	}
-}
-
 interface BotRoutesOptions extends Pick<ReadingToolsOptions, "calls" | "recent"> {
 	backends: readonly Backend[];
 	state: Pick<ReturnType<typeof createState>, "botsFor" | "callsFor">;
 }
 
+/**
+ * Asks a bot. Resolves with its `answer`, or with why there is none; `isUnknownMethod`: the approvals of the bot are off, or
+ * its version is older.
+ */
+async function ask<Name extends keyof typeof consoleMethods>(
+	backend: Backend,
+	name: Name,
+	params: JsonObject,
+	principal: Principal | undefined,
+	timeoutMs = listTimeoutMs,
+) {
+	const none = (reason: string, isUnknownMethod = false) =>
+		({ answer: undefined, reason: onOneLine(reason, maxReasonLength), isUnknownMethod }) as const;
+	const request = { method: consoleMethods[name], params: JSON.stringify(params), principal };
+	const signal = AbortSignal.timeout(timeoutMs);
+	try {
+		const { result, error } = (await backend.read(request, signal)).message;
+		if (isObject(error)) return none(String(error.message), error.code === errorCode.methodNotFound);
+		const answer = readConsoleResult[name](result);
+		if (!answer) return none("the bot sent an unexpected response");
+		return { answer: answer as NonNullable<ReturnType<(typeof readConsoleResult)[Name]>>, reason: null };
+	} catch (error) {
+		const isKnown = error instanceof ClientError || error instanceof Overloaded || error === signal.reason;
+		if (!isKnown) throw error;
+		return none(backend.reasonOf(error));
+	}
+}
+
+async function approvalsOf(backend: Backend, viewer: Viewer) {
+	const instance = backend.name;
+	const asked = await ask(backend, "approvals", {}, viewer.person);
+	const { approvals = [] } = asked.answer ?? {};
+	const shown = approvals.map((one) => ({ instance, ...one, mayApprove: one.why === null }));
+	// A bot whose approvals are off has nothing to list; this is no error.
+	const isUnavailable = !asked.answer && !asked.isUnknownMethod;
+	return { shown, unavailable: isUnavailable ? [{ instance, reason: asked.reason }] : [] };
+}
+
+async function detailsOf(backend: Backend | undefined, { id, at }: RecentCall, viewer: Viewer) {
+	const none = (reason: string) => ({ details: null, reason });
+	if (!backend) return none("No bot received this call.");
+	const asked = await ask(backend, "auditedCall", { request: id, at }, viewer.person);
+	if (!asked.answer)
+		return none(
+			asked.isUnknownMethod
+				? "This bot does not offer its audit log: its version is too old, or it runs without MCP_AUTH_TOKEN."
+				: `The bot did not answer: ${asked.reason}`,
+		);
+	const { call } = asked.answer;
+	if (!call) return none("The bot's audit log does not contain this call.");
+	const args = parseJson(call.arguments);
+	return { details: { ...call, arguments: isObject(args) ? args : {} }, reason: null };
+}
+
 /** Approvals, decisions, the details of a call, and settings. */
 export function createBotRoutes(options: BotRoutesOptions) {
 	const { backends, state, recent } = options;
-
-	async function ask<Name extends keyof typeof consoleMethods>(
-		backend: Backend,
-		name: Name,
-		params: JsonObject,
-		principal: Principal | undefined,
-		timeoutMs: number,
-	) {
-		const request = { method: consoleMethods[name], params: JSON.stringify(params), principal };
-		const signal = AbortSignal.timeout(timeoutMs);
-		const { message } = await backend.read(request, signal).catch((error) => {
-			const isKnown = error instanceof ClientError || error instanceof Overloaded || error === signal.reason;
-			if (!isKnown) throw error;
-			throw new NoAnswer(onOneLine(backend.reasonOf(error), maxReasonLength));
-		});
-		const { result, error } = message;
-		if (isObject(error))
-			throw new NoAnswer(onOneLine(String(error.message), maxReasonLength), error.code === errorCode.methodNotFound);
-		const valid = readConsoleResult[name](result);
-		if (valid) return valid as NonNullable<ReturnType<(typeof readConsoleResult)[Name]>>;
-		throw new NoAnswer("the bot sent an unexpected response");
-	}
 
 	async function backendOf(viewer: Viewer, instance: string): Promise<Backend> {
 		const backend = (await state.botsFor(viewer)).find(({ name }) => name === instance);
@@ -89,48 +110,10 @@ export function createBotRoutes(options: BotRoutesOptions) {
 	/** The form is asked for in the name that later submits it. */
 	async function settingsOf(viewer: Viewer, instance: string, params: JsonObject) {
 		const backend = await backendOf(viewer, instance);
-		try {
-			return await ask(backend, "settings", params, viewer.person && viewer.writer, listTimeoutMs);
-		} catch (error) {
-			if (!(error instanceof NoAnswer)) throw error;
-			const reason = error.isUnknownMethod ? "it offers no settings" : error.message;
-			throw new ConsoleError("unavailable", `${instance}: ${reason}`);
-		}
-	}
-
-	async function approvalsOf(backend: Backend, viewer: Viewer) {
-		const instance = backend.name;
-		try {
-			const { approvals } = await ask(backend, "approvals", {}, viewer.person, listTimeoutMs);
-			const shown = approvals.map((one) => ({ instance, ...one, mayApprove: one.why === null }));
-			return { shown, unavailable: [] };
-		} catch (error) {
-			if (!(error instanceof NoAnswer)) throw error;
-			// A bot whose approvals are off has nothing to list; this is no error.
-			const reason = error.isUnknownMethod ? undefined : error.message;
-			return { shown: [], unavailable: reason === undefined ? [] : [{ instance, reason }] };
-		}
-	}
-
-	async function detailsOf({ id, at, instance }: RecentCall, viewer: Viewer) {
-		const none = (reason: string) => ({ details: null, reason });
-		const backend = backends.find(({ name }) => name === instance);
-		if (!backend) return none("No bot received this call.");
-		try {
-			const params = { request: id, at };
-			const { call } = await ask(backend, "auditedCall", params, viewer.person, listTimeoutMs);
-			if (!call) return none("The bot's audit log does not contain this call.");
-			const args = parseJson(call.arguments);
-			const details = { ...call, arguments: isObject(args) ? args : {} };
-			return { details, reason: null };
-		} catch (error) {
-			if (!(error instanceof NoAnswer)) throw error;
-			return none(
-				error.isUnknownMethod
-					? "This bot does not offer its audit log: its version is too old, or it runs without MCP_AUTH_TOKEN."
-					: `The bot did not answer: ${error.message}`,
-			);
-		}
+		const asked = await ask(backend, "settings", params, viewer.person && viewer.writer);
+		if (asked.answer) return asked.answer;
+		const reason = asked.isUnknownMethod ? "it offers no settings" : asked.reason;
+		throw new ConsoleError("unavailable", `${instance}: ${reason}`);
 	}
 
 	return {
@@ -155,7 +138,8 @@ export function createBotRoutes(options: BotRoutesOptions) {
 					"not_found",
 					"The gateway no longer keeps this call. Look for it in the bot's audit log.",
 				);
-			return jsonResponse({ call, ...(await detailsOf(call, viewer)) });
+			const backend = backends.find(({ name }) => name === call.instance);
+			return jsonResponse({ call, ...(await detailsOf(backend, call, viewer)) });
 		},
 		async approvals(_: Request, viewer: Viewer): Promise<Response> {
 			const asked = (await state.botsFor(viewer)).filter(({ state }) => state.online);
@@ -168,17 +152,14 @@ export function createBotRoutes(options: BotRoutesOptions) {
 		async decide(request: Request, viewer: Viewer): Promise<Response> {
 			const { instance, ...params } = await readJson(request, given);
 			const backend = await backendOf(viewer, instance);
-			try {
-				return jsonResponse(await ask(backend, "decide", params, viewer.person, decideTimeoutMs));
-			} catch (error) {
-				if (!(error instanceof NoAnswer)) throw error;
-				throw new ConsoleError(
-					"unavailable",
-					`The bot did not answer (${error.message}). It is unknown whether the decision counted: reload the list of approvals.`,
-				);
-			} finally {
+			const asked = await ask(backend, "decide", params, viewer.person, decideTimeoutMs).finally(() => {
 				recent.approvalChanges++;
-			}
+			});
+			if (asked.answer) return jsonResponse(asked.answer);
+			throw new ConsoleError(
+				"unavailable",
+				`The bot did not answer (${asked.reason}). It is unknown whether the decision counted: reload the list of approvals.`,
+			);
 		},
 	};
 }
