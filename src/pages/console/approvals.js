@@ -2,7 +2,7 @@
 
 import { element } from "../dom.js";
 import { ApiError, get, post } from "./api.js";
-import { actionButton, facts, named, say, shown, shownLines, timeOf } from "./parts.js";
+import { actionButton, facts, named, preformatted, say, shown, timeOf } from "./parts.js";
 
 /** Milliseconds between updates of the list while it is shown. */
 const lookMs = 15_000;
@@ -71,13 +71,9 @@ export function createApprovals(onCount) {
 				["Until", timeOf(approval.expiresAt)],
 			]),
 			element("h4", "Arguments"),
-			element("pre", { tabindex: 0, "aria-label": "Arguments" }, shownLines(approval.arguments, maxText)),
-			...(approval.plan
-				? [
-						element("h4", "What it would do"),
-						element("pre", { tabindex: 0, "aria-label": "What it would do" }, shownLines(approval.plan, maxText)),
-					]
-				: []),
+			preformatted("Arguments", approval.arguments, maxText),
+			approval.plan && element("h4", "What it would do"),
+			approval.plan && preformatted("What it would do", approval.plan, maxText),
 			!mayApprove && element("p", "You cannot approve this call: ", named(why ?? "", 1_000)),
 			element(
 				"p.buttons",

@@ -3,7 +3,7 @@
 import { element, setChildren, soon } from "../dom.js";
 import { ApiError, get } from "./api.js";
 import { callerOf, createFilters, outcomeOf } from "./filters.js";
-import { facts, named, row, shown, shownLines, table, timeOf } from "./parts.js";
+import { facts, named, preformatted, row, shown, table, timeOf } from "./parts.js";
 
 /** @typedef {import("./api.js").State} State */
 /** @typedef {import("./api.js").Call} Call */
@@ -225,7 +225,7 @@ async function describeCall(call, guildNames) {
 		"div",
 		list,
 		details
-			? element("pre", { tabindex: 0, "aria-label": "Arguments" }, shownLines(text, 20_000))
+			? preformatted("Arguments", text, 20_000)
 			: element("p", shown(reason ?? "The bot has no details of this call.", 300)),
 	);
 }

@@ -3,7 +3,7 @@
 import { element } from "../dom.js";
 import { get } from "./api.js";
 import { clientsOf } from "./clients.js";
-import { copyButton } from "./parts.js";
+import { chip, copyButton } from "./parts.js";
 
 /** @typedef {import("./clients.js").Client} Client */
 
@@ -81,11 +81,7 @@ function describe({ name, where, text, install, steps = [] }) {
  */
 function choice(legend, values, onChoice) {
 	const options = values.map((value, index) =>
-		element(
-			"label.chip",
-			element("input", { type: "radio", name: legend, value, checked: index === 0, onchange: () => onChoice(value) }),
-			value,
-		),
+		chip({ type: "radio", name: legend, value, checked: index === 0, onchange: () => onChoice(value) }, value),
 	);
 	return element("fieldset.chips", element("legend", legend), ...options);
 }

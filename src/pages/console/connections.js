@@ -2,7 +2,7 @@
 
 import { element } from "../dom.js";
 import { get, post } from "./api.js";
-import { accessName, actionButton, named, row, say, shown, tableOr, timeOf } from "./parts.js";
+import { accessName, actionButton, named, say, shown, tableOr, timeOf } from "./parts.js";
 
 const grantHeads = ["Program", "Person", "May do", "Since", "Last used", "Action"];
 
@@ -32,14 +32,14 @@ export function createConnections(ofAll) {
 			text: "The program is refused from now on, until the person connects it again.",
 			confirm: "End",
 		};
-		return row(grantHeads, [
+		return [
 			named(client.name, 64),
 			named(person.name, 64),
 			accessName(access),
 			timeOf(createdAt),
 			usedAt ? timeOf(usedAt) : "never",
 			actionButton("button.small", "End", end, question),
-		]);
+		];
 	}
 
 	return { content, open: load };

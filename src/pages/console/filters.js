@@ -1,7 +1,7 @@
 // Filters of the list of calls: by bot, tool, outcome and caller.
 
 import { element } from "../dom.js";
-import { shown } from "./parts.js";
+import { fillSelect, shown } from "./parts.js";
 
 /** @typedef {import("./api.js").Call} Call */
 
@@ -39,10 +39,8 @@ export function createFilters(onChange) {
 	const outcome = createFilter("Outcome", changed);
 	const caller = createFilter("Asked by", changed);
 	const all = [bot, tool, outcome, caller];
-	outcome.set([
-		["failed", "all that failed"],
-		...Object.entries(outcomes).map(([id, { name }]) => /** @type {[string, string]} */ ([id, name])),
-	]);
+	const kinds = Object.entries(outcomes).map(([id, { name }]) => ({ id, name }));
+	outcome.set([{ id: "failed", name: "all that failed" }, ...kinds]);
 	const reset = element("button.small", { type: "reset", hidden: true }, "All calls");
 	const isSet = () => all.some(({ select }) => select.value !== "");
 
@@ -76,14 +74,12 @@ export function createFilters(onChange) {
 		},
 		/** @param {string[]} names */
 		setBots(names) {
-			bot.set(names.map((name) => [name, name]));
+			bot.setNames(names);
 		},
 		/** @param {readonly Call[]} calls */
 		setCalls(calls) {
-			const tools = new Set(calls.map((call) => call.tool));
-			tool.set([...tools].sort().map((name) => [name, name]));
-			const callers = new Set(calls.map(callerOf));
-			caller.set([...callers].sort().map((name) => [name, name]));
+			tool.setNames([...new Set(calls.map((call) => call.tool))].sort());
+			caller.setNames([...new Set(calls.map(callerOf))].sort());
 		},
 		/** @param {Call} call */
 		matches(call) {
@@ -106,26 +102,24 @@ const isOr = ({ select }, value) => select.value === "" || select.value === valu
 function createFilter(name, onChange) {
 	const select = element("select", { onchange: onChange }, element("option", { value: "" }, "all"));
 	let before = "";
+	/**
+	 * Sets the choices. The chosen one stays, even if it is no longer among them.
+	 * @param {readonly { id: string, name: string }[]} choices
+	 */
+	function set(choices) {
+		const { value: id } = select;
+		const isKnown = id === "" || choices.some((one) => one.id === id);
+		const all = isKnown ? choices : [...choices, { id, name: id }];
+		const now = JSON.stringify(all);
+		if (now === before) return;
+		before = now;
+		fillSelect(select, all, "all");
+	}
 	return {
 		select,
 		label: element("label", element("span", name), select),
-		/**
-		 * Sets the choices. The chosen one stays, even if it is no longer among them.
-		 * @param {readonly (readonly [string, string])[]} choices
-		 */
-		set(choices) {
-			const chosen = select.value;
-			const missing = chosen !== "" && !choices.some(([value]) => value === chosen);
-			/** @type {(readonly [string, string])[]} */
-			const all = missing ? [...choices, [chosen, chosen]] : [...choices];
-			const now = JSON.stringify(all);
-			if (now === before) return;
-			before = now;
-			select.replaceChildren(
-				element("option", { value: "" }, "all"),
-				...all.map(([value, text]) => element("option", { value }, shown(text, 64))),
-			);
-			select.value = chosen;
-		},
+		set,
+		/** @param {readonly string[]} names */
+		setNames: (names) => set(names.map((one) => ({ id: one, name: one }))),
 	};
 }

@@ -6,10 +6,11 @@ import {
 	accessName,
 	accessNames,
 	actionButton,
-	busy,
+	chip,
 	copyButton,
+	createForm,
+	labelled,
 	named,
-	row,
 	say,
 	shown,
 	tableOr,
@@ -63,7 +64,7 @@ export function createKeys(stateOf) {
 			confirm: "Revoke",
 			label: `Revoke ${shown(name, 64)}`,
 		};
-		return row(keyHeads, [
+		return [
 			named(name, 64),
 			accessName(access) + (person ? ` as person ${shown(person, 20)}` : ""),
 			named(where, 300),
@@ -71,7 +72,7 @@ export function createKeys(stateOf) {
 			expired ? element("span.state.bad", "expired") : expiresAt ? timeOf(expiresAt) : "never",
 			lastUsedAt ? timeOf(lastUsedAt) : "never",
 			actionButton("button.small", "Revoke", revoke, question),
-		]);
+		];
 	}
 
 	/** @param {{ key: { name: string }, secret: string }} made */
@@ -111,9 +112,8 @@ function createKeyForm(bots, onCreated) {
 	 * @param {Record<string, unknown>} [properties]
 	 */
 	const field = (name, label, hint, properties) =>
-		element(
-			"label.field",
-			element("span", label),
+		labelled(
+			label,
 			element("input", {
 				name,
 				autocomplete: "off",
@@ -124,44 +124,39 @@ function createKeyForm(bots, onCreated) {
 			element("span.quiet", { id: `key-${name}` }, hint),
 		);
 	const levels = Object.entries(accessNames).map(([value, text]) => element("option", { value }, text));
-	const form = element(
+	async function submit() {
+		const data = new FormData(form);
+		/** @param {string} name */
+		const text = (name) => String(data.get(name) ?? "").trim();
+		const guilds = text("guilds")
+			.split(/[\s,]+/)
+			.filter(Boolean);
+		const instances = data.getAll("instances");
+		const made = await post("/keys", {
+			name: text("name"),
+			access: text("access"),
+			...(instances.length > 0 && { instances }),
+			...(guilds.length > 0 && { guilds }),
+			...(text("person") && { person: text("person") }),
+			...(text("days") && { days: Number(text("days")) }),
+		});
+		form.reset();
+		await onCreated(made);
+	}
+	/** @param {string} message */
+	function complain(message) {
+		problem.textContent = message;
+	}
+	const form = createForm(
 		"form.panel",
-		{
-			/** @param {Event} event */
-			async onsubmit(event) {
-				event.preventDefault();
-				problem.textContent = "";
-				const data = new FormData(form);
-				/** @param {string} name */
-				const text = (name) => String(data.get(name) ?? "").trim();
-				const guilds = text("guilds")
-					.split(/[\s,]+/)
-					.filter(Boolean);
-				const instances = data.getAll("instances");
-				const given = {
-					name: text("name"),
-					access: text("access"),
-					...(instances.length > 0 && { instances }),
-					...(guilds.length > 0 && { guilds }),
-					...(text("person") && { person: text("person") }),
-					...(text("days") && { days: Number(text("days")) }),
-				};
-				const create = async () => {
-					const made = await post("/keys", given);
-					form.reset();
-					await onCreated(made);
-				};
-				await busy(button, create, (message) => {
-					problem.textContent = message;
-				});
-			},
-		},
+		{},
+		{ button, submit, complain },
 		element("h3", "New key"),
 		problem,
 		element(
 			"div.fields",
 			field("name", "Name", "Letters, digits, “_”, “.” and “-”.", { required: true, maxlength: 64 }),
-			element("label.field", element("span", "May do"), element("select", { name: "access" }, ...levels)),
+			labelled("May do", element("select", { name: "access" }, ...levels)),
 			field("days", "Days until it expires", "Empty: the key does not expire.", {
 				inputmode: "numeric",
 				pattern: "[0-9]{1,5}",
@@ -175,15 +170,8 @@ function createKeyForm(bots, onCreated) {
 			element(
 				"fieldset.chips",
 				element("legend", "Bots (none chosen: all)"),
-				...bots.map((name) =>
-					element(
-						"label.chip",
-						element("input", { type: "checkbox", name: "instances", value: name }),
-						named(name, 64),
-					),
-				),
+				...bots.map((name) => chip({ type: "checkbox", name: "instances", value: name }, name)),
 			),
-		element("p.buttons", button),
 	);
 	return form;
 }

@@ -106,10 +106,57 @@ export function table(caption, heads, rows = [], kind = "") {
  * @param {string} none
  * @param {string} caption
  * @param {readonly string[]} heads
- * @param {readonly Element[]} rows
+ * @param {readonly Parameters<typeof row>[1][]} rows
  */
 export function tableOr(none, caption, heads, rows) {
-	return rows.length === 0 ? element("p", none) : table(caption, heads, rows).table;
+	if (rows.length === 0) return element("p", none);
+	const made = rows.map((cells) => row(heads, cells));
+	return table(caption, heads, made).table;
+}
+
+/** @param {string} label @param {HTMLElement} control @param {...import("../dom.js").Child} more */
+export const labelled = (label, control, ...more) => element("label.field", element("span", label), control, ...more);
+
+/**
+ * Returns a checkbox or radio button with its label.
+ * @param {Record<string, unknown>} attributes
+ * @param {string} label
+ */
+export const chip = (attributes, label) => element("label.chip", element("input", attributes), named(label));
+
+/** @param {string} label @param {string} text @param {number} max */
+export const preformatted = (label, text, max) =>
+	element("pre", { tabindex: 0, "aria-label": label }, shownLines(text, max));
+
+/**
+ * Replaces the options of a menu. The chosen one stays if it is still among them.
+ * @param {HTMLSelectElement} select
+ * @param {readonly { id: string | number, name: string }[]} items
+ * @param {string} [none] The option for none of them.
+ */
+export function fillSelect(select, items, none) {
+	const { value } = select;
+	const all = none === undefined ? items : [{ id: "", name: none }, ...items];
+	select.replaceChildren(...all.map(({ id, name }) => element("option", { value: id }, shown(name))));
+	if (all.some(({ id }) => String(id) === value)) select.value = value;
+}
+
+/**
+ * Returns a form that submits once at a time, and shows why the gateway refused it. Its last button submits.
+ * @param {string} selector
+ * @param {Record<string, unknown>} attributes
+ * @param {{ button: HTMLButtonElement, submit: () => Promise<void>, complain: (message: string) => void }} actions
+ * @param {...import("../dom.js").Child} content
+ */
+export function createForm(selector, attributes, { button, submit, complain }, ...content) {
+	/** @param {Event} event */
+	function onsubmit(event) {
+		event.preventDefault();
+		complain("");
+		void busy(button, submit, complain);
+	}
+	const all = [...content, element("p.buttons", button)];
+	return element(/** @type {`form.${string}`} */ (selector), { ...attributes, onsubmit }, ...all);
 }
 
 /**

@@ -2,8 +2,7 @@
 
 import { element } from "../dom.js";
 import { post } from "./api.js";
-import { busy, named, say, shownLines } from "./parts.js";
-import { fillSelect } from "./setting-fields.js";
+import { createForm, fillSelect, labelled, named, say, shownLines } from "./parts.js";
 
 const maxRoles = 25;
 
@@ -14,33 +13,34 @@ export function createRoleMenu(place, lists) {
 	const channel = element("select", { required: true });
 	const title = element("input", { maxlength: 256 });
 	const text = element("textarea", { rows: 2, maxlength: 2000 });
-	const max = element("select", element("option", { value: "" }, "Any number"), element("option", { value: 1 }, "One"));
-	const style = element(
-		"select",
-		element("option", { value: "select" }, "Select menu"),
-		element("option", { value: "buttons" }, "Buttons"),
-	);
+	const max = element("select");
+	fillSelect(max, [{ id: 1, name: "One" }], "Any number");
+	const style = element("select");
+	fillSelect(style, [
+		{ id: "select", name: "Select menu" },
+		{ id: "buttons", name: "Buttons" },
+	]);
 	const list = element("div.list");
 	const preview = element("div.preview", { role: "group", "aria-label": "Preview of the menu" });
 	const problem = element("p.problem", { role: "alert" });
 	const add = element("button", { onclick: () => addRow().role.focus() }, "Add a role");
-	const send = element("button.main", "Post the menu");
-	const fields = { Channel: channel, Title: title, Text: text, "Members choose": max, "Shown as": style };
-	const form = element(
+	const button = element("button.main", "Post the menu");
+	const form = createForm(
 		"form.list",
-		{
-			oninput: draw,
-			onsubmit(/** @type {Event} */ event) {
-				event.preventDefault();
-				void busy(send, submit, complain);
-			},
-		},
-		element("div.fields", ...labelled(fields)),
+		{ oninput: draw },
+		{ button, submit, complain },
+		element(
+			"div.fields",
+			labelled("Channel", channel),
+			labelled("Title", title),
+			labelled("Text", text),
+			labelled("Members choose", max),
+			labelled("Shown as", style),
+		),
 		list,
 		element("p.buttons", add),
 		preview,
 		problem,
-		element("p.buttons", send),
 	);
 	const content = element(
 		"details.panel",
@@ -51,8 +51,8 @@ export function createRoleMenu(place, lists) {
 
 	/** Fills in the lists, with what was chosen. */
 	function fill() {
-		refill(channel, lists().channel);
-		for (const { role } of rows) refill(role, lists().role);
+		fillSelect(channel, lists().channel ?? [], "choose");
+		for (const { role } of rows) fillSelect(role, lists().role ?? [], "choose");
 		if (rows.length === 0) addRow();
 	}
 
@@ -63,7 +63,7 @@ export function createRoleMenu(place, lists) {
 			add.focus();
 			draw();
 		});
-		refill(made.role, lists().role);
+		fillSelect(made.role, lists().role ?? [], "choose");
 		rows.push(made);
 		list.append(made.content);
 		draw();
@@ -93,7 +93,6 @@ export function createRoleMenu(place, lists) {
 	}
 
 	async function submit() {
-		complain("");
 		const of = (/** @type {"role" | "label" | "emoji" | "description"} */ part) =>
 			rows.map((row) => row[part].value.trim());
 		const given = {
@@ -127,9 +126,10 @@ function createRow(onRemove) {
 	const description = element("input", { maxlength: 100 });
 	const legend = element("legend");
 	const remove = element("button.small", { onclick: onRemove }, "Remove");
-	const all = labelled({ Role: role, Label: label, Emoji: emoji, Description: description });
+	const described = labelled("Description", description);
+	const fields = [labelled("Role", role), labelled("Label", label), labelled("Emoji", emoji), described];
 	return {
-		content: element("fieldset.menu-row", legend, ...all, remove),
+		content: element("fieldset.menu-row", legend, ...fields, remove),
 		role,
 		label,
 		emoji,
@@ -138,19 +138,7 @@ function createRow(onRemove) {
 		update(number, isDescribed) {
 			legend.textContent = `Role ${number}`;
 			remove.setAttribute("aria-label", `Remove role ${number}`);
-			if (all[3]) all[3].hidden = !isDescribed;
+			described.hidden = !isDescribed;
 		},
 	};
-}
-
-/** @param {Record<string, HTMLElement>} controls By label. */
-function labelled(controls) {
-	return Object.entries(controls).map(([name, control]) => element("label.field", element("span", name), control));
-}
-
-/** @param {HTMLSelectElement} select @param {readonly import("./setting-fields.js").Item[] | undefined} items */
-function refill(select, items = []) {
-	const { value } = select;
-	fillSelect(select, "choose", items);
-	select.value = items.some(({ id }) => id === value) ? value : "";
 }

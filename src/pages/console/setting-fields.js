@@ -1,7 +1,7 @@
 // Fields of the section "Settings": one for each setting, as its bot describes it.
 
 import { element } from "../dom.js";
-import { named, shown } from "./parts.js";
+import { chip, fillSelect, named, shown } from "./parts.js";
 
 /**
  * @typedef {{ id: string, name: string }} Item
@@ -114,7 +114,7 @@ function createPicker({ list = "" }, { oninput, ...attributes }) {
 		content: select,
 		read: () => select.value || null,
 		set(value, lists) {
-			fillSelect(select, "not set", withUnknown(lists[list] ?? [], [value ?? []].flat()));
+			fillSelect(select, withUnknown(lists[list] ?? [], [value ?? []].flat()), "not set");
 			select.value = value ?? "";
 		},
 	};
@@ -127,17 +127,12 @@ function createChoices({ list = "", label }, { id, oninput }) {
 	const content = element("div", chips, add);
 	const inputs = () => [...chips.querySelectorAll("input")];
 	/** @param {Item} item @param {boolean} checked */
-	const chip = ({ id: value, name }, checked) =>
-		element(
-			"label.chip",
-			element("input", { type: "checkbox", name: id, value, checked, oninput }),
-			named(name, maxName),
-		);
+	const choice = ({ id: value, name }, checked) => chip({ type: "checkbox", name: id, value, checked, oninput }, name);
 
 	function addChosen() {
 		const [option] = add.selectedOptions;
 		if (!option) return;
-		chips.append(chip({ id: option.value, name: option.text }, true));
+		chips.append(choice({ id: option.value, name: option.text }, true));
 		option.remove();
 		add.value = "";
 		if (typeof oninput === "function") oninput();
@@ -158,19 +153,13 @@ function createChoices({ list = "", label }, { id, oninput }) {
 			const others = items.filter((item) => !ids.includes(item.id));
 			const isLong = items.length > maxChips;
 			chips.replaceChildren(
-				...chosen.map((item) => chip(item, true)),
-				...(isLong ? [] : others.map((item) => chip(item, false))),
+				...chosen.map((item) => choice(item, true)),
+				...(isLong ? [] : others.map((item) => choice(item, false))),
 			);
 			add.hidden = !isLong;
-			fillSelect(add, "Add…", others);
+			fillSelect(add, others, "Add…");
 		},
 	};
-}
-
-/** @param {HTMLSelectElement} select @param {string} none @param {readonly Item[]} items */
-export function fillSelect(select, none, items) {
-	const options = items.map(({ id, name }) => element("option", { value: id }, shown(name, maxName)));
-	select.replaceChildren(element("option", { value: "" }, none), ...options);
 }
 
 /** @param {readonly Item[]} items @param {readonly string[]} ids */

@@ -2,7 +2,7 @@
 
 import { element } from "../dom.js";
 import { messageOf, post } from "./api.js";
-import { named, row, tableOr, timeOf } from "./parts.js";
+import { named, tableOr, timeOf } from "./parts.js";
 
 /**
  * @typedef {{ key: string, before?: unknown, after?: unknown }} Change
@@ -43,7 +43,7 @@ export function createHistory(place, describe, enter) {
 	function createRow({ version, at, by, door, changes }, undone, isLast) {
 		const former = undone.flatMap((one) => one.changes.map(({ key, before }) => /** @type {const} */ ([key, before])));
 		const onclick = () => enter(new Map(former));
-		return row(heads, [
+		return [
 			version,
 			timeOf(at),
 			by === null ? "a token" : named(by, 80),
@@ -54,7 +54,7 @@ export function createHistory(place, describe, enter) {
 				{ onclick, "aria-label": isLast ? "Undo the last change" : `Return to version ${version}` },
 				isLast ? "Undo" : "Return",
 			),
-		]);
+		];
 	}
 
 	return { content, load };

@@ -3,7 +3,7 @@
 
 import { byId, element } from "../dom.js";
 import { messageOf, post } from "./api.js";
-import { busy, named, say, shown, shownLines } from "./parts.js";
+import { busy, fillSelect, labelled, named, say, shown, shownLines } from "./parts.js";
 import { createRoleMenu } from "./role-menu.js";
 import { createSettingField, effective, isSame, valueText } from "./setting-fields.js";
 import { createHistory } from "./settings-history.js";
@@ -25,7 +25,7 @@ export function createSettings(stateOf) {
 	const servers = new Map();
 	const select = element("select", { id: "server", onchange: show });
 	const place = element("div");
-	const content = element("div", element("label.field", element("span", "Server"), select), place);
+	const content = element("div", labelled("Server", select), place);
 
 	async function show() {
 		const [instance = "", guild_id = ""] = select.value.split(" ");
@@ -40,14 +40,13 @@ export function createSettings(stateOf) {
 		content,
 		async open() {
 			const { bots } = await stateOf();
-			const chosen = select.value;
-			const options = bots.flatMap((bot) =>
-				bot.guilds.map(({ id, name }) =>
-					element("option", { value: `${bot.name} ${id}` }, `${shown(name, 60)} – ${shown(bot.name, 64)}`),
-				),
+			const items = bots.flatMap((bot) =>
+				bot.guilds.map(({ id, name }) => ({
+					id: `${bot.name} ${id}`,
+					name: `${shown(name, 60)} – ${shown(bot.name, 64)}`,
+				})),
 			);
-			select.replaceChildren(...options);
-			if (options.some(({ value }) => value === chosen)) select.value = chosen;
+			fillSelect(select, items);
 			await show();
 		},
 	};

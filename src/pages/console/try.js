@@ -3,7 +3,7 @@
 import { element } from "../dom.js";
 import { get, post } from "./api.js";
 import { createFields, readFields } from "./form.js";
-import { busy, copyButton, named, shown, shownLines } from "./parts.js";
+import { busy, copyButton, fillSelect, labelled, named, preformatted, shown } from "./parts.js";
 
 /** @typedef {{ name: string, title?: string, description?: string, inputSchema: import("./form.js").Schema, instances: string[] }} Tool */
 
@@ -26,7 +26,7 @@ export function createTry(stateOf) {
 	const content = element(
 		"div",
 		element("p.quiet", "These tools only read and change nothing. They run with your rights."),
-		element("label.field", element("span", "Tool"), select),
+		labelled("Tool", select),
 		place,
 		result,
 	);
@@ -79,12 +79,13 @@ export function createTry(stateOf) {
 		async open() {
 			const [found, { bots }] = await Promise.all([get("/tools"), stateOf()]);
 			guilds = bots.flatMap((bot) => bot.guilds.map(({ id, name }) => ({ value: id, label: shown(name, 60) })));
-			const chosen = select.value;
 			const names = JSON.stringify(found.tools);
 			if (names === JSON.stringify(tools)) return;
 			tools = found.tools;
-			select.replaceChildren(...tools.map(({ name }) => element("option", { value: name }, shown(name, 64))));
-			if (tools.some(({ name }) => name === chosen)) select.value = chosen;
+			fillSelect(
+				select,
+				tools.map(({ name }) => ({ id: name, name })),
+			);
 			if (tools.length === 0) place.replaceChildren(element("p", "No bot lists a read-only tool."));
 			else showForm();
 		},
@@ -93,11 +94,8 @@ export function createTry(stateOf) {
 
 /** @param {{ id: null | string, outcome: string, isError: boolean, text: string }} answer */
 function describeResult({ id, isError, text }) {
-	const block = element(
-		"pre",
-		{ tabindex: 0, "aria-label": "Result", class: isError ? "bad" : "good" },
-		shownLines(text, maxResult),
-	);
+	const block = preformatted("Result", text, maxResult);
+	block.className = isError ? "bad" : "good";
 	return [
 		element(
 			"div.bar",
