@@ -1,20 +1,12 @@
 import * as v from "valibot";
-import type { Log } from "../../lib/log.ts";
-import type { Store } from "../../lib/store/store.ts";
 import { Grants } from "../oauth/grants/grants.ts";
+import type { KeyRoutesOptions } from "./keys.ts";
 import { ConsoleError, jsonResponse, readJson } from "./respond.ts";
 import type { Viewer } from "./viewer.ts";
 
 const chosen = v.strictObject({ id: v.pipe(v.string(), v.maxLength(100)) });
 
-interface GrantRoutesOptions {
-	store: Store | undefined;
-	log: Log;
-	/** Milliseconds since 1970. */
-	now: () => number;
-}
-
-export function createGrantRoutes({ store, log, now }: GrantRoutesOptions) {
+export function createGrantRoutes({ store, log, now }: Omit<KeyRoutesOptions, "instances">) {
 	const grants = store && new Grants(store, now);
 
 	return {

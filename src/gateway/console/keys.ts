@@ -27,7 +27,7 @@ const newKey = v.strictObject({
 
 const noDatabase = "Keys need a database: set GATEWAY_DATABASE, for example to gateway.sqlite.";
 
-interface KeyRoutesOptions {
+export interface KeyRoutesOptions {
 	store: Store | undefined;
 	/** Bots to which a key can be limited. */
 	instances: readonly string[];

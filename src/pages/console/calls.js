@@ -39,15 +39,12 @@ export class CallList {
 	/** Number of calls that the gateway did not send, because there were too many at once. */
 	#skipped = 0;
 	#unannounced = 0;
-	#filters = createFilters(() => {
-		this.#limit = pageSize;
-		this.#draw();
-	});
+	#filters = createFilters(() => this.#showUpTo(pageSize));
 	#made = table("Calls, newest first", heads, [], "calls-table");
 	#announcement = element("p.visually-hidden", { role: "status" });
 	#count = element("p.quiet", { id: "call-count" });
 	#pause = element("button.small", { "aria-pressed": "false", onclick: () => this.#togglePause() }, "Pause");
-	#more = element("button", { onclick: () => this.#showMore() }, "Show more");
+	#more = element("button", { onclick: () => this.#showUpTo(this.#limit + pageSize) }, "Show more");
 	content = element(
 		"div.calls",
 		element("div.bar", element("h3", "Calls"), this.#count, this.#pause),
@@ -108,8 +105,9 @@ export class CallList {
 		this.#draw();
 	}
 
-	#showMore() {
-		this.#limit += pageSize;
+	/** @param {number} limit */
+	#showUpTo(limit) {
+		this.#limit = limit;
 		this.#draw();
 	}
 
@@ -122,7 +120,7 @@ export class CallList {
 		const [latest] = this.#calls;
 		const count = this.#unannounced;
 		if (this.#paused || !latest || count === 0) return;
-		const { name } = outcomeOf(latest.outcome) ?? { name: "" };
+		const { name } = outcomeOf(latest.outcome);
 		this.#announcement.textContent = `${count} new ${count === 1 ? "call" : "calls"}. Latest: ${shown(latest.tool, 64)}, ${name}.`;
 		this.#unannounced = 0;
 	});
@@ -140,12 +138,8 @@ export class CallList {
 		this.#filters.setCalls(calls);
 		const matched = calls.filter(this.#filters.matches);
 		// Rows that are not shown now keep what is open in them.
-		this.#drawn = new Map(
-			calls.flatMap((call) => {
-				const rows = this.#drawn.get(call.id);
-				return rows ? [[call.id, rows]] : [];
-			}),
-		);
+		const kept = new Set(calls.map(({ id }) => id));
+		for (const id of this.#drawn.keys()) if (!kept.has(id)) this.#drawn.delete(id);
 		const rows = matched.slice(0, this.#limit).map((call) => {
 			const drawn = this.#drawn.get(call.id) ?? createCallRows(call, this.#guilds);
 			this.#drawn.set(call.id, drawn);
@@ -164,7 +158,7 @@ export class CallList {
  * @param {Guilds} guilds
  */
 function createCallRows(call, guilds) {
-	const { name, kind } = outcomeOf(call.outcome) ?? { name: "", kind: "warn" };
+	const { name, kind } = outcomeOf(call.outcome);
 	const details = element("td", { role: "cell", colspan: heads.length, id: `details-${call.seq}` });
 	const second = element("tr.details", { role: "row", hidden: true }, details);
 	const toggle = element(
@@ -174,10 +168,9 @@ function createCallRows(call, guilds) {
 			"aria-controls": details.id,
 			"aria-label": `Details of ${shown(call.tool, 64)}`,
 			async onclick() {
-				const isOpen = toggle.getAttribute("aria-expanded") === "true";
-				toggle.setAttribute("aria-expanded", String(!isOpen));
-				second.hidden = isOpen;
-				if (!isOpen) details.replaceChildren(await describeCall(call, guilds.names));
+				second.hidden = !second.hidden;
+				toggle.ariaExpanded = String(!second.hidden);
+				if (!second.hidden) details.replaceChildren(await describeCall(call, guilds.names));
 			},
 		},
 		"Details",

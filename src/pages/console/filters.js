@@ -6,24 +6,24 @@ import { fillSelect, shown } from "./parts.js";
 /** @typedef {import("./api.js").Call} Call */
 
 /** The label of each outcome, and whether it is a failure. */
-/** @type {Record<string, { name: string, kind: "good" | "bad" | "warn" }>} */
-const outcomes = {
-	ok: { name: "ok", kind: "good" },
-	tool_error: { name: "refused by the tool", kind: "warn" },
-	rpc_error: { name: "refused by the bot", kind: "bad" },
-	http_error: { name: "bot failed", kind: "bad" },
-	offline: { name: "bot offline", kind: "bad" },
-	no_answer: { name: "no answer", kind: "bad" },
-	outcome_unknown: { name: "outcome unknown", kind: "bad" },
-	overloaded: { name: "bot busy", kind: "bad" },
-	not_routed: { name: "no such bot", kind: "warn" },
-	invalid: { name: "invalid call", kind: "warn" },
-	given_up: { name: "given up", kind: "warn" },
-};
+const outcomes = new Map(
+	Object.entries({
+		ok: { name: "ok", kind: "good" },
+		tool_error: { name: "refused by the tool", kind: "warn" },
+		rpc_error: { name: "refused by the bot", kind: "bad" },
+		http_error: { name: "bot failed", kind: "bad" },
+		offline: { name: "bot offline", kind: "bad" },
+		no_answer: { name: "no answer", kind: "bad" },
+		outcome_unknown: { name: "outcome unknown", kind: "bad" },
+		overloaded: { name: "bot busy", kind: "bad" },
+		not_routed: { name: "no such bot", kind: "warn" },
+		invalid: { name: "invalid call", kind: "warn" },
+		given_up: { name: "given up", kind: "warn" },
+	}),
+);
 
 /** @param {string} outcome */
-export const outcomeOf = (outcome) =>
-	Object.hasOwn(outcomes, outcome) ? outcomes[outcome] : { name: shown(outcome, 40), kind: "warn" };
+export const outcomeOf = (outcome) => outcomes.get(outcome) ?? { name: shown(outcome, 40), kind: "warn" };
 
 /** @param {Call} call */
 export function callerOf({ by, key, person }) {
@@ -39,7 +39,7 @@ export function createFilters(onChange) {
 	const outcome = createFilter("Outcome", changed);
 	const caller = createFilter("Asked by", changed);
 	const all = [bot, tool, outcome, caller];
-	const kinds = Object.entries(outcomes).map(([id, { name }]) => ({ id, name }));
+	const kinds = [...outcomes].map(([id, { name }]) => ({ id, name }));
 	outcome.set([{ id: "failed", name: "all that failed" }, ...kinds]);
 	const reset = element("button.small", { type: "reset", hidden: true }, "All calls");
 	const isSet = () => all.some(({ select }) => select.value !== "");
@@ -83,7 +83,7 @@ export function createFilters(onChange) {
 		},
 		/** @param {Call} call */
 		matches(call) {
-			const failed = outcomeOf(call.outcome)?.kind !== "good";
+			const failed = outcomeOf(call.outcome).kind !== "good";
 			const wanted = outcome.select.value;
 			return (
 				isOr(bot, call.instance) &&

@@ -75,7 +75,14 @@ const isSchema = (value) => typeof value === "object" && value !== null && !Arra
 function createField(id, name, schema, isRequired, { choices, entered }) {
 	const { hint, attributes, tag, options, parse } = kindOf(schema);
 	const described = `${id}-hint ${id}-problem`;
-	const common = { id, name, "aria-describedby": described, "aria-required": isRequired && "true" };
+	const common = {
+		id,
+		name,
+		"aria-describedby": described,
+		"aria-required": isRequired && "true",
+		autocomplete: "off",
+		spellcheck: "false",
+	};
 	/** @type {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} */
 	const control =
 		tag === "select"
@@ -86,14 +93,8 @@ function createField(id, name, schema, isRequired, { choices, entered }) {
 					...options.map((value) => element("option", { value }, shown(value, 80))),
 				)
 			: tag === "textarea"
-				? element("textarea", { ...common, rows: 3, spellcheck: "false" })
-				: element("input", {
-						...common,
-						...attributes,
-						autocomplete: "off",
-						spellcheck: "false",
-						list: choices.length > 0 && `${id}-list`,
-					});
+				? element("textarea", { ...common, rows: 3 })
+				: element("input", { ...common, ...attributes, list: choices.length > 0 && `${id}-list` });
 	const before = entered?.get(name);
 	if (before !== undefined) control.value = before;
 	const list = element(
@@ -129,8 +130,7 @@ function createField(id, name, schema, isRequired, { choices, entered }) {
 		},
 		complain(text) {
 			problem.textContent = text;
-			if (text) control.setAttribute("aria-invalid", "true");
-			else control.removeAttribute("aria-invalid");
+			control.ariaInvalid = text ? "true" : null;
 		},
 	};
 }

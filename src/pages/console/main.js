@@ -19,6 +19,11 @@ const backOff = createBackOff();
 /** Ends the timers and connections of the view that is shown. */
 let leave = () => {};
 
+function end() {
+	leave();
+	leave = () => {};
+}
+
 /**
  * Shows why the page waits. Without `text`, hides the notice.
  * @param {string} [text]
@@ -33,8 +38,7 @@ function setWaiting(text = "") {
  * @param {string} [problem] Why the person has to sign in again.
  */
 function showSignIn(discord, problem = "") {
-	leave();
-	leave = () => {};
+	end();
 	onSignedOut(() => {});
 	setTitle("Sign in");
 	setWaiting();
@@ -108,8 +112,7 @@ function showSession({ person, expiresAt }) {
 	const who = person ? named(person.name, 40) : "with the token";
 	const text = element("span.quiet", "Signed in ", who, " until ", timeOf(expiresAt));
 	async function onclick() {
-		leave();
-		leave = () => {};
+		end();
 		await post("/sign-out").catch((error) => say(messageOf(error), "bad"));
 		await start();
 	}

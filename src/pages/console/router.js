@@ -54,9 +54,7 @@ export function createRouter(sections, { focus }) {
 		current = section;
 		say("");
 		setTitle(section.name);
-		for (const { id, link } of links)
-			if (id === section.id) link.setAttribute("aria-current", "page");
-			else link.removeAttribute("aria-current");
+		for (const { id, link } of links) link.ariaCurrent = id === section.id ? "page" : null;
 		const heading = element("h2", { id: "title", tabindex: -1 }, section.name);
 		byId("main").replaceChildren(element("section", { "aria-labelledby": "title" }, heading, section.content));
 		if (toHeading) heading.focus();

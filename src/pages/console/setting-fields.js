@@ -81,8 +81,7 @@ export function createSettingField(description, onChange) {
 			problem.textContent = shown(all.map((one) => one.charAt(0).toUpperCase() + one.slice(1)).join(". "), 600);
 			problem.classList.toggle("note", problems.length === 0);
 			for (const one of content.querySelectorAll("input, select, textarea"))
-				if (problems.length > 0) one.setAttribute("aria-invalid", "true");
-				else one.removeAttribute("aria-invalid");
+				one.ariaInvalid = problems.length > 0 ? "true" : null;
 		},
 		/** @param {string} text */
 		preview(text) {

@@ -123,27 +123,26 @@ class ServerSettings {
 	/** @param {Form} form */
 	#show({ version, sections, lists, ...rest }) {
 		const typed = new Map(this.#changed().map((field) => [field.description.key, field.read()]));
-		const before = new Map([...this.#fields.values()].map(({ description }) => [description.key, description.value]));
 		const descriptions = sections.flatMap(({ fields }) => fields);
 		if (descriptions.map(({ key }) => key).join() !== [...this.#fields.keys()].join()) this.#create(sections);
 		this.#lists = lists;
+		/** @type {import("./settings-history.js").Change[]} */
+		const theirs = [];
 		for (const { key, value } of descriptions) {
 			const field = this.#fields.get(key);
 			if (!field) continue;
+			const before = field.description.value;
+			if (!isSame(before, value)) theirs.push({ key, before, after: value });
 			field.description.value = value;
 			field.set(typed.has(key) ? typed.get(key) : value, lists);
 		}
-		const theirs = descriptions.filter(({ key, value }) => !isSame(before.get(key), value));
-		if (before.size > 0 && theirs.length > 0 && typed.size > 0)
+		if (theirs.length > 0 && typed.size > 0)
 			this.#conflict.replaceChildren(
 				element(
 					"p",
 					"Somebody else has changed settings meanwhile. What you entered is kept: check it, then save again.",
 				),
-				element(
-					"ul.changes",
-					...theirs.map(({ key, value }) => this.#change({ key, before: before.get(key), after: value })),
-				),
+				element("ul.changes", ...theirs.map(this.#change)),
 			);
 		this.#version = version;
 		this.#mark(rest);
