@@ -1,7 +1,7 @@
 // The rows of the tools' table by what they do, and the scenes in which their calls are tried.
 
 import { expect } from "bun:test";
-import { redactToken } from "../../src/simulator/rest/paths.ts";
+import { redactToken } from "../../src/simulator/rest/route.ts";
 import { until } from "../support/until.ts";
 import {
 	type Act,

@@ -8,9 +8,8 @@ import { type Guild, isGuildChannel, isVoice, type Member } from "../world/state
 import { channelPermissions, guildPermissions } from "../world/state/permissions.ts";
 import { BadRequest, type ControlRoutes, count, withBody, withQuery } from "./control.ts";
 import type { Controllable } from "./controllable.ts";
-import { EventLog } from "./event-log.ts";
+import { EventLog, watch } from "./event-log.ts";
 import { summarizeCommands, summarizeFault, summarizeGuild, summarizeInteraction, summarizeState } from "./views.ts";
-import { watch } from "./watch.ts";
 
 const match = v.pipe(v.string(), v.check(isMatch, 'expected a method and a route such as "POST /channels/*/messages"'));
 const limits = { match, times: v.optional(count), actor: v.optional(v.string()) };

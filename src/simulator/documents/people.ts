@@ -1,4 +1,9 @@
-// Invented people: names, and which roles they have. The same position in a guild always gets the same.
+// Invented people: names, and which roles they have. The same position in a guild always gets the same. Which managed role of
+// a document is that of the simulator's bot, and what the bot is called.
+
+import { everyone, type GuildDocument, type Role } from "../../guild-document/format/document.ts";
+import { bitsOfNames } from "../../guild-document/read/from-api.ts";
+import { elevatedPermissions } from "../world/state/permissions.ts";
 
 const names: readonly (readonly [string, string])[] = [
 	["Ana", "ana"],
@@ -24,4 +29,34 @@ export function personNamed(number: number) {
 /** About half of the members have the lowest role, a third the next, then a quarter. `fromLowest`: lowest first. */
 export function rolesOf(number: number, fromLowest: readonly string[]) {
 	return fromLowest.filter((_, rank) => Bun.hash.crc32(`${number}/${rank}`) / 2 ** 32 < 1 / (rank + 2));
+}
+
+const botNames = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"];
+
+/** The managed role named in `names`, or else the highest managed role with moderator permissions. */
+export function botRoleOf(
+	document: GuildDocument,
+	managed: readonly Role[],
+	names: readonly string[] = [],
+): Role | undefined {
+	const mayModerate = ({ permissions = [] }: Role) => {
+		const all = permissions.flatMap((name) => (name === everyone ? (document.everyone ?? []) : name));
+		return (bitsOfNames(all) & elevatedPermissions) !== 0n;
+	};
+	return managed.find(({ name }) => names.includes(name)) ?? managed.find(mayModerate);
+}
+
+function usernameOf(name: string): string | undefined {
+	const username = name
+		.toLowerCase()
+		.replaceAll(/[^a-z0-9]+/g, "-")
+		.replaceAll(/^-|-$/g, "")
+		.slice(0, 32);
+	return username.length < 2 ? undefined : username;
+}
+
+/** The name of the bot's role, or else one such as "alpha", but none in `taken`. */
+export function botNameOf(role: Role | undefined, taken: ReadonlySet<string>) {
+	const names = [role && usernameOf(role.name), ...botNames];
+	return names.find((name) => name && !taken.has(name)) ?? `bot${taken.size}`;
 }

@@ -1,3 +1,8 @@
+// Builds what the client of a user sends: command options, files, and submitted modals.
+
+import { ComponentType } from "discord.js";
+import { filledIn, inputsIn, type Modal, type ModalInput } from "../world/messages/modals.ts";
+
 // Builds the command options that the client of a user sends.
 
 export interface Upload {
@@ -41,4 +46,18 @@ export function bodyWith(json: unknown, files: readonly Upload[]) {
 		form.append(`files[${index}]`, new File([bytes], filename, { type }));
 	}
 	return form;
+}
+
+/** Returns the request data of a modal submitted with these values. Inputs without a value keep their initial value. */
+export function submissionOf(modal: Modal, values: Readonly<Record<string, string | readonly string[]>>) {
+	const known = inputsIn(modal).map(({ input }) => input.custom_id);
+	for (const name of Object.keys(values))
+		if (!known.includes(name)) throw new Error(`the modal has no input ${name}; its inputs are: ${known.join(", ")}`);
+	const fill = (input: ModalInput) => {
+		const { type, id, custom_id } = input;
+		const given = values[custom_id];
+		if (type === ComponentType.TextInput) return { type, id, custom_id, value: given ?? input.value ?? "" };
+		return { type, id, custom_id, values: [given ?? []].flat() };
+	};
+	return filledIn(modal, fill);
 }

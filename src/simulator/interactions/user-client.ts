@@ -15,11 +15,10 @@ import {
 } from "../world/state/entities.ts";
 import { channelPermissions, has } from "../world/state/permissions.ts";
 import type { World } from "../world/world.ts";
-import { type OptionValues, optionsOf, type Upload } from "./given-options.ts";
+import { type OptionValues, optionsOf, submissionOf, type Upload } from "./given-options.ts";
 import { createHandle, type InteractionHandle, type SentMessage } from "./handle.ts";
 import type { Choice, Interaction } from "./interaction.ts";
 import type { Interactions } from "./interactions.ts";
-import { submissionOf } from "./submission.ts";
 
 export type {
 	InteractionHandle,

@@ -4,11 +4,10 @@
 import { MessageFlags } from "discord.js";
 import type { MessageChanges } from "../world/messages/messages.ts";
 import type { SentEmbed } from "../world/state/api-types.ts";
-import type { Channel, Message, User } from "../world/state/entities.ts";
+import type { Attachment, Channel, Message, User } from "../world/state/entities.ts";
 import { has } from "../world/state/permissions.ts";
 import { readerOf } from "../world/state/serialize.ts";
 import { permissionsIn, requirePermissions } from "./access.ts";
-import { describedFiles, storeAttachments } from "./attachments.ts";
 import { components } from "./components.ts";
 import { apiError, formError, notSimulated } from "./errors.ts";
 import * as f from "./fields/fields.ts";
@@ -60,6 +59,15 @@ const allowedMentions = f.object({
 });
 
 type AllowedMentions = f.Read<typeof allowedMentions>;
+
+const maxFiles = 10;
+
+/** Uploaded files, and the attachments that an edited message keeps. */
+const describedFiles = f.list(
+	f.object({ id: f.unchecked, filename: f.text(0, 1024), description: f.text(0, 1024) }),
+	0,
+	maxFiles,
+);
 
 export const contentFields = {
 	content: f.nullable(f.text(0, 2000), ""),
@@ -215,4 +223,30 @@ function keptAttachments(message: Message, wanted: Content["attachments"]) {
 
 export function serializeMessage({ world, actor }: Call, message: Message) {
 	return world.messages.serialize(message, readerOf(actor));
+}
+
+type Described = f.Read<typeof describedFiles> & object;
+
+function storeAttachments(call: Call, channel: Channel, described: Described): Attachment[] {
+	if (call.files.size > maxFiles)
+		throw formError("BASE_TYPE_MAX_LENGTH", `Must be ${maxFiles} or fewer in length.`, "attachments");
+	return Array.from(call.files, ([part, file]) => {
+		// The parts of the form are named files[0], files[1] and so on. The field `attachments` refers to them by these
+		// numbers.
+		const number = /^files\[(\d+)\]$/.exec(part)?.[1];
+		const known = described.find(({ id }) => String(id) === number);
+		const given = file instanceof File ? file.name : part;
+		const filename = (known?.filename ?? given).replace(/[^\w.-]+/g, "_");
+		const id = call.world.state.newId();
+		const url = call.storeFile(`${channel.id}/${id}/${filename}`, file);
+		return {
+			id,
+			filename,
+			...(known?.description && { description: known.description }),
+			content_type: file.type || "application/octet-stream",
+			size: file.size,
+			url,
+			proxy_url: url,
+		};
+	});
 }

@@ -2,25 +2,25 @@
 
 import type { Interaction } from "../interactions/interaction.ts";
 import type { Interactions } from "../interactions/interactions.ts";
-import type {
-	Account,
-	Channel,
-	Guild,
-	GuildChannel,
-	GuildPlace,
-	Member,
-	Message,
-	Role,
-	Thread,
-	Webhook,
+import {
+	type Account,
+	type Channel,
+	type Guild,
+	type GuildChannel,
+	type GuildPlace,
+	inGuild,
+	isThread,
+	type Member,
+	type Message,
+	type Role,
+	type Thread,
+	type Webhook,
 } from "../world/state/entities.ts";
-import { inGuild, isThread } from "../world/state/entities.ts";
 import type { Needed } from "../world/state/permissions.ts";
 import type { Attribution } from "../world/state/state.ts";
 import type { World } from "../world/world.ts";
 import { apiError, found } from "./errors.ts";
 import { type Field, type Fields, object, type ReadFields, required } from "./fields/fields.ts";
-import { pathMatcher } from "./paths.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -173,4 +173,16 @@ export function threadOf(call: Call<":channel_id">): Thread {
 
 export function memberOfActor({ guild, actor }: Call<":guild_id">): Member {
 	return found(guild.members.get(actor.user.id), "UnknownMember");
+}
+
+// Request paths and route patterns.
+
+/** Hides a webhook's or interaction's token except its last six characters, so that the path can be logged. */
+export function redactToken(path: string): string {
+	return path.replace(/^(\/(?:interactions|webhooks)\/[^/]*\/)[^/]*?([^/]{0,6})(?=\/|$)/, "$1…$2");
+}
+
+/** Matches the paths of a pattern such as "/channels/:channel_id", with its parameters as groups. */
+function pathMatcher(pattern: string): RegExp {
+	return new RegExp(`^${pattern.replaceAll(/:(\w+)/g, "(?<$1>[^/]+)")}$`);
 }

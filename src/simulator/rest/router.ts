@@ -6,15 +6,14 @@ import type { Interactions } from "../interactions/interactions.ts";
 import { newUserProfile } from "../world/state/defaults.ts";
 import type { Account } from "../world/state/entities.ts";
 import type { World } from "../world/world.ts";
-import { checkRoute, findEntities } from "./access.ts";
+import { authenticateByToken, checkRoute, findEntities } from "./access.ts";
 import { type Content, readBody, readForm, readReason } from "./body.ts";
 import { ApiError, apiError, httpError, notSimulated } from "./errors.ts";
 import type { Effect, Faults, ResponseData } from "./faults.ts";
 import type { Journal, RequestLog, RequestRecord } from "./journal.ts";
-import { redactToken } from "./paths.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 import type { Call, Route } from "./route.ts";
-import { authenticateByToken } from "./token-auth.ts";
+import { redactToken } from "./route.ts";
 
 interface Parts {
 	routes: readonly Route[];

@@ -26,7 +26,7 @@ import type { Connection } from "../../../src/discord/connection/connection.ts";
 import { PlatformTimeout } from "../../../src/discord/rest/rest.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
 import type { Sql } from "../../../src/lib/store/statement.ts";
-import type { ChargebackAnswer } from "../../../src/simulator/game/chargeback.ts";
+import type { ChargebackAnswer } from "../../../src/simulator/game/game-server.ts";
 import type { InjectedFault } from "../../../src/simulator/rest/faults.ts";
 import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import type { Message } from "../../../src/simulator/world/state/entities.ts";

@@ -28,8 +28,7 @@ import { choice, integer, list, object, required, snowflake, text } from "../fie
 import { applicationOf, type Call, type ReadForm } from "../route.ts";
 import { focusedOptions, givenOptions, resolveOptions } from "./command-options.ts";
 import { submission, submitted } from "./modals.ts";
-import { type Resolved, resolveUser } from "./resolved.ts";
-import { chosenIn, invalidComponent } from "./select-menus.ts";
+import { chosenIn, invalidComponent, type Resolved, resolveUser } from "./resolved.ts";
 
 /**
  * The fields that the simulator reads when a person's client creates an interaction. Discord's clients send more.

@@ -23,7 +23,7 @@ import {
 } from "../fields/select-fields.ts";
 import type { Call } from "../route.ts";
 import type { Resolved } from "./resolved.ts";
-import { chosenIn } from "./select-menus.ts";
+import { chosenIn } from "./resolved.ts";
 
 const maxParts = 5;
 

@@ -1,11 +1,13 @@
-// The objects to which the values of options and select menus refer.
+// The values that are chosen in select menus, and the objects to which values of options and menus refer.
 // https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-object-resolved-data-structure
 
-import type { APIInteractionDataResolved } from "discord.js";
+import { type APIInteractionDataResolved, ComponentType } from "discord.js";
+import type { SelectMenu, SelectType } from "../../world/messages/buttons.ts";
 import type { Sent } from "../../world/state/api-types.ts";
 import { type Channel, isThread } from "../../world/state/entities.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { permissionsOf } from "../access.ts";
+import { formError } from "../errors.ts";
 import type { Call } from "../route.ts";
 
 /** For each kind of object (users, members, roles …), an object with ids as keys. */
@@ -96,3 +98,37 @@ const partialChannel = [
 function pick(from: object, keys: readonly string[]): object {
 	return Object.fromEntries(Object.entries(from).filter(([key]) => keys.includes(key)));
 }
+
+/** Returns Discord's error for a component that does not exist or cannot be used in this way. */
+export function invalidComponent() {
+	return formError("COMPONENT_VALIDATION_FAILED", "Component validation failed", "data");
+}
+
+/** Adds the users, roles and channels to `resolved`. Throws Discord's error if the menu does not accept the values. */
+export function chosenIn(
+	call: Call,
+	channel: Channel,
+	menu: SelectMenu,
+	values: readonly string[],
+	resolved: Resolved = {},
+) {
+	const { type: component_type, min_values = 1, max_values = 1, options = [] } = menu;
+	const isCountRight = values.length >= min_values && values.length <= max_values;
+	if (!isCountRight || new Set(values).size < values.length) throw invalidComponent();
+	if (component_type === ComponentType.StringSelect) {
+		const isOption = (value: string) => options.some((option) => option.value === value);
+		if (!values.every(isOption)) throw invalidComponent();
+		return { component_type, values };
+	}
+	const kinds = chosenKinds[component_type];
+	for (const value of values)
+		if (!resolve(call, channel, kinds, value, resolved, menu.channel_types)) throw invalidComponent();
+	return { component_type, values, resolved };
+}
+
+const chosenKinds: Readonly<Record<Exclude<SelectType, ComponentType.StringSelect>, readonly Kind[]>> = {
+	[ComponentType.UserSelect]: ["user"],
+	[ComponentType.RoleSelect]: ["role"],
+	[ComponentType.ChannelSelect]: ["channel"],
+	[ComponentType.MentionableSelect]: ["role", "user"],
+};

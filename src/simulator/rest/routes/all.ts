@@ -9,8 +9,6 @@ import { channelRoutes } from "./channels.ts";
 import { commandRoutes } from "./commands.ts";
 import { emojiRoutes } from "./emojis.ts";
 import { guildRoutes } from "./guilds.ts";
-import { incidentRoutes } from "./incidents.ts";
-import { interactionMessageRoutes } from "./interaction-messages.ts";
 import { interactionRoutes } from "./interactions.ts";
 import { inviteRoutes } from "./invites.ts";
 import { memberRoutes } from "./members.ts";
@@ -18,20 +16,16 @@ import { messageRoutes } from "./messages.ts";
 import { oauth2Routes } from "./oauth2.ts";
 import { onboardingRoutes } from "./onboarding.ts";
 import { overwriteRoutes } from "./overwrites.ts";
-import { pinRoutes } from "./pins.ts";
 import { pollRoutes } from "./polls.ts";
-import { pruneRoutes } from "./prune.ts";
 import { reactionRoutes } from "./reactions.ts";
 import { roleRoutes } from "./roles.ts";
 import { scheduledEventRoutes } from "./scheduled-events.ts";
 import { searchRoutes } from "./search.ts";
-import { stageRoutes } from "./stages.ts";
 import { threadMemberRoutes } from "./thread-members.ts";
 import { threadRoutes } from "./threads.ts";
 import { userRoutes } from "./users.ts";
 import { voiceRoutes } from "./voice.ts";
 import { webhookRoutes } from "./webhooks.ts";
-import { welcomeScreenRoutes } from "./welcome-screens.ts";
 
 export const allRoutes: readonly Route[] = [
 	...applicationRoutes,
@@ -45,24 +39,18 @@ export const allRoutes: readonly Route[] = [
 	...messageRoutes,
 	...searchRoutes,
 	...reactionRoutes,
-	...pinRoutes,
 	...pollRoutes,
 	...memberRoutes,
 	...voiceRoutes,
-	...stageRoutes,
 	...roleRoutes,
 	...emojiRoutes,
 	...banRoutes,
-	...pruneRoutes,
 	...auditLogRoutes,
 	...scheduledEventRoutes,
 	...autoModerationRoutes,
-	...incidentRoutes,
-	...welcomeScreenRoutes,
 	...onboardingRoutes,
 	...commandRoutes,
 	...interactionRoutes,
-	...interactionMessageRoutes,
 	...webhookRoutes,
 	...inviteRoutes,
 ];

@@ -1,4 +1,8 @@
-// A guild and its settings.
+// A guild and its settings, and its incident actions: disabled invites and DMs.
+// https://discord.com/developers/docs/resources/guild#modify-guild-incident-actions
+//
+// A gap: Incident actions are stored and dispatched; only paused invites have an effect: none is created (204), and
+// nobody joins.
 
 import {
 	ChannelType,
@@ -143,6 +147,20 @@ function changedFeatures(call: SettingsCall, wanted: readonly string[]): Feature
 	return changed;
 }
 
+/**
+ * Stores a guild's icon and returns its hash.
+ * A guess (icon-animated): the icon is animated only if the guild has the feature ANIMATED_ICON.
+ */
+function addIcon({ guild, world }: SettingsCall, icon: Picture): string {
+	const animated = icon.animated && guild.features.includes(GuildFeature.AnimatedIcon);
+	return world.pictures.addIcon("icons", guild.id, icon, { animated });
+}
+
+// A minute of tolerance for clock differences.
+const longestMs = 24 * 60 * 60 * 1000 + 60_000;
+
+const incidentFields = { invites_disabled_until: f.nullable(f.timestamp), dms_disabled_until: f.nullable(f.timestamp) };
+
 export const guildRoutes = [
 	route("GET /guilds/:guild_id", {
 		query: { with_counts: f.boolean },
@@ -164,13 +182,23 @@ export const guildRoutes = [
 			return serialize.guild(guild);
 		},
 	}),
+	route("PUT /guilds/:guild_id/incident-actions", {
+		needs: "ManageGuild",
+		body: incidentFields,
+		run: (call) => {
+			const { guild, body, world } = call;
+			const until = (field: keyof typeof incidentFields) => {
+				const at = body[field];
+				if (at && Date.parse(at) > Date.now() + longestMs)
+					throw formError("INCIDENT_ACTION_TOO_LONG", "Must be 24 hours or fewer from now.", field);
+				return at === undefined ? (guild.incidents_data?.[field] ?? null) : at;
+			};
+			const incidents_data = {
+				invites_disabled_until: until("invites_disabled_until"),
+				dms_disabled_until: until("dms_disabled_until"),
+			};
+			world.guilds.edit(guild, { incidents_data });
+			return incidents_data;
+		},
+	}),
 ];
-
-/**
- * Stores a guild's icon and returns its hash.
- * A guess (icon-animated): the icon is animated only if the guild has the feature ANIMATED_ICON.
- */
-function addIcon({ guild, world }: SettingsCall, icon: Picture): string {
-	const animated = icon.animated && guild.features.includes(GuildFeature.AnimatedIcon);
-	return world.pictures.addIcon("icons", guild.id, icon, { animated });
-}

@@ -1,4 +1,4 @@
-// Interactions: creating one as a person, and the application's first response.
+// Interactions: creating one as a person, the application's first response, and those after it.
 
 import {
 	InteractionResponseType,
@@ -14,7 +14,14 @@ import { choicesOf } from "../fields/option-fields.ts";
 import { focusedIn, type SentOption } from "../interactions/command-options.ts";
 import { checkInvocation, invocationFields } from "../interactions/invocation.ts";
 import { modalData } from "../interactions/modals.ts";
-import { contentFields, editedContent, newContent, requireContent, serializeMessage } from "../message-body.ts";
+import {
+	type Content,
+	contentFields,
+	editedContent,
+	newContent,
+	requireContent,
+	serializeMessage,
+} from "../message-body.ts";
 import { type Call, type ReadForm, route } from "../route.ts";
 
 const {
@@ -55,32 +62,6 @@ const noData = required(messageData).read({});
 const callback = { type: required(integer(0, 255)), data: unchecked };
 
 type Callback = ReadForm<typeof callback>;
-
-export const interactionRoutes = [
-	route("POST /interactions", {
-		body: invocationFields,
-		run: (call) => {
-			if (call.actor.user.bot) throw apiError("BotsCannotUseThisEndpoint");
-			const { id, type } = call.interactions.begin(checkInvocation(call));
-			// Typing changes nothing.
-			if (type === InteractionType.ApplicationCommandAutocomplete) call.skipJournal();
-			return { id };
-		},
-	}),
-	route("POST /interactions/:interaction_id/:interaction_token/callback", {
-		body: callback,
-		query: { with_response: boolean },
-		run: (call) => {
-			const { interaction } = call;
-			if (interaction.state === "failed") throw apiError("UnknownInteraction");
-			if (interaction.state === "acknowledged") throw apiError("InteractionHasAlreadyBeenAcknowledged");
-			const type = answerType(interaction, call.body.type);
-			const response = atKey("data", () => answer(call, interaction, type));
-			call.interactions.acknowledge(interaction, type, response);
-			return call.query.with_response ? serializeCallback(call, interaction, response.original) : undefined;
-		},
-	}),
-];
 
 function answerType(interaction: Interaction, type: number): InteractionResponseType {
 	if (otherAnswers.has(type)) throw notSimulated(`responses to interactions of type ${type}`);
@@ -146,3 +127,81 @@ function serializeCallback(call: Call<"", Callback>, { id, type, answer }: Inter
 		...(hasMessage && message && { resource: { type: answer, message: serializeMessage(call, message) } }),
 	};
 }
+
+const webhook = "/webhooks/:application_id/:interaction_token";
+
+type TokenCall<Body = unknown> = Call<typeof webhook, Body>;
+
+function answeredWith(call: TokenCall): Message {
+	const { original, followUps } = call.interaction;
+	const id = call.params.message_id ?? original?.id;
+	const message = [original, ...followUps].find((one) => one?.id === id);
+	if (!message || !call.interactions.exists(message)) throw apiError("UnknownMessage");
+	return message;
+}
+
+function edit(call: TokenCall<Content>, message: Message) {
+	const { interactions, interaction } = call;
+	const { channel } = interaction;
+	const changes = editedContent(call, channel, message, call.body);
+	interactions.edit(interaction, message, changes);
+	return serializeMessage(call, message);
+}
+
+function routesOf(message: "@original" | ":message_id") {
+	const path = `${webhook}/messages/${message}` as const;
+	return [
+		route(`GET ${path}`, (call) => serializeMessage(call, answeredWith(call))),
+		route(`PATCH ${path}`, { body: contentFields, run: (call) => edit(call, answeredWith(call)) }),
+		route(`DELETE ${path}`, (call) => call.interactions.remove(call.interaction, answeredWith(call))),
+	];
+}
+
+export const interactionRoutes = [
+	route("POST /interactions", {
+		body: invocationFields,
+		run: (call) => {
+			if (call.actor.user.bot) throw apiError("BotsCannotUseThisEndpoint");
+			const { id, type } = call.interactions.begin(checkInvocation(call));
+			// Typing changes nothing.
+			if (type === InteractionType.ApplicationCommandAutocomplete) call.skipJournal();
+			return { id };
+		},
+	}),
+	route("POST /interactions/:interaction_id/:interaction_token/callback", {
+		body: callback,
+		query: { with_response: boolean },
+		run: (call) => {
+			const { interaction } = call;
+			if (interaction.state === "failed") throw apiError("UnknownInteraction");
+			if (interaction.state === "acknowledged") throw apiError("InteractionHasAlreadyBeenAcknowledged");
+			const type = answerType(interaction, call.body.type);
+			const response = atKey("data", () => answer(call, interaction, type));
+			call.interactions.acknowledge(interaction, type, response);
+			return call.query.with_response ? serializeCallback(call, interaction, response.original) : undefined;
+		},
+	}),
+	...routesOf("@original"),
+	...routesOf(":message_id"),
+	route(`POST ${webhook}`, {
+		body: { ...contentFields, tts: boolean },
+		run: (call) => {
+			const { body, interaction } = call;
+			requireContent(call, body);
+			// The first follow-up to a deferred response edits it.
+			const { original } = interaction;
+			const isLoading =
+				interaction.answer === InteractionResponseType.DeferredChannelMessageWithSource &&
+				original !== undefined &&
+				(original.flags & MessageFlags.Loading) !== 0 &&
+				call.interactions.exists(original);
+			if (isLoading) return edit(call, original);
+			const content = newContent(call, interaction.channel, body);
+			const message = call.interactions.followUp(interaction, {
+				...content,
+				flags: content.flags | ((body.flags ?? 0) & MessageFlags.Ephemeral),
+			});
+			return serializeMessage(call, message);
+		},
+	}),
+];

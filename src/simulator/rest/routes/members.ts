@@ -1,11 +1,13 @@
-// Members: listing, searching, editing, kicking, and their roles.
+// Members: listing, searching, editing, kicking, their roles, and pruning inactive ones.
+// https://discord.com/developers/docs/resources/guild#get-guild-prune-count
 
+import { AuditLogEvent, PermissionFlagsBits as Permission } from "discord.js";
 import { membersNamed } from "../../world/guilds/members.ts";
 import type { Member, Role } from "../../world/state/entities.ts";
-import { guildPermissions, has } from "../../world/state/permissions.ts";
+import { guildPermissions, has, isAboveMember } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { requireAbove, requireAboveRole, requireGuildPermissions, requireMembersIntent } from "../access.ts";
-import { apiError, formError, found } from "../errors.ts";
+import { apiError, atKey, formError, found } from "../errors.ts";
 import { boolean, integer, list, nullable, required, snowflake, text, timestamp } from "../fields/fields.ts";
 import { pageById } from "../pages.ts";
 import { type Call, memberOfActor, route } from "../route.ts";
@@ -15,6 +17,65 @@ import { checkVoice } from "./voice.ts";
 const timeoutLimitMs = 28 * 24 * 60 * 60 * 1000;
 
 const oneRole = "/guilds/:guild_id/members/:user_id/roles/:role_id";
+
+function editOwnNick(call: Call<":guild_id", { nick?: string | null | undefined }>): Member {
+	const member = memberOfActor(call);
+	const { nick } = call.body;
+	if (nick === undefined) return member;
+	requireGuildPermissions(call, "ChangeNickname");
+	call.world.members.edit(call.guild, member, { nick: nick || null }, call.by);
+	return member;
+}
+
+type MemberCall = Call<":guild_id/members/:user_id">;
+
+/** The sender must be allowed to assign each added role and to remove each removed role. */
+function checkRoles(call: MemberCall, wanted: readonly string[]): void {
+	const { guild, member } = call;
+	requireGuildPermissions(call, "ManageRoles");
+	for (const id of new Set(wanted).symmetricDifference(new Set(member.roles)))
+		requireAssignable(call, found(guild.roles.get(id), "UnknownRole"));
+}
+
+function requireAssignable(call: MemberCall, role: Role): void {
+	if (role.id === call.guild.id) throw apiError("InvalidRole");
+	if (role.managed) throw apiError("MissingPermissions");
+	requireAboveRole(call, role);
+}
+
+function changeRoles(call: Call<typeof oneRole>, roles: string[]): void {
+	const { guild, member } = call;
+	requireAssignable(call, call.role);
+	// No event and no audit log entry without a change.
+	if (roles.length !== member.roles.length) call.world.members.edit(guild, member, { roles }, call.by);
+}
+
+function checkTimeout(call: MemberCall, until: string | null): void {
+	const { guild, member } = call;
+	requireGuildPermissions(call, "ModerateMembers");
+	requireAbove(call, member);
+	if (has(guildPermissions(guild, member.user.id), "Administrator")) throw apiError("MissingPermissions");
+	if (until && Date.parse(until) > Date.now() + timeoutLimitMs)
+		throw formError(
+			"INVALID_COMMUNICATION_DISABLED_TIMESTAMP",
+			"Invalid communication disabled timestamp",
+			"communication_disabled_until",
+		);
+}
+
+const prunePath = "/guilds/:guild_id/prune";
+const pruneNeeds = Permission.ManageGuild | Permission.KickMembers;
+const days = integer(1, 30);
+const roles = list(snowflake, 0, 250);
+const defaultDays = 7;
+
+/** With the guild feature PRUNE_REQUIRES_ADMIN it needs ADMINISTRATOR: discord-userdoccers, Prune Guild. */
+function prunable(call: Call<typeof prunePath>, days: number, roleIds: readonly string[]): Member[] {
+	const { world, guild, actor } = call;
+	if (guild.features.includes("PRUNE_REQUIRES_ADMIN")) requireGuildPermissions(call, "Administrator");
+	for (const id of roleIds) found(guild.roles.get(id), "UnknownRole");
+	return world.members.inactive(guild, days, roleIds).filter((member) => isAboveMember(guild, actor.user.id, member));
+}
 
 export const memberRoutes = [
 	route("GET /guilds/:guild_id/members", {
@@ -88,49 +149,29 @@ export const memberRoutes = [
 				call.member.roles.filter((id) => id !== call.role.id),
 			),
 	}),
+	route(`GET ${prunePath}`, {
+		needs: pruneNeeds,
+		query: { days, include_roles: text(0, 6000) },
+		run: (call) => {
+			const { days = defaultDays, include_roles } = call.query;
+			const ids = include_roles ? include_roles.split(",") : undefined;
+			const read = atKey("include_roles", () => roles.read(ids)) ?? [];
+			return { pruned: prunable(call, days, read).length };
+		},
+	}),
+	route(`POST ${prunePath}`, {
+		needs: pruneNeeds,
+		body: { days, compute_prune_count: boolean, include_roles: roles },
+		run: (call) => {
+			const { world, body, by, guild } = call;
+			const { days = defaultDays, include_roles = [] } = body;
+			const pruned = prunable(call, days, include_roles);
+			for (const member of pruned) world.members.remove(guild, member);
+			world.state.audit(guild, by, AuditLogEvent.MemberPrune, null, {
+				options: { delete_member_days: String(days), members_removed: String(pruned.length) },
+			});
+			const { compute_prune_count = true } = body;
+			return { pruned: compute_prune_count ? pruned.length : null };
+		},
+	}),
 ];
-
-function editOwnNick(call: Call<":guild_id", { nick?: string | null | undefined }>): Member {
-	const member = memberOfActor(call);
-	const { nick } = call.body;
-	if (nick === undefined) return member;
-	requireGuildPermissions(call, "ChangeNickname");
-	call.world.members.edit(call.guild, member, { nick: nick || null }, call.by);
-	return member;
-}
-
-type MemberCall = Call<":guild_id/members/:user_id">;
-
-/** The sender must be allowed to assign each added role and to remove each removed role. */
-function checkRoles(call: MemberCall, wanted: readonly string[]): void {
-	const { guild, member } = call;
-	requireGuildPermissions(call, "ManageRoles");
-	for (const id of new Set(wanted).symmetricDifference(new Set(member.roles)))
-		requireAssignable(call, found(guild.roles.get(id), "UnknownRole"));
-}
-
-function requireAssignable(call: MemberCall, role: Role): void {
-	if (role.id === call.guild.id) throw apiError("InvalidRole");
-	if (role.managed) throw apiError("MissingPermissions");
-	requireAboveRole(call, role);
-}
-
-function changeRoles(call: Call<typeof oneRole>, roles: string[]): void {
-	const { guild, member } = call;
-	requireAssignable(call, call.role);
-	// No event and no audit log entry without a change.
-	if (roles.length !== member.roles.length) call.world.members.edit(guild, member, { roles }, call.by);
-}
-
-function checkTimeout(call: MemberCall, until: string | null): void {
-	const { guild, member } = call;
-	requireGuildPermissions(call, "ModerateMembers");
-	requireAbove(call, member);
-	if (has(guildPermissions(guild, member.user.id), "Administrator")) throw apiError("MissingPermissions");
-	if (until && Date.parse(until) > Date.now() + timeoutLimitMs)
-		throw formError(
-			"INVALID_COMMUNICATION_DISABLED_TIMESTAMP",
-			"Invalid communication disabled timestamp",
-			"communication_disabled_until",
-		);
-}

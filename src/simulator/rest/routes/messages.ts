@@ -1,15 +1,15 @@
-// Messages: reading, sending, editing and deleting them, one or many.
+// Messages: reading, sending, editing, pinning and deleting them, one or many.
 //
 // A gap: Publishing a message copies it nowhere: announcement channels have no followers.
 
-import { ChannelType, Constants, MessageFlags, MessageType } from "discord.js";
+import { ChannelType, Constants, MessageFlags, MessageType, PermissionFlagsBits as Permission } from "discord.js";
 import { type Channel, holdsPosts, inGuild, isThread, type Message } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
 import { timeOf } from "../../world/state/snowflake.ts";
 import { permissionsIn, requireManageMessages, requirePermissions } from "../access.ts";
 import { moderate } from "../automod-actions.ts";
 import { ApiError, apiError, formError, found, rateLimited } from "../errors.ts";
-import { boolean, integer, list, refine, required, snowflake, unchecked } from "../fields/fields.ts";
+import { boolean, integer, list, refine, required, snowflake, timestamp, unchecked } from "../fields/fields.ts";
 import {
 	contentFields,
 	editedContent,
@@ -137,6 +137,17 @@ function checkLocked(call: Call, channel: Channel): void {
 	if (isLocked && !has(permissionsIn(call, channel), "ManageThreads")) throw apiError("ThreadLocked");
 }
 
+const pinLimit = 250;
+const pinsPath = "/channels/:channel_id/messages/pins";
+const pinPermissions = Permission.PinMessages | Permission.ReadMessageHistory;
+const pinnable: readonly MessageType[] = [
+	MessageType.Default,
+	MessageType.Reply,
+	MessageType.ChatInputCommand,
+	MessageType.ContextMenuCommand,
+	MessageType.ThreadStarterMessage,
+];
+
 export const messageRoutes = [
 	route("GET /channels/:channel_id/messages", {
 		query: { limit: integer(1, 100), around: snowflake, before: snowflake, after: snowflake },
@@ -233,4 +244,42 @@ export const messageRoutes = [
 			if (messages.length > 0) call.world.messages.removeMany(channel, messages, call.by);
 		},
 	}),
+	route(`GET ${pinsPath}`, {
+		query: { limit: integer(1, 50), before: timestamp },
+		run: (call) => {
+			const { limit = 50, before } = call.query;
+			const rest = readablePins(call).filter(({ pinned_at }) => !before || (pinned_at ?? "") < before);
+			return {
+				items: rest
+					.slice(0, limit)
+					.map((message) => ({ pinned_at: message.pinned_at, message: serializeMessage(call, message) })),
+				has_more: rest.length > limit,
+			};
+		},
+	}),
+	route(`PUT ${pinsPath}/:message_id`, { needs: pinPermissions, run: pin }),
+	route(`DELETE ${pinsPath}/:message_id`, { needs: pinPermissions, run: unpin }),
 ];
+
+function readablePins(call: Call<":channel_id">): Message[] {
+	const { channel, world } = call;
+	const granted = permissionsIn(call, channel);
+	return has(granted, "ReadMessageHistory") ? world.messages.pinned(channel.id) : [];
+}
+
+function pin(call: Call<":channel_id/:message_id">): void {
+	const { channel, message, world, actor, by } = call;
+	if (!pinnable.includes(message.type)) throw apiError("CannotExecuteActionOnSystemMessage");
+	if (message.pinned_at !== null) {
+		call.skipJournal();
+		return;
+	}
+	if (world.messages.pinned(channel.id).length >= pinLimit) throw apiError("MaximumNumberOfPinsReachedForTheChannel");
+	world.messages.pin(channel, message, actor.user, by);
+}
+
+function unpin(call: Call<":channel_id/:message_id">): void {
+	const { channel, message, world, by } = call;
+	if (message.pinned_at === null) call.skipJournal();
+	else world.messages.unpin(channel, message, by);
+}

@@ -1,14 +1,14 @@
-// Onboarding of a guild.
+// Onboarding and the welcome screen of a guild.
 // https://discord.com/developers/docs/resources/guild#guild-onboarding-object
 
-import { GuildOnboardingPromptType as Kind, GuildOnboardingMode as Mode } from "discord.js";
+import { ChannelType, GuildOnboardingPromptType as Kind, GuildOnboardingMode as Mode } from "discord.js";
 import { isBelowRequirements, type Prompt, type PromptOption } from "../../world/guilds/onboarding.ts";
-import type { Guild } from "../../world/state/entities.ts";
+import { type Guild, holdsPosts, type WelcomeScreen } from "../../world/state/entities.ts";
 import { apply } from "../../world/state/state.ts";
 import { requireGuildPermissions } from "../access.ts";
 import { apiError, found } from "../errors.ts";
 import * as f from "../fields/fields.ts";
-import { route } from "../route.ts";
+import { type Call, route } from "../route.ts";
 import { requireReadable } from "./overwrites.ts";
 
 const path = "/guilds/:guild_id/onboarding";
@@ -51,7 +51,7 @@ function channelIds(guild: Guild, ids: readonly string[]): string[] {
  * missing, both are null in the result.
  * A guess (onboarding-emoji): Discord's error code for an unknown custom emoji.
  */
-export function optionalEmoji(
+function optionalEmoji(
 	guild: Guild,
 	id: string | null | undefined,
 	name: string | null | undefined,
@@ -92,6 +92,33 @@ function promptOf(guild: Guild, given: f.Read<typeof prompt> & object): Prompt {
 	};
 }
 
+const welcomePath = "/guilds/:guild_id/welcome-screen";
+
+const welcomeChannel = f.object({
+	channel_id: f.required(f.snowflake),
+	description: f.required(f.text(1, 50)),
+	emoji_id: f.snowflake,
+	emoji_name: f.text(0, 152_133),
+});
+
+/**
+ * Converts the welcome channels of a request body to the stored form. Only f.text, announcement, forum and media channels
+ * are allowed (source: TwilightZebby/WelcomeEditor, README).
+ * A guess (welcome-channel): Discord's error codes for an unknown channel and for a channel of another type.
+ */
+function welcomeChannels(
+	{ guild }: Call<":guild_id">,
+	given: readonly (f.Read<typeof welcomeChannel> & object)[],
+): WelcomeScreen["welcome_channels"] {
+	return given.map(({ channel_id, description, emoji_id, emoji_name }) => {
+		const { type } = found(guild.channels.get(channel_id), "UnknownChannel");
+		const isText = type === ChannelType.GuildText || type === ChannelType.GuildAnnouncement;
+		if (!isText && !holdsPosts({ type })) throw apiError("CannotExecuteActionOnThisChannelType");
+		const emoji = optionalEmoji(guild, emoji_id, emoji_name);
+		return { channel_id, description, emoji_id: emoji.id, emoji_name: emoji.name };
+	});
+}
+
 export const onboardingRoutes = [
 	route(`GET ${path}`, (call) => {
 		const { guild, world } = call;
@@ -128,6 +155,27 @@ export const onboardingRoutes = [
 				);
 			world.onboardings.edit(guild, changes, by);
 			return world.onboardings.serialize(guild);
+		},
+	}),
+	route(`GET ${welcomePath}`, (call) => {
+		const { guild, world } = call;
+		if (!world.welcomeScreens.isEnabled(guild)) requireGuildPermissions(call, "ManageGuild");
+		return found(world.welcomeScreens.of(guild), "UnknownGuildWelcomeScreen");
+	}),
+	route(`PATCH ${welcomePath}`, {
+		needs: "ManageGuild",
+		body: {
+			enabled: f.boolean,
+			description: f.nullable(f.text(0, 140)),
+			welcome_channels: f.nullable(f.list(welcomeChannel, 0, 5), []),
+		},
+		run: (call) => {
+			const { guild, body, world, by } = call;
+			// A guess (welcome-community): the error code.
+			if (!guild.features.includes("COMMUNITY")) throw apiError("MissingAccess");
+			const { enabled, description, welcome_channels: given } = body;
+			const changes = { enabled, description, welcome_channels: given && welcomeChannels(call, given) };
+			return world.welcomeScreens.edit(guild, changes, by);
 		},
 	}),
 ];

@@ -54,3 +54,27 @@ export class Voice {
 		this.state.dispatchToGuild("VOICE_STATE_UPDATE", guild, serialize.memberVoiceState(guild, member));
 	}
 }
+
+/** The status texts of voice channels. Discord's channel objects do not contain them. */
+export class VoiceStatuses {
+	readonly #statuses = new Map<string, string>();
+
+	constructor(private readonly state: State) {}
+
+	/** The status text of a voice channel, or null if it has none. */
+	of({ id }: GuildChannel): string | null {
+		return this.#statuses.get(id) ?? null;
+	}
+
+	set(channel: GuildChannel, status: string | null, by?: Attribution): void {
+		const { id, guild_id } = channel;
+		if (status === null) this.#statuses.delete(id);
+		else this.#statuses.set(id, status);
+		const guild = this.state.guildOf(channel);
+		this.state.dispatchToGuild("VOICE_CHANNEL_STATUS_UPDATE", guild, { id, guild_id, status });
+		const verb = status === null ? "Delete" : "Create";
+		const action = AuditLogEvent[`VoiceChannelStatus${verb}`];
+		const options = { channel_id: id, ...(status !== null && { status }) };
+		this.state.audit(guild, by, action, id, { options });
+	}
+}
