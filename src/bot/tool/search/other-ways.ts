@@ -99,7 +99,7 @@ const otherWays: readonly OtherWay[] = [
 		settings: ["features.moderation"],
 	},
 	{
-		asked: /\broles?[ _](?:menu|button|picker)|reaction roles?|self.?(?:assign|roles?)/,
+		asked: /\broles?[ _](?:menu|button|picker)|reaction roles?|self.?(?:assign|roles?)|\bbuttons?\b.* roles?\b/,
 		unless: "create_role_menu",
 		document:
 			'{"channels":[{"name":"roles","messages":[{"key":"colors","content":"Pick any:","role_menu":{"roles":["Red","Blue"]}}]}]}',
@@ -207,7 +207,7 @@ export const settingTool = "set_settings";
 
 /** For models that set up the bot: most keys with values, so that they need not ask for the keys. */
 export const settingExample =
-	'All settings go into one call: {"welcome.channel":"#hello","welcome.message":"Hi {user}, see #rules","join_role.role":"@New","moderation.log_channel":"#log","moderation.reports":"#staff","moderation.raid":"20 joins in 60s","moderation.escalate":["3 warnings in 30d: timeout 1d"],"spam.on":true,"spam.links":["bad.example"],"spam.timeout":"1d","spam.exempt_roles":["@Mods"]}. Names need no look-up: what does not fit is refused, and nothing is stored. get_settings explains all keys.';
+	'All settings go into one call: {"settings":{"welcome.channel":"#hello","welcome.message":"Hi {user}, see #rules","join_role.role":"@New","moderation.log_channel":"#log","moderation.reports":"#staff","moderation.raid":"20 joins in 60s","moderation.escalate":["3 warnings in 30d: timeout 1d"],"spam.on":true,"spam.links":["bad.example"],"spam.timeout":"1d","spam.exempt_roles":["@Mods"],"welcome.ai":false}}. {user} pings the newcomer; without welcome.ai false, an AI may word the greeting; the alarm of a raid comes at the 20th join, in the log. Names need no look-up or dry run: what does not fit, such as a role above the bot or a public channel for reports, is refused, and nothing is stored. get_settings explains all keys.';
 
 export function hasDocument({ document, settings = [] }: OtherWay, toml: TomlSettings): boolean {
 	return document !== undefined && settings.every((path) => isOn(toml, path));
