@@ -1,7 +1,7 @@
 // The commands /settings and /setup: a guild's settings by pickers and short forms. Each change is a call of set_settings in
 // the person's name.
 
-import { type ChatInputCommandInteraction, type Guild, MessageFlags, type RepliableInteraction } from "discord.js";
+import { type Guild, MessageFlags, type RepliableInteraction } from "discord.js";
 import { SaidError } from "../../texts/said-error.ts";
 import { said, sayIn } from "../../texts/texts.ts";
 import { type ComponentHandler, type ComponentInteraction, callerOf } from "../commands/components.ts";
@@ -21,11 +21,11 @@ import {
 	valueTyped,
 } from "./settings-panel.ts";
 
-type Options = Pick<FeatureOptions, "settings" | "connection" | "callAs">;
-
-export function createSettingsCommand(options: Options): Feature {
-	const { settings, connection, callAs } = options;
-
+export function createSettingsCommand({
+	settings,
+	connection,
+	callAs,
+}: Pick<FeatureOptions, "settings" | "connection" | "callAs">): Feature {
 	async function guildOf(interaction: RepliableInteraction): Promise<Guild> {
 		// Administrators can let others see the command.
 		requireHeld(settings, interaction, "settings");
@@ -33,14 +33,6 @@ export function createSettingsCommand(options: Options): Feature {
 		if (!guild?.available) throw new SaidError(said("refusal.offline"));
 		await settings.ready();
 		return guild;
-	}
-
-	const panel = (guild: Guild, page: Page | undefined, locale: string, note?: string) =>
-		panelOf(guild, settings, page, locale, note);
-
-	async function open(interaction: ChatInputCommandInteraction, page: Page | undefined): Promise<void> {
-		const guild = await guildOf(interaction);
-		await interaction.reply({ ...panel(guild, page, interaction.locale), flags: MessageFlags.Ephemeral });
 	}
 
 	/** What the component is to change, by key; undefined: nothing. */
@@ -69,7 +61,7 @@ export function createSettingsCommand(options: Options): Feature {
 		const note = isStale
 			? sayIn(locale)("settings.stale")
 			: wanted && (await set(interaction, page, wanted, Number(version)));
-		await interaction.editReply(panel(guild, page, locale, note));
+		await interaction.editReply(panelOf(guild, settings, page, locale, note));
 	}
 
 	async function set(
@@ -91,7 +83,7 @@ export function createSettingsCommand(options: Options): Feature {
 			const page = pageNamed(isMenu ? (interaction.values[0] ?? "") : name, settings.keys);
 			if (isMenu || action === "step") {
 				if (interaction.isModalSubmit()) return;
-				await interaction.update(panel(await guildOf(interaction), page, interaction.locale));
+				await interaction.update(panelOf(await guildOf(interaction), settings, page, interaction.locale));
 			} else if (!page) throw new SaidError(said("settings.gone"));
 			else if (action === "edit" && interaction.isButton()) {
 				const guild = await guildOf(interaction);
@@ -100,12 +92,15 @@ export function createSettingsCommand(options: Options): Feature {
 		},
 	};
 
-	const commandOf = (name: string, page?: string): MenuHandler => ({
+	const commandOf = (name: string, page = ""): MenuHandler => ({
 		type: "slash",
 		name,
 		may: "settings",
 		options: [],
-		run: (interaction) => open(interaction, page === undefined ? undefined : pageNamed(page, settings.keys)),
+		async run(interaction) {
+			const panel = panelOf(await guildOf(interaction), settings, pageNamed(page, settings.keys), interaction.locale);
+			await interaction.reply({ ...panel, flags: MessageFlags.Ephemeral });
+		},
 	});
 	return { menus: [commandOf("settings"), commandOf("setup", firstStep)], components: [component] };
 }

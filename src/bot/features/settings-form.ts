@@ -9,8 +9,8 @@ import { consoleMethods } from "../../mcp/console.ts";
 import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
 import { methodNotFound, type OtherMethod, type Selection } from "../../mcp/server.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
-import { sayIn, type TextKey } from "../../texts/texts.ts";
-import { type GuildSettings, InvalidSettings, read, type Stored } from "../settings/guild-settings.ts";
+import { sayIn } from "../../texts/texts.ts";
+import { type GuildSettings, problemsIn, read, type Stored } from "../settings/guild-settings.ts";
 import { allKeys, choicesOf, isKey, kindOf, type SettingKey, sectionOf, sectionsIn } from "../settings/keys.ts";
 import { defaultOf, problemsOf, requireUsable, typedLines, withIds } from "../settings/of-guild.ts";
 import { guild_id } from "../tool/arguments/arguments.ts";
@@ -18,6 +18,7 @@ import type { BotContext } from "../tool/context.ts";
 import { readTool } from "../tool/define.ts";
 import { manages } from "../tools/settings.ts";
 import { greetingPreviews } from "./greeting.ts";
+import { sectionTitle } from "./settings-panel.ts";
 
 const calls = { change: "set_settings", menu: "create_role_menu" };
 
@@ -64,22 +65,13 @@ export function createSettingsForm(select: (principal: Principal | undefined) =>
 function checked(guild: Guild, settings: GuildSettings, entered: Stored) {
 	const { version, stored } = settings.state(guild.id);
 	let wanted = entered;
-	const given = () => Object.entries(wanted).map(([key, after]) => ({ key, before: stored[key], after }));
 	const problems = [
 		() => {
 			wanted = withIds(guild, entered);
 		},
 		() => settings.changes(guild.id, wanted),
-		() => requireUsable(guild, given()),
-	].flatMap((check) => {
-		try {
-			check();
-			return [];
-		} catch (error) {
-			if (error instanceof InvalidSettings) return error.problems;
-			throw error;
-		}
-	});
+		() => requireUsable(guild, stored, wanted),
+	].flatMap(problemsIn);
 	const wrong = new Set(problems.map(({ key }) => key));
 	const kept = Object.entries({ ...stored, ...wanted }).filter(([key, value]) => value !== null && !wrong.has(key));
 	const draft = Object.fromEntries(kept);
@@ -89,7 +81,7 @@ function checked(guild: Guild, settings: GuildSettings, entered: Stored) {
 
 function sectionsOf(guild: Guild, keys: readonly SettingKey[], stored: Stored) {
 	return sectionsIn(keys).map((name) => ({
-		title: say(`setting.section.${name}.label` as TextKey as "settings.title"),
+		title: sectionTitle(name, say),
 		fields: keys
 			.filter((key) => sectionOf(key) === name)
 			.map((key) => ({

@@ -22,6 +22,9 @@ import { fixedGreeting } from "./greeting.ts";
 
 export const settingsPrefix = "settings";
 
+export const sectionTitle = (section: string, say: Say) =>
+	say(`setting.section.${section}.label` as TextKey as "settings.title");
+
 /** The steps of /setup: what most communities set first. */
 const steps: readonly (readonly SettingKey[])[] = [
 	["welcome.channel", "welcome.message"],
@@ -45,14 +48,8 @@ export interface Page {
 const stepPrefix = "step-";
 
 /** Of `all` keys that can be set. */
-export function pageNamed(name: string, all: readonly SettingKey[]): Page | undefined {
-	if (name.startsWith(stepPrefix)) {
-		const step = Number(name.slice(stepPrefix.length)) - 1;
-		const keys = stepsWith(all)[step];
-		return keys && { name, keys, step };
-	}
-	return pagesWith(all).find((page) => page.name === name);
-}
+export const pageNamed = (name: string, all: readonly SettingKey[]): Page | undefined =>
+	[...pagesWith(all), ...stepsWith(all)].find((page) => page.name === name);
 
 // Of a message's five rows, the first and the last are for navigation and buttons.
 const maxPickers = 3;
@@ -81,11 +78,14 @@ function isPicked(key: SettingKey): boolean {
 }
 
 function titleOf({ name, section }: (typeof pages)[number], say: Say): string {
-	const label = say(`setting.section.${section}.label` as TextKey as "settings.title");
+	const label = sectionTitle(section, say);
 	return name === section ? label : `${label} (${name.slice(section.length + 1)})`;
 }
 
-const stepsWith = (all: readonly SettingKey[]) => steps.filter((keys) => keys.every((key) => all.includes(key)));
+const stepsWith = (all: readonly SettingKey[]) =>
+	steps
+		.filter((keys) => keys.every((key) => all.includes(key)))
+		.map((keys, step) => ({ name: `${stepPrefix}${step + 1}`, keys, step }));
 
 export const firstStep = `${stepPrefix}1`;
 
@@ -105,20 +105,15 @@ export function panelOf(
 	const state = settings.state(guild.id);
 	const { keys } = settings;
 	const lines = page
-		? linesOf(guild, state, page, { all: stepsWith(keys).length, say, locale })
+		? linesOf(guild, state, page, stepsWith(keys).length, locale)
 		: [`## ${say("settings.title")}`, say("settings.choose")];
 	const content = truncate([...(note ? [note, ""] : []), ...lines].join("\n"), maxContent);
-	return { content, components: componentsOf(guild, state, page, { keys, say }), allowedMentions: noMentions };
+	return { content, components: componentsOf(guild, state, page, keys, say), allowedMentions: noMentions };
 }
 
-interface Shown {
-	/** Number of steps. */
-	all: number;
-	say: Say;
-	locale: string;
-}
-
-function linesOf(guild: Guild, state: GuildState, { keys, name, step }: Page, { all, say, locale }: Shown): string[] {
+/** `all`: the number of steps. */
+function linesOf(guild: Guild, state: GuildState, { keys, name, step }: Page, all: number, locale: string): string[] {
+	const say = sayIn(locale);
 	const problems = problemsOf(guild, state);
 	const section = pages.find((page) => page.name === name);
 	const title = section ? titleOf(section, say) : say("settings.step", { number: (step ?? 0) + 1, all });
@@ -161,7 +156,8 @@ function componentsOf(
 	guild: Guild,
 	state: GuildState,
 	page: Page | undefined,
-	{ keys, say }: { keys: readonly SettingKey[]; say: Say },
+	keys: readonly SettingKey[],
+	say: Say,
 ): Row[] {
 	const navigation =
 		page?.step === undefined ? sectionMenu(page, keys, say) : stepButtons(page.step, stepsWith(keys).length, say);
@@ -269,13 +265,7 @@ export function formOf(guild: Guild, state: GuildState, page: Page, locale: stri
 export function valueTyped(key: SettingKey, text: string): unknown {
 	const trimmed = text.trim();
 	if (trimmed === "") return null;
-	const kind = kindOf(key);
 	// What is no number is refused with the key's own words.
-	if (kind === "number") return /^-?\d+$/.test(trimmed) ? Number(trimmed) : trimmed;
-	return kind === "text"
-		? trimmed
-		: trimmed
-				.split("\n")
-				.map((line) => line.trim())
-				.filter(Boolean);
+	if (kindOf(key) === "number" && /^-?\d+$/.test(trimmed)) return Number(trimmed);
+	return /^(?:number|text)$/.test(kindOf(key)) ? trimmed : trimmed.split(/\s*\n\s*/);
 }

@@ -53,6 +53,17 @@ export class InvalidSettings extends Error {
 	}
 }
 
+/** Why `work` throws InvalidSettings; none if it does not. */
+export function problemsIn(work: () => unknown): readonly Problem[] {
+	try {
+		work();
+		return [];
+	} catch (error) {
+		if (error instanceof InvalidSettings) return error.problems;
+		throw error;
+	}
+}
+
 /** Who makes a change, and by which door, such as "set_settings". */
 export interface Author {
 	userId: string | null;
@@ -65,7 +76,7 @@ interface Changed {
 	changes: readonly Change[];
 }
 
-export interface Revision extends Omit<SettingVersion, "settings" | "guild_id"> {
+interface Revision extends Omit<SettingVersion, "settings" | "guild_id"> {
 	changes: readonly Change[];
 }
 

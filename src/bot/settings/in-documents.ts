@@ -4,7 +4,7 @@ import type { Guild } from "discord.js";
 import { actAs, currentPerson } from "../../discord/acting-person.ts";
 import type { BotSettings } from "../../guild-document/steps.ts";
 import type { OwnSettings } from "../guild-documents/read/read-guild.ts";
-import { type GuildSettings, InvalidSettings, type Problem } from "./guild-settings.ts";
+import { type GuildSettings, type Problem, problemsIn } from "./guild-settings.ts";
 import { allKeys, keyOf } from "./keys.ts";
 import { requireUsable } from "./of-guild.ts";
 
@@ -24,32 +24,16 @@ export function settingsInDocuments(settings: GuildSettings): OwnSettings {
 			return {
 				stored,
 				keys,
-				mistakesIn: (wanted) => problemsOf(() => settings.changes(guild.id, wanted)),
+				mistakesIn: (wanted) => problemsIn(() => settings.changes(guild.id, wanted)),
 				check(changed) {
 					let warnings: readonly Problem[] = [];
 					const work = () => {
-						const changes = Object.entries(changed).map(([key, value]) => ({
-							key,
-							before: stored[key],
-							after: value ?? undefined,
-						}));
-						warnings = requireUsable(guild, changes);
+						warnings = requireUsable(guild, stored, changed);
 					};
-					const refused = problemsOf(() => (person ? actAs(person, work) : work()));
-					return { refused, warnings };
+					return { refused: problemsIn(() => (person ? actAs(person, work) : work())), warnings };
 				},
 			};
 		},
 		change: (guildId, wanted, userId) => settings.change(guildId, wanted, { userId, door: "apply_guild" }),
 	};
-}
-
-function problemsOf(work: () => unknown): readonly Problem[] {
-	try {
-		work();
-		return [];
-	} catch (error) {
-		if (error instanceof InvalidSettings) return error.problems;
-		throw error;
-	}
 }

@@ -156,19 +156,6 @@ export function keyOf(key: SettingKey): Key {
 	return keys[key];
 }
 
-/** How a person gives the value. "lines": a text with one item in each line; "named roles": such as gold: @Gold. */
-export type Kind =
-	| "channel"
-	| "channels"
-	| "role"
-	| "roles"
-	| "named roles"
-	| "flag"
-	| "choices"
-	| "number"
-	| "lines"
-	| "text";
-
 interface SchemaParts {
 	type: string;
 	wrapped?: SchemaParts;
@@ -180,11 +167,12 @@ function schemaOf(key: SettingKey): SchemaParts {
 	return schema.wrapped ?? schema;
 }
 
-export function kindOf(key: SettingKey): Kind {
+/** How a person gives the value. "lines": a text with one item in each line; "named roles": such as gold: @Gold. */
+export function kindOf(key: SettingKey) {
 	const { to } = keyOf(key);
 	const { type, item } = schemaOf(key);
 	if (type === "record") return "named roles";
-	if (to) return `${to === "channel" ? "channel" : "role"}${type === "array" ? "s" : ""}`;
+	if (to) return `${to === "channel" ? "channel" : "role"}${type === "array" ? "s" : ""}` as const;
 	if (type === "boolean") return "flag";
 	if (type === "number") return "number";
 	if (type !== "array") return "text";

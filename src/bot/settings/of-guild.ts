@@ -5,7 +5,7 @@ import type { Guild } from "discord.js";
 import * as v from "valibot";
 import { actingPerson } from "../../discord/acting-person.ts";
 import { channelName, roleName } from "../../discord/describe.ts";
-import { type PrivilegedIntent, portal, privilegedIntents, usesIntent } from "../../discord/intents.ts";
+import { portal, privilegedIntents, usesIntent } from "../../discord/intents.ts";
 import {
 	bitsIn,
 	describeBits,
@@ -23,7 +23,7 @@ import { ToolError } from "../../lib/tool-error.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
 import { thingsNamed } from "../tool/arguments/find-by-name.ts";
-import { type Change, type GuildState, InvalidSettings, type Problem, read, type Stored } from "./guild-settings.ts";
+import { type GuildState, InvalidSettings, type Problem, read, type Stored } from "./guild-settings.ts";
 import { actingPermissions, isKey, keyOf, kindOf, type SettingKey, withoutEffect } from "./keys.ts";
 import { checkReference, type Reference } from "./references.ts";
 
@@ -93,14 +93,11 @@ export function typedLines(guild: Guild, value: unknown = []): string[] {
  * Throws InvalidSettings for changes that the person may not make, and channels and roles that the bot, or the person, cannot
  * use. Returns warnings.
  */
-export function requireUsable(guild: Guild, changes: readonly Change[]): readonly Problem[] {
-	const problems: Problem[] = changes.flatMap(({ key, after }) => [
-		...whyPowerless(guild, key),
-		...intentsOf({ [key]: after }).flatMap(([key, intent]) => {
-			const message = whyNoIntent(guild, intent);
-			return message === undefined ? [] : [{ key, message }];
-		}),
-	]);
+export function requireUsable(guild: Guild, stored: Stored, wanted: Stored): readonly Problem[] {
+	const problems: Problem[] = Object.entries(wanted).flatMap(([key, value]) => {
+		const message = whyNoIntent(guild, key, value);
+		return [...whyPowerless(guild, key), ...(message === undefined ? [] : [{ key, message }])];
+	});
 	const warnings: Problem[] = [];
 	const collect = (key: string, check: () => Found | undefined) => {
 		try {
@@ -111,15 +108,15 @@ export function requireUsable(guild: Guild, changes: readonly Change[]): readonl
 			problems.push({ key, message: error.message, ...(error instanceof SaidError && { said: error.why }) });
 		}
 	};
-	for (const change of changes) {
-		collect(change.key, () => requireRanked(guild, change));
-		collect(change.key, () => requireActing(guild, change));
-		for (const reference of referencesIn({ [change.key]: change.after }))
-			collect(change.key, () => {
-				requireForPerson(guild, reference);
-				return checkReference(reference, guild);
-			});
+	for (const [key, value] of Object.entries(wanted)) {
+		collect(key, () => requireRanked(guild, key, stored[key], value));
+		collect(key, () => requireActing(guild, key, value));
 	}
+	for (const reference of referencesIn(wanted))
+		collect(reference.key, () => {
+			requireForPerson(guild, reference);
+			return checkReference(reference, guild);
+		});
 	if (problems.length > 0) throw new InvalidSettings(problems);
 	return warnings;
 }
@@ -134,7 +131,7 @@ function whyPowerless(guild: Guild, key: string): readonly Problem[] {
 }
 
 /** Who grants a power to a role, or takes it away, must rank above the role. */
-function requireRanked(guild: Guild, { key, before, after }: Change): undefined {
+function requireRanked(guild: Guild, key: string, before: unknown, after: unknown): undefined {
 	if (!isKey(key) || !keyOf(key).power || keyOf(key).to !== "role") return;
 	const [old = [], now = []] = [before, after].map((value) => [value ?? []].flat());
 	if (now.includes(guild.id)) throw new SaidError(said("setting.everyone"));
@@ -145,9 +142,9 @@ function requireRanked(guild: Guild, { key, before, after }: Change): undefined 
 }
 
 /** Who lets the bot time out, kick or ban people must be allowed to do that. */
-function requireActing(guild: Guild, { key, after }: Change): undefined {
+function requireActing(guild: Guild, key: string, value: unknown): undefined {
 	const person = actingPerson(guild);
-	if (person) requireOf(person, undefined, bitsIn(undefined, punishing(key, after)));
+	if (person) requireOf(person, undefined, bitsIn(undefined, punishing(key, value)));
 	return undefined;
 }
 
@@ -159,18 +156,11 @@ function punishing(key: string, value: unknown): readonly Permission[] {
 	return actingPermissions(values).flatMap(([acting, permissions]) => (acting === key ? permissions : []));
 }
 
-/** Of settings that differ from their default. */
-function intentsOf(stored: Stored): [SettingKey, PrivilegedIntent][] {
-	return Object.entries(stored).flatMap(([key, value]): [SettingKey, PrivilegedIntent][] => {
-		if (!isKey(key) || value === null || value === undefined || Bun.deepEquals(value, defaultOf(key))) return [];
-		const { intent } = keyOf(key);
-		return intent ? [[key, intent]] : [];
-	});
-}
-
-function whyNoIntent({ client }: Guild, name: PrivilegedIntent): string | undefined {
-	const intent = privilegedIntents[name];
-	if (usesIntent(client, intent)) return undefined;
+/** Of a setting that differs from its default. */
+function whyNoIntent({ client }: Guild, key: string, value: unknown): string | undefined {
+	const name = isKey(key) && !Bun.deepEquals(value ?? defaultOf(key), defaultOf(key)) ? keyOf(key).intent : undefined;
+	const intent = name && privilegedIntents[name];
+	if (!intent || usesIntent(client, intent)) return undefined;
 	return `needs the ${intent.title}: the bot's operator switches it on at ${portal} (Bot) and in intents of config.toml, and restarts the bot`;
 }
 
@@ -198,7 +188,6 @@ export function problemsOf(guild: Guild, state: Checked): readonly Problem[] {
 /** One for each channel and role. They warn and never fail: what is wrong with one setting does no harm to the bot. */
 export function settingChecks({ stored, values, problems }: Checked, guild: () => Guild | undefined) {
 	const known = [...problems, ...withoutEffect(values).map(([key, message]) => ({ key, message }))];
-	const intents = new Map<string, PrivilegedIntent>(intentsOf(stored));
 	const checks = [
 		...known.map(({ key, message }) => ({ title: key, run: (): Found => ({ warning: message }) })),
 		...actingPermissions(values).flatMap(([title, permissions]) => {
@@ -221,8 +210,8 @@ export function settingChecks({ stored, values, problems }: Checked, guild: () =
 	return checks.map(({ title, run }) => ({
 		title,
 		run(): Found {
-			const [there, intent] = [guild(), intents.get(title)];
-			const lacking = there && intent && whyNoIntent(there, intent);
+			const there = guild();
+			const lacking = there && whyNoIntent(there, title, stored[title]);
 			return lacking ? { warning: lacking } : run();
 		},
 	}));
@@ -292,8 +281,9 @@ export function defaultOf(key: SettingKey): unknown {
 }
 
 /** For people: mentions, and texts escaped. Undefined: unset. */
-export function mentionValue(key: SettingKey, value: unknown): string | undefined {
+export function mentionValue(key: string, value: unknown): string | undefined {
 	if (value === undefined) return undefined;
+	if (!isKey(key)) return inlineText(JSON.stringify(value), maxShown);
 	const { to } = keyOf(key);
 	if (!to) return inlineText(typeof value === "string" ? value : [value].flat().join(", "), maxShown);
 	const mention = (id: string) => (to === "channel" ? `<#${id}>` : `<@&${id}>`);

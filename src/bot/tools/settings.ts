@@ -14,7 +14,7 @@ import { SaidError } from "../../texts/said-error.ts";
 import { joined, render, type Said, said, type Text } from "../../texts/texts.ts";
 import type { TomlSettings } from "../config/settings.ts";
 import { parts, result } from "../results/result.ts";
-import { type Author, type Change, InvalidSettings, type Problem, type Stored } from "../settings/guild-settings.ts";
+import { type Author, type Change, InvalidSettings, type Problem, problemsIn } from "../settings/guild-settings.ts";
 import { isKey, keyOf } from "../settings/keys.ts";
 import {
 	defaultOf,
@@ -94,8 +94,12 @@ const setSettings = editTool({
 	},
 	async destructive({ settings: given = {}, restore_version }, { guild, settings }) {
 		await settings.ready();
-		const restored = restore_version !== undefined && (await settings.restoring(guild.id, restore_version));
-		return whyDestructive(guild, settings.state(guild.id).stored, restored || knownIds(guild, given));
+		let wanted = restore_version === undefined ? undefined : await settings.restoring(guild.id, restore_version);
+		// Runs before the arguments are checked.
+		problemsIn(() => {
+			wanted ??= withIds(guild, given);
+		});
+		return whyDestructive(guild, settings.state(guild.id).stored, wanted ?? {});
 	},
 	async plan({ settings: given, restore_version, if_version }, context) {
 		const { guild, settings, self } = context;
@@ -113,23 +117,21 @@ const setSettings = editTool({
 				: await settings.restoring(guild.id, restore_version);
 		if (!wanted) throw new ToolError(`There is no version ${restore_version}: get_settings with history lists them.`);
 		const changes = orRefuse(() => settings.changes(guild.id, wanted));
-		const changed = Object.fromEntries(changes.map(({ key, after }) => [key, after ?? null]));
-		const warnings = orRefuse(() => requireUsable(guild, changes));
-		const notes = [
-			...warnings.map((one) => result(`Warning for ${one.key}: ${one.message}.`, saidProblem(one))),
-			...hiddenCommands(changes, self.toml.commands),
-		];
+		const changed = Object.fromEntries(changes.map(({ key, after }) => [key, after]));
+		const warnings = orRefuse(() => requireUsable(guild, settings.state(guild.id).stored, changed));
+		const report = (word: string, problems: readonly Problem[]) =>
+			parts(
+				...describe(guild, changes),
+				...problems.map((one) => result(`${word} ${one.key}: ${one.message}.`, saidProblem(one))),
+				...hiddenCommands(changes, self.toml.commands),
+			);
 		return {
-			preview: parts(...describe(guild, changes), ...notes),
+			preview: report("Warning for", warnings),
 			async act() {
 				permitStoring();
 				await settings.change(guild.id, wanted, authorOf(context));
 				const others = problemsOf(guild, settings.state(guild.id)).filter(({ key }) => key in changed);
-				return parts(
-					...describe(guild, changes),
-					...others.map((one) => result(`Problem with ${one.key}: ${one.message}.`, saidProblem(one))),
-					...hiddenCommands(changes, self.toml.commands),
-				);
+				return report("Problem with", others);
 			},
 		};
 	},
@@ -169,12 +171,7 @@ function saidProblem(problem: Problem): Said {
 }
 
 function saidChange({ key, before, after }: Change): Said {
-	const shown = (value: unknown) =>
-		(isKey(key)
-			? mentionValue(key, value)
-			: value === undefined
-				? undefined
-				: inlineText(JSON.stringify(value), 300)) ?? said("setting.unset");
+	const shown = (value: unknown) => mentionValue(key, value) ?? said("setting.unset");
 	return said("result.setting", { label: labelOf(key), before: shown(before), after: shown(after) });
 }
 
@@ -184,16 +181,6 @@ function authorOf({ principal }: Pick<ToolContext, "principal">): Author {
 	// A command's principal is called like the command.
 	const door = name !== undefined && id.startsWith(commandIdStart) ? name : isConsole ? "console" : "set_settings";
 	return { userId: person?.id ?? null, door };
-}
-
-/** Runs before the arguments are checked. */
-function knownIds(guild: Guild, settings: Stored): Stored {
-	try {
-		return withIds(guild, settings);
-	} catch (error) {
-		if (error instanceof InvalidSettings) return {};
-		throw error;
-	}
 }
 
 function orRefuse<T>(work: () => T): T {
