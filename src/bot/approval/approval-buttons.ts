@@ -11,21 +11,13 @@ import { inlineText, truncate } from "../../discord/text.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { languageOf, render, type Said, said, sayIn } from "../../texts/texts.ts";
 import { noMentions } from "../messages/split-message.ts";
-import type { GuildSettings } from "../settings/guild-settings.ts";
 import type { ApprovalRow } from "../store/tables/approvals.ts";
-import type { Deciding } from "./deciding.ts";
+import type { Deciding, DecidingOptions } from "./deciding.ts";
 import { buttonPrefix, detailsMessage, readButtonId } from "./request-message.ts";
-import type { Requests } from "./requests.ts";
 
 const maxReplyLength = 2_000;
 
-interface ApprovalButtonsOptions {
-	settings: GuildSettings;
-	requests: Pick<Requests, "retire">;
-	deciding: Pick<Deciding, "decide" | "find">;
-}
-
-export function createApprovalButtons({ settings, requests, deciding }: ApprovalButtonsOptions) {
+export function createApprovalButtons({ settings, requests, deciding }: DecidingOptions & { deciding: Deciding }) {
 	return {
 		prefix: buttonPrefix,
 		isUnlimited: true,

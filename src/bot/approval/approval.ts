@@ -37,7 +37,7 @@ export function createApproval(options: ApprovalOptions) {
 	const requests = new Requests(options);
 	const deciding = createDeciding({ ...options, requests });
 	const parts = { ...options, requests, deciding };
-	const askClient = new ClientApproval({ ...options, requests });
+	const askClient = new ClientApproval(parts);
 
 	async function requestApproval(call: RequestedCall, caller: Caller): Promise<string> {
 		const from = performance.now();
@@ -65,8 +65,11 @@ export function createApproval(options: ApprovalOptions) {
 					: (caller.session?.clientName ?? modernClientName(request.params))) ?? "",
 			requestId: caller.requestId,
 		};
-		if (rules.approval_by === "client" && caller.elicits) return askClient.answer(request, caller, requested);
-		const result = await requestApproval(requested, caller);
+		const asksClient = rules.approval_by === "client" && caller.elicits;
+		const result = await (asksClient
+			? askClient.answer(request, caller, requested)
+			: requestApproval(requested, caller));
+		if (typeof result !== "string") return result;
 		const outcome = isErrorResult(result) ? "tool_error" : "ok";
 		return toolResponse(request.id, caller, result, outcome);
 	}

@@ -7,25 +7,22 @@ import type { Sql } from "../../lib/store/statement.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { inputRequired } from "../../mcp/elicitation.ts";
 import type { RpcRequest, RpcResponse } from "../../mcp/json-rpc.ts";
-import { type Caller, toolCall, toolResponse } from "../../mcp/server.ts";
-import { errorResult, invalidParameters, isErrorResult } from "../../mcp/tool.ts";
+import { type Caller, toolCall } from "../../mcp/server.ts";
+import { errorResult, invalidParameters } from "../../mcp/tool.ts";
 import { insertDecided, selectApproval } from "../store/tables/approvals.ts";
 import { loadSecret } from "../store/tables/secrets.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 import { noPreview, type Preview } from "../tool/review.ts";
 import { canonicalJson, previewCall } from "./call-preview.ts";
+import type { DecidingOptions } from "./deciding.ts";
 import { idOf } from "./needs-approval.ts";
 import { decisionIn, questionAbout, questionName } from "./question.ts";
 import { openState, type RequestState, sealState } from "./request-state.ts";
 import { deniedResult, finalResult, notBegunResult, usedResult } from "./request-text.ts";
-import { guildIdOf, newId, type RequestedCall, type Requests, type RequestsOptions } from "./requests.ts";
+import { guildIdOf, newId, type RequestedCall } from "./requests.ts";
 
 /** For answering the question. */
 const answerMs = 600_000;
-
-interface ClientApprovalOptions extends Pick<RequestsOptions, "connection" | "store" | "log" | "now"> {
-	requests: Requests;
-}
 
 /** In a form that the MCP client shows (elicitation). */
 export class ClientApproval {
@@ -33,7 +30,7 @@ export class ClientApproval {
 	readonly #now: () => number;
 	#loading: Promise<string> | undefined;
 
-	constructor(private readonly options: ClientApprovalOptions) {
+	constructor(private readonly options: DecidingOptions) {
 		this.#sql = options.store.sql;
 		this.#now = options.now ?? Date.now;
 	}
@@ -168,14 +165,11 @@ export class ClientApproval {
 	}
 
 	/** Rejects with an RpcError for an invalid call. */
-	async answer(request: RpcRequest, caller: Caller, call: RequestedCall): Promise<RpcResponse> {
-		const answer = await this.#handle(request, caller, call).catch((error) => {
+	answer(request: RpcRequest, caller: Caller, call: RequestedCall): Promise<RpcResponse | string> {
+		return this.#handle(request, caller, call).catch((error) => {
 			if (!(error instanceof ToolError)) throw error;
 			return notBegunResult({ tool: call.tool.name }, error.message);
 		});
-		if (typeof answer !== "string") return answer;
-		const outcome = isErrorResult(answer) ? "tool_error" : "ok";
-		return toolResponse(request.id, caller, answer, outcome);
 	}
 }
 

@@ -1,8 +1,8 @@
 // Approvals in the gateway's console: listing the waiting requests, and deciding on them. The holder of MCP_AUTH_TOKEN
 // sees all requests. A person sees their own requests and those on which they could decide in Discord.
 
-import { PermissionFlagsBits, RESTJSONErrorCodes } from "discord.js";
-import { absentIf } from "../../discord/find.ts";
+import { PermissionFlagsBits } from "discord.js";
+import { fetchMember } from "../../discord/find.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { truncate } from "../../discord/text.ts";
 import type { JsonObject } from "../../lib/json.ts";
@@ -24,19 +24,11 @@ import { type ApprovalRow, selectApproval, selectUnfinishedApprovals } from "../
 import { guildsOf } from "../tool/admission.ts";
 import { whyNotApprover } from "./approval-buttons.ts";
 import { type Decider, type Deciding, type DecidingOptions, operator } from "./deciding.ts";
-import { argumentsOf, clientText, planOf, principalOf, requesterText } from "./request-message.ts";
-
-const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
+import { argumentsOf, name, planOf, principalOf, requesterText } from "./request-message.ts";
 
 const maxMessageLength = 5_000;
 
 const notAllowed = "only people who may press its buttons in Discord can decide on it.";
-
-interface Seen {
-	row: ApprovalRow;
-	mayDeny: boolean;
-	why: string | null;
-}
 
 export function createConsoleApprovals({
 	settings,
@@ -62,9 +54,7 @@ export function createConsoleApprovals({
 		if (decider === operator) return true;
 		const channel = connection.discord.channels.cache.get(channel_id);
 		if (!channel || channel.isDMBased()) return false;
-		const member = await absentIf([UnknownMember, UnknownUser], () =>
-			channel.guild.members.fetch({ user: decider.id, force: isFresh }),
-		);
+		const member = await fetchMember(channel.guild, decider.id, isFresh);
 		if (!member?.permissionsIn(channel).has(PermissionFlagsBits.ViewChannel)) return false;
 		await settings.ready();
 		const { "approval.roles": approvers } = settings.of(channel.guild.id);
@@ -76,7 +66,7 @@ export function createConsoleApprovals({
 		const pending = rows.filter(
 			(row) => row.state === "pending" && row.expires_at > now() && !requests.isWithdrawn(row.id),
 		);
-		const seen: Seen[] = [];
+		const seen: WaitingApproval[] = [];
 		// Discord is asked at most once for a channel, however many requests it has.
 		const mayPressIn = new Map<string, boolean>();
 		for (const row of pending) {
@@ -85,22 +75,22 @@ export function createConsoleApprovals({
 			if (!may && !isOwn(row, decider)) continue;
 			const own = deciding.whyOwn(row, decider);
 			const why = may ? (whyTooLong(row) ?? (own && render(own, "en"))) : notAllowed;
-			seen.push({ row, mayDeny: may, why: why ?? null });
+			seen.push(describe(row, may, why ?? null));
 		}
 		return seen;
 	}
 
-	function describe({ row, mayDeny, why }: Seen): WaitingApproval {
-		const name = connection.guild(row.guild_id ?? "")?.name;
+	function describe(row: ApprovalRow, mayDeny: boolean, why: string | null): WaitingApproval {
+		const guildName = connection.guild(row.guild_id ?? "")?.name;
 		const isShort = whyTooLong(row) === undefined;
-		const guild = row.guild_id === null ? null : { id: row.guild_id, name: (name ?? "unknown").slice(0, 200) };
+		const guild = row.guild_id === null ? null : { id: row.guild_id, name: (guildName ?? "unknown").slice(0, 200) };
 		return {
 			id: row.id,
 			token: row.token,
 			tool: row.tool,
 			guild,
 			requester: requesterText(row, "en", true),
-			client: clientText(row, sayIn("en")),
+			client: name(row.client, sayIn("en")),
 			arguments: isShort ? argumentsOf(row) : "",
 			plan: isShort ? planOf(row) : "",
 			createdAt: row.created_at,
@@ -132,8 +122,7 @@ export function createConsoleApprovals({
 		[approvals]: (_, { principal }) =>
 			orRpcError(async () => {
 				const decider = await deciderOf(principal, approvals);
-				const seen = await visible(decider);
-				return { approvals: fitting(seen.map(describe)) };
+				return { approvals: fitting(await visible(decider)) };
 			}),
 		[decideMethod]: (params, { principal }) =>
 			orRpcError(async () => decide(params, await deciderOf(principal, decideMethod))),

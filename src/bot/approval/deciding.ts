@@ -2,34 +2,24 @@
 // conditional SQL statement, so only the first one counts. Approving requires the permissions that the call itself
 // needs, and a person other than the requester.
 
-import { type GuildMember, RESTJSONErrorCodes } from "discord.js";
-import type { Connection } from "../../discord/connection/connection.ts";
-import { absentIf } from "../../discord/find.ts";
+import type { GuildMember } from "discord.js";
+import { fetchMember } from "../../discord/find.ts";
 import { bitsIn, describeBits, type Permission, withTitles } from "../../discord/permissions.ts";
 import { inlineText } from "../../discord/text.ts";
-import type { Log } from "../../lib/log.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { rootPrincipal } from "../../lib/principal.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
 import { type Said, said } from "../../texts/texts.ts";
-import type { GuildSettings } from "../settings/guild-settings.ts";
-import type { Store } from "../store/store.ts";
 import { type ApprovalRow, decideApproval, selectApproval } from "../store/tables/approvals.ts";
 import type { BotTool } from "../tool/context.ts";
 import { checkCall } from "./call-preview.ts";
-import { type ApprovalRules, idOf } from "./needs-approval.ts";
+import { idOf } from "./needs-approval.ts";
 import { type Decision, principalOf } from "./request-message.ts";
 import { textIn } from "./request-text.ts";
 import type { Answer, Requests, RequestsOptions } from "./requests.ts";
 
-const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
-
-export interface DecidingOptions extends Pick<RequestsOptions, "select" | "now"> {
-	rules: ApprovalRules;
-	settings: GuildSettings;
-	connection: Connection;
-	store: Pick<Store, "sql">;
+export interface DecidingOptions extends RequestsOptions {
 	requests: Requests;
-	log: Log;
 }
 
 /** A Discord user, or the holder of MCP_AUTH_TOKEN, whose id is "root". */
@@ -68,7 +58,7 @@ export function createDeciding(options: DecidingOptions) {
 		const own = whyOwn(row, decider);
 		if (own !== undefined || decider === operator) return own && { why: own };
 		const guild = connection.guild(row.guild_id ?? "");
-		const member = guild && (await absentIf([UnknownMember, UnknownUser], () => guild.members.fetch(decider.id)));
+		const member = guild && (await fetchMember(guild, decider.id));
 		if (guild && !member) return { why: said("approval.why.no-member", { server: inlineText(guild.name, 200) }) };
 		const { set, context } = options.select({
 			...(principalOf(row) ?? rootPrincipal),
@@ -97,11 +87,7 @@ export function createDeciding(options: DecidingOptions) {
 		return undefined;
 	}
 
-	function whyNotInRun(
-		tool: BotTool,
-		args: Record<string, unknown>,
-		member: GuildMember | undefined,
-	): Said | undefined {
+	function whyNotInRun(tool: BotTool, args: JsonObject, member: GuildMember | undefined): Said | undefined {
 		if (!tool.needs.checkedInRun) return undefined;
 		const needed = tool.needs.permissions.flatMap((item): Permission[] => {
 			if (typeof item === "string") return [item];
@@ -125,16 +111,14 @@ export function createDeciding(options: DecidingOptions) {
 	return {
 		whyOwn,
 		find,
-		async decide(
-			{ decision, id, token, onOutdated, whyNotHere }: GivenDecision,
-			decider: Decider,
-		): Promise<DecisionOutcome> {
-			const row = await find({ id, token, onOutdated });
+		async decide(given: GivenDecision, decider: Decider): Promise<DecisionOutcome> {
+			const { decision, id, token } = given;
+			const row = await find(given);
 			if ("key" in row) return notDone(row);
 			const other = decidedText(row, now());
 			if (other !== undefined) return notDone(other);
 			if (decision === "approve") {
-				const problem = whyNotHere?.();
+				const problem = given.whyNotHere?.();
 				if (problem !== undefined) return notDone(problem);
 				const why = await whyNotApprove(row, decider);
 				if (why !== undefined)

@@ -170,7 +170,7 @@ function embedOf({ row, guildName, language }: ShownRequest): EmbedBuilder {
 		.setColor(colours[state])
 		.addFields(
 			field("approval.for.field", requesterText(row, language)),
-			field("approval.client.field", clientText(row, say)),
+			field("approval.client.field", name(row.client, say)),
 			field("approval.server.field", guild_id === null ? say("approval.server.none") : name(guildName, say)),
 		);
 	if (ended_at === null) embed.addFields(field("approval.expires.field", at(row.expires_at)));
@@ -199,12 +199,8 @@ export function requesterText(row: Pick<ApprovalRow, "principal">, language: Lan
 	return isKey ? say("approval.for.person-with-key", { who, key }) : who;
 }
 
-/** Chosen by the client itself. */
-export function clientText({ client }: ApprovalRow, say: Say): string {
-	return name(client, say);
-}
-
-function name(text = "", say: Say): string {
+/** A name that others chose, as text. */
+export function name(text = "", say: Say): string {
 	const shown = inlineText(text.slice(0, maxNameLength), 2 * maxNameLength);
 	return /[\p{L}\p{N}]/u.test(shown) ? shown : say("approval.unknown");
 }

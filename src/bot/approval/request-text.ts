@@ -56,10 +56,8 @@ export function deniedResult(row: ApprovalRow, isCancelled: boolean): string {
 	const why = isCancelled
 		? "The person at the MCP client closed the question without an answer."
 		: "The person at the MCP client denied this call.";
-	return withMembers(
-		{ _meta: { [requestKey]: row.id } },
-		errorResult(`${why} ${row.tool} was not run. Do not ask again without a reason.`),
-	);
+	const result = errorResult(`${why} ${row.tool} was not run. Do not ask again without a reason.`);
+	return finalResult({ ...row, result });
 }
 
 /** The answer was received before; each works once. */

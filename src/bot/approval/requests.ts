@@ -550,8 +550,7 @@ export class Requests {
 			if (error instanceof ToolError) return said("approval.run.not-posted", { why: error.message });
 			throw error;
 		} finally {
-			if (message_id !== null)
-				await this.#editMessage(row, message_id, replacedMessage(this.#languageFor(row))).catch(() => {});
+			if (message_id !== null) await this.retire(row, message_id).catch(() => {});
 		}
 		return said("approval.run.reposted", { tool: this.titleOf(row) });
 	}
