@@ -3,7 +3,7 @@
 import { helpCommand } from "../commands/definitions.ts";
 import { combineFeatures, type Feature, type FeatureOptions } from "../commands/feature.ts";
 import { createGame } from "../game/game.ts";
-import { verifySlashName } from "../game/verify-command.ts";
+import { verifySlashName } from "../game/verify.ts";
 import { createModeration, moderationCommandNames } from "../moderation/moderation.ts";
 import { InviteWatch } from "../people/invite-watch.ts";
 import { tools } from "../tools/index.ts";

@@ -1,23 +1,23 @@
 // The steps of a chargeback. Each can be repeated after an unknown outcome: it checks Discord, does what is missing, then
 // records success in the store.
 
-import type { Client } from "discord.js";
 import {
 	type APIGuildMember,
 	type APIMessage,
 	DiscordAPIError,
 	type Guild,
-	type REST,
 	RESTJSONErrorCodes,
 	Routes,
 } from "discord.js";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { absentIf } from "../../discord/find.ts";
 import { saidProblem } from "../../discord/rest/errors.ts";
+import { isBelowBot, roleProblem } from "../../discord/role-hierarchy.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { type Language, languageOf, type Said, said } from "../../texts/texts.ts";
 import { findSent } from "../commands/find-sent.ts";
+import type { chargebackSettings } from "../settings/keys.ts";
 import { NotNow } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import {
@@ -34,18 +34,12 @@ import type { GameClient } from "./client.ts";
 
 export type StepName = "restrict" | "alert" | "ban on Discord" | "ban in the game" | "restore";
 
-interface ChargebackSettings {
-	restrictedRole: string;
-	staffChannel: string;
-	staffRoles: readonly string[];
-}
-
 export interface StepsOptions {
 	connection: Connection;
 	store: Pick<Store, "sql">;
 	game: Pick<GameClient, "ban">;
 	guildId: string;
-	settings: ChargebackSettings;
+	settings: NonNullable<ReturnType<typeof chargebackSettings>>;
 	mutex: KeyedMutex;
 }
 
@@ -76,7 +70,7 @@ export class ChargebackSteps {
 		return languageOf(this.options.connection.guild(this.options.guildId)?.preferredLocale);
 	}
 
-	#discord(): { client: Client<true>; rest: REST; guild: Guild } {
+	#discord() {
 		if (!this.options.connection.ready) throw new NotNow("the bot is not connected to Discord");
 		const client = this.options.connection.discord;
 		const guild = this.options.connection.guild(this.options.guildId);
@@ -147,7 +141,10 @@ export class ChargebackSteps {
 		const saved = [...new Set(rows.flatMap(({ saved_roles }) => saved_roles))];
 		const roles = new Set([
 			...member.roles.filter((role) => !ours.has(role)),
-			...saved.filter((role) => canGive(guild, role)),
+			...saved.filter((role) => {
+				const found = guild.roles.cache.get(role);
+				return found && roleProblem(guild, found) === undefined;
+			}),
 		]);
 		await this.#writeRoles(member, [...roles], `Chargeback dismissed (${shortId(id)}), decided by ${row.decided_by}`);
 		const lost = saved.filter((role) => !roles.has(role));
@@ -241,20 +238,9 @@ function requireRestrictable(guild: Guild, { user, roles }: APIGuildMember, kept
 	const { me } = members;
 	if (!me) throw new NotNow("the bot's own roles are not loaded yet");
 	if (user.id === me.id) throw new SaidError(said("chargeback.refused.bot"));
-	const isAbove = roles.some((role) => !kept.includes(role) && !isBelowBot(guild, role));
-	if (isAbove) throw new SaidError(said("chargeback.refused.rank"));
-}
-
-function isBelowBot(guild: Guild, roleId: string): boolean {
-	const role = guild.roles.cache.get(roleId);
-	const highest = guild.members.me?.roles.highest;
 	// An unknown role is new, and new roles are at the bottom.
-	return !role || (highest?.comparePositionTo(role) ?? 0) > 0;
-}
-
-function canGive(guild: Guild, roleId: string): boolean {
-	const role = guild.roles.cache.get(roleId);
-	return role !== undefined && !role.managed && isBelowBot(guild, roleId);
+	const removed = guild.roles.cache.filter(({ id }) => roles.includes(id) && !kept.includes(id));
+	if (removed.some((role) => !isBelowBot(guild, role))) throw new SaidError(said("chargeback.refused.rank"));
 }
 
 /** For staff. Undefined if the reason does not concern them, such as a database outage. */

@@ -39,9 +39,8 @@ export interface DonatorSyncOptions {
 	intervalMs: number;
 	/** Marks members whose supporter roles must not be changed; undefined if none is configured. */
 	restrictedRole: string | undefined;
-	/** Whether the user's roles must not be changed, for example because of a chargeback. A rejection counts as true. */
-	isRestricted?(userId: string): boolean | Promise<boolean>;
-	allRestricted?(): Promise<ReadonlySet<string>>;
+	/** Ids of users whose roles must not be changed, for example because of a chargeback. A rejection counts as all. */
+	restricted?(): Promise<ReadonlySet<string>>;
 	mutex: KeyedMutex;
 	log: Log;
 	/** Of all guilds. */
@@ -110,14 +109,8 @@ export class DonatorSync {
 		const entries = listEntries(donators, this.#tiers);
 		const lists = await selectDonatorLists(this.options.store.sql, this.options.guildId).catch(ignoreUnavailable);
 		const guild = requireGuild(this.#connection, this.options.guildId);
-		const restricted = await this.#allRestricted();
-		const rolePlan = planRoles({
-			guild,
-			donators,
-			tiers: this.#tiers,
-			isRestricted: (member) =>
-				restricted === undefined || this.#hasRestrictedRole(member) || restricted.has(member.id),
-		});
+		const isRestricted = await this.#restriction();
+		const rolePlan = planRoles({ guild, donators, tiers: this.#tiers, isRestricted });
 		const { removalsHeld, saveList } = checkList(entries, lists, this.options);
 		return {
 			...rolePlan,
@@ -130,26 +123,11 @@ export class DonatorSync {
 		};
 	}
 
-	/** Resolves with the ids of users whose roles must not be changed; undefined if the database is unavailable. */
-	async #allRestricted(): Promise<ReadonlySet<string> | undefined> {
-		if (!this.options.allRestricted) return new Set();
-		return this.options.allRestricted().catch(ignoreUnavailable);
-	}
-
-	#hasRestrictedRole({ roles }: GuildMember): boolean {
-		const { restrictedRole } = this.options;
-		return restrictedRole !== undefined && roles.cache.has(restrictedRole);
-	}
-
-	async #isRestricted(member: GuildMember): Promise<boolean> {
-		if (this.#hasRestrictedRole(member)) return true;
-		try {
-			return (await this.options.isRestricted?.(member.id)) ?? false;
-		} catch (error) {
-			// The member may be restricted.
-			ignoreUnavailable(error);
-			return true;
-		}
+	/** Whether a member's roles must not be changed: of nobody's while the database is unavailable. */
+	async #restriction(): Promise<(member: GuildMember) => boolean> {
+		const { restrictedRole = "", restricted = async () => new Set<string>() } = this.options;
+		const ids = await restricted().catch(ignoreUnavailable);
+		return ({ id, roles }) => !ids || ids.has(id) || roles.cache.has(restrictedRole);
 	}
 
 	/** Starts none after `untilMs` (milliseconds of performance.now()). A ToolError while another plan is applied. */
@@ -205,7 +183,7 @@ export class DonatorSync {
 		// The lock covers check and change: a restriction cannot come in between.
 		return this.options.mutex.withLock(member.id, async () => {
 			if (!guild.members.cache.has(member.id)) return false;
-			if (await this.#isRestricted(member)) return false;
+			if ((await this.#restriction())(member)) return false;
 			if (kind === "give") await member.roles.add(role, reason);
 			else await member.roles.remove(role, reason);
 			return true;

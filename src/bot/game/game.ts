@@ -3,13 +3,12 @@
 import { combineFeatures, type Feature, type FeatureOptions } from "../commands/feature.ts";
 import { chargebackSettings, type Values } from "../settings/keys.ts";
 import { PerGuild } from "../settings/per-guild.ts";
-import { hasRestriction, selectRestricted } from "../store/tables/chargebacks.ts";
+import { selectRestricted } from "../store/tables/chargebacks.ts";
 import { createChargebacks } from "./chargebacks.ts";
 import { createGameClient, type GameClient } from "./client.ts";
 import { donatorTools } from "./donator-tools.ts";
 import { DonatorSync } from "./donators.ts";
-import { createVerify } from "./verify.ts";
-import { verifyCommand } from "./verify-command.ts";
+import { createVerify, verifyCommand } from "./verify.ts";
 
 export function createGame(options: FeatureOptions): Feature | undefined {
 	const { config, log } = options;
@@ -44,15 +43,13 @@ function createDonators(
 		settings,
 		given: (values, guildId) => (hasGame(guildId) ? donatorSettings(values) : undefined),
 		create(guildId, given) {
-			const handlesChargebacks = () => chargebackSettings(settings.of(guildId)) !== undefined;
 			return new DonatorSync({
 				...shared,
 				...given,
 				game,
 				guildId,
 				intervalMs: config.toml.game.check_interval * 1000,
-				isRestricted: (id) => handlesChargebacks() && hasRestriction(sql, guildId, id),
-				allRestricted: async () => (handlesChargebacks() ? selectRestricted(sql, guildId) : new Set()),
+				restricted: async () => (chargebackSettings(settings.of(guildId)) ? selectRestricted(sql, guildId) : new Set()),
 				counters,
 			});
 		},

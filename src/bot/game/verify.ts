@@ -6,6 +6,7 @@ import { oneLine } from "../../discord/text.ts";
 import type { Log } from "../../lib/log.ts";
 import type { WindowOptions } from "../../lib/sliding-window.ts";
 import { sayIn } from "../../texts/texts.ts";
+import type { Command } from "../commands/commands.ts";
 import { Limiter } from "../commands/cooldown.ts";
 import { type GameClient, GameServerError } from "./client.ts";
 
@@ -21,7 +22,7 @@ interface VerifyOptions {
 }
 
 /** `usage`: what the user has to write. Resolves with the reply to the user. */
-export type Verify = (chatId: string, code: string, usage: string, locale: string) => Promise<string>;
+type Verify = (chatId: string, code: string, usage: string, locale: string) => Promise<string>;
 
 export function createVerify({ game, missing, log, now }: VerifyOptions): Verify {
 	const limiter = new Limiter({ max: maxPerMinute, windowMs: minuteMs, ...(now && { now }) });
@@ -47,6 +48,29 @@ export function createVerify({ game, missing, log, now }: VerifyOptions): Verify
 		} finally {
 			inFlight.delete(chatId);
 		}
+	};
+}
+
+/** Name of the slash command. If the configuration turns it off, the bot deletes it from Discord by this name. */
+export const verifySlashName = "verify";
+
+/** As a slash command, its reply is ephemeral. */
+export function verifyCommand(verify: Verify, prefix: string, hasSlash: boolean): Command {
+	return {
+		name: "verify",
+		usage: "<code>",
+		// A cooldown of its own, so that codes do not use up that of other commands. `verify` itself is stricter.
+		limiter: new Limiter({ max: 10, windowMs: 10_000 }),
+		secret: true,
+		isVerbatim: true,
+		...(hasSlash && {
+			slash: {
+				name: verifySlashName,
+				option: "code",
+				run: (userId, rest, locale) => verify(userId, rest, `/${verifySlashName} <code>`, locale),
+			},
+		}),
+		run: ({ guild, member }, rest) => verify(member.id, rest, `${prefix} verify <code>`, guild.preferredLocale),
 	};
 }
 

@@ -13,7 +13,7 @@ import { type CommandPath, commandSaid } from "../../../src/bot/commands/command
 import { definitionsOf } from "../../../src/bot/commands/definitions.ts";
 import type { Feature } from "../../../src/bot/commands/feature.ts";
 import { deniableTools, knownCommands } from "../../../src/bot/features/index.ts";
-import { verifyCommand } from "../../../src/bot/game/verify-command.ts";
+import { verifyCommand } from "../../../src/bot/game/verify.ts";
 import { createModeration } from "../../../src/bot/moderation/moderation.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
 import { render } from "../../../src/texts/texts.ts";
