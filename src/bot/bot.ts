@@ -34,7 +34,7 @@ import { describeBot, serverName } from "./server/status.ts";
 import { GuildSettings } from "./settings/guild-settings.ts";
 import { settingsInDocuments } from "./settings/in-documents.ts";
 import { createConnection } from "./setup/check.ts";
-import { noGuildWarning } from "./setup/no-guild.ts";
+import { noGuildWarning } from "./setup/guild-checks.ts";
 import { createStore, instanceName } from "./store/store.ts";
 import { Audit } from "./tool/audit.ts";
 import { PersonCalls } from "./tool/call-as.ts";

@@ -1,8 +1,9 @@
 // Checks after login: the bot's permissions in its guilds, and whether people can approve there. Changes nothing.
 
-import type { Client, Guild } from "discord.js";
+import { type Client, Events, type Guild } from "discord.js";
 import { guildName, roleName, time } from "../../discord/describe.ts";
 import { bitsIn, botPermissions, describeBits, everything, missingForBot } from "../../discord/permissions.ts";
+import type { Log } from "../../lib/log.ts";
 import { type Check, CheckFailed, type Found } from "../../lib/program/check.ts";
 import type { BotConfig } from "../config/config.ts";
 import type { Values } from "../settings/keys.ts";
@@ -11,6 +12,21 @@ import { invitePermissions, inviteUrl, neededFor } from "./invite.ts";
 /** In a guild that already has the bot, the link grants missing permissions. */
 export function inviteTo({ application }: Client<true>, toml: BotConfig["toml"]): string {
 	return inviteUrl(application.id, invitePermissions(toml));
+}
+
+/** With the invite link: after a login, and after leaving a guild, while the bot is in no guild. */
+export function noGuildWarning(toml: BotConfig["toml"], log: Log) {
+	return {
+		attach(client: Client): void {
+			const warnIfNone = () => {
+				// Unavailable guilds stay in the cache.
+				if (client.isReady() && client.guilds.cache.size === 0)
+					log.warn("the bot is in no guild, open this link to invite it", { invite: inviteTo(client, toml) });
+			};
+			client.on(Events.ClientReady, warnIfNone);
+			client.on(Events.GuildDelete, warnIfNone);
+		},
+	};
 }
 
 const forEveryTool = ["ViewChannel"] as const;
