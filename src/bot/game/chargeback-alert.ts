@@ -18,13 +18,8 @@ export const decisionLabels = { ban: said("chargeback.ban.button"), dismiss: sai
 
 const colours = { open: 0xe65100, ban: 0xc62828, dismiss: 0x2e7d32 };
 
-interface Alert {
-	body: RESTPostAPIChannelMessageJSONBody;
-	digest: string;
-}
-
 /** `isHeld`: roles are not given back yet, because the person has another undecided chargeback. */
-export function createAlert(row: Chargeback, isHeld: boolean, language: Language): Alert {
+export function createAlert(row: Chargeback, isHeld: boolean, language: Language) {
 	const say = sayIn(language);
 	const { decision } = row;
 	const button = (style: ButtonStyle.Danger | ButtonStyle.Secondary, action: Decision) => ({

@@ -106,13 +106,9 @@ function readEvent(
 	const { uuid, username, tier, timestamp } = output;
 	const chat_id = output.chat_id ?? output.discord_id ?? null;
 	const happened_at = timestamp.toISOString();
-	const parts = [normalizeUuid(uuid), chat_id, tier, happened_at];
+	const parts = [uuid.toLowerCase().replaceAll("-", ""), chat_id, tier, happened_at];
 	const id = createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 	return { event: { id, uuid, username, chat_id, tier, happened_at } };
-}
-
-function normalizeUuid(uuid: string): string {
-	return uuid.toLowerCase().replaceAll("-", "");
 }
 
 function parse(body: Uint8Array): unknown {

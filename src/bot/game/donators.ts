@@ -67,9 +67,7 @@ interface SyncResult {
 }
 
 export class DonatorSync {
-	readonly #connection: Connection;
 	readonly #tiers: ReadonlyMap<string, string>;
-	readonly #counters: NonNullable<DonatorSyncOptions["counters"]>;
 	readonly #work: Durable;
 	#isClosed = false;
 	#isBusy = false;
@@ -79,10 +77,8 @@ export class DonatorSync {
 	#lastProblems = new Set<string>();
 
 	constructor(private readonly options: DonatorSyncOptions) {
-		const { connection, log, intervalMs } = options;
-		this.#connection = connection;
+		const { log, intervalMs } = options;
 		this.#tiers = new Map(Object.entries(options.tiers));
-		this.#counters = options.counters ?? {};
 		this.#work = new Durable({
 			name: "supporter roles",
 			log,
@@ -104,11 +100,11 @@ export class DonatorSync {
 	/** Fetches the list, but makes no changes. Rejects with a ToolError. */
 	async plan(): Promise<SyncPlan> {
 		// Checked first: without a guild, the list is not needed.
-		requireGuild(this.#connection, this.options.guildId);
+		requireGuild(this.options.connection, this.options.guildId);
 		const donators = await this.options.game.donators();
 		const entries = listEntries(donators, this.#tiers);
 		const lists = await selectDonatorLists(this.options.store.sql, this.options.guildId).catch(ignoreUnavailable);
-		const guild = requireGuild(this.#connection, this.options.guildId);
+		const guild = requireGuild(this.options.connection, this.options.guildId);
 		const isRestricted = await this.#restriction();
 		const rolePlan = planRoles({ guild, donators, tiers: this.#tiers, isRestricted });
 		const { removalsHeld, saveList } = checkList(entries, lists, this.options);
@@ -119,7 +115,7 @@ export class DonatorSync {
 			saveList,
 			removalsHeld:
 				removalsHeld ??
-				(this.#connection.hasAllMembers(guild) ? undefined : "not all members of the guild are loaded yet"),
+				(this.options.connection.hasAllMembers(guild) ? undefined : "not all members of the guild are loaded yet"),
 		};
 	}
 
@@ -164,14 +160,14 @@ export class DonatorSync {
 				if (!(await this.#applyChange(plan.guild, change))) continue;
 				const outcome = kind === "give" ? "given" : "taken";
 				count[outcome] += 1;
-				this.#counters.changes?.add([outcome]);
+				this.options.counters?.changes?.add([outcome]);
 				unanswered = 0;
 			} catch (error) {
 				const refusal = toToolError(error);
 				if (!refusal) throw error;
 				unanswered = error instanceof DiscordAPIError ? 0 : unanswered + 1;
 				count.failed += 1;
-				this.#counters.changes?.add(["failed"]);
+				this.options.counters?.changes?.add(["failed"]);
 				reasons.set(role.id, `${roleName(role)}: ${refusal.message}`);
 			}
 		}
@@ -193,7 +189,7 @@ export class DonatorSync {
 	async #run(): Promise<void> {
 		this.#connectedSince = undefined;
 		const startedAt = performance.now();
-		if (!this.#connection.guild(this.options.guildId)) throw new NotNow("the bot has left the guild");
+		if (!this.options.connection.guild(this.options.guildId)) throw new NotNow("the bot has left the guild");
 		try {
 			const syncPlan = await this.plan();
 			const result = await this.apply(syncPlan);
@@ -210,13 +206,13 @@ export class DonatorSync {
 				not_members: syncPlan.absent.size,
 				...(removalsHeld !== undefined && { no_removals_because: removalsHeld }),
 			});
-			this.#counters.runs?.add([left > 0 ? "interrupted" : "done"]);
+			this.options.counters?.runs?.add([left > 0 ? "interrupted" : "done"]);
 			if (left > 0) throw new NotNow();
 			this.#nextRunAt = startedAt + this.options.intervalMs;
 		} catch (error) {
 			// Interrupted by closing.
 			if (this.#isClosed) throw new NotNow();
-			if (!(error instanceof NotNow)) this.#counters.runs?.add(["failed"]);
+			if (!(error instanceof NotNow)) this.options.counters?.runs?.add(["failed"]);
 			throw error;
 		}
 	}
@@ -229,12 +225,14 @@ export class DonatorSync {
 	}
 
 	#isReady(): boolean {
-		const guild = this.#connection.guild(this.options.guildId);
-		const isLost = !guild || !this.#connection.isConnected(guild);
-		if (!this.#connection.state.connected && isLost) return false;
+		const guild = this.options.connection.guild(this.options.guildId);
+		const isLost = !guild || !this.options.connection.isConnected(guild);
+		if (!this.options.connection.state.connected && isLost) return false;
 		this.#connectedSince ??= performance.now();
 		return (
-			!guild || this.#connection.hasAllMembers(guild) || performance.now() - this.#connectedSince > membersTimeoutMs
+			!guild ||
+			this.options.connection.hasAllMembers(guild) ||
+			performance.now() - this.#connectedSince > membersTimeoutMs
 		);
 	}
 

@@ -95,25 +95,16 @@ export const allKeys = Object.keys(keys) as readonly SettingKey[];
 export function withoutEffect(values: Values): readonly (readonly [SettingKey, string])[] {
 	const { "auto_role.to_role": to, "auto_role.from_role": from } = values;
 	const hasCondition = Boolean(values["auto_role.min_age"] || values["auto_role.min_messages"]);
-	const all: [SettingKey, string, boolean][] = [
-		["auto_role.to_role", "has no effect: it is also auto_role.from_role", to !== undefined && to === from],
-		[
-			"auto_role.to_role",
-			"has no effect without auto_role.min_age or auto_role.min_messages",
-			to !== undefined && !hasCondition,
-		],
-		[
-			"game.donator_sync",
-			"has no effect without game.tiers",
-			values["game.donator_sync"] && Object.keys(values["game.tiers"]).length === 0,
-		],
-		[
-			"game.chargeback",
-			"has no effect without game.restricted_role, game.staff_channel and game.staff_roles",
-			values["game.chargeback"] && !chargebackSettings(values),
-		],
-	];
-	return all.flatMap(([key, message, holds]): [SettingKey, string][] => (holds ? [[key, message]] : []));
+	const found: [SettingKey, string][] = [];
+	const note = (key: SettingKey, why: string) => found.push([key, `has no effect${why}`]);
+	if (to !== undefined && to === from) note("auto_role.to_role", ": it is also auto_role.from_role");
+	if (to !== undefined && !hasCondition)
+		note("auto_role.to_role", " without auto_role.min_age or auto_role.min_messages");
+	if (values["game.donator_sync"] && Object.keys(values["game.tiers"]).length === 0)
+		note("game.donator_sync", " without game.tiers");
+	if (values["game.chargeback"] && !chargebackSettings(values))
+		note("game.chargeback", " without game.restricted_role, game.staff_channel and game.staff_roles");
+	return found;
 }
 
 /** What chargebacks need, once `game.chargeback` is on; undefined if it is off or incomplete. */

@@ -190,21 +190,14 @@ function writeAtomically(directory: string, path: string, texts: Map<string, str
 	}
 }
 
-interface Gap {
-	file: string;
-	line: number;
-	key: string;
-	comment: string[];
-}
-
-export function findGaps(made: Pick<NewInstance, "path" | "files">): Gap[] {
+/** Variables that are left to fill in, each with the comment above it. */
+export function findGaps(made: Pick<NewInstance, "path" | "files">) {
 	return made.files.flatMap((file) => {
 		const lines = readFileSync(join(made.path, file), "utf8").split("\n");
 		return lines.flatMap((line, index) => {
 			const [, key, value] = /^(\w+)\s*=\s*["']?(.*)/.exec(line) ?? [];
 			if (key === undefined || !isPlaceholder(value)) return [];
-			const comment = commentAbove(lines, index);
-			return [{ file, line: index + 1, key, comment }];
+			return [{ file, line: index + 1, key, comment: commentAbove(lines, index) }];
 		});
 	});
 }
