@@ -9,8 +9,7 @@ import { randomUUID } from "node:crypto";
 import * as v from "valibot";
 import { parseJson } from "../../lib/json.ts";
 import { aborted } from "../../lib/signal.ts";
-import { type ControlRoutes, count, serveControlled, withBody } from "../control/control.ts";
-import { Misbehaviours } from "../control/misbehaviours.ts";
+import { type ControlRoutes, count, Misbehaviours, serveControlled, withBody } from "../control/control.ts";
 import {
 	type AiMisbehaviour,
 	aiMisbehaviours,

@@ -140,16 +140,15 @@ export function summarizeGuild(world: World, guild: Guild, userId: string) {
 	};
 }
 
-interface Viewer {
-	permissions: bigint;
-	locale: string;
-}
-
 /**
  * Each subcommand is a command of its own: `name` is "name group subcommand", `path` the group and subcommand. Names and
  * descriptions are in the viewer's language; the `name` of an option is what a bot gets, its `label` what is shown.
  */
-export function summarizeCommands(world: World, guild: Guild, { permissions, locale }: Viewer) {
+export function summarizeCommands(
+	world: World,
+	guild: Guild,
+	{ permissions, locale }: { permissions: bigint; locale: string },
+) {
 	return world.users.bots
 		.filter(({ user }) => guild.members.has(user.id))
 		.flatMap(({ user }) =>

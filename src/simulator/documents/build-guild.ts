@@ -13,10 +13,9 @@ import type { Account, Guild, User, Role as WorldRole } from "../world/state/ent
 import { allPermissions } from "../world/state/permissions.ts";
 import { isSnowflake } from "../world/state/snowflake.ts";
 import type { World } from "../world/world.ts";
-import { withFutureEvents } from "./future-events.ts";
 import { botNameOf, botRoleOf, personNamed, rolesOf } from "./people.ts";
 import { type Call, describeError, describeLeft, type ReadState, readState } from "./read-state.ts";
-import { requirementsOf } from "./requirements.ts";
+import { requirementsOf, withFutureEvents } from "./requirements.ts";
 
 /** A guild document, and the name of its file, which messages show. */
 export interface GuildFile {

@@ -26,19 +26,17 @@ export const worldUsage = `  --world FILE      start with the guild of this docu
   --bot-role NAME   the role of your bot in a document; several times for several
                     documents (default: the highest role of a bot that may moderate)`;
 
-interface GivenOptions {
-	world?: readonly string[] | undefined;
-	members?: string | undefined;
-	"bot-role"?: readonly string[] | undefined;
-}
-
 /** The guild documents named on the command line, and the options for building guilds from them. */
 export interface Worlds {
 	worlds: readonly GuildFile[];
 	worldOptions: BuildOptions;
 }
 
-export async function readWorlds(given: GivenOptions): Promise<Worlds> {
+export async function readWorlds(given: {
+	world?: readonly string[] | undefined;
+	members?: string | undefined;
+	"bot-role"?: readonly string[] | undefined;
+}): Promise<Worlds> {
 	const { settings, issues } = parseSettings(v.object({ members: v.optional(integer(0, maxMembers)) }), given);
 	if (!settings) throw new ConfigError("the command line", issues);
 	const { world: files = [], "bot-role": botRoles } = given;

@@ -5,8 +5,7 @@ import { hash, randomInt, randomUUID, timingSafeEqual } from "node:crypto";
 import * as v from "valibot";
 import { parseJson } from "../../lib/json.ts";
 import { aborted } from "../../lib/signal.ts";
-import { type ControlRoutes, count, serveControlled, withBody } from "../control/control.ts";
-import { Misbehaviours } from "../control/misbehaviours.ts";
+import { type ControlRoutes, count, Misbehaviours, serveControlled, withBody } from "../control/control.ts";
 import {
 	type GameResponse,
 	type GameRoute,
@@ -44,13 +43,6 @@ interface GameRequest {
 
 type IdField = "chat_id" | "discord_id";
 
-interface NewDonator {
-	chat_id: string | null;
-	tier: string;
-	uuid?: string | undefined;
-	username?: string | undefined;
-}
-
 interface GameServerOptions {
 	port?: number;
 	/** The secret that the bot and the game server share. Random by default. */
@@ -70,15 +62,15 @@ const text = v.pipe(v.string(), v.minLength(1));
 
 const newCode = v.strictObject({ username: v.optional(text, "Steve"), validMs: v.optional(v.number(), 600_000) });
 
+const newDonator = v.strictObject({
+	chat_id: v.nullable(v.string()),
+	tier: v.string(),
+	uuid: v.optional(v.string()),
+	username: v.optional(v.string()),
+});
+
 const newDonators = v.strictObject({
-	donators: v.array(
-		v.strictObject({
-			chat_id: v.nullable(v.string()),
-			tier: v.string(),
-			uuid: v.optional(v.string()),
-			username: v.optional(v.string()),
-		}),
-	),
+	donators: v.array(newDonator),
 	id_field: v.optional(v.picklist(["chat_id", "discord_id"])),
 });
 
@@ -142,7 +134,7 @@ export class GameServer implements AsyncDisposable {
 	}
 
 	/** Adds a donator. A missing uuid is replaced by a random one, a missing user name by "player" and a number. */
-	addDonator({ chat_id, tier, uuid = randomUUID(), username }: NewDonator): Donator {
+	addDonator({ chat_id, tier, uuid = randomUUID(), username }: v.InferOutput<typeof newDonator>): Donator {
 		const donator = { chat_id, tier, uuid, username: username ?? `player${this.donators.length + 1}` };
 		this.donators.push(donator);
 		return donator;

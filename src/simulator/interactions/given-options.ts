@@ -1,7 +1,7 @@
 // Builds what the client of a user sends: command options, files, and submitted modals.
 
 import { ComponentType } from "discord.js";
-import { filledIn, inputsIn, type Modal, type ModalInput } from "../world/messages/modals.ts";
+import { filledIn, inputsIn, type Modal, type ModalInput } from "../world/messages/components.ts";
 
 // Builds the command options that the client of a user sends.
 

@@ -1,9 +1,15 @@
 // Shows the bot's response to an interaction as a user sees it: messages, their buttons and menus, and modals.
 
 import { ComponentType, MessageFlags } from "discord.js";
-import { type Button, buttonsIn, type SelectMenu, selectMenusIn } from "../world/messages/buttons.ts";
+import {
+	type Button,
+	buttonsIn,
+	inputsIn,
+	type ModalInput,
+	type SelectMenu,
+	selectMenusIn,
+} from "../world/messages/components.ts";
 import { newMessage } from "../world/messages/messages.ts";
-import { inputsIn, type ModalInput } from "../world/messages/modals.ts";
 import type { Message } from "../world/state/entities.ts";
 import type { Interaction } from "./interaction.ts";
 import type { Interactions } from "./interactions.ts";
@@ -12,21 +18,7 @@ type MessageIds = Pick<Message, "id" | "channel_id">;
 export type SentMessage = Readonly<MessageIds & Pick<Message, "content" | "attachments">>;
 
 /** A use of a command, button, select menu or modal, with functions to wait for the bot's response. */
-export interface InteractionHandle {
-	id: string;
-	state: Interaction["state"];
-	/** False if the bot neither responds nor defers its response in time. */
-	acknowledged(): Promise<boolean>;
-	/**
-	 * Resolves with the final message of the bot's response: a new message, or the component's message if the bot updates
-	 * it. The result says whether the bot failed to respond in time. Rejects if the response is a modal.
-	 */
-	reply(): Promise<Reply>;
-	/** Follow-up messages are numbered from 1. */
-	followUp(number?: number): Promise<VisibleMessage>;
-	/** Resolves with the modal that the bot opens. Rejects if the bot responds with something else, or not in time. */
-	modal(): Promise<VisibleModal>;
-}
+export type InteractionHandle = ReturnType<typeof createHandle>;
 
 /** A message as the user sees it. Its properties always have the current values. */
 export interface VisibleMessage extends SentMessage {
@@ -56,7 +48,7 @@ export interface VisibleModal {
 /** A text input or select menu of a modal, as the bot sent it, with its label. */
 type VisibleInput = ModalInput & { label: string };
 
-export function createHandle(interactions: Interactions, interaction: Interaction): InteractionHandle {
+export function createHandle(interactions: Interactions, interaction: Interaction) {
 	const seen = (message: Message, failed = false): Reply => ({
 		id: message.id,
 		failed,
@@ -102,13 +94,20 @@ export function createHandle(interactions: Interactions, interaction: Interactio
 		get state() {
 			return interaction.state;
 		},
+		/** False if the bot neither responds nor defers its response in time. */
 		acknowledged: () =>
 			interactions.until(interaction, () =>
 				interaction.state === "waiting" ? undefined : interaction.state !== "failed",
 			),
+		/**
+		 * Resolves with the final message of the bot's response: a new message, or the component's message if the bot
+		 * updates it. The result says whether the bot failed to respond in time. Rejects if the response is a modal.
+		 */
 		reply: () => interactions.until(interaction, reply),
+		/** Resolves with the modal that the bot opens. Rejects if the bot responds with something else, or not in time. */
 		modal: () => interactions.until(interaction, () => modalOf(interaction)),
-		followUp: (number = 1) =>
+		/** Follow-up messages are numbered from 1. */
+		followUp: (number = 1): Promise<VisibleMessage> =>
 			interactions.until(interaction, () => {
 				const message = interaction.followUps[number - 1];
 				return message && seen(message);

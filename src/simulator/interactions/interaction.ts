@@ -13,8 +13,8 @@ import {
 	Locale,
 	MessageType,
 } from "discord.js";
+import type { Modal } from "../world/messages/components.ts";
 import { referenceTo } from "../world/messages/messages.ts";
-import type { Modal } from "../world/messages/modals.ts";
 import type { EventPayloads, Sent } from "../world/state/api-types.ts";
 import {
 	type Account,

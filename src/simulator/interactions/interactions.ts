@@ -6,9 +6,9 @@ import { randomBytes } from "node:crypto";
 import { type InteractionResponseType, MessageFlags } from "discord.js";
 import { type MessageChanges, newMessage } from "../world/messages/messages.ts";
 import { inGuild, type Message, type NewMessage, type User } from "../world/state/entities.ts";
+import { Subscribers } from "../world/state/events.ts";
 import { timeOf } from "../world/state/snowflake.ts";
 import { apply } from "../world/state/state.ts";
-import { Subscribers } from "../world/state/subscribers.ts";
 import type { World } from "../world/world.ts";
 import { eventOf, type Interaction, type Invocation, originOf, type Progress, type Response } from "./interaction.ts";
 

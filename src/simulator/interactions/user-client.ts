@@ -3,7 +3,7 @@
 
 import { ApplicationCommandType as CommandKind, ComponentType, InteractionType } from "discord.js";
 import { mayUse } from "../world/accounts/commands.ts";
-import { type Button, buttonsIn, selectMenusIn } from "../world/messages/buttons.ts";
+import { type Button, buttonsIn, selectMenusIn } from "../world/messages/components.ts";
 import {
 	type Account,
 	type Channel,

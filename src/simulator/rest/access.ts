@@ -2,7 +2,6 @@
 // an interaction's application or a webhook is the actor.
 
 import type { Interaction } from "../interactions/interaction.ts";
-import type { Interactions } from "../interactions/interactions.ts";
 import { accountOf } from "../world/guilds/webhooks.ts";
 import {
 	type Account,
@@ -130,12 +129,7 @@ export function requireManageMessages(call: Call<":channel_id">): void {
 	requirePermissions(call, call.channel, "ManageMessages");
 }
 
-interface Parts {
-	world: World;
-	interactions: Interactions;
-}
-
-type Params = Readonly<Record<string, string>>;
+type Parts = Pick<Call, "world" | "interactions">;
 
 interface TokenHolder {
 	actor: Account;
@@ -144,20 +138,20 @@ interface TokenHolder {
 }
 
 /** Undefined if the path has no token. Throws if the token is invalid or expired. */
-export function authenticateByToken(params: Params, parts: Parts): TokenHolder | undefined {
+export function authenticateByToken(params: Call["params"], parts: Parts): TokenHolder | undefined {
 	if (params.webhook_token !== undefined) return webhookByToken(params, parts);
 	if (params.interaction_token === undefined) return undefined;
 	const interaction = interactionByToken(params, parts);
 	return { actor: interaction.application, entities: { interaction } };
 }
 
-function webhookByToken(params: Params, { world }: Parts): TokenHolder {
+function webhookByToken(params: Call["params"], { world }: Parts): TokenHolder {
 	const webhook = found(world.webhooks.get(params.webhook_id ?? ""), "UnknownWebhook");
 	if (webhook.token === undefined || webhook.token !== params.webhook_token) throw apiError("InvalidWebhookToken");
 	return { actor: accountOf(webhook), entities: { webhook } };
 }
 
-function interactionByToken(params: Params, { interactions, world }: Parts): Interaction {
+function interactionByToken(params: Call["params"], { interactions, world }: Parts): Interaction {
 	const { interaction_id, interaction_token = "", application_id } = params;
 	const known = interactions.byToken(interaction_token);
 	const valid = known && !interactions.isOver(known) ? known : undefined;

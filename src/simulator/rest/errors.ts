@@ -18,7 +18,8 @@ export class ApiError extends Error {
 
 type ErrorName = keyof typeof Code;
 
-// Programs rely on the codes. The messages are Discord's where they are known. A guess (error-status): the statuses.
+// Programs rely on the codes. The messages are Discord's where they are known. A guess (error-status): the statuses. Errors that
+// are not listed have the words of their names, with status 404 if something is unknown, else 400.
 const messages: Record<number, Partial<Record<ErrorName, string>>> = {
 	400: {
 		MaximumNumberOfPinsReachedForTheChannel: "Maximum number of pins reached for the channel (250)",
@@ -31,8 +32,6 @@ const messages: Record<number, Partial<Record<ErrorName, string>>> = {
 		MaximumNumberOfGuildChannelsReached: "Maximum number of server channels reached (500)",
 		MaximumNumberOfUncompletedGuildScheduledEventsReached:
 			"Maximum number of uncompleted guild scheduled events reached (100)",
-		CannotUpdateAFinishedEvent: "Cannot update a finished event",
-		MessageWasBlockedByAutomaticModeration: "Message was blocked by automatic moderation",
 		MaximumNumberOfApplicationCommandsReached: "Maximum number of application commands reached (100)",
 		MaximumNumberOfEmojisReached: "Maximum number of emojis reached (50)",
 		MaximumNumberOfAnimatedEmojisReached: "Maximum number of animated emojis reached (50)",
@@ -42,15 +41,12 @@ const messages: Record<number, Partial<Record<ErrorName, string>>> = {
 		TargetUserIsNotConnectedToVoice: "Target user is not connected to voice.",
 		TheStageIsAlreadyOpen: "The Stage is already open.",
 		InteractionHasAlreadyBeenAcknowledged: "Interaction has already been acknowledged.",
-		CannotSendAnEmptyMessage: "Cannot send an empty message",
 		CannotSendMessagesInNonTextChannel: "Cannot send messages in a non-text channel",
-		CannotExecuteActionOnThisChannelType: "Cannot execute action on this channel type",
 		InvalidActionOnArchivedThread: "Tried to perform an operation on an archived thread",
 		ThreadAlreadyCreatedForMessage: "A thread has already been created for this message",
 		ThreadLocked: "Thread is locked",
 		MaximumActiveThreads: "Maximum number of active threads reached",
 		MaximumThreadParticipantsReached: "Maximum number of thread participants has been reached (1000)",
-		TagNamesMustBeUnique: "Tag names must be unique",
 		TagRequiredToCreateAForumPostInThisChannel: "A tag is required to create a forum post in this channel",
 		InvalidRole: "Invalid Role",
 		OneOfTheMessagesProvidedWasTooOldForBulkDelete: "You can only bulk delete messages that are under 14 days old.",
@@ -58,10 +54,7 @@ const messages: Record<number, Partial<Record<ErrorName, string>>> = {
 		RequestBodyContainsInvalidJSON: "The request body contains invalid JSON.",
 		CannotDeleteChannelRequiredForCommunityGuilds: "Cannot delete a channel required for Community guilds",
 		ServerNeedsMoreBoostsToPerformThisAction: "This server needs more boosts to perform this action",
-		CommunityServerChannelsMustBeTextChannels: "Community server channels must be text channels",
-		FailedToBanUsers: "Failed to ban users",
 		CannotEnableOnboardingRequirementsAreNotMet: "Cannot enable onboarding, requirements are not met",
-		CannotUpdateOnboardingWhileBelowRequirements: "Cannot update onboarding while below requirements",
 	},
 	401: { Unauthorized: "Unauthorized", InvalidWebhookToken: "Invalid Webhook Token" },
 	403: {
@@ -91,25 +84,9 @@ const messages: Record<number, Partial<Record<ErrorName, string>>> = {
 		CannotReplyWithoutPermissionToReadMessageHistory: "Cannot reply without permission to read message history",
 	},
 	404: {
-		UnknownApplication: "Unknown Application",
-		UnknownChannel: "Unknown Channel",
-		UnknownGuild: "Unknown Guild",
-		UnknownMember: "Unknown Member",
-		UnknownMessage: "Unknown Message",
 		UnknownPermissionOverwrite: "Unknown Overwrite",
-		UnknownRole: "Unknown Role",
-		UnknownUser: "Unknown User",
-		UnknownInvite: "Unknown Invite",
-		UnknownWebhook: "Unknown Webhook",
-		UnknownEmoji: "Unknown Emoji",
-		UnknownBan: "Unknown Ban",
-		UnknownVoiceState: "Unknown Voice State",
-		UnknownStageInstance: "Unknown Stage Instance",
 		UnknownInteraction: "Unknown interaction",
-		UnknownGuildWelcomeScreen: "Unknown Guild Welcome Screen",
-		UnknownGuildScheduledEvent: "Unknown Guild Scheduled Event",
 		UnknownApplicationCommand: "Unknown application command",
-		UnknownTag: "Unknown Tag",
 	},
 	413: { RequestEntityTooLarge: "Request entity too large" },
 	429: {
@@ -122,13 +99,18 @@ const byCode = new Map<number, [status: number, message: string]>();
 for (const [status, errors] of Object.entries(messages))
 	for (const [name, message] of Object.entries(errors)) byCode.set(Code[name as ErrorName], [Number(status), message]);
 
+function byName(name: string): [status: number, message: string] {
+	const words = name.replaceAll(/(?<=[a-z])(?=[A-Z\d])/g, " ");
+	return name.startsWith("Unknown") ? [404, words] : [400, words.slice(0, 1) + words.slice(1).toLowerCase()];
+}
+
 /** `given` can replace the HTTP status and message of the code. The default status of an unknown code is 400. */
 export function apiError(
 	error: ErrorName | number,
 	given: { status?: number | undefined; message?: string | undefined } = {},
 ): ApiError {
 	const code = typeof error === "string" ? Code[error] : error;
-	const [status, message] = byCode.get(code) ?? [400, `Error ${code}`];
+	const [status, message] = byCode.get(code) ?? byName(Code[code] ?? `Error${code}`);
 	return new ApiError(given.status ?? status, { message: given.message ?? message, code });
 }
 

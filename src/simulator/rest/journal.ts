@@ -1,6 +1,6 @@
 // The journal of executed writes, and the log of all REST requests.
 
-import { Subscribers } from "../world/state/subscribers.ts";
+import { Subscribers } from "../world/state/events.ts";
 import type { Effect } from "./faults.ts";
 
 interface JournalEntry {

@@ -9,7 +9,7 @@ import { has } from "../world/state/permissions.ts";
 import { readerOf } from "../world/state/serialize.ts";
 import { permissionsIn, requirePermissions } from "./access.ts";
 import { components } from "./components.ts";
-import { apiError, formError, notSimulated } from "./errors.ts";
+import { apiError, formError } from "./errors.ts";
 import * as f from "./fields/fields.ts";
 import type { Call, ReadForm } from "./route.ts";
 
@@ -76,20 +76,12 @@ export const contentFields = {
 	components: f.nullable(components, []),
 	attachments: f.nullable(describedFiles, []),
 	flags: f.integer(0, Number.MAX_SAFE_INTEGER),
-	sticker_ids: notSimulatedField("stickers"),
-	poll: notSimulatedField("polls there"),
+	sticker_ids: f.notSimulatedField("stickers"),
+	poll: f.notSimulatedField("polls there"),
 } as const;
 
 /** `poll` is unknown, because it is read only to check whether the message has one. */
 export type Content = Omit<ReadForm<typeof contentFields>, "poll"> & { poll?: unknown; tts?: boolean | undefined };
-
-/** A value for this field gets a response with status 501. */
-export function notSimulatedField(what: string) {
-	return f.refine(f.unchecked, (value): undefined => {
-		const isEmpty = Array.isArray(value) && value.length === 0;
-		if (value !== null && !isEmpty) throw notSimulated(what);
-	});
-}
 
 function storedEmbeds(embeds: readonly Embed[]): SentEmbed[] {
 	const length = embeds.reduce((sum, one) => sum + textLength(one), 0);

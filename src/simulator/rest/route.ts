@@ -175,8 +175,6 @@ export function memberOfActor({ guild, actor }: Call<":guild_id">): Member {
 	return found(guild.members.get(actor.user.id), "UnknownMember");
 }
 
-// Request paths and route patterns.
-
 /** Hides a webhook's or interaction's token except its last six characters, so that the path can be logged. */
 export function redactToken(path: string): string {
 	return path.replace(/^(\/(?:interactions|webhooks)\/[^/]*\/)[^/]*?([^/]{0,6})(?=\/|$)/, "$1…$2");

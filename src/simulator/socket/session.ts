@@ -12,7 +12,6 @@ import { directIntents, type EventType, guildIntents, isEvent, type WorldEvent }
 import { channelPermissions, guildPermissions, has, isShown } from "../world/state/permissions.ts";
 import * as serialize from "../world/state/serialize.ts";
 import type { World } from "../world/world.ts";
-import { PausableQueue } from "./pausable-queue.ts";
 
 /** Returns the WebSocket URL of the simulated Gateway. `host` is the host and port that the client uses. */
 export function socketUrl(host: string): string {
@@ -177,5 +176,27 @@ export class Session {
 		if (channelId === undefined) return has(guildPermissions(guild, own), bits);
 		const channel = guild.channels.get(channelId) ?? guild.threads.get(channelId);
 		return channel !== undefined && has(channelPermissions(guild, channel, own), bits);
+	}
+}
+
+/** Runs work at once, or in order after a pause. */
+export class PausableQueue {
+	#waiting: (() => void)[] | undefined;
+
+	/** Pauses the queue (true), or resumes it and calls the functions that were added during the pause (false). */
+	pause(paused: boolean): void {
+		const waiting = this.#waiting ?? [];
+		this.#waiting = paused ? waiting : undefined;
+		if (!paused) for (const work of waiting) work();
+	}
+
+	/** Resumes the queue without calling the functions that were added while it was paused. */
+	clear(): void {
+		this.#waiting = undefined;
+	}
+
+	run(work: () => void): void {
+		if (this.#waiting) this.#waiting.push(work);
+		else work();
 	}
 }

@@ -9,13 +9,12 @@ import * as v from "valibot";
 import { parseJson } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import type { PrivilegedIntent } from "../world/state/entities.ts";
+import { Subscribers } from "../world/state/events.ts";
 import * as serialize from "../world/state/serialize.ts";
 import { keepLargeIntegers } from "../world/state/snowflake.ts";
-import { Subscribers } from "../world/state/subscribers.ts";
 import type { World } from "../world/world.ts";
 import { memberChunks } from "./member-chunks.ts";
-import { PausableQueue } from "./pausable-queue.ts";
-import { type Alter, Session, socketUrl } from "./session.ts";
+import { type Alter, PausableQueue, Session, socketUrl } from "./session.ts";
 
 export interface SocketTiming {
 	heartbeatIntervalMs: number;

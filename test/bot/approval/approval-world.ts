@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from "../../../src/lib/json.ts";
 import type { Principal } from "../../../src/lib/principal.ts";
 import { type ClientSession, createClient } from "../../../src/mcp/client.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
-import { buttonsIn } from "../../../src/simulator/world/messages/buttons.ts";
+import { buttonsIn } from "../../../src/simulator/world/messages/components.ts";
 import type { Guild, Message } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { configOf, type SettingsOfGuilds, storeSettings } from "../../support/guild-settings.ts";

@@ -1,7 +1,7 @@
 // What the tests of chargebacks have in common: roles and settings in the simulated guild, and what can be seen of a case.
 
 import type { Simulator } from "../../../src/simulator/simulator.ts";
-import { buttonsIn } from "../../../src/simulator/world/messages/buttons.ts";
+import { buttonsIn } from "../../../src/simulator/world/messages/components.ts";
 import type { Guild, Member, Message } from "../../../src/simulator/world/state/entities.ts";
 import { until } from "../../support/until.ts";
 

@@ -15,7 +15,7 @@ import { tools } from "../../../src/bot/tools/index.ts";
 import { encodePrincipal, principalHeader } from "../../../src/lib/principal.ts";
 import type { JsonSchema } from "../../../src/mcp/json-schema.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
-import { buttonsIn } from "../../../src/simulator/world/messages/buttons.ts";
+import { buttonsIn } from "../../../src/simulator/world/messages/components.ts";
 import type { Message } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { modernRequest, rawTool, token } from "../../support/both-servers.ts";

@@ -1,9 +1,11 @@
 // The fields of request bodies and query strings: each parses a value or throws Discord's error for it. A missing value is
 // undefined unless the field is `required`, and so is null unless the field is `nullable`. Unknown keys are ignored, as by
-// Discord.
+// Discord. Also the pages of lists that a query asks for.
 
+import { compareIds } from "../../../guild-document/names/ids.ts";
+import { type Picture, recognizePicture } from "../../world/guilds/pictures.ts";
 import { isSnowflake } from "../../world/state/snowflake.ts";
-import { FormError, type FormErrors, formError, missingField } from "../errors.ts";
+import { FormError, type FormErrors, formError, missingField, notSimulated } from "../errors.ts";
 
 export interface Field<T> {
 	/** Parses the value of a field in a request body or query string. Throws a FormError if the value is invalid. */
@@ -175,6 +177,14 @@ export function byType<T extends { type: number }>(
 
 export const unchecked: Field<unknown> = { read: (value) => value };
 
+/** A value for this field gets a response with status 501. */
+export function notSimulatedField(what: string) {
+	return refine(unchecked, (value): undefined => {
+		const isEmpty = Array.isArray(value) && value.length === 0;
+		if (value !== null && !isEmpty) throw notSimulated(what);
+	});
+}
+
 // Discord reports all errors of a form.
 function readAll(readers: readonly (readonly [key: string, read: () => unknown])[]): [string, unknown][] {
 	const values: [string, unknown][] = [];
@@ -194,4 +204,44 @@ function readAll(readers: readonly (readonly [key: string, read: () => unknown])
 function show(value: unknown): string {
 	const written = typeof value === "string" ? value : JSON.stringify(value);
 	return written.slice(0, 100);
+}
+
+interface Page {
+	limit?: number | undefined;
+	before?: string | undefined;
+	after?: string | undefined;
+}
+
+/** The last items before the id `before` or, if that is missing, the first items after the id `after`. */
+export function pageById<T>(
+	items: Iterable<T>,
+	idOf: (item: T) => string,
+	{ before, after = "0", ...page }: Page,
+	defaultLimit: number,
+): T[] {
+	const { limit = defaultLimit } = page;
+	const isOnPage = (one: T) =>
+		before === undefined ? compareIds(idOf(one), after) > 0 : compareIds(idOf(one), before) < 0;
+	const fitting = [...items].filter(isOnPage);
+	fitting.sort((a, b) => compareIds(idOf(a), idOf(b)));
+	return before === undefined ? fitting.slice(0, limit) : fitting.slice(-limit);
+}
+
+// A character of base64 has 6 bits; the rest is for "data:image/…;base64,".
+const maxLength = (maxBytes: number) => Math.ceil(maxBytes * 2);
+
+/** A request field with an image of at most `maxBytes` bytes as a data URI. */
+export function image(maxBytes: number) {
+	return refine(text(0, maxLength(maxBytes)), (uri) => readImage(uri, maxBytes));
+}
+
+function readImage(uri: string, maxBytes: number): Picture {
+	// The declared type does not matter: discord.js calls every image a JPEG.
+	const [, data = ""] = /^data:image\/\w+;base64,([A-Za-z0-9+/]+={0,2})$/.exec(uri) ?? [];
+	const bytes = Buffer.from(data, "base64");
+	if (bytes.length > maxBytes)
+		throw formError("BINARY_TYPE_MAX_SIZE", `File cannot be larger than ${maxBytes / 1024}.0 kb.`);
+	const picture = recognizePicture(bytes);
+	if (picture) return picture;
+	throw formError("IMAGE_INVALID", "Invalid image data");
 }

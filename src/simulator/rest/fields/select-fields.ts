@@ -2,7 +2,7 @@
 // https://docs.discord.com/developers/components/reference#string-select
 
 import { ComponentType } from "discord.js";
-import type { SelectType } from "../../world/messages/buttons.ts";
+import type { SelectType } from "../../world/messages/components.ts";
 import { formError } from "../errors.ts";
 import * as f from "./fields.ts";
 

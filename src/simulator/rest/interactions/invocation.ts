@@ -9,7 +9,7 @@ import {
 } from "discord.js";
 import type { ComponentData, Invocation, InvocationPlace } from "../../interactions/interaction.ts";
 import { mayUse } from "../../world/accounts/commands.ts";
-import { buttonsIn, selectMenusIn, selectTypes } from "../../world/messages/buttons.ts";
+import { buttonsIn, selectMenusIn, selectTypes } from "../../world/messages/components.ts";
 import {
 	type Account,
 	type Channel,

@@ -10,7 +10,7 @@ import {
 	type ModalInput,
 	type ModalPart,
 	type TextInput,
-} from "../../world/messages/modals.ts";
+} from "../../world/messages/components.ts";
 import { formError, missingField, notSimulated } from "../errors.ts";
 import * as f from "../fields/fields.ts";
 import {

@@ -2,7 +2,7 @@
 // https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-object-resolved-data-structure
 
 import { type APIInteractionDataResolved, ComponentType } from "discord.js";
-import type { SelectMenu, SelectType } from "../../world/messages/buttons.ts";
+import type { SelectMenu, SelectType } from "../../world/messages/components.ts";
 import type { Sent } from "../../world/state/api-types.ts";
 import { type Channel, isThread } from "../../world/state/entities.ts";
 import * as serialize from "../../world/state/serialize.ts";

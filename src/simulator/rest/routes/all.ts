@@ -13,7 +13,6 @@ import { interactionRoutes } from "./interactions.ts";
 import { inviteRoutes } from "./invites.ts";
 import { memberRoutes } from "./members.ts";
 import { messageRoutes } from "./messages.ts";
-import { oauth2Routes } from "./oauth2.ts";
 import { onboardingRoutes } from "./onboarding.ts";
 import { overwriteRoutes } from "./overwrites.ts";
 import { pollRoutes } from "./polls.ts";
@@ -21,7 +20,6 @@ import { reactionRoutes } from "./reactions.ts";
 import { roleRoutes } from "./roles.ts";
 import { scheduledEventRoutes } from "./scheduled-events.ts";
 import { searchRoutes } from "./search.ts";
-import { threadMemberRoutes } from "./thread-members.ts";
 import { threadRoutes } from "./threads.ts";
 import { userRoutes } from "./users.ts";
 import { voiceRoutes } from "./voice.ts";
@@ -29,13 +27,11 @@ import { webhookRoutes } from "./webhooks.ts";
 
 export const allRoutes: readonly Route[] = [
 	...applicationRoutes,
-	...oauth2Routes,
 	...userRoutes,
 	...guildRoutes,
 	...channelRoutes,
 	...overwriteRoutes,
 	...threadRoutes,
-	...threadMemberRoutes,
 	...messageRoutes,
 	...searchRoutes,
 	...reactionRoutes,

@@ -1,15 +1,24 @@
-// The bot's application, and the URL of Discord's Gateway.
+// The bot's application, the URL of Discord's Gateway, and OAuth2: exchanging codes for tokens, and revoking tokens. The page on
+// which people authorize an application is in ../authorize-page.ts. OAuth2's errors have the form of RFC 6749.
+// https://docs.discord.com/developers/topics/oauth2
+//
+// A gap: OAuth2 has no other scope than `identify`, grants without a code, refreshing of tokens, public clients (without a
+// secret), `prompt`, or routes for people's clients, such as the list of authorized applications. PKCE is not checked, and
+// neither codes nor tokens expire.
 
 import { socketUrl } from "../../socket/session.ts";
-import type { Account } from "../../world/state/entities.ts";
+import { random } from "../../world/accounts/authorizations.ts";
 import { applicationFlags } from "../../world/state/serialize.ts";
+import { ApiError, notSimulated } from "../errors.ts";
+import { type Field, unchecked } from "../fields/fields.ts";
 import { type Call, route } from "../route.ts";
 
-function publicApplication(bot: Account) {
-	const flags = applicationFlags(bot);
+function application({ actor, world }: Call) {
+	const { id } = actor.user;
+	const flags = applicationFlags(actor);
 	return {
-		id: bot.user.id,
-		name: bot.user.username,
+		id,
+		name: actor.user.username,
 		type: null,
 		icon: null,
 		description: "",
@@ -18,13 +27,6 @@ function publicApplication(bot: Account) {
 		verify_key: "0".repeat(64),
 		flags,
 		flags_new: String(flags),
-	};
-}
-
-function application({ actor, world }: Call) {
-	const { id } = actor.user;
-	return {
-		...publicApplication(actor),
 		redirect_uris: world.authorizations.settings(id)?.redirectUris ?? [],
 		interactions_endpoint_url: null,
 		role_connections_verification_url: null,
@@ -39,6 +41,15 @@ function application({ actor, world }: Call) {
 		team: null,
 	};
 }
+
+type Form = Readonly<Record<string, string>>;
+
+const form = unchecked as Field<Form>;
+
+type FormCall = Pick<Call<"", Form>, "world" | "body" | "authorizationHeader">;
+
+/** Seconds, as in Discord's examples. */
+const expires_in = 604_800;
 
 export const applicationRoutes = [
 	route("GET /gateway", { withoutToken: true, run: ({ host }) => ({ url: socketUrl(host) }) }),
@@ -64,4 +75,70 @@ export const applicationRoutes = [
 	}),
 	route("GET /applications/@me", { botsOnly: true, run: application }),
 	route("GET /oauth2/applications/@me", { botsOnly: true, run: application }),
+	route("POST /oauth2/token", {
+		form: true,
+		fleeting: true,
+		body: form,
+		run: (call) => {
+			const access_token = issueToken(call);
+			return { token_type: "Bearer", access_token, expires_in, refresh_token: random(), scope: "identify" };
+		},
+	}),
+	route("POST /oauth2/token/revoke", {
+		form: true,
+		fleeting: true,
+		body: form,
+		run: (call) => {
+			const clientId = authenticateClient(call);
+			const { token } = call.body;
+			if (!token) throw oauthError("invalid_request");
+			// A guess (oauth2-revoke-unknown): an unknown token is no error.
+			call.world.authorizations.revoke(token, clientId);
+			return {};
+		},
+	}),
 ];
+
+function issueToken(call: FormCall): string {
+	const { authorizations } = call.world;
+	const { grant_type = "None", code, redirect_uri } = call.body;
+	if (grant_type === "refresh_token") throw notSimulated("refreshing of OAuth2 tokens");
+	// https://github.com/mattrasband/aiohttp-oauth2/issues/15
+	if (grant_type !== "authorization_code")
+		throw oauthError("unsupported_grant_type", `Grant type ${grant_type} is not supported`);
+	const clientId = authenticateClient(call);
+	// A guess (oauth2-missing-code): the error of a missing code.
+	if (!code) throw oauthError("invalid_request", 'Missing "code" in request.');
+	const accepted = authorizations.accepted(code);
+	// https://github.com/reboxer/discord-oauth2/issues/92
+	if (accepted?.clientId !== clientId) throw oauthError("invalid_grant", 'Invalid "code" in request.');
+	// A guess (oauth2-redirect-uri): this error, and that the code remains valid.
+	if (redirect_uri !== accepted.redirectUri) throw oauthError("invalid_grant", 'Invalid "redirect_uri" in request.');
+	return authorizations.exchange(code, accepted);
+}
+
+/**
+ * Authenticates the application that sends an OAuth2 request, by client id and client secret from HTTP Basic
+ * authentication or the form. Returns the client id; throws if the secret is wrong.
+ * https://docs.discord.com/developers/topics/oauth2#authorization-code-grant
+ */
+function authenticateClient({ world, body, authorizationHeader }: FormCall): string {
+	const [, encoded] = /^Basic (.+)$/i.exec(authorizationHeader) ?? [];
+	const [id = "", secret = ""] = encoded
+		? splitOnce(Buffer.from(encoded, "base64").toString(), ":")
+		: [body.client_id, body.client_secret];
+	if (world.authorizations.hasSecret(id, secret)) return id;
+	// https://github.com/markbates/goth/issues/183
+	throw oauthError("invalid_client", undefined, 401);
+}
+
+/** Client id and secret need no URL decoding, because they consist of URL-safe characters. */
+function splitOnce(text: string, separator: string): [string, string] {
+	const at = text.indexOf(separator);
+	return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** Creates an error response in OAuth2's format: https://www.rfc-editor.org/rfc/rfc6749#section-5.2 */
+function oauthError(error: string, error_description?: string, status = 400) {
+	return new ApiError(status, { error, ...(error_description && { error_description }) });
+}

@@ -4,8 +4,7 @@ import type { Ban } from "../../world/state/entities.ts";
 import { isAboveMember } from "../../world/state/permissions.ts";
 import { requireAbove } from "../access.ts";
 import { apiError, found } from "../errors.ts";
-import { integer, list, required, snowflake } from "../fields/fields.ts";
-import { pageById } from "../pages.ts";
+import { integer, list, pageById, required, snowflake } from "../fields/fields.ts";
 import { type Call, route } from "../route.ts";
 
 const all = "/guilds/:guild_id/bans";

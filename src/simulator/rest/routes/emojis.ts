@@ -6,8 +6,7 @@ import type { GuildEmoji } from "../../world/state/entities.ts";
 import { guildPermissions } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { apiError, formError, found } from "../errors.ts";
-import { list, nullable, required, snowflake, text } from "../fields/fields.ts";
-import { image } from "../images.ts";
+import { image, list, nullable, required, snowflake, text } from "../fields/fields.ts";
 import { type Call, route } from "../route.ts";
 
 const all = "/guilds/:guild_id/emojis";

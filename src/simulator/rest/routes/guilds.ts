@@ -18,8 +18,6 @@ import * as serialize from "../../world/state/serialize.ts";
 import { requireGuildPermissions } from "../access.ts";
 import { apiError, formError, missingField } from "../errors.ts";
 import * as f from "../fields/fields.ts";
-import { image } from "../images.ts";
-import { notSimulatedField } from "../message-body.ts";
 import { type Call, type ReadForm, route } from "../route.ts";
 
 function enumOf<T extends number>(numbers: Record<string, T | string>) {
@@ -31,12 +29,12 @@ function enumOf<T extends number>(numbers: Record<string, T | string>) {
 const iconLimitBytes = 10 * 1024 * 1024;
 
 const settings = {
-	splash: notSimulatedField("splashes of guilds"),
-	discovery_splash: notSimulatedField("splashes of guilds"),
-	banner: notSimulatedField("banners of guilds"),
-	owner_id: notSimulatedField("changing the owner of a guild"),
+	splash: f.notSimulatedField("splashes of guilds"),
+	discovery_splash: f.notSimulatedField("splashes of guilds"),
+	banner: f.notSimulatedField("banners of guilds"),
+	owner_id: f.notSimulatedField("changing the owner of a guild"),
 	name: f.text(2, 100),
-	icon: f.nullable(image(iconLimitBytes)),
+	icon: f.nullable(f.image(iconLimitBytes)),
 	features: f.list(f.text(1, 100), 0, 1000),
 	description: f.nullable(f.text(0, 300)),
 	verification_level: enumOf(GuildVerificationLevel),

@@ -8,8 +8,7 @@ import { guildPermissions, has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { permissionsIn, requireAboveRole, requireGuildPermissions } from "../access.ts";
 import { apiError, found } from "../errors.ts";
-import { boolean, integer, list, snowflake, text } from "../fields/fields.ts";
-import { notSimulatedField } from "../message-body.ts";
+import { boolean, integer, list, notSimulatedField, snowflake, text } from "../fields/fields.ts";
 import { type Call, guildChannelOf, route } from "../route.ts";
 
 const inviteLimit = 1000;

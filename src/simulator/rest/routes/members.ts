@@ -8,8 +8,7 @@ import { guildPermissions, has, isAboveMember } from "../../world/state/permissi
 import * as serialize from "../../world/state/serialize.ts";
 import { requireAbove, requireAboveRole, requireGuildPermissions, requireMembersIntent } from "../access.ts";
 import { apiError, atKey, formError, found } from "../errors.ts";
-import { boolean, integer, list, nullable, required, snowflake, text, timestamp } from "../fields/fields.ts";
-import { pageById } from "../pages.ts";
+import { boolean, integer, list, nullable, pageById, required, snowflake, text, timestamp } from "../fields/fields.ts";
 import { type Call, memberOfActor, route } from "../route.ts";
 import { checkVoice } from "./voice.ts";
 

@@ -7,7 +7,6 @@ import { parseUnicodeEmoji } from "../../world/state/unicode-emoji.ts";
 import { apiError, formError, found } from "../errors.ts";
 import * as f from "../fields/fields.ts";
 import { serializeMessage } from "../message-body.ts";
-import { pageById } from "../pages.ts";
 import { type Call, route } from "../route.ts";
 
 const emoji = f.object({ id: f.snowflake, name: f.text(0, 64) });
@@ -51,7 +50,7 @@ export const pollRoutes = [
 			const { poll } = call.message;
 			const voters = poll?.votes.get(Number(call.params.answer_id));
 			if (!voters) throw formError("BASE_TYPE_CHOICES", "The poll has no such answer.", "answer_id");
-			const page = pageById(voters, (id) => id, call.query, 25);
+			const page = f.pageById(voters, (id) => id, call.query, 25);
 			const users = page.flatMap((id) => call.world.users.get(id) ?? []);
 			return { users };
 		},

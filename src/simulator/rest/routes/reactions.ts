@@ -8,8 +8,7 @@ import { isSnowflake } from "../../world/state/snowflake.ts";
 import { parseUnicodeEmoji } from "../../world/state/unicode-emoji.ts";
 import { permissionsIn, requireManageMessages, requirePermissions } from "../access.ts";
 import { apiError, found } from "../errors.ts";
-import { integer, snowflake } from "../fields/fields.ts";
-import { pageById } from "../pages.ts";
+import { integer, pageById, snowflake } from "../fields/fields.ts";
 import { type Call, route } from "../route.ts";
 
 const emojiLimit = 20;

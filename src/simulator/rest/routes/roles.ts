@@ -7,7 +7,6 @@ import { parseUnicodeEmoji } from "../../world/state/unicode-emoji.ts";
 import { requireAboveRole, requireGuildPermissions } from "../access.ts";
 import { apiError, formError, found } from "../errors.ts";
 import * as f from "../fields/fields.ts";
-import { image } from "../images.ts";
 import { type ReadForm, route } from "../route.ts";
 
 const all = "/guilds/:guild_id/roles";
@@ -26,7 +25,7 @@ const roleFields = {
 	colors: f.object({ primary_color: f.required(color), secondary_color: color, tertiary_color: color }),
 	hoist: f.boolean,
 	mentionable: f.boolean,
-	icon: f.nullable(image(iconLimitBytes)),
+	icon: f.nullable(f.image(iconLimitBytes)),
 	unicode_emoji: f.nullable(
 		f.refine(f.text(0, 100), (given) => {
 			// A guess (role-emoji).

@@ -14,8 +14,6 @@ import * as serialize from "../../world/state/serialize.ts";
 import { permissionsIn } from "../access.ts";
 import { apiError, formError, found, missingField } from "../errors.ts";
 import * as f from "../fields/fields.ts";
-import { notSimulatedField } from "../message-body.ts";
-import { pageById } from "../pages.ts";
 import { type Call, type ReadForm, route } from "../route.ts";
 
 const eventLimit = 100;
@@ -29,8 +27,8 @@ const optionalFields = {
 	),
 	scheduled_end_time: f.nullable(f.timestamp),
 	description: f.nullable(f.text(1, 1000)),
-	image: notSimulatedField("pictures of scheduled events"),
-	recurrence_rule: notSimulatedField("scheduled events that recur"),
+	image: f.notSimulatedField("pictures of scheduled events"),
+	recurrence_rule: f.notSimulatedField("scheduled events that recur"),
 };
 const neededFields = {
 	name: f.text(1, 100),
@@ -209,17 +207,19 @@ export const scheduledEventRoutes = [
 			const { guild } = call;
 			const event = eventOf(call);
 			const { with_member } = call.query;
-			return pageById(event.userIds, (id) => id, call.query, 100).map((id) => {
-				const member = guild.members.get(id);
-				return {
-					guild_scheduled_event_id: event.id,
-					user_id: id,
-					// Interested, by the OpenAPI document.
-					response: 1,
-					user: call.world.users.get(id),
-					...(with_member && member && { member: serialize.member(member) }),
-				};
-			});
+			return f
+				.pageById(event.userIds, (id) => id, call.query, 100)
+				.map((id) => {
+					const member = guild.members.get(id);
+					return {
+						guild_scheduled_event_id: event.id,
+						user_id: id,
+						// Interested, by the OpenAPI document.
+						response: 1,
+						user: call.world.users.get(id),
+						...(with_member && member && { member: serialize.member(member) }),
+					};
+				});
 		},
 	}),
 ];

@@ -11,8 +11,7 @@ import { has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { permissionsIn } from "../access.ts";
 import { apiError, found } from "../errors.ts";
-import { boolean, choice, integer, queryList, snowflake, text } from "../fields/fields.ts";
-import { notSimulatedField } from "../message-body.ts";
+import { boolean, choice, integer, notSimulatedField, queryList, snowflake, text } from "../fields/fields.ts";
 import { type Call, route } from "../route.ts";
 
 function negatable(words: readonly string[]) {

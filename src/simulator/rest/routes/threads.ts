@@ -1,20 +1,21 @@
-// Threads: starting, listing, editing and deleting them. Members are in thread-members.ts.
+// Threads and their members: starting, listing, editing and deleting threads; joining, adding, leaving and removing.
 // https://discord.com/developers/docs/resources/channel#start-thread-from-message
 
 import { ChannelType, PermissionFlagsBits as Permission } from "discord.js";
 import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { NewThread, ThreadChanges } from "../../world/messages/threads.ts";
-import { type GuildChannel, holdsPosts, type Thread } from "../../world/state/entities.ts";
+import { type GuildChannel, holdsPosts, type Thread, type User } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
-import { permissionsIn, requirePermissions } from "../access.ts";
-import { apiError, missingField } from "../errors.ts";
+import { permissionsIn, requireMembersIntent, requirePermissions } from "../access.ts";
+import { apiError, found, missingField } from "../errors.ts";
 import {
 	boolean,
 	choice,
 	integer,
 	nullable,
 	object,
+	pageById,
 	type Read,
 	required,
 	snowflake,
@@ -23,7 +24,7 @@ import {
 } from "../fields/fields.ts";
 import { appliedTags, archiveDuration, checkedTags, slowMode } from "../fields/forum-fields.ts";
 import { contentFields, newContent, requireContent, requireEmbedsAndFiles, serializeMessage } from "../message-body.ts";
-import { type Call, guildChannelOf, type ReadForm, route } from "../route.ts";
+import { type Call, guildChannelOf, type ReadForm, route, threadOf } from "../route.ts";
 
 const activeLimit = 1000;
 
@@ -175,6 +176,41 @@ function page(call: Call, threads: readonly Thread[], limit = 50) {
 
 const isPrivate = ({ type }: Thread) => type === ChannelType.PrivateThread;
 
+const membersPath = "/channels/:channel_id/thread-members";
+const oneMember = `${membersPath}/:user_id` as const;
+
+/**
+ * Discord's maximum number of members of a thread.
+ * https://discord.com/developers/docs/topics/opcodes-and-status-codes, error 30033
+ */
+const memberLimit = 1000;
+
+function userOf(call: Call<typeof oneMember>): User {
+	const { world, params } = call;
+	found(world.users.get(params.user_id), "UnknownUser");
+	const { members } = world.guilds.of(threadOf(call));
+	return found(members.get(params.user_id), "UnknownMember").user;
+}
+
+function join(call: Call<":channel_id">, user: User): void {
+	const { world, actor } = call;
+	const thread = threadOf(call);
+	const { members } = thread;
+	if (members.size >= memberLimit && !members.has(user.id)) throw apiError("MaximumThreadParticipantsReached");
+	if (!world.threads.join(thread, user, actor.user)) call.skipJournal();
+}
+
+function leave(call: Call<":channel_id">, user: User): void {
+	const { world, actor } = call;
+	if (!world.threads.leave(threadOf(call), user, actor.user)) call.skipJournal();
+}
+
+function serializeMember({ world }: Call, thread: Thread, userId: string, withMember = false) {
+	if (withMember) return serialize.threadMemberWith(world.guilds.of(thread), thread, userId);
+	const member = serialize.threadMember(thread, userId);
+	return member ? [member] : [];
+}
+
 export const threadRoutes = [
 	route("POST /channels/:channel_id/messages/:message_id/threads", {
 		needs: "CreatePublicThreads",
@@ -229,6 +265,45 @@ export const threadRoutes = [
 			);
 			joined.sort((a, b) => compareIds(b.id, a.id));
 			return page(call, joined, limit);
+		},
+	}),
+	route(`PUT ${membersPath}/@me`, (call) => join(call, call.actor.user)),
+	route(`PUT ${oneMember}`, {
+		needs: "SendMessages",
+		run: (call) => {
+			const thread = threadOf(call);
+			if (thread.type === ChannelType.PrivateThread && !thread.invitable)
+				requirePermissions(call, thread, "ManageThreads");
+			join(call, userOf(call));
+		},
+	}),
+	route(`DELETE ${membersPath}/@me`, (call) => leave(call, call.actor.user)),
+	route(`DELETE ${oneMember}`, (call) => {
+		const thread = threadOf(call);
+		const owns = thread.type === ChannelType.PrivateThread && thread.owner_id === call.actor.user.id;
+		if (!owns) requirePermissions(call, thread, "ManageThreads");
+		leave(call, userOf(call));
+	}),
+	route(`GET ${oneMember}`, {
+		query: { with_member: boolean },
+		run: (call) => {
+			const { user_id } = call.params;
+			const { with_member } = call.query;
+			const known = serializeMember(call, threadOf(call), user_id, with_member);
+			return found(known[0], "UnknownMember");
+		},
+	}),
+	route(`GET ${membersPath}`, {
+		query: { with_member: boolean, after: snowflake, limit: integer(1, 100) },
+		run: (call) => {
+			requireMembersIntent(call);
+			const thread = threadOf(call);
+			const { with_member, after, limit = 100 } = call.query;
+			// Only the list with members is paginated.
+			const page = { after, limit: with_member ? limit : thread.members.size };
+			return pageById(thread.members.keys(), (id) => id, page, 100).flatMap((id) =>
+				serializeMember(call, thread, id, with_member),
+			);
 		},
 	}),
 ];

@@ -3,8 +3,7 @@
 import { guildPermissions } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { apiError, found } from "../errors.ts";
-import { boolean, integer, required, snowflake } from "../fields/fields.ts";
-import { pageById } from "../pages.ts";
+import { boolean, integer, pageById, required, snowflake } from "../fields/fields.ts";
 import { memberOfActor, route } from "../route.ts";
 
 export const userRoutes = [

@@ -18,11 +18,7 @@ interface VoiceBody {
 }
 
 /** The changes to make. Throws if the member is in no voice channel or the sender lacks a permission. */
-export function checkVoice(call: Call<":guild_id/members/:user_id", VoiceBody>): {
-	mute: boolean | undefined;
-	deaf: boolean | undefined;
-	target: GuildChannel | null | undefined;
-} {
+export function checkVoice(call: Call<":guild_id/members/:user_id", VoiceBody>) {
 	const { guild, member, body } = call;
 	const { channel_id, mute, deaf } = body;
 	if (mute === undefined && deaf === undefined && channel_id === undefined) return { mute, deaf, target: undefined };

@@ -8,15 +8,8 @@ import { type GuildChannel, holdsPosts, isGuildChannel, isThread, type Webhook }
 import type { World } from "../../world/world.ts";
 import { requirePermissions } from "../access.ts";
 import { apiError, formError, found } from "../errors.ts";
-import { boolean, refine, required, snowflake, text } from "../fields/fields.ts";
-import {
-	contentFields,
-	editedContent,
-	newContent,
-	notSimulatedField,
-	requireContent,
-	serializeMessage,
-} from "../message-body.ts";
+import { boolean, notSimulatedField, refine, required, snowflake, text } from "../fields/fields.ts";
+import { contentFields, editedContent, newContent, requireContent, serializeMessage } from "../message-body.ts";
 import { type Call, guildChannelOf, route } from "../route.ts";
 
 const webhookLimit = 15;

@@ -6,9 +6,9 @@ import type { EventPayloads } from "./api-types.ts";
 import type * as entity from "./entities.ts";
 import { type Channel, type Guild, inGuild, isGuildChannel } from "./entities.ts";
 import type { Audience, EventType, WorldEvent } from "./events.ts";
+import { Subscribers } from "./events.ts";
 import { bitsOf, type Needed } from "./permissions.ts";
 import { createSnowflakes, timeOf } from "./snowflake.ts";
-import { Subscribers } from "./subscribers.ts";
 
 /** Who made a change and why, for the audit log. Changes without an attribution are not logged. */
 export interface Attribution {

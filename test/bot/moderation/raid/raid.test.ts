@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { read } from "../../../../src/bot/settings/guild-settings.ts";
-import { buttonsIn } from "../../../../src/simulator/world/messages/buttons.ts";
+import { buttonsIn } from "../../../../src/simulator/world/messages/components.ts";
 import type { Message } from "../../../../src/simulator/world/state/entities.ts";
 import { connectTo } from "../../../support/mcp.ts";
 import { until } from "../../../support/until.ts";

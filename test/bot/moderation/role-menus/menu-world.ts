@@ -3,7 +3,7 @@
 import * as v from "valibot";
 import { toml } from "../../../../src/bot/config/settings.ts";
 import type { SimulatorOptions } from "../../../../src/simulator/simulator.ts";
-import { buttonsIn } from "../../../../src/simulator/world/messages/buttons.ts";
+import { buttonsIn } from "../../../../src/simulator/world/messages/components.ts";
 import type { Message, Role } from "../../../../src/simulator/world/state/entities.ts";
 import { testWith } from "../../../support/test-with.ts";
 import { channelNamed, startWorld } from "../../../support/world.ts";

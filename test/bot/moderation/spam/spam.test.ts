@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import { buttonsIn } from "../../../../src/simulator/world/messages/buttons.ts";
+import { buttonsIn } from "../../../../src/simulator/world/messages/components.ts";
 import type { User } from "../../../../src/simulator/world/state/entities.ts";
 import { createSnowflakes } from "../../../../src/simulator/world/state/snowflake.ts";
 import { until } from "../../../support/until.ts";
