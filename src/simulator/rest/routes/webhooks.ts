@@ -1,5 +1,4 @@
-// Webhooks: managing them as a bot or by token, and their messages. Interactions use the same paths:
-// interaction-messages.ts.
+// Webhooks: managing them as a bot or by token, and their messages. Interactions use the same paths: interactions.ts.
 // https://discord.com/developers/docs/resources/webhook
 
 import { ChannelType } from "discord.js";
