@@ -21,6 +21,7 @@ import {
 	nothing,
 	settingExample,
 	settingTool,
+	toolFor,
 } from "../tool/search/other-ways.ts";
 import { searchTools } from "../tool/search/tool-search.ts";
 
@@ -59,7 +60,9 @@ export const findTools = everywhere(
 				});
 			const whole = [...self.tools, ...self.beyond];
 			const results = purposes.map((text) => {
-				const { best, others, named } = searchTools(text, self.tools, limit);
+				const { best: found, others, named } = searchTools(text, self.tools, limit);
+				const sure = toolFor(text, new Set(self.tools.map(({ name }) => name)));
+				const best = sure === undefined ? found : self.tools.filter(({ name }) => name === sure);
 				const way = otherWay(text, self, principal);
 				if (way) return { purpose: text.trim(), lines: way, others: named.slice(0, maxOthers) };
 				const beyond = searchTools(text, whole, 1)

@@ -203,6 +203,12 @@ export function findOtherWay(
 		.find((way) => way.asked.test(asked));
 }
 
+/** Of `tools`: does what is asked for sure. */
+export function toolFor(question: string, tools: ReadonlySet<string>): string | undefined {
+	const asked = question.toLowerCase().replace(/\s+/g, " ");
+	return otherWays.find((way) => way.unless && tools.has(way.unless) && way.asked.test(asked))?.unless;
+}
+
 export const settingTool = "set_settings";
 
 /** For models that set up the bot: most keys with values, so that they need not ask for the keys. */
