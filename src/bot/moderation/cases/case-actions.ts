@@ -52,7 +52,7 @@ export const caseRows: readonly Action[] = [
 		isPrivate: true,
 		options: [
 			{ name: "user", kind: "user", argument: "user_ids" },
-			{ name: "moderator", kind: "user", argument: "moderator_id" },
+			{ name: "moderator", kind: "user", argument: "moderator_ids" },
 			{ name: "action", kind: "choice", argument: "action", choices: caseActions.slice(0, 25) },
 			{ name: "before", kind: "case", argument: "before", min: 1 },
 		],

@@ -169,7 +169,7 @@ function listCases({ cases }: ToolOptions) {
 			guild_id,
 			number: v.optional(number),
 			user_ids: v.optional(oneOrMore(snowflake("person"), maxPeople, "People concerned.")),
-			moderator_id: v.optional(snowflake("moderator")),
+			moderator_ids: v.optional(oneOrMore(snowflake("moderator"), maxPeople, "Moderators.")),
 			action: v.optional(v.pipe(v.picklist(caseActions), v.description("Of this kind."))),
 			since: v.optional(moment("Only since this", true)),
 			until: v.optional(moment("Only before this")),
@@ -182,11 +182,11 @@ function listCases({ cases }: ToolOptions) {
 				const edits = await cases.edits(guild.id, one.number, maxEdits);
 				return caseDetails(guild, one, edits);
 			}
-			const { user_ids, moderator_id, action, since, until } = args;
+			const { user_ids, moderator_ids, action, since, until } = args;
 			const user_id = user_ids?.length === 1 ? user_ids[0] : undefined;
 			const limit = isForPeople() ? Math.min(args.limit, shownToPeople) : args.limit;
 			const before = args.before === undefined ? undefined : await find(cases, guild, args.before);
-			const filter = { userIds: user_ids, moderatorId: moderator_id, action, from: since?.atMs, until: until?.atMs };
+			const filter = { userIds: user_ids, moderatorIds: moderator_ids, action, from: since?.atMs, until: until?.atMs };
 			const found = await cases.list(guild.id, filter, {
 				limit: limit + 1,
 				before: before && { created_at: before.createdAt, number: before.number },

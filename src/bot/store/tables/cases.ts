@@ -184,7 +184,8 @@ export function selectAskedCases(sql: Sql, limit: number): Promise<CaseRow[]> {
 export interface CaseFilter {
 	/** Of one of these people; at least one. */
 	userIds?: readonly string[] | undefined;
-	moderatorId?: string | undefined;
+	/** Likewise. */
+	moderatorIds?: readonly string[] | undefined;
 	action?: string | undefined;
 	/** `from` inclusive, `until` exclusive. */
 	from?: number | undefined;
@@ -206,7 +207,7 @@ export function selectCases(
 	filter: CaseFilter,
 	{ limit, before }: { limit: number; before?: CasePosition | undefined },
 ): Promise<CaseRow[]> {
-	const { userIds, moderatorId, action, from = 0 } = filter;
+	const { userIds, moderatorIds, action, from = 0 } = filter;
 	const { until = Number.MAX_SAFE_INTEGER } = filter;
 	const { created_at: at, number } = before && before.created_at < until ? before : { created_at: until, number: 0 };
 	// There is one statement per index, because neither database would use an index for a combined statement.
@@ -215,13 +216,13 @@ export function selectCases(
 			SELECT * FROM cases
 			WHERE guild_id = ${guildId} AND user_id IN ${many(userIds)} AND created_at >= ${from}
 				AND (created_at, number) < (${at}, ${number}) AND deleted_at IS NULL
-				AND (CAST(${moderatorId ?? null} AS TEXT) IS NULL OR moderator_id = ${moderatorId ?? null})
+				AND (CAST(${moderatorIds ? 1 : null} AS INTEGER) IS NULL OR moderator_id IN ${many(moderatorIds ?? [""])})
 				AND (CAST(${action ?? null} AS TEXT) IS NULL OR action = ${action ?? null})
 			ORDER BY created_at DESC, number DESC LIMIT ${limit}`;
-	if (moderatorId !== undefined)
+	if (moderatorIds !== undefined)
 		return sql<CaseRow>`
 			SELECT * FROM cases
-			WHERE guild_id = ${guildId} AND moderator_id = ${moderatorId} AND created_at >= ${from}
+			WHERE guild_id = ${guildId} AND moderator_id IN ${many(moderatorIds)} AND created_at >= ${from}
 				AND (created_at, number) < (${at}, ${number}) AND deleted_at IS NULL
 				AND (CAST(${action ?? null} AS TEXT) IS NULL OR action = ${action ?? null})
 			ORDER BY created_at DESC, number DESC LIMIT ${limit}`;
@@ -243,13 +244,13 @@ export function selectCases(
 export async function selectNewerCase(
 	...[sql, guildId, filter, from, distance]: [Sql, string, CaseFilter, CasePosition, number]
 ): Promise<number | null> {
-	const { userIds, moderatorId = null, action = null, until = Number.MAX_SAFE_INTEGER } = filter;
+	const { userIds, moderatorIds, action = null, until = Number.MAX_SAFE_INTEGER } = filter;
 	const [row] = await sql<CaseRow>`
 		SELECT * FROM cases
 		WHERE guild_id = ${guildId} AND created_at < ${until} AND deleted_at IS NULL
 			AND (created_at, number) >= (${from.created_at}, ${from.number})
 			AND (CAST(${userIds ? 1 : null} AS INTEGER) IS NULL OR user_id IN ${many(userIds ?? [""])})
-			AND (CAST(${moderatorId} AS TEXT) IS NULL OR moderator_id = ${moderatorId})
+			AND (CAST(${moderatorIds ? 1 : null} AS INTEGER) IS NULL OR moderator_id IN ${many(moderatorIds ?? [""])})
 			AND (CAST(${action} AS TEXT) IS NULL OR action = ${action})
 		ORDER BY created_at, number LIMIT 1 OFFSET ${distance}`;
 	return row?.number ?? null;
@@ -268,14 +269,14 @@ export function countCasesOf(sql: Sql, guildId: string, userId: string): Promise
 export function countCasesByModerator(
 	sql: Sql,
 	guildId: string,
-	{ moderatorId, action, from = 0, until }: Omit<CaseFilter, "userIds">,
+	{ moderatorIds, action, from = 0, until }: Omit<CaseFilter, "userIds">,
 ): Promise<ModeratorCount[]> {
 	// Expressions are in no index: the index of time is the best one. "number > 0" selects it, as for pages.
 	return sql<ModeratorCount>`
 		SELECT moderator_id || '' AS moderator_id, action || '' AS action, COUNT(*) AS count FROM cases
 		WHERE guild_id = ${guildId} AND number > 0 AND created_at >= ${from}
 			AND created_at < ${until ?? Number.MAX_SAFE_INTEGER} AND state = 'done' AND deleted_at IS NULL
-			AND (CAST(${moderatorId ?? null} AS TEXT) IS NULL OR moderator_id || '' = ${moderatorId ?? null})
+			AND (CAST(${moderatorIds ? 1 : null} AS INTEGER) IS NULL OR moderator_id || '' IN ${many(moderatorIds ?? [""])})
 			AND (CAST(${action ?? null} AS TEXT) IS NULL OR action || '' = ${action ?? null})
 		GROUP BY moderator_id || '', action || '' ORDER BY moderator_id || '', action || ''`;
 }
@@ -341,7 +342,12 @@ export async function selectReasons(
 	moderatorId: string | undefined,
 	limit: number,
 ): Promise<string[]> {
-	const rows = await selectCases(sql, guildId, { moderatorId }, { limit });
+	const rows = await selectCases(
+		sql,
+		guildId,
+		{ moderatorIds: moderatorId === undefined ? undefined : [moderatorId] },
+		{ limit },
+	);
 	const isByPeople = ({ action, source }: CaseRow) =>
 		action !== "note" && (source === null || source.startsWith("entry:"));
 	return rows.filter(isByPeople).flatMap(({ reason }) => reason ?? []);

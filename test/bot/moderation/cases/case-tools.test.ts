@@ -114,7 +114,7 @@ onBoth((databases) => {
 		expect(lines[3]).toStartWith("1 | by ");
 		expect(lines[3]).toEndWith("| 1 kick");
 		expect(lines[4]).toBe("The cases:");
-		const ofOne = await list({ since, moderator_id: bot.id("ada"), action: "kick" });
+		const ofOne = await list({ since, moderator_ids: [bot.id("ada")], action: "kick" });
 		expect(ofOne[2]).toEndWith("| 1 kick");
 		expect(ofOne[3]).toBe("The cases:");
 		for (const args of [{}, { since, user_ids: [bot.id("zoe"), bot.id("ada")] }])

@@ -120,10 +120,10 @@ onBoth((databases, kind) => {
 				{},
 				{ userIds: ["7"] },
 				{ userIds: ["7", "8"] },
-				{ moderatorId: "3" },
+				{ moderatorIds: ["3"] },
 				{ action: "note" },
-				{ userIds: ["7"], action: "warn", moderatorId: "0" },
-				{ moderatorId: "3", from: 1_000_100, until: 1_000_300 },
+				{ userIds: ["7"], action: "warn", moderatorIds: ["0", "5"] },
+				{ moderatorIds: ["3", "4"], from: 1_000_100, until: 1_000_300 },
 				{ from: 1_000_499 },
 			];
 			for (const filter of filters) {
@@ -132,7 +132,7 @@ onBoth((databases, kind) => {
 					.filter(
 						(one) =>
 							(filter.userIds?.includes(String(one.user_id)) ?? true) &&
-							(filter.moderatorId ?? one.moderator_id) === one.moderator_id &&
+							(filter.moderatorIds ?? [one.moderator_id]).includes(one.moderator_id) &&
 							(filter.action ?? one.action) === one.action &&
 							one.created_at >= (filter.from ?? 0) &&
 							one.created_at < (filter.until ?? Infinity),
@@ -155,7 +155,7 @@ onBoth((databases, kind) => {
 			for (const [name, filter] of Object.entries({
 				cases_by_time: {},
 				cases_of_user: { userIds: ["7"] },
-				cases_of_moderator: { moderatorId: "3" },
+				cases_of_moderator: { moderatorIds: ["3"] },
 				cases_of_action: { action: "note" },
 			}))
 				plans[name] = await planOf(store, kind, filter);
