@@ -20,7 +20,7 @@ const budgets: Record<string, number> = {
 	"bot/server": 730,
 	"bot/setup": 1241,
 	"bot/settings": 961,
-	"bot/store": 3052,
+	"bot/store": 3058,
 	"bot/tool": 3868,
 	"bot/tools": 11_748,
 	ai: 850,
