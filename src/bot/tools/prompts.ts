@@ -87,11 +87,11 @@ const jobs: readonly Job[] = [
 		needs: ["search_messages", "list_members", "get_audit_log"],
 		text: ({ since = "7d" }) => [
 			`Write a report about this guild since ${since}. Change nothing.`,
-			`1. Activity: search_messages over all channels with \`after\` = ${JSON.stringify(since)} and \`count_by\` = ["author", "channel", "day"]; a second time for as long before, with \`before\`, to compare. list_channels with \`silent_since\` names channels in which nobody wrote.`,
-			`2. People: list_members with \`where\` = "joined since ${since}" for those who came.`,
+			`1. Activity: search_messages over all channels with \`after\` = ${JSON.stringify(since)}, \`count_by\` = ["author", "channel", "day"] and \`limit\` = [10, 15, 10]; a second time for as long before, with \`before\` = ${JSON.stringify(since)} and an earlier \`after\`, to compare. The first and the last day are not whole. list_channels with \`silent_since\` names channels in which nobody wrote.`,
+			`2. People: list_members with \`where\` = ["joined since ${since}", "joined since ${since} and messages > 0"] for those who came, and who of them wrote. Those who left are not known.`,
 			`3. Moderation: get_audit_log with \`after\` = ${JSON.stringify(since)}.`,
 			"4. Events: list_scheduled_events, through use_reading_tool if it is not listed.",
-			"Write half a page with figures, compare days, name the most active channels and people, and point out what needs attention. Quote no private channels.",
+			"Write half a page with figures, compare days, name the most active channels and people, and point out what needs attention: where numbers jump, look at the newest messages. Count private channels, and do not name or quote them.",
 		],
 	},
 	{
