@@ -67,6 +67,13 @@ export function drive(browser: ChromiumPage) {
 				"const found = find(selector, '', label); if (!found || ![...found.options].some(({ value }) => value === text)) return false; found.value = text; found.dispatchEvent(new Event('change', { bubbles: true })); return true;",
 				...[selector, value],
 			),
+		/** Chooses an option and presses the button of its form at once: an event in between would render both anew. */
+		pick: (selector: string, value: string, button: string) =>
+			retry(
+				"picked",
+				"const found = find(selector, '', ''); if (!found || ![...found.options].some(({ value }) => value === text)) return false; found.value = text; found.dispatchEvent(new Event('change', { bubbles: true })); const button = [...found.form.querySelectorAll('button')].find((one) => one.textContent.includes(label)); if (!button || button.disabled) return false; button.click(); return true;",
+				...[selector, value, button],
+			),
 		/** Replaces the text of a field, by typing. */
 		async fill(selector: string, text: string): Promise<void> {
 			await retry(

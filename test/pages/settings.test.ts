@@ -36,8 +36,7 @@ test.skipIf(!chromium)(
 		const last = "#messages .ephemeral:last-child";
 		await page.sees(last, "Setup, step 1 of");
 		await picture("setup-1");
-		await page.choose(`${last} select`, channelNamed(world, "general").id);
-		await page.click(`${last} form button`, "Choose");
+		await page.pick(`${last} select`, channelNamed(world, "general").id, "Choose");
 		await page.sees(last, "newcomers will read:");
 		await page.click(`${last} button`, "Edit texts and numbers");
 		await page.fill("#dialog textarea", "Hello {user}, have some soup.");
@@ -47,15 +46,13 @@ test.skipIf(!chromium)(
 		await picture("setup-2");
 		await page.click(`${last} button`, "Next");
 		await page.sees(last, "step 2 of");
-		await page.choose(`${last} select`, roleNamed(world, "Newcomer").id);
-		await page.click(`${last} form button`, "Choose");
+		await page.pick(`${last} select`, roleNamed(world, "Newcomer").id, "Choose");
 		await page.sees(last, "@Newcomer");
 		await picture("setup-3");
 		await page.fill("#text", "/setti");
 		await page.click("#suggestions button", "/settings");
 		await page.sees(last, "Settings of this bot");
-		await page.choose(`${last} select`, "auto_role");
-		await page.click(`${last} form button`, "Choose");
+		await page.pick(`${last} select`, "auto_role", "Choose");
 		await page.sees(last, "Role for active members");
 		await picture("settings");
 		expect(await page.violations()).toEqual([]);
