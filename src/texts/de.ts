@@ -1005,6 +1005,7 @@ export const de = {
 	"destructive.direct_messages": "pausiert Direktnachrichten zwischen allen Mitgliedern",
 	"destructive.plan": "führt den Plan aus",
 	"destructive.power": "ändert, wer über den Bot entscheidet oder sieht, was er tut ({keys})",
+	"destructive.punishes": "lässt den Bot von sich aus Mitglieder in den Timeout setzen, kicken oder bannen ({keys})",
 	"destructive.settings": "lässt den Bot Mitgliedern {names} geben",
 	"destructive.grants": "erlaubt: {names}",
 	"destructive.event": "beendet das Event endgültig",

@@ -957,6 +957,7 @@ export const en = {
 	"destructive.direct_messages": "pauses direct messages between all members",
 	"destructive.plan": "carries out the plan",
 	"destructive.power": "changes who decides about the bot, or sees what it does ({keys})",
+	"destructive.punishes": "lets the bot time out, kick or ban members on its own ({keys})",
 	"destructive.settings": "lets the bot give members {names}",
 	"destructive.grants": "lets {names}",
 	"destructive.event": "ends the event for good",

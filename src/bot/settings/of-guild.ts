@@ -24,7 +24,7 @@ import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
 import { thingsNamed } from "../tool/arguments/find-by-name.ts";
 import { type GuildState, InvalidSettings, type Problem, read, type Stored } from "./guild-settings.ts";
-import { actingPermissions, isKey, keyOf, kindOf, type SettingKey, withoutEffect } from "./keys.ts";
+import { actingPermissions, isKey, keyOf, kindOf, type SettingKey, sectionOf, withoutEffect } from "./keys.ts";
 import { checkReference, type Reference } from "./references.ts";
 
 const maxShown = 300;
@@ -150,9 +150,10 @@ function requireActing(guild: Guild, key: string, value: unknown): undefined {
 
 /** What the bot does to people because of a setting. */
 function punishing(key: string, value: unknown): readonly Permission[] {
-	if (key.startsWith("spam.")) return ["ModerateMembers", "ManageMessages"];
+	if (!isKey(key)) return [];
+	if (sectionOf(key) === "spam") return ["ModerateMembers", "ManageMessages"];
 	if (key !== "moderation.escalate" && key !== "game.chargeback") return [];
-	const { values } = read(value === undefined || value === null ? {} : { [key]: value });
+	const { values } = read({ [key]: value ?? undefined });
 	return actingPermissions(values).flatMap(([acting, permissions]) => (acting === key ? permissions : []));
 }
 
@@ -244,13 +245,16 @@ export function whyDestructive(guild: Guild, stored: Stored, wanted: Stored): st
 		const added = [value ?? []].flat().filter((id) => ![stored[key]].flat().includes(id));
 		return lets && added.length > 0 ? [`lets ${describeValue(guild, key, added)} ${lets}`] : [];
 	});
-	const acting = Object.entries(wanted).filter(
-		([key, value]) => (value || key === "spam.dry") && punishing(key, value).length > 0,
+	const punished = Object.entries(wanted).flatMap(([key, value]) => {
+		return (value || key === "spam.dry") && punishing(key, value).length > 0 ? key : [];
+	});
+	return (
+		[
+			...(given.length > 0 ? [`lets the bot give members ${given.join(", ")}`] : []),
+			...(punished.length > 0 ? [`lets the bot punish members on its own (${punished.join(", ")})`] : []),
+			...granted,
+		].join("; ") || undefined
 	);
-	if (acting.length > 0)
-		granted.push(`lets the bot act on people on its own (${acting.map(([key]) => key).join(", ")})`);
-	const all = given.length > 0 ? [`lets the bot give members ${given.join(", ")}`, ...granted] : granted;
-	return all.join("; ") || undefined;
 }
 
 /** For models. Undefined: not set. */

@@ -11,7 +11,7 @@ import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { oneOrMore, text } from "./arguments/arguments.ts";
 import { sample } from "./bulk.ts";
-import type { Chosen, PeopleContext } from "./context.ts";
+import type { Chosen, FoundPeople, PeopleContext } from "./context.ts";
 
 const maxLength = 1000;
 const maxUnknown = 5;
@@ -47,6 +47,12 @@ function callerOf({ principal }: PeopleContext): string {
 	return JSON.stringify([principal?.id, principal?.person?.id]);
 }
 
+/** Why all of several members match, if it is the same for each: it is said once. */
+export function sharedFacts(members: readonly GuildMember[], factsOf: FoundPeople["factsOf"]): string | undefined {
+	const [first, ...different] = members.length > 2 ? new Set(members.map(factsOf)) : [];
+	return different.length === 0 ? first : undefined;
+}
+
 interface Choosing {
 	tool: string;
 	args: { where?: string; user_ids?: unknown; dry_run?: unknown; guild_id?: unknown };
@@ -75,10 +81,11 @@ export async function choosePeople(
 		);
 	const question = preview ?? { where, nowMs: Date.now(), ids: undefined };
 	const { matches, unknown, factsOf, notes } = await people.find(context, { ...question, reads: false });
-	const [shared, ...different] = matches.length > 2 ? new Set(matches.map(factsOf)) : [];
-	const isShared = shared && different.length === 0;
-	const line = (member: GuildMember) =>
-		fieldLine(memberFields(member), !(isShared && matches.includes(member)) && factsOf(member));
+	const shared = sharedFacts(matches, factsOf);
+	const line = (member: GuildMember) => {
+		const facts = factsOf(member);
+		return fieldLine(memberFields(member), facts !== shared && facts);
+	};
 	const ids = matches.slice(0, max).map(({ id }) => id);
 	const isShownOnly = !preview && !isReviewed;
 	const code = randomBytes(4).toString("hex");
@@ -90,7 +97,7 @@ export async function choosePeople(
 		return member ? line(member) : `${id} | left the guild`;
 	};
 	const lines = resultLines(
-		isShared && `All of them: ${shared}`,
+		shared && `All of them: ${shared}`,
 		changed.length > 0 && `${changed.length} skipped, who no longer match:`,
 		sample(changed, maxUnknown, describe),
 		unknown.length > 0 && `${unknown.length} left out, of whom it is unknown:`,

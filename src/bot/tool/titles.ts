@@ -39,6 +39,7 @@ const reasons: readonly [start: string, TextKey][] = [
 	["ends the event for good$", "destructive.event"],
 	["carries out the plan$", "destructive.plan"],
 	["changes who decides about the bot, or sees what it does \\((?<keys>.+)\\)$", "destructive.power"],
+	["lets the bot punish members on its own \\((?<keys>.+)\\)$", "destructive.punishes"],
 	["lets the bot give members (?<names>.+)$", "destructive.settings"],
 	["lets (?<names>.+)$", "destructive.grants"],
 ];

@@ -40,7 +40,7 @@ import {
 import { onEach, sample } from "../tool/bulk.ts";
 import type { PeopleContext } from "../tool/context.ts";
 import { editTool, readTool } from "../tool/define.ts";
-import { isPreview, previewIn, where } from "../tool/people.ts";
+import { isPreview, previewIn, sharedFacts, where } from "../tool/people.ts";
 import { readTimeouts, type TimeoutOf } from "./members/done-by.ts";
 import { asMembers, caseOf, currentAmong, memberOrAbsent, membersAmong, mentioned } from "./members/several-members.ts";
 
@@ -106,17 +106,23 @@ async function answer(where: string | undefined, options: ListOptions, context: 
 	const asksTimeouts = /time.?d?.?out/i.test(question?.where ?? "");
 	const timeoutOf = await readTimeouts(guild, asksTimeouts ? page.filter((member) => isTimedOut(member, nowMs)) : []);
 	const showsTimes = details || sort.startsWith("joined");
-	const [shared = "", ...different] = found && page.length > 2 ? new Set(page.map(found.factsOf)) : [];
-	const isShared = shared !== "" && different.length === 0 && !(showsTimes && shared.includes("joined "));
-	const formatOf = (factsOf: MemberFormat["factsOf"]) =>
-		memberFormatter(guild, nowMs, { timeoutOf, factsOf, showsRoles: details, showsTimes, above });
-	const format = formatOf(found?.factsOf);
-	const rows = page.map(isShared ? formatOf(() => "") : format);
+	const alike = found && sharedFacts(page, found.factsOf);
+	// With times, each has another one.
+	const shared = showsTimes && alike?.includes("joined ") ? undefined : alike;
+	const format = memberFormatter(guild, nowMs, {
+		timeoutOf,
+		factsOf: found?.factsOf,
+		shared,
+		showsRoles: details,
+		showsTimes,
+		above,
+	});
+	const rows = page.map(format);
 	const now = found && above.size === 0 ? ` (now ${time(nowMs)})` : "";
 	for (const { id } of page) above.add(id);
 	const { notes = [] } = found ?? {};
 	const lines = resultLines(
-		`${counts}${now}${isShared ? `, all of them ${shared}` : ""}${page.length > 0 ? ":" : "."}`,
+		`${counts}${now}${shared ? `, all of them ${shared}` : ""}${page.length > 0 ? ":" : "."}`,
 		rows,
 		openLines(found?.unknown ?? [], limit > 0 && format, found?.factsOf),
 		notes.filter((note) => !told.has(note)),
@@ -148,6 +154,8 @@ interface MemberFormat {
 	timeoutOf: TimeoutOf;
 	/** What a question asks. Instead of the day of joining, but not of the time. */
 	factsOf?: ((member: GuildMember) => string) | undefined;
+	/** Facts that are said above. */
+	shared: string | undefined;
 	showsRoles: boolean;
 	/** Otherwise only the day of joining. */
 	showsTimes: boolean;
@@ -155,7 +163,7 @@ interface MemberFormat {
 }
 
 function memberFormatter(guild: Guild, nowMs: number, options: MemberFormat): (member: GuildMember) => string {
-	const { timeoutOf, factsOf, showsRoles, showsTimes, above } = options;
+	const { timeoutOf, factsOf, shared, showsRoles, showsTimes, above } = options;
 	const order = [...guild.roles.cache.values()].sort((a, b) => b.comparePositionTo(a));
 	const showsTimeouts = personHas(guild, undefined, ModerateMembers);
 	const showsRules = showsPending(guild);
@@ -168,7 +176,8 @@ function memberFormatter(guild: Guild, nowMs: number, options: MemberFormat): (m
 			.sort((a, b) => a - b)
 			.map((index) => names[index]);
 	return (member) => {
-		const facts = factsOf?.(member) ?? "";
+		const own = factsOf?.(member) ?? "";
+		const facts = own === shared ? "" : own;
 		if (above.has(member.id)) return fieldLine(`${userLabel(member.user)} (above)`, facts);
 		const joined = time(member.joinedAt);
 		const asked = `joined ${joined.slice(0, 10)}`;

@@ -19,6 +19,7 @@ import {
 	findOtherWay,
 	hasDocument,
 	nothing,
+	type OtherWay,
 	settingExample,
 	settingTool,
 	toolFor,
@@ -59,27 +60,36 @@ export const findTools = everywhere(
 					return linesOf(tool, self.listed);
 				});
 			const whole = [...self.tools, ...self.beyond];
+			const names = namesOf(self.tools);
+			const beyondNames = namesOf(self.beyond);
 			const results = purposes.map((text) => {
 				const { best: found, others, named } = searchTools(text, self.tools, limit);
-				const sure = toolFor(text, new Set(self.tools.map(({ name }) => name)));
-				const best = sure === undefined ? found : self.tools.filter(({ name }) => name === sure);
-				const way = otherWay(text, self, principal);
-				if (way) return { purpose: text.trim(), lines: way, others: named.slice(0, maxOthers) };
+				const purpose = text.trim();
+				const way = findOtherWay(text, names, beyondNames);
+				if (way)
+					return {
+						purpose,
+						lines: linesOfWay(way, self, principal),
+						others: named.slice(0, maxOthers),
+						isSetting: way.setting !== undefined,
+					};
+				const known = toolFor(text, names);
+				const best = known === undefined ? found : self.tools.filter(({ name }) => name === known);
 				const beyond = searchTools(text, whole, 1)
 					.best.filter((tool) => self.beyond.includes(tool))
 					.map((tool) => beyondLine(tool, principal));
 				const lines = [...beyond, ...linesOfBest(best)];
 				return {
-					purpose: text.trim(),
+					purpose,
 					lines: lines.length > 0 ? lines : [`${nothing}.`],
 					others: others.slice(0, maxOthers),
+					isSetting: best.some(({ name }) => name === settingTool),
 				};
 			});
 			const [result] = results;
 			if (!result) return `${nothing}.`;
-			const isSetting = results.some(({ lines }) => lines.some((line) => line.startsWith(`${settingTool} (`)));
 			const grammar = [
-				...(isSetting ? [settingExample] : []),
+				...(results.some(({ isSetting }) => isSetting) ? [settingExample] : []),
 				...(purposes.some((text) => aboutPeople.test(text)) ? whereGrammar : []),
 			];
 			if (results.length === 1)
@@ -97,11 +107,10 @@ export const findTools = everywhere(
 	}),
 );
 
+const namesOf = (tools: readonly BotTool[]) => new Set(tools.map(({ name }) => name));
+
 /** What people ask for and no tool does: who or what does it, or that nothing does. */
-function otherWay(question: string, { tools, beyond, listed, toml }: Self, caller?: Principal): string[] | undefined {
-	const namesOf = (some: readonly BotTool[]) => new Set(some.map(({ name }) => name));
-	const way = findOtherWay(question, namesOf(tools), namesOf(beyond));
-	if (!way) return undefined;
+function linesOfWay(way: OtherWay, { tools, beyond, listed, toml }: Self, caller?: Principal): string[] {
 	const calls = (wanted: string) => tools.filter(({ name }) => name === wanted).map((tool) => callOf(tool, listed));
 	if (way.setting) return [`${calls(settingTool).join()} with settings such as ${way.setting}`];
 	if (!hasDocument(way, toml)) return [describeWay(way, toml)];

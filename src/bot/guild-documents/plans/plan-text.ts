@@ -62,10 +62,13 @@ export function planText(plan: Plan, options: PlanTextOptions): string {
 	const known = new Set(earlier?.plan.steps.map(contentOf));
 	const shown = steps.filter((step) => step.action === "delete" || !known.has(contentOf(step)));
 	const same = steps.length - shown.length;
-	const times = new Set(steps.map((step) => whenDone([step])).filter(Boolean));
-	const [when = ""] = times;
-	const isOnce = times.size === 1;
-	const head = `Plan for ${guildName}: ${countsText(steps, refusals)}${isOnce ? `, of what was done${when.replace(/[()]/g, "")}` : ""}`;
+	const times = new Set(steps.map((step) => timesOf([step])).filter(Boolean));
+	const [doneAt] = times.size === 1 ? times : [];
+	const head = `Plan for ${guildName}: ${countsText(steps, refusals)}${doneAt ? `, of what was done ${doneAt}` : ""}`;
+	const whenDone = (some: readonly PlannedStep[]) => {
+		const done = doneAt ? "" : timesOf(some);
+		return done && ` (${done})`;
+	};
 	const end = [
 		...(steps.length > 0 ? [duration] : []),
 		...placesOfNew(
@@ -94,11 +97,11 @@ export function planText(plan: Plan, options: PlanTextOptions): string {
 			...shown
 				.filter(({ kind }) => kind !== "member")
 				.map((step) => ({
-					line: stepLine(withNames(step, options)) + (isOnce ? "" : whenDone([step])),
+					line: stepLine(withNames(step, options)) + whenDone([step]),
 					group: `${step.action} ${step.kind}`,
 					isFirst: step.action === "delete" || givesNotable(step),
 				})),
-			...assignLines(shown, memberName, isOnce ? () => "" : whenDone).map((line) => ({ line, group: "assign role" })),
+			...assignLines(shown, memberName, whenDone).map((line) => ({ line, group: "assign role" })),
 			...byReason("cannot", refusals).map((line) => ({ line, group: "cannot", isFirst: true })),
 			...byReason("note", notes).map((line) => ({ line, group: "note", isFirst: true })),
 		],
@@ -110,7 +113,7 @@ export function planText(plan: Plan, options: PlanTextOptions): string {
 function assignLines(
 	steps: readonly PlannedStep[],
 	memberName: (id: string) => string,
-	when: typeof whenDone,
+	whenDone: (steps: readonly PlannedStep[]) => string,
 ): string[] {
 	const assigned = steps.filter(({ kind }) => kind === "member");
 	// The role may be a new one: "123/+role/Mods".
@@ -118,16 +121,16 @@ function assignLines(
 	return Array.from(byRole.values(), (group) => {
 		const members = group.map(({ targetId = "" }) => memberName(targetId.split("/")[0] ?? ""));
 		const [{ action, name } = { action: "assign", name: "" } as const] = group;
-		return `${signs[action]} role ${oneField(name)} ${action === "delete" ? "from" : "to"} ${countOf(group.length, "member")}: ${namesText(members, maxMembers)}${when(group)}`;
+		return `${signs[action]} role ${oneField(name)} ${action === "delete" ? "from" : "to"} ${countOf(group.length, "member")}: ${namesText(members, maxMembers)}${whenDone(group)}`;
 	});
 }
 
-/** Such as " (11-24 12:03 UTC)": when someone did what the steps undo. */
-function whenDone(steps: readonly PlannedStep[]): string {
+/** When someone did what the steps undo, such as "11-24 12:03 UTC"; "" if they undo nothing. */
+function timesOf(steps: readonly PlannedStep[]): string {
 	const ids = steps.flatMap(({ undoes = [] }) => undoes).filter((id) => /^\d{17,20}$/.test(id));
 	const times = ids.map((id) => time(SnowflakeUtil.timestampFrom(id)).slice(5, 16).replace("T", " ")).sort();
 	const [first, last] = [times[0], times.at(-1)];
-	return first ? ` (${first}${last === first ? "" : ` to ${last}`} UTC)` : "";
+	return first ? `${first}${last === first ? "" : ` to ${last}`} UTC` : "";
 }
 
 function withNames(step: PlannedStep, { self, memberName = (id) => id }: PlanTextOptions): PlannedStep {

@@ -196,17 +196,19 @@ export function findOtherWay(
 	tools: ReadonlySet<string>,
 	beyond: ReadonlySet<string>,
 ): OtherWay | undefined {
-	const asked = question.toLowerCase().replace(/\s+/g, " ");
-	return otherWays
+	return waysFor(question)
 		.filter(({ unless }) => !unless || !(tools.has(unless) || beyond.has(unless)))
-		.filter(({ document, setting }) => (!document || tools.has(documentTool)) && (!setting || tools.has(settingTool)))
-		.find((way) => way.asked.test(asked));
+		.find(({ document, setting }) => (!document || tools.has(documentTool)) && (!setting || tools.has(settingTool)));
 }
 
-/** Of `tools`: does what is asked for sure. */
+/** The tool of `tools` that is known to do what is asked. */
 export function toolFor(question: string, tools: ReadonlySet<string>): string | undefined {
+	return waysFor(question).find(({ unless }) => unless && tools.has(unless))?.unless;
+}
+
+function waysFor(question: string): OtherWay[] {
 	const asked = question.toLowerCase().replace(/\s+/g, " ");
-	return otherWays.find((way) => way.unless && tools.has(way.unless) && way.asked.test(asked))?.unless;
+	return otherWays.filter((way) => way.asked.test(asked));
 }
 
 export const settingTool = "set_settings";
