@@ -1333,18 +1333,22 @@ export const en = {
 		"Roles that can approve, and are pinged. Without any, everyone with Manage Server. Only administrators can set it",
 	"setting.sign_in.roles":
 		"Roles whose members may connect assistants, besides those with the permission that the operator chose. Only administrators can set it",
-	"setting.may.warn": "Roles that may warn members and note about them, beside those with Timeout Members on Discord",
-	"setting.may.timeout": "Roles that may time members out, beside those with Timeout Members on Discord",
-	"setting.may.kick": "Roles that may kick members, beside those with Kick Members on Discord",
+	"setting.may.warn":
+		"Roles that may warn members and note about them, in addition to members with Timeout Members on Discord",
+	"setting.may.timeout": "Roles that may time members out, in addition to members with Timeout Members on Discord",
+	"setting.may.kick": "Roles that may kick members, in addition to members with Kick Members on Discord",
 	"setting.may.ban":
-		"Roles that may ban one person at a time, also for a time, and unban, beside those with Ban Members on Discord",
-	"setting.may.purge": "Roles that may delete messages of others, beside those with Manage Messages on Discord",
-	"setting.may.lock": "Roles that may lock and unlock channels, beside those with Manage Permissions there on Discord",
-	"setting.may.raid_mode": "Roles that may turn raid mode on and off, beside those with Manage Server on Discord",
+		"Roles that may ban one person at a time, also for a time, and unban, in addition to members with Ban Members on Discord",
+	"setting.may.purge":
+		"Roles that may delete messages of others, in addition to members with Manage Messages on Discord",
+	"setting.may.lock":
+		"Roles that may lock and unlock channels, in addition to members with Manage Permissions there on Discord",
+	"setting.may.raid_mode":
+		"Roles that may turn raid mode on and off, in addition to members with Manage Server on Discord",
 	"setting.may.cases":
-		"Roles that may read all cases and edit those of others, beside those with Manage Server on Discord",
+		"Roles that may read all cases and edit those of others, in addition to members with Manage Server on Discord",
 	"setting.may.settings":
-		"Roles that may change these settings, beside those with Manage Server on Discord. Takes an administrator to set",
+		"Roles that may change these settings, in addition to members with Manage Server on Discord. Takes an administrator to set",
 	"setting.game.donator_sync": "Whether supporters of the game server get the roles of their tiers",
 	"setting.game.tiers":
 		"The role of each tier, such as gold: @Gold. Members who get one by hand and are not listed lose it",

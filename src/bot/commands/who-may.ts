@@ -54,7 +54,7 @@ export function holdsIn(
 	return holdsWith(grants, member, (bit) => memberPermissions?.has(bit) || inGuild?.has(bit));
 }
 
-/** Throws a SaidError that says whom to ask, if the person may not do it. */
+/** Throws a SaidError if the person lacks the permission and the grant. It names roles that have one. */
 export function requireHeld(grants: Grants, interaction: RepliableInteraction, may: ModeratorAction): void {
 	if (holdsIn(grants, interaction)({ may })) return;
 	const { guild } = interaction;

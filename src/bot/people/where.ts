@@ -42,7 +42,7 @@ export const whereGrammar = [
 	"reacted to MESSAGE_LINK | reacted to (LINK, CHANNEL_ID/MESSAGE_ID) with 👍",
 	"invite:CODE (known only if the bot saw the join) | guild:ID (member there, too: a guild of this bot)",
 	"timeout | bot | pending",
-	"In names, * at the start or end matches any text; other characters, such as !, are literal. Bots match unless `not bot`; people who left never match. A tool that changes something first shows who and why. Whoever is not known to match is left out.",
+	"In names, * at the start or end matches any text; other characters, such as !, are literal. Bots match unless `not bot`; people who left never match. A tool that changes something first shows who and why. Members of whom it is unknown are left out.",
 ] as const;
 
 /** Without spaces, "-" and "_". */

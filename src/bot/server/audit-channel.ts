@@ -39,7 +39,7 @@ export function createAuditChannel({ settings, connection, log }: AuditChannelOp
 		announce(call: AuditedCall, id: string | undefined) {
 			const { guildId = "", principal } = call;
 			const { "audit.channel": channelId } = settings.of(guildId);
-			// A call that names a guild beyond its caller is no concern of that guild.
+			// The caller cannot use this guild, so its audit channel does not show the call.
 			const isBeyond =
 				principal?.guilds?.includes(guildId) === false ||
 				(principal?.person && !connection.guild(guildId)?.members.cache.has(principal.person.id));

@@ -1,6 +1,6 @@
-// Who may do what: roles that a guild lets use an action of moderators, beside the people whom Discord permits it. They are the
-// settings "may.<action>". In calls of this action, a grant counts as these permissions of a role: channel overwrites, timeouts
-// and the role hierarchy hold as ever, and the bot needs its own permissions.
+// Grants: roles that can use a moderator action without the Discord permission for it, from the settings "may.<action>". In calls
+// of this action, a grant counts as these permissions of a role: channel overwrites, timeouts and the role hierarchy still apply,
+// and the bot needs its own permissions.
 
 import { GuildMember } from "discord.js";
 import { bitsIn, type Permission } from "../../discord/permissions.ts";

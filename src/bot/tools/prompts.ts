@@ -54,7 +54,7 @@ const jobs: readonly Job[] = [
 			...(actor === undefined
 				? []
 				: [
-						`The account ${actor} was taken over. First take its power: get_member shows its roles, which bulk_role_update removes; then time it out. The audit log shows to whom it gave roles: they lose them by step 3, sooner with bulk_role_update.`,
+						`The account ${actor} was taken over. First take its power: get_member shows its roles, which bulk_role_update removes; then time it out. The audit log shows which members got roles from it: step 3 removes these roles, and bulk_role_update does so at once.`,
 					]),
 			`1. See what happened: get_audit_log with \`after\`; list_members with \`where\` = "joined since ${since}" and \`details\` for those who came; list_invites; list_members with \`where\` = "invite:CODE", for who came by it; search_messages with \`count_by\` author, which also has raiders who left or are banned. find_tools finds tools that are not listed, and use_tool calls them.`,
 			"2. If it goes on, stop it: pause invites with set_incident_actions, and lock channels with lock_channel.",
