@@ -26,7 +26,7 @@ import {
 	withIds,
 } from "../settings/of-guild.ts";
 import { commandIdStart } from "../tool/admission.ts";
-import { flag, guild_id, integer, text } from "../tool/arguments/arguments.ts";
+import { flag, guild_id, integer, nameQuery } from "../tool/arguments/arguments.ts";
 import type { BotTool, ToolContext } from "../tool/context.ts";
 import { editTool, readTool } from "../tool/define.ts";
 
@@ -41,10 +41,10 @@ const getSettings = readTool({
 	person: manages,
 	input: {
 		guild_id,
-		query: v.optional(text(1, 100, "Only keys with this, such as welcome.")),
+		query: v.optional(nameQuery("Only keys with this, such as welcome.")),
 		history: v.optional(flag("The changes instead."), false),
 	},
-	async run({ query = "", history }, { guild, settings }) {
+	async run({ query, history }, { guild, settings }) {
 		if (history) {
 			const revisions = await settings.history(guild.id);
 			if (revisions.length === 0) return "Nothing was ever set.";
@@ -56,10 +56,11 @@ const getSettings = readTool({
 		}
 		await settings.ready();
 		const state = settings.state(guild.id);
-		const shown = settings.keys.filter((key) => key.includes(query.toLowerCase()));
+		const isAsked = (key: string) => query?.some((part) => key.includes(part.toLowerCase())) ?? true;
+		const shown = settings.keys.filter(isAsked);
 		if (shown.length === 0)
-			throw new ToolError(`No key has ${JSON.stringify(query)} in it. The keys: ${settings.keys.join(", ")}.`);
-		const problems = problemsOf(guild, state).filter(({ key }) => key.includes(query.toLowerCase()));
+			throw new ToolError(`No key has ${JSON.stringify(query?.join(", "))} in it. The keys: ${settings.keys.join(", ")}.`);
+		const problems = problemsOf(guild, state).filter(({ key }) => isAsked(key));
 		return [
 			`Settings, version ${state.version}. set_settings changes them; null stands for the default.`,
 			...shown.map((key) => {

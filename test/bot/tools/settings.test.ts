@@ -51,6 +51,8 @@ sceneTest("a dry run says what would change, and changes nothing", async ({ set,
 	const { text } = await set({ "welcome.ai": false }, { dry_run: true });
 	expect(text).toBe("Dry run: nothing was done.\nwelcome.ai: not set → false");
 	expect(await get({ query: "welcome.ai" })).toContain("welcome.ai: true (default).");
+	const several = (await get({ query: ["welcome.ai", "JOIN_ROLE"] })).split("\n").slice(1);
+	expect(several.map((line) => line.split(":")[0])).toEqual(["welcome.ai", "join_role.role"]);
 });
 
 sceneTest("what is so already changes nothing", async ({ set, get }) => {
