@@ -21,7 +21,7 @@ import type { World } from "../simulator/world/world.ts";
 import { parseLine } from "../up/log-lines.ts";
 import { startChildProcess } from "../up/process.ts";
 import { Supervisor, timing } from "../up/supervisor.ts";
-import { tryPort } from "./ports.ts";
+import { freePort } from "./ports.ts";
 
 const demoBots = ["alpha", "beta"];
 const command = { prefix: "!", root: "m" };
@@ -89,7 +89,7 @@ export async function startDemo(options: DemoOptions) {
 
 	progress("starting the gateway");
 	// The settings for signing in contain the port.
-	const port = gatewayPort === 0 ? Number(await tryPort(0)) : gatewayPort;
+	const port = gatewayPort === 0 ? await freePort() : gatewayPort;
 	const publicUrl = publicUrlOf(gatewayBindAddress, port);
 	const database = join(directory, "gateway.sqlite");
 	const gateway = await programs.keepRunning("GATEWAY_PORT", {

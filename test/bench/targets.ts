@@ -1,7 +1,7 @@
 // What is measured: the gateway as a process, the stubs behind it, and calls to them.
 
 import { join } from "node:path";
-import { freePort } from "../support/free-port.ts";
+import { freePort } from "../../src/demo/ports.ts";
 import { executables } from "../support/program.ts";
 import { anyCore, type Pin } from "./cores.ts";
 import type { LoadJob } from "./load.ts";

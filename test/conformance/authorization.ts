@@ -2,9 +2,9 @@
 // to open an address; a browser without scripts does. The suite's other scenarios of authorization (auth/…) test clients.
 
 import { join } from "node:path";
+import { freePort } from "../../src/demo/ports.ts";
 import { eachLine } from "../../src/lib/program/lines.ts";
 import { assistant, startWorld } from "../gateway/oauth/sign-in-world.ts";
-import { freePort } from "../support/free-port.ts";
 
 /** Runs the scenarios in a directory with the installed suite, and returns the exit code and the output. */
 export async function runAuthorization(cwd: string, suite: string) {

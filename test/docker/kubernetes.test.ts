@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../../src/demo/ports.ts";
 import { readConfig } from "../../src/gateway/config/config.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { startContainer } from "../support/containers.ts";
-import { freePort } from "../support/free-port.ts";
 import { buildImages, type Image, readStages } from "../support/images.ts";
 import {
 	type Container,

@@ -16,7 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parseEnv } from "node:util";
-import { freePort } from "../support/free-port.ts";
+import { freePort } from "../../src/demo/ports.ts";
 import { buildImages, type Image } from "../support/images.ts";
 import { connectTo } from "../support/mcp.ts";
 import { becomesReady, childrenOf, startCommand } from "../support/program.ts";

@@ -18,9 +18,9 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import * as v from "valibot";
+import { freePort } from "../../src/demo/ports.ts";
 import { type ComposeFile, databasePasswords, readCompose } from "../support/compose.ts";
 import { project, readDocument, wordsOf } from "../support/documents.ts";
-import { freePort } from "../support/free-port.ts";
 import { manifests, readManifests } from "../support/kubernetes.ts";
 import { openStore, thingsTable } from "../support/stores.ts";
 

@@ -8,12 +8,12 @@
 //     CHAOS_SEED=<number> repeats the random choices of a run, though not its timing.
 
 import { expect, test } from "bun:test";
+import { freePort } from "../../src/demo/ports.ts";
 import type { InjectedFault } from "../../src/simulator/rest/faults.ts";
 import { demoSeed, moderatorPermissions, type Seed } from "../../src/simulator/seed.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { type BotProcess, startBotProcess } from "../support/bot-process.ts";
 import { modernRequest, postTo, token } from "../support/both-servers.ts";
-import { freePort } from "../support/free-port.ts";
 import {
 	type Answer,
 	type CallOutcome,

@@ -3,8 +3,8 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { freePort } from "../../src/demo/ports.ts";
 import { startBotProcess } from "../support/bot-process.ts";
-import { freePort } from "../support/free-port.ts";
 import { type Program, startProgram } from "../support/program.ts";
 import { startSimulator } from "../support/simulator.ts";
 import { until } from "../support/until.ts";

@@ -17,10 +17,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
+import { freePort } from "../../src/demo/ports.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { type BothServers, token as serversToken, startBothServers } from "../support/both-servers.ts";
 import { commandsIn, linksIn, project, readDocument, wordsOf } from "../support/documents.ts";
-import { freePort } from "../support/free-port.ts";
 import { connectTo } from "../support/mcp.ts";
 import { pathWithBun } from "../support/path-with-bun.ts";
 import { becomesReady, type Program, startCommand } from "../support/program.ts";

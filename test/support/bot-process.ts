@@ -3,8 +3,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../../src/demo/ports.ts";
 import { botExecutable } from "./bot-executable.ts";
-import { freePort } from "./free-port.ts";
 import { listeningUrl, type Program, startCommand } from "./program.ts";
 import { until } from "./until.ts";
 

@@ -59,7 +59,9 @@ const getSettings = readTool({
 		const isAsked = (key: string) => query?.some((part) => key.includes(part.toLowerCase())) ?? true;
 		const shown = settings.keys.filter(isAsked);
 		if (shown.length === 0)
-			throw new ToolError(`No key has ${JSON.stringify(query?.join(", "))} in it. The keys: ${settings.keys.join(", ")}.`);
+			throw new ToolError(
+				`No key has ${JSON.stringify(query?.join(", "))} in it. The keys: ${settings.keys.join(", ")}.`,
+			);
 		const problems = problemsOf(guild, state).filter(({ key }) => isAsked(key));
 		return [
 			`Settings, version ${state.version}. set_settings changes them; null stands for the default.`,

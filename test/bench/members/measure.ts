@@ -4,8 +4,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../../../src/demo/ports.ts";
 import { cacheEnvironment } from "../../../src/up/environment.ts";
-import { freePort } from "../../support/free-port.ts";
 import { connectTo, type McpCaller } from "../../support/mcp.ts";
 import { startProgram } from "../../support/program.ts";
 import { cell, median } from "../figures.ts";

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { startStore } from "../../../src/bot/store/store.ts";
-import { freePort } from "../../support/free-port.ts";
+import { freePort } from "../../../src/demo/ports.ts";
 import { recordLog } from "../../support/log.ts";
 import { password } from "../../support/postgres.ts";
 import { onBoth, onOwnPostgres, openStore, thingsTable } from "../../support/stores.ts";

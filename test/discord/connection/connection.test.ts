@@ -2,12 +2,12 @@
 
 import { expect, test } from "bun:test";
 import { startBot } from "../../../src/bot/bot.ts";
+import { freePort } from "../../../src/demo/ports.ts";
 import type { ConnectionOptions } from "../../../src/discord/connection/connection.ts";
 import { createLog } from "../../../src/lib/log.ts";
 import { demoSeed } from "../../../src/simulator/seed.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { openConnection, startConnection, stubDiscord } from "../../support/connection.ts";
-import { freePort } from "../../support/free-port.ts";
 import { fetchSample } from "../../support/prometheus.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
