@@ -22,7 +22,7 @@ const budgets: Record<string, number> = {
 	"bot/settings": 965,
 	"bot/store": 3058,
 	"bot/tool": 3878,
-	"bot/tools": 11_769,
+	"bot/tools": 11_772,
 	ai: 850,
 	build: 350,
 	demo: 556,

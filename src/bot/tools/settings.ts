@@ -134,11 +134,14 @@ const setSettings = editTool({
 				permitStoring();
 				await settings.change(guild.id, wanted, authorOf(context));
 				const others = problemsOf(guild, settings.state(guild.id)).filter(({ key }) => key in changed);
-				return report("Problem with", others);
+				const isFine = others.length === 0 && changes.some(({ key }) => isKey(key) && keyOf(key).to);
+				return parts(report("Problem with", others), isFine && result(checked));
 			},
 		};
 	},
 });
+
+const checked = "Checked: the bot can use these channels and roles, and what is for staff is not public.";
 
 export const settingTools: readonly BotTool[] = [getSettings, setSettings];
 

@@ -33,7 +33,7 @@ sceneTest("what is set takes effect at once, is described with names, and surviv
 	expect(await get({ query: "welcome" })).toContain("welcome.channel: not set. Channel in which everybody");
 	const { text, isError } = await set({ "welcome.channel": "#general", "welcome.message": "Hi {user}" });
 	expect([text, isError]).toEqual([
-		`welcome.channel: not set → #general (ID: ${general.id})\nwelcome.message: not set → "Hi {user}"`,
+		`welcome.channel: not set → #general (ID: ${general.id})\nwelcome.message: not set → "Hi {user}"\nChecked: the bot can use these channels and roles, and what is for staff is not public.`,
 		false,
 	]);
 	const { users, members, messages } = world.simulator.world;

@@ -157,7 +157,7 @@ function describeRules(roles: readonly Role[], max: number | undefined, required
 				: `at most ${max} of them`;
 	return result(
 		resultLines(
-			`${countOf(roles.length, "role")}: ${roles.map(roleName).join(", ")}.`,
+			`${countOf(roles.length, "role")}: ${roles.map(roleName).join(", ")}. None gives a moderator's permissions.`,
 			`People may have ${limit}.`,
 			required && `Only people with ${roleName(required)} can use it.`,
 		),
