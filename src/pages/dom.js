@@ -45,7 +45,7 @@ export function byId(id) {
 /**
  * Replaces the children of an element. Children that stay are not moved, so that they keep the focus and entered text.
  * If the focused element is replaced, the new element with the same `data-key` gets the focus. `<details>` with the
- * same `data-key` stay open.
+ * same `data-key` stay open. A `<select>` with the same `data-key` and `data-component` keeps what is chosen.
  * @param {Element} parent
  * @param {readonly Element[]} children
  */
@@ -53,11 +53,18 @@ export function setChildren(parent, children) {
 	const focused = document.activeElement;
 	const key = parent.contains(focused) && focused?.getAttribute("data-key");
 	const open = Array.from(parent.querySelectorAll("details[open][data-key]"), (one) => one.getAttribute("data-key"));
+	const menus = parent.querySelectorAll("select");
 	const wanted = new Set(children);
 	for (const child of [...parent.children]) if (!wanted.has(child)) child.remove();
 	for (const [index, child] of children.entries())
 		if (parent.children[index] !== child) parent.insertBefore(child, parent.children[index] ?? null);
 	for (const one of open) findByKey(parent, one)?.setAttribute("open", "");
+	for (const old of menus) {
+		const menu = old.isConnected ? null : findByKey(parent, old.getAttribute("data-key"));
+		if (!(menu instanceof HTMLSelectElement) || menu.dataset.component !== old.dataset.component) continue;
+		const chosen = new Set(Array.from(old.selectedOptions, ({ value }) => value));
+		for (const option of menu.options) option.selected = chosen.has(option.value);
+	}
 	if (key && !focused?.isConnected) findByKey(parent, key)?.focus({ preventScroll: true });
 }
 

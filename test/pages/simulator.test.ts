@@ -215,6 +215,36 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 			expect(browser.problems).toEqual([]);
 		});
 
+		test("what a person has chosen stays when the message or the members change, unless the menu does", async () => {
+			const { client } = bot;
+			const channel = client.channels.cache.get(simulator.channel("The Cooks/general").id);
+			if (!channel?.isSendable()) throw new Error("general can be written in");
+			const who = new UserSelectMenuBuilder().setCustomId("cook").setPlaceholder("Cook");
+			const components = [...panel.components, new ActionRowBuilder<UserSelectMenuBuilder>().addComponents(who)];
+			const message = await channel.send({ content: "Before", components });
+			const shown = `#message-${message.id}`;
+			const chosen = () =>
+				browser.evaluate(`[...document.querySelectorAll("${shown} select")].map((one) => one.value)`);
+			const zoe = simulator.user("zoe").id;
+			await page.choose(`${shown} select[aria-label=Spice]`, "pepper");
+			await page.choose(`${shown} select[aria-label=Cook]`, zoe);
+			const joined = simulator.world.users.addPerson({ username: `guest.${size}` }).user;
+			simulator.world.members.add(simulator.guild("The Cooks"), joined);
+			await page.has(`#member-list [data-key="member-${joined.id}"]`);
+			await message.edit("After");
+			await page.sees(shown, "After");
+			await page.has(`${shown} option[value="${joined.id}"]`);
+			expect(await chosen()).toEqual(["pepper", zoe]);
+			const spices = new StringSelectMenuBuilder()
+				.setCustomId("spice")
+				.addOptions({ label: "Pepper", value: "pepper" });
+			const changed = new ActionRowBuilder<StringSelectMenuBuilder>().addComponents(spices.setPlaceholder("Spices"));
+			await message.edit({ components: [changed, ...components.slice(2)] });
+			await page.has(`${shown} select[aria-label=Spices]`);
+			expect(await chosen()).toEqual(["", zoe]);
+			expect(browser.problems).toEqual([]);
+		});
+
 		test("a person runs commands with and without options", async () => {
 			await page.fill("#text", "/pi");
 			await page.click("#suggestions button", "/ping");

@@ -70,6 +70,8 @@ function select(world, message, component, use) {
 	const menu = selectMenu(world, component, {
 		"aria-label": placeholder || "Choose",
 		"data-key": `choose-${message.id}-${custom_id}`,
+		// Its id counts the components before it.
+		"data-component": JSON.stringify({ ...component, id: undefined }),
 		disabled: disabled === true,
 	});
 	return element(
@@ -93,8 +95,10 @@ function select(world, message, component, use) {
  * @param {Record<string, string | boolean>} [attributes]
  */
 export function selectMenu(world, component, attributes = {}) {
-	const { placeholder, max_values: max = 1 } = component;
+	const { placeholder, default_values = [], max_values: max = 1 } = component;
 	const options = optionElements(optionsOf(world, component));
+	const defaults = new Set(default_values.map((/** @type {Json} */ { id }) => id));
+	for (const option of options) if (defaults.has(option.value)) option.defaultSelected = true;
 	return element(
 		"select",
 		{ ...attributes, multiple: max > 1, size: max > 1 ? Math.min(6, Math.max(2, options.length)) : undefined },

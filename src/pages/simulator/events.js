@@ -2,7 +2,7 @@
 // handle many.
 
 import { soon } from "../dom.js";
-import { suggestionType } from "./message-state.js";
+import { ephemeralMessages, suggestionType } from "./message-state.js";
 import { announce } from "./notices.js";
 import { direct } from "./world.js";
 
@@ -109,7 +109,7 @@ export class Receiver {
 		const before = new Set(world.ephemeral.map(({ id }) => id));
 		world.interactions.set(interaction.id, interaction);
 		if (interaction.channel_id !== world.channelId) return;
-		this.#page.showMessages();
+		this.#page.showMessages({ changed: ephemeralMessages(interaction).map(({ id }) => id) });
 		for (const message of world.ephemeral) if (!before.has(message.id) && message.content) announce(world, message);
 	}
 

@@ -27,16 +27,6 @@ const systemTexts = {
 
 const quickEmoji = ["👍", "❤️", "😂", "🎉", "😮", "😢", "✅", "❌"];
 
-/**
- * @param {World} world
- * @param {Json[]} messages
- * @param {Actions} actions
- * @param {Map<string, HTMLLIElement>} known items that have not changed, by message id
- */
-export function renderMessages(world, messages, actions, known) {
-	return messages.map((message) => known.get(message.id) ?? renderMessage(world, message, actions));
-}
-
 /** @param {Json} message */
 function isEphemeral({ flags = 0 }) {
 	return Boolean(flags & messageFlags.ephemeral);
@@ -47,7 +37,7 @@ function isEphemeral({ flags = 0 }) {
  * @param {Json} message
  * @param {Actions} actions
  */
-function renderMessage(world, message, actions) {
+export function renderMessage(world, message, actions) {
 	const { id, author } = message;
 	const name =
 		message.webhook_id && !message.application_id ? author.username : (world.findName(author.id) ?? author.username);
