@@ -1007,7 +1007,7 @@ export const de = {
 	"destructive.power": "ändert, wer über den Bot entscheidet oder sieht, was er tut ({keys})",
 	"destructive.punishes": "lässt den Bot von sich aus Mitglieder in den Timeout setzen, kicken oder bannen ({keys})",
 	"destructive.settings": "lässt den Bot Mitgliedern {names} geben",
-	"destructive.grants": "erlaubt: {names}",
+	"destructive.grants": "gibt {names} das Recht „{setting}“",
 	"destructive.event": "beendet das Event endgültig",
 	"destructive.mentions": {
 		one: "blockiert Nachrichten mit {count} Erwähnung",

@@ -959,7 +959,7 @@ export const en = {
 	"destructive.power": "changes who decides about the bot, or sees what it does ({keys})",
 	"destructive.punishes": "lets the bot time out, kick or ban members on its own ({keys})",
 	"destructive.settings": "lets the bot give members {names}",
-	"destructive.grants": "lets {names}",
+	"destructive.grants": "gives {names} the right “{setting}”",
 	"destructive.event": "ends the event for good",
 	"destructive.mentions": {
 		one: "blocks messages with {count} mention",

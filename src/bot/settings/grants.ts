@@ -5,23 +5,17 @@
 import { GuildMember } from "discord.js";
 import { bitsIn, type Permission } from "../../discord/permissions.ts";
 
-interface Grantable {
-	permissions: readonly [Permission, ...Permission[]];
-	/** After "lets @Role". */
-	lets: string;
-}
-
 export const moderatorActions = {
-	warn: { permissions: ["ModerateMembers"], lets: "warn members" },
-	timeout: { permissions: ["ModerateMembers"], lets: "time out members" },
-	kick: { permissions: ["KickMembers"], lets: "kick members" },
-	ban: { permissions: ["BanMembers"], lets: "ban members" },
-	purge: { permissions: ["ManageMessages"], lets: "delete messages" },
-	lock: { permissions: ["ManageRoles"], lets: "lock channels" },
-	raid_mode: { permissions: ["ManageGuild", "ManageChannels"], lets: "turn raid mode on and off" },
-	cases: { permissions: ["ModerateMembers", "ManageGuild"], lets: "read and edit all cases" },
-	settings: { permissions: ["ManageGuild"], lets: "change the bot's settings" },
-} as const satisfies Record<string, Grantable>;
+	warn: { permissions: ["ModerateMembers"] },
+	timeout: { permissions: ["ModerateMembers"] },
+	kick: { permissions: ["KickMembers"] },
+	ban: { permissions: ["BanMembers"] },
+	purge: { permissions: ["ManageMessages"] },
+	lock: { permissions: ["ManageRoles"] },
+	raid_mode: { permissions: ["ManageGuild", "ManageChannels"] },
+	cases: { permissions: ["ModerateMembers", "ManageGuild"] },
+	settings: { permissions: ["ManageGuild"] },
+} as const satisfies Record<string, { permissions: readonly [Permission, ...Permission[]] }>;
 
 export type ModeratorAction = keyof typeof moderatorActions;
 

@@ -19,11 +19,9 @@ interface Key {
 	needs?: readonly Permission[];
 	/**
 	 * What a person must have on Discord to change it, because it gives others power: a grant does not count. Nobody else can, no
-	 * assistant and no token, unless the key has `lets`.
+	 * assistant and no token, unless it is a grant.
 	 */
 	power?: readonly Permission[];
-	/** What it lets its roles do, such as "ban members". */
-	lets?: string;
 	/** Without it, the setting has no effect. */
 	intent?: PrivilegedIntent;
 }
@@ -80,8 +78,8 @@ export const keys = {
 } as const satisfies Record<string, Key>;
 
 function mayUse(action: ModeratorAction) {
-	const { permissions, lets } = moderatorActions[action];
-	return { value: v.optional(v.array(snowflake), []), to: "role", power: permissions, lets } as const;
+	const { permissions } = moderatorActions[action];
+	return { value: v.optional(v.array(snowflake), []), to: "role", power: permissions } as const;
 }
 
 export type SettingKey = keyof typeof keys;
@@ -179,5 +177,8 @@ export function choicesOf(key: SettingKey): readonly string[] {
 export function sectionOf(key: SettingKey): string {
 	return key.split(".")[0] ?? "";
 }
+
+/** Lets its roles take an action of moderators. */
+export const isGrant = (key: string): boolean => isKey(key) && sectionOf(key) === "may";
 
 export const sectionsIn = (all: readonly SettingKey[]): readonly string[] => [...new Set(all.map(sectionOf))];

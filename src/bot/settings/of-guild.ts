@@ -24,7 +24,7 @@ import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
 import { thingsNamed } from "../tool/arguments/find-by-name.ts";
 import { type GuildState, InvalidSettings, type Problem, read, type Stored } from "./guild-settings.ts";
-import { actingPermissions, isKey, keyOf, kindOf, type SettingKey, sectionOf, withoutEffect } from "./keys.ts";
+import { actingPermissions, isGrant, isKey, keyOf, kindOf, type SettingKey, sectionOf, withoutEffect } from "./keys.ts";
 import { checkReference, type Reference } from "./references.ts";
 
 const maxShown = 300;
@@ -122,9 +122,9 @@ export function requireUsable(guild: Guild, stored: Stored, wanted: Stored): rea
 }
 
 function whyPowerless(guild: Guild, key: string): readonly Problem[] {
-	const { power, lets } = isKey(key) ? keyOf(key) : {};
+	const { power } = isKey(key) ? keyOf(key) : {};
 	const person = actingPerson(guild);
-	if (!power || (person ? person.permissions.has(power) : lets !== undefined)) return [];
+	if (!power || (person ? person.permissions.has(power) : isGrant(key))) return [];
 	const permissions = describeBits(bitsIn(undefined, power));
 	const message = `only a person with ${permissions} can change it: with /settings on Discord, in the console, or through an assistant that acts in their name`;
 	return [{ key, message, said: withTitles(said("setting.powerless", { permissions })) }];
@@ -234,16 +234,15 @@ export function referencesIn(stored: Stored): Reference[] {
 
 /** Why a change to `wanted` counts as destructive. */
 export function whyDestructive(guild: Guild, stored: Stored, wanted: Stored): string | undefined {
-	const powers = Object.keys(wanted).filter((key) => isKey(key) && keyOf(key).power && !keyOf(key).lets);
+	const powers = Object.keys(wanted).filter((key) => isKey(key) && keyOf(key).power && !isGrant(key));
 	if (powers.length > 0) return `changes who decides about the bot, or sees what it does (${powers.join(", ")})`;
 	const given = referencesIn(wanted).flatMap(({ to, id }) => {
 		const role = guild.roles.cache.get(id);
 		return to === "given role" && role ? [roleName(role)] : [];
 	});
 	const granted = Object.entries(wanted).flatMap(([key, value]) => {
-		const { lets } = isKey(key) ? keyOf(key) : {};
 		const added = [value ?? []].flat().filter((id) => ![stored[key]].flat().includes(id));
-		return lets && added.length > 0 ? [`lets ${describeValue(guild, key, added)} ${lets}`] : [];
+		return isGrant(key) && added.length > 0 ? [`adds ${describeValue(guild, key, added)} to ${key}`] : [];
 	});
 	const punished = Object.entries(wanted).flatMap(([key, value]) => {
 		return (value || key === "spam.dry") && punishing(key, value).length > 0 ? key : [];

@@ -2,7 +2,7 @@
 
 import { withTitles } from "../../discord/permissions.ts";
 import { inlineText } from "../../discord/text.ts";
-import { type Said, said, type TextKey, type Value } from "../../texts/texts.ts";
+import { inList, type Said, said, type Text, type TextKey, type Value } from "../../texts/texts.ts";
 
 /** `title`: the English one. */
 export function toolTitle(name: string, title: unknown = name): Said {
@@ -41,23 +41,28 @@ const reasons: readonly [start: string, TextKey][] = [
 	["changes who decides about the bot, or sees what it does \\((?<keys>.+)\\)$", "destructive.power"],
 	["lets the bot punish members on its own \\((?<keys>.+)\\)$", "destructive.punishes"],
 	["lets the bot give members (?<names>.+)$", "destructive.settings"],
-	["lets (?<names>.+)$", "destructive.grants"],
+	[String.raw`adds (?<names>.+) to (?<setting>may\.\w+)$`, "destructive.grants"],
 ];
 const forms = reasons.map(([start, key]) => ({ key, form: new RegExp(`^${start}`) }));
 
 /** `why`: what follows "it". */
 export function saidDestructive(why: string): Said {
+	return said("destructive", { why: inList(why.split(/; (?=lets |adds )/).map(saidReason)) });
+}
+
+function saidReason(why: string): Text {
 	const known = forms.find(({ form }) => form.test(why));
-	if (!known) return said("destructive", { why: inlineText(why, 300) });
+	if (!known) return inlineText(why, 300);
 	const { key, form } = known;
 	const groups = Object.entries(form.exec(why)?.groups ?? {});
 	const values = groups.map(([name, text]): [string, Value] => [name, parameterOf(name, text)]);
-	return said("destructive", { why: withTitles({ key, values: Object.fromEntries(values) }) });
+	return withTitles({ key, values: Object.fromEntries(values) });
 }
 
 function parameterOf(name: string, text: string): Value {
 	if (name === "role") return `<@&${text}>`;
 	if (name === "where") return `<#${text}>`;
 	if (name === "permissions") return text;
+	if (name === "setting") return { key: `setting.${text}.label` as TextKey, values: {} };
 	return name === "count" ? Number(text) : inlineText(text, 300);
 }

@@ -15,7 +15,7 @@ import { joined, render, type Said, said, type Text } from "../../texts/texts.ts
 import type { TomlSettings } from "../config/settings.ts";
 import { parts, result } from "../results/result.ts";
 import { type Author, type Change, InvalidSettings, type Problem, problemsIn } from "../settings/guild-settings.ts";
-import { isKey, keyOf } from "../settings/keys.ts";
+import { isGrant, isKey, keyOf } from "../settings/keys.ts";
 import {
 	defaultOf,
 	describeValue,
@@ -157,8 +157,8 @@ function describe(guild: Guild, changes: readonly Change[]) {
  * https://docs.discord.com/developers/interactions/application-commands#edit-application-command-permissions
  */
 function hiddenCommands(changes: readonly Change[], scope: TomlSettings["commands"]) {
-	const isGrant = changes.some(({ key, after }) => isKey(key) && keyOf(key).lets && [after ?? []].flat().length > 0);
-	return isGrant && scope === "global"
+	const grants = changes.some(({ key, after }) => isGrant(key) && [after ?? []].flat().length > 0);
+	return grants && scope === "global"
 		? [result(render(said("result.commands_hidden"), "en"), said("result.commands_hidden"))]
 		: [];
 }

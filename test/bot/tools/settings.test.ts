@@ -4,8 +4,10 @@ import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { toml } from "../../../src/bot/config/settings.ts";
+import { saidDestructive } from "../../../src/bot/tool/titles.ts";
 import type { Permission } from "../../../src/discord/permissions.ts";
 import { demoSeed } from "../../../src/simulator/seed.ts";
+import { render } from "../../../src/texts/texts.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import { channelNamed, memberNamed, roleNamed, roleOverwrite, startWorld } from "../../support/world.ts";
@@ -346,12 +348,16 @@ describe("who may do what", () => {
 		await using scene = await startLead();
 		const { world, set, helper } = scene;
 		const { text } = await set({ "may.ban": ["@Helper"] }, { dry_run: true });
-		expect(text).toContain(`Counts as destructive: it lets @Helper (ID: ${helper.id}) ban members.`);
+		const why = `adds @Helper (ID: ${helper.id}) to may.ban`;
+		expect(text).toContain(`Counts as destructive: it ${why}.`);
+		expect(render(saidDestructive(`lets the bot give members @x; ${why}; ${why}`), "de")).toBe(
+			`Gilt als schwerwiegend: lässt den Bot Mitgliedern @x geben, ${`gibt @Helper (ID: ${helper.id}) das Recht „Bannen“, `.repeat(2).slice(0, -2)}.`,
+		);
 		await set({ "may.ban": ["@Helper"] });
 		await set({ "may.ban": null });
 		const writer = world.mcp.as({ id: "key:test", name: "test", access: "write" });
 		for (const args of [{ settings: { "may.ban": ["@Helper"] } }, { restore_version: 1 }])
-			expect((await writer.call("set_settings", args)).text).toContain("ban members");
+			expect((await writer.call("set_settings", args)).text).toContain("may.ban");
 		expect(await scene.get({ query: "may.ban" })).toContain("may.ban: none (default)");
 		expect((await writer.call("set_settings", { settings: { "may.ban": [] } })).isError).toBe(false);
 	});
