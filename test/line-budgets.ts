@@ -22,7 +22,7 @@ const budgets: Record<string, number> = {
 	"bot/settings": 959,
 	"bot/store": 3058,
 	"bot/tool": 3883,
-	"bot/tools": 11_772,
+	"bot/tools": 11_774,
 	ai: 850,
 	build: 350,
 	demo: 556,

@@ -67,9 +67,11 @@ const getSettings = readTool({
 			`Settings, version ${state.version}. set_settings changes them; null stands for the default.`,
 			...shown.map((key) => {
 				const value = state.stored[key];
-				const isDefault = value === undefined && defaultOf(key) !== undefined;
-				const now = describeValue(guild, key, value ?? defaultOf(key));
-				return `${key}: ${now}${isDefault ? " (default)" : ""}. ${render(said(`setting.${key}`), "en")}.`;
+				const byDefault = defaultOf(key);
+				const shown = describeValue(guild, key, value ?? byDefault);
+				const other = value === undefined ? "" : `: ${describeValue(guild, key, byDefault)}`;
+				const note = byDefault === undefined ? "" : ` (default${other})`;
+				return `${key}: ${shown}${note}. ${render(said(`setting.${key}`), "en")}.`;
 			}),
 			...problems.map(({ key, message }) => `Problem with ${key}: ${message}.`),
 		];

@@ -59,6 +59,7 @@ sceneTest("a dry run says what would change, and changes nothing", async ({ set,
 
 sceneTest("what is so already changes nothing", async ({ set, get }) => {
 	await set({ "welcome.ai": false });
+	expect(await get({ query: "welcome.ai" })).toContain("welcome.ai: false (default: true). ");
 	expect((await set({ "welcome.ai": false })).text).toBe("Nothing to change: all of it is so already.");
 	expect((await get({ history: true })).split("\n")).toHaveLength(1);
 });
@@ -440,7 +441,7 @@ test("settings survive a restart, and what only another version knows is kept an
 	const stored = { "welcome.ai": false, "future.key": [1], "auto_role.min_messages": "many" };
 	await using world = await startWorld({ seed: demoSeed() }, { settings: () => stored });
 	const { text } = await world.call("get_settings");
-	expect(text).toContain("welcome.ai: false.");
+	expect(text).toContain("welcome.ai: false (default: true).");
 	expect(text).toContain("Problem with future.key: is unknown to this version of the bot, and kept.");
 	expect(text).toContain('Problem with auto_role.min_messages: expected a number, received "many"');
 	await world.call("set_settings", { settings: { "welcome.ai": true } });
