@@ -19,7 +19,7 @@ const budgets: Record<string, number> = {
 	"bot/results": 170,
 	"bot/server": 730,
 	"bot/setup": 1241,
-	"bot/settings": 959,
+	"bot/settings": 968,
 	"bot/store": 3058,
 	"bot/tool": 3883,
 	"bot/tools": 11_774,

@@ -37,7 +37,7 @@ export function withIds(guild: Guild, wanted: Stored): Stored {
 	const problems: Problem[] = [];
 	const replaced = Object.entries(wanted).map(([key, given]): [string, unknown] => {
 		const { to } = isKey(key) ? keyOf(key) : {};
-		if (key.startsWith("welcome.") && !to && typeof given === "string") return [key, withLinks(guild, given)];
+		if (isGreeting(key, given) && !to) return [key, withLinks(guild, given)];
 		if (!to || !isKey(key)) return [key, given];
 		const isLines = kindOf(key) === "named roles" && Array.isArray(given);
 		const value = isLines ? Object.fromEntries(given.map((line) => namedRole(String(line)))) : given;
@@ -61,6 +61,10 @@ export function withIds(guild: Guild, wanted: Stored): Stored {
 	if (problems.length > 0) throw new InvalidSettings(problems);
 	return Object.fromEntries(replaced);
 }
+
+/** The bot posts it as if the person who set it did. */
+const isGreeting = (key: string, value: unknown): value is string =>
+	key.startsWith("welcome.") && typeof value === "string";
 
 /** A text with links to the channels that it names, as #name. */
 function withLinks(guild: Guild, text: string): string {
@@ -108,7 +112,10 @@ export function requireUsable(guild: Guild, stored: Stored, wanted: Stored): rea
 			problems.push({ key, message: error.message, ...(error instanceof SaidError && { said: error.why }) });
 		}
 	};
+	const { "welcome.channel": id } = { ...stored, ...wanted };
 	for (const [key, value] of Object.entries(wanted)) {
+		if (isGreeting(key, value) && key !== "welcome.channel")
+			collect(key, () => requireForPerson(guild, { key, to: "channel", id: String(id) }));
 		collect(key, () => requireRanked(guild, key, stored[key], value));
 		collect(key, () => requireActing(guild, key, value));
 	}
@@ -165,11 +172,13 @@ function whyNoIntent({ client }: Guild, key: string, value: unknown): string | u
 	return `needs the ${intent.title}: the bot's operator switches it on at ${portal} (Bot) and in intents of config.toml, and restarts the bot`;
 }
 
-/** A person who sets a role that the bot gives must be able to give it. */
-function requireForPerson(guild: Guild, { to, id }: Reference): void {
+/** A person who sets a role that the bot gives must be able to give it, and to write where the bot posts their text. */
+function requireForPerson(guild: Guild, { key, to, id }: Omit<Reference, "needs">): undefined {
 	const person = actingPerson(guild);
 	if (!person) return;
 	if (to === "channel" && isHidden(guild, id)) throw new ToolError(`there is no channel ${id} that you can see`);
+	const channel = guild.channels.cache.get(id);
+	if (channel && isGreeting(key, id)) requireOf(person, channel, bitsIn(channel, ["SendMessages"]));
 	const role = guild.roles.cache.get(id);
 	if (to !== "given role" || !role) return;
 	requireOf(person, undefined, bitsIn(undefined, ["ManageRoles"]));

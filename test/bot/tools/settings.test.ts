@@ -10,7 +10,14 @@ import { demoSeed } from "../../../src/simulator/seed.ts";
 import { render } from "../../../src/texts/texts.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
-import { channelNamed, memberNamed, roleNamed, roleOverwrite, startWorld } from "../../support/world.ts";
+import {
+	channelNamed,
+	memberNamed,
+	memberOverwrite,
+	roleNamed,
+	roleOverwrite,
+	startWorld,
+} from "../../support/world.ts";
 import { clientOf } from "../person-cast.ts";
 
 const token = "the-token-of-this-mcp-server";
@@ -272,6 +279,27 @@ describe("in a person's name", () => {
 		expect(await call({ "welcome.channel": staff.id })).toContain("welcome.channel: there is no channel");
 		expect(await call({ "welcome.channel": "#staff" })).toContain("there is no channel of this name");
 		expect(await call({ "welcome.ai": false })).toBe("welcome.ai: not set → false");
+		const general = channelNamed(world, "general");
+		const deny = PermissionFlagsBits.SendMessages;
+		channels.edit(general, { permission_overwrites: [roleOverwrite(lead.id, { deny })] });
+		const allow = PermissionFlagsBits.ViewChannel;
+		channels.setOverwrite(staff, memberOverwrite(world.simulator.bot("alpha").id, { allow }));
+		await world.heard();
+		// The bot would post their text where they may not.
+		for (const key of ["welcome.channel", "moderation.log_channel"])
+			expect(await call({ [key]: general.id })).toMatch(
+				key === "welcome.channel" ? /^welcome\.channel: You lack SEND_MESSAGES in #general/ : /→ #general/,
+			);
+		for (const [channel, why] of [
+			[general.id, "You lack SEND_MESSAGES in #general"],
+			[staff.id, `there is no channel ${staff.id} that you can see`],
+		] as const) {
+			await scene.set({ "welcome.channel": channel });
+			for (const key of ["welcome.message", "welcome.summary"]) {
+				expect(await call({ [key]: "Hi" })).toStartWith(`${key}: ${why}`);
+				expect(await call({ [key]: null })).toStartWith("Nothing to change");
+			}
+		}
 		const history = (await mcp.call("get_settings", { history: true })).text;
 		expect(history).toContain(`by user ${zoe.user.id} with set_settings`);
 	});
