@@ -1,8 +1,10 @@
 // Keys: tokens with a scope that the operator creates on the command line. The table "keys" has their hashes only.
 
 import { type Access, accessLevels, type Principal } from "../../lib/principal.ts";
+import type { RowOf } from "../../lib/store/row.ts";
 import { many } from "../../lib/store/statement.ts";
 import type { Statements } from "../../lib/store/store.ts";
+import type { tables } from "../store/migrations.ts";
 import type { FindToken } from "./authenticator.ts";
 import { createToken, hashToken } from "./token.ts";
 
@@ -26,17 +28,7 @@ export interface Key extends KeyScope {
 	lastUsedAt: number | undefined;
 }
 
-interface Row {
-	name: string;
-	hash: string;
-	access: string;
-	instances: string | null;
-	guilds: string | null;
-	person: string | null;
-	created_at: number;
-	expires_at: number | null;
-	last_used_at: number | null;
-}
+type Row = RowOf<typeof tables, "keys">;
 
 const idLength = 12;
 const useIntervalMs = 60_000;

@@ -1,13 +1,12 @@
 // Table "announcements": the messages by which channels were told of a lock, a slow mode or raid mode, until these end. A
 // row is stored before the message is sent.
 
+import type { RowOf } from "../../../lib/store/row.ts";
 import { many, type Sql } from "../../../lib/store/statement.ts";
 
-export interface Announcement {
+export interface Announcement extends RowOf<typeof announcementsTable, "announcements"> {
 	/** Also the nonce of the message. */
 	id: string;
-	guild_id: string;
-	channel_id: string;
 	what: "lock" | "slow_mode" | "raid_on";
 	/** What still holds: `locked_at` of the lock, or the seconds of slow mode. 0 for raid mode. */
 	value: number;

@@ -1,6 +1,7 @@
 // Table "approvals": tool calls that a person has to approve before they run. Every change of a state is one conditional
 // statement, so that a call runs at most once. Times are in epoch milliseconds.
 
+import type { RowOf } from "../../../lib/store/row.ts";
 import { firstRow, hasRow, many, type Sql } from "../../../lib/store/statement.ts";
 
 /** "approved": checked again, nothing changed yet. "unknown": stopped while running. "withdrawn": the key ended. */
@@ -15,7 +16,7 @@ export type ApprovalState =
 	| "failed"
 	| "unknown";
 
-export interface ApprovalRow {
+export interface ApprovalRow extends RowOf<typeof approvalsTable, "approvals"> {
 	/** 12 hexadecimal digits. */
 	id: string;
 	/** "root" for the holder of the root key. */
@@ -24,8 +25,6 @@ export interface ApprovalRow {
 	principal: string | null;
 	/** As the client itself states it; "" if unknown. */
 	client: string;
-	request_id: string | null;
-	tool: string;
 	/** Guild in which the call would act, even without an argument `guild_id`. */
 	guild_id: string | null;
 	/** JSON with sorted keys. */
@@ -39,16 +38,9 @@ export interface ApprovalRow {
 	/** Random; buttons of messages with another token do nothing. */
 	token: string;
 	state: ApprovalState;
-	channel_id: string;
-	message_id: string | null;
 	shown_state: ApprovalState;
-	decided_by: string | null;
-	created_at: number;
-	expires_at: number;
-	decided_at: number | null;
 	/** Run, denied, expired or failed; null while the request is open. */
 	ended_at: number | null;
-	result: string | null;
 }
 
 export const approvalsTable = `

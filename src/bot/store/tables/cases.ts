@@ -1,6 +1,7 @@
 // Tables "cases" and "case_edits": the actions of moderators and of the bot, and later changes to these records. Rows
 // are never deleted, so the case numbers of a guild have no gaps. Times are in epoch milliseconds.
 
+import type { RowOf } from "../../../lib/store/row.ts";
 import { firstRow, inBatches, many, type Sql } from "../../../lib/store/statement.ts";
 
 const maxBatch = 50;
@@ -11,21 +12,14 @@ export type CaseState = "asked" | "done" | "not done" | "unknown";
 /** "asked": the direct message was about to be sent. */
 export type Told = "asked" | "yes" | "failed";
 
-export interface CaseRow {
-	guild_id: string;
+export interface CaseRow extends RowOf<typeof casesTables, "cases"> {
 	/** From 1 in each guild. */
 	number: number;
 	/** Null if the action concerns a channel or the guild. */
 	user_id: string | null;
-	moderator_id: string;
 	/** Name of the MCP client; null if a person acted on Discord. */
 	client: string | null;
-	action: string;
-	reason: string | null;
-	created_at: number;
-	ends_at: number | null;
 	state: CaseState;
-	why: string | null;
 	/** For people: a message (JSON). Null without one. */
 	why_said: string | null;
 	/** JSON array. */
@@ -37,15 +31,9 @@ export interface CaseRow {
 	told: Told | null;
 	/** Origin, such as an audit log entry; unique in a guild against duplicates. Null if those are impossible. */
 	source: string | null;
-	deleted_at: number | null;
 }
 
-export interface CaseEdit {
-	guild_id: string;
-	number: number;
-	edit: number;
-	at: number;
-	editor_id: string;
+export interface CaseEdit extends RowOf<typeof casesTables, "case_edits"> {
 	what: "reason" | "delete" | "restore";
 	/** Null if there was no reason, or if another thing was changed. */
 	before: string | null;

@@ -1,15 +1,13 @@
 // Table "channel_locks": the permission overwrites that locking a channel changed, so that unlocking can restore them.
 // Times are in epoch milliseconds.
 
+import type { RowOf } from "../../../lib/store/row.ts";
 import { many, type Sql } from "../../../lib/store/statement.ts";
 
 /** Permissions are bit sets, as decimal numbers. */
-export interface ChannelLockRow {
-	channel_id: string;
-	target_id: string;
+export interface ChannelLockRow extends RowOf<typeof channelLocksTable, "channel_locks"> {
 	/** 0 for a role, 1 for a member. */
 	target_type: 0 | 1;
-	locked_at: number;
 	/** Not denied before the lock, which allows them. */
 	allows: string;
 	/** Not denied before the lock, which denies them. */

@@ -1,19 +1,13 @@
 // Table "chargebacks": reversed payments, and the progress of the bot with each in each guild. Columns that are not part of the event
 // only move forward. Times are in epoch milliseconds.
 
+import type { RowOf } from "../../../lib/store/row.ts";
 import { hasRow, many, type Sql } from "../../../lib/store/statement.ts";
 
-export interface ChargebackEvent {
-	/** 64 hexadecimal digits; the same if the chargeback is reported again, and another one in each guild. */
-	id: string;
-	guild_id: string;
-	uuid: string;
-	username: string;
-	chat_id: string | null;
-	tier: string;
-	/** ISO 8601, UTC. */
-	happened_at: string;
-}
+export type ChargebackEvent = Pick<
+	Chargeback,
+	"id" | "guild_id" | "uuid" | "username" | "chat_id" | "tier" | "happened_at"
+>;
 
 export type Decision = "ban" | "dismiss";
 
@@ -25,30 +19,26 @@ export type Ban = "none" | "pending" | "done" | "impossible";
 export type Restoration = "none" | "pending" | "absent" | "restored" | "void";
 
 /** Columns `…_error` hold why the last attempt failed, for people: a message (JSON). */
-export interface Chargeback extends ChargebackEvent {
-	received_at: number;
+export interface Chargeback extends Omit<RowOf<typeof chargebacksTable, "chargebacks">, "saved_roles" | "lost_roles"> {
+	/** 64 hexadecimal digits; the same if the chargeback is reported again, and another one in each guild. */
+	id: string;
+	/** ISO 8601, UTC. */
+	happened_at: string;
 	restriction: Restriction;
-	restriction_error: string | null;
 	/** Roles that the bot has removed, or is about to remove. */
 	saved_roles: readonly string[];
 	/** Replaces the removed roles; null before that. */
 	restricted_role: string | null;
 	/** Channel of the alert to staff; null until its message (`message_id`) is known to exist. */
 	channel_id: string | null;
-	message_id: string | null;
 	/** Alerts deleted on Discord while still needed. */
 	alerts_lost: number;
 	/** Digest of the alert's content on Discord; null if unknown. */
 	shown: string | null;
 	decision: Decision | null;
-	decided_by: string | null;
-	decided_at: number | null;
 	discord_ban: Ban;
-	discord_ban_error: string | null;
 	game_ban: Ban;
-	game_ban_error: string | null;
 	restoration: Restoration;
-	restoration_error: string | null;
 	lost_roles: readonly string[];
 	closed: 0 | 1;
 }

@@ -1,19 +1,15 @@
 // Table "conversation_messages": questions to the AI chat and its answers, one row per Discord message. A row names the
 // message it continues, so a conversation is a chain of rows. Times are in epoch milliseconds.
 
+import type { RowOf } from "../../../lib/store/row.ts";
 import { many, type Sql } from "../../../lib/store/statement.ts";
 
-export interface Turn {
-	message_id: string;
+export interface Turn extends RowOf<typeof conversationsTable, "conversation_messages"> {
 	/** Message that this one continues; null at the start of a conversation. */
 	parent_id: string | null;
-	channel_id: string;
 	/** Author; for an answer of the AI, the user whose question it answers. */
 	user_id: string;
 	role: "user" | "assistant";
-	name: string;
-	content: string;
-	at: number;
 }
 
 export const conversationsTable = `

@@ -1,28 +1,24 @@
 // Tables of backups: "guild_backups" with the documents, "guild_backup_pictures" with the pictures they refer to, and
 // "guild_backup_checks" with when each guild was last compared with its latest backup. Times are in epoch milliseconds.
 
+import type { RowOf } from "../../../lib/store/row.ts";
 import { firstRow, inBatches, many, type Sql, upsert } from "../../../lib/store/statement.ts";
 import type { Store } from "../../../lib/store/store.ts";
 
 /** Without the guild document. */
-export interface GuildBackupRow {
-	guild_id: string;
+export interface GuildBackupRow extends Omit<RowOf<typeof guildBackupsTables, "guild_backups">, "document"> {
 	/** 1, 2, 3 … in each guild: later is higher even if the clock was set back. */
 	number: number;
-	made_at: number;
-	guild_name: string;
 	/** Characters of the document as JSON text. */
 	length: number;
 	/** Of the document as JSON text, hexadecimal. */
 	sha256: string;
 	/** With categories. Far fewer in the next backup: the guild may have been wiped. */
 	channels: number;
-	roles: number;
 	/** For people: which sections could not be read, and why. Empty if complete. */
 	omitted: string;
 	/** Null if newer backups may replace it. */
 	kept_at: number | null;
-	kept_reason: string | null;
 	/** 1 until the operators are told of the protection after a mass deletion. */
 	notice_due: 0 | 1;
 }

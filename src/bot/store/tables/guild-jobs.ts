@@ -1,44 +1,30 @@
 // Tables "guild_jobs" and "guild_job_steps": plans that are carried out, and what became of each step. A job is a row
 // before anything is sent, and so is each step. Times are in epoch milliseconds.
 
+import type { RowOf } from "../../../lib/store/row.ts";
 import { firstRow, hasRow, many, type Sql, upsert } from "../../../lib/store/statement.ts";
 
 /** "failed": ended without making all changes. */
 export type GuildJobState = "running" | "done" | "failed" | "cancelled";
 
-export interface GuildJobRow {
-	id: string;
-	guild_id: string;
-	plan_hash: string;
-	content: string;
-	reason: string;
+export interface GuildJobRow extends RowOf<typeof guildJobsTables, "guild_jobs"> {
 	state: GuildJobState;
 	cancel_asked: 0 | 1;
-	note: string | null;
-	started_at: number;
-	ended_at: number | null;
 }
 
 export type RunningGuildJob = Pick<GuildJobRow, "id" | "guild_id" | "plan_hash" | "cancel_asked">;
 
-export interface GuildJobStepRow {
-	job_id: string;
-	step_id: string;
+export interface GuildJobStepRow extends RowOf<typeof guildJobsTables, "guild_job_steps"> {
 	/** "asked": may have been sent, outcome unknown. "open": certainly had no effect, can be sent again. */
 	state: "asked" | "open" | "done" | "failed";
-	action: string;
-	kind: string;
-	name: string;
 	/** Such as "3.1", in the audit log reason: finds what the step created if Discord's response is lost. */
 	mark: string;
 	/** Highest id in the guild before the request: what the step created has a later one. */
 	after_id: string;
 	/** Stands, in later steps, for the id of what this step creates; null if it creates nothing. */
 	placeholder: string | null;
-	target_id: string | null;
 	/** A step is repeated if Discord or a person has undone it. */
 	done_count: number;
-	error: string | null;
 }
 
 export const guildJobsTables = `

@@ -1,15 +1,10 @@
 // Table "guild_messages": messages and forum posts that guild documents have posted, by channel (or forum) and key, and what
 // the document said of them: JSON, with ids.
 
+import type { RowOf } from "../../../lib/store/row.ts";
 import { type Sql, upsert } from "../../../lib/store/statement.ts";
 
-export interface GuildMessageRow {
-	guild_id: string;
-	channel_id: string;
-	key: string;
-	message_id: string;
-	content: string;
-}
+export type GuildMessageRow = RowOf<typeof guildMessagesTable, "guild_messages">;
 
 export const guildMessagesTable = `
 	CREATE TABLE guild_messages (

@@ -1,13 +1,11 @@
 // Table "guild_plans": plans of changes to guilds, as people and assistants saw them.
 
+import type { RowOf } from "../../../lib/store/row.ts";
 import { firstRow, many, type Sql } from "../../../lib/store/statement.ts";
 
-interface GuildPlanRow {
-	hash: string;
-	guild_id: string;
+interface GuildPlanRow extends RowOf<typeof guildPlansTable, "guild_plans"> {
 	/** Epoch milliseconds; the last time, if the same plan was made again. */
 	made_at: number;
-	content: string;
 }
 
 const keptMs = 86_400_000;

@@ -1,5 +1,6 @@
 // Table "joins": by which invite members joined, as far as it can be known. Times are in epoch milliseconds.
 
+import type { RowOf } from "../../../lib/store/row.ts";
 import { type Sql, upsert } from "../../../lib/store/statement.ts";
 
 export const joinsTable = `
@@ -12,7 +13,7 @@ export const joinsTable = `
 	)`;
 
 /** `invites`: codes, separated by commas: one of them; "?" stands for any other way. */
-export type JoinRow = Record<"guild_id" | "user_id" | "invites", string> & { joined_at: number };
+export type JoinRow = RowOf<typeof joinsTable, "joins">;
 
 export function saveJoins(sql: Sql, rows: readonly JoinRow[]): Promise<void> {
 	return upsert(sql, "joins", ["guild_id", "user_id"], rows);

@@ -1,16 +1,14 @@
 // Table "member_activity": messages that a member has written since joining, and whether they earned a role.
 // Times are in epoch milliseconds.
 
+import type { RowOf } from "../../../lib/store/row.ts";
 import { hasRow, many, type Sql } from "../../../lib/store/statement.ts";
 
-export interface Activity {
-	user_id: string;
+export interface Activity extends Omit<RowOf<typeof memberActivityTable, "member_activity">, "guild_id"> {
 	/** As reported by Discord. Only later messages are counted. */
 	joined_at: number;
-	messages: number;
 	/** 1 if the member has got the role, from anyone, or is about to get it. */
 	promoted: 0 | 1;
-	role_id: string;
 	/** 1 while the bot gives the role: whether it has arrived must be read from Discord. */
 	claimed: 0 | 1;
 	/** 1 if the role was lost before the member left: a rejoin does not give it again. */
@@ -31,10 +29,7 @@ export const memberActivityTable = `
 	);
 	CREATE INDEX member_activity_claimed ON member_activity (claimed)`;
 
-export interface Membership {
-	user_id: string;
-	joined_at: number;
-}
+export type Membership = Pick<Activity, "user_id" | "joined_at">;
 
 function newRow(guild_id: string, values: Membership & Partial<Activity>) {
 	const defaults = { messages: 0, promoted: 0, role_id: "", claimed: 0 };

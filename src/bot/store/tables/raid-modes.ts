@@ -1,21 +1,18 @@
 // Tables "raid_modes" and "raid_steps": the state of each guild's raid mode, and the settings that raid mode changed,
 // with the values from before, which turning it off restores. Times are in epoch milliseconds.
 
+import type { RowOf } from "../../../lib/store/row.ts";
 import { firstRow, hasRow, type Sql, upsert } from "../../../lib/store/statement.ts";
 
 /** The latest request to turn raid mode on or off; kept afterwards. */
-export interface RaidMode {
-	guild_id: string;
+export interface RaidMode extends RowOf<typeof raidModesTables, "raid_modes"> {
 	wanted: "on" | "off";
 	/** How often raid mode was turned on or off. */
 	run: number;
-	moderator_id: string | null;
 	/** Reason in Discord's audit log. */
 	mark: string;
 	/** Seconds. */
 	slowmode: number;
-	asked_at: number;
-	ended_at: number | null;
 }
 
 /**
@@ -34,15 +31,12 @@ export type RaidStepState =
 	| "stuck";
 
 /** Values: seconds of slow mode, a verification level, or the end of the invite pause (0 for none). */
-export interface RaidStep {
-	guild_id: string;
+export interface RaidStep extends RowOf<typeof raidModesTables, "raid_steps"> {
 	/** "invites", "verification", or a channel id for that channel's slow mode. */
 	thing: string;
 	/** `RaidMode.run` in which the setting got its state. */
 	run: number;
 	state: RaidStepState;
-	value_before: number | null;
-	value_asked: number | null;
 	/** Confirmed by Discord last. */
 	value_set: number | null;
 	/** Why it was not changed or restored, a message as JSON; in state "changed", its current value. */

@@ -2,6 +2,7 @@
 // messages are never stored. The reasons of those who report are stored until the report ends.
 // Times are in epoch milliseconds.
 
+import type { RowOf } from "../../../lib/store/row.ts";
 import { firstRow, many, type Sql } from "../../../lib/store/statement.ts";
 
 /** "dismissed": staff decided that nothing is to be done. */
@@ -20,8 +21,7 @@ export interface ActRecord {
 	case?: number;
 }
 
-export interface ReportRow {
-	guild_id: string;
+export interface ReportRow extends RowOf<typeof reportsTables, "reports"> {
 	/** From 1 in each guild. */
 	number: number;
 	/** Id of a message, or "user " and a user id. Unique among the open reports of a guild. */
@@ -31,20 +31,15 @@ export interface ReportRow {
 	author_kind: AuthorKind;
 	/** Null for a report about a person without a message. */
 	channel_id: string | null;
-	message_id: string | null;
-	created_at: number;
 	state: ReportState;
 	/** JSON array of `ActRecord`. */
 	acts: string;
 	/** When it closes by itself after staff acted. */
 	closes_at: number | null;
-	ended_at: number | null;
 	/** Null if it closed by itself or by an MCP client with the root key. */
 	ended_by: string | null;
-	case_number: number | null;
 	/** The message (entry) that shows the report to staff; null until posted. */
 	entry_channel_id: string | null;
-	entry_id: string | null;
 	/** When the bot last began to post the entry. */
 	post_at: number | null;
 	/** Increased by each change that the entry must show. */
@@ -53,11 +48,7 @@ export interface ReportRow {
 	shown: number;
 }
 
-export interface ReporterRow {
-	user_id: string;
-	at: number;
-	reason: string | null;
-}
+export type ReporterRow = Omit<RowOf<typeof reportsTables, "report_reporters">, keyof ReportKey>;
 
 export interface ReporterRecord {
 	user_id: string;

@@ -2,24 +2,17 @@
 // before the requests are sent to Discord. Table "spam_allowances": people whose posts a moderator marked as fine.
 // Neither table has texts of messages or hashes of them. Times are in epoch milliseconds.
 
+import type { RowOf } from "../../../lib/store/row.ts";
 import { firstRow, hasRow, type Sql, upsert } from "../../../lib/store/statement.ts";
 
-export interface SpamIncidentRow {
-	guild_id: string;
-	id: string;
-	user_id: string;
+export interface SpamIncidentRow extends RowOf<typeof spamTables, "spam_incidents"> {
 	/** JSON: a message such as "the same file 3 times in 3 channels"; nothing that people wrote. */
 	rule: string;
-	detected_at: number;
-	until: number;
 	state: "asked" | "done";
 	/** "asked", "done" once Discord confirmed it, or why it failed: a message as JSON. */
 	timeout: string;
 	/** JSON object: arrays of message ids by channel id. */
 	messages: string;
-	case_number: number | null;
-	log_channel_id: string | null;
-	log_message_id: string | null;
 }
 
 export const spamTables = `
@@ -77,11 +70,7 @@ export async function deleteOldSpam(sql: Sql, time: number): Promise<void> {
 	await sql`DELETE FROM spam_allowances WHERE until < ${time}`;
 }
 
-interface SpamAllowance {
-	guild_id: string;
-	user_id: string;
-	until: number;
-}
+type SpamAllowance = RowOf<typeof spamTables, "spam_allowances">;
 
 export function saveSpamAllowance(sql: Sql, allowance: SpamAllowance): Promise<void> {
 	return upsert(sql, "spam_allowances", ["guild_id", "user_id"], [allowance]);

@@ -1,15 +1,10 @@
 // Table "temp_bans": temporary bans, one row per person and guild. A row exists from before the request to Discord until
 // nothing is left to do. Times are in epoch milliseconds.
 
+import type { RowOf } from "../../../lib/store/row.ts";
 import { firstRow, hasRow, type Sql, upsert } from "../../../lib/store/statement.ts";
 
-export interface TempBan {
-	guild_id: string;
-	user_id: string;
-	moderator_id: string;
-	reason: string | null;
-	asked_at: number;
-	ends_at: number;
+export interface TempBan extends RowOf<typeof tempBansTable, "temp_bans"> {
 	state: "asked" | "banned";
 	/** Start of the reason on Discord, which tells this ban from others; null if it has none. */
 	mark: string | null;

@@ -1,31 +1,26 @@
 // Table "tool_calls": the audit log of tool calls. Times are in epoch milliseconds.
 
+import type { RowOf } from "../../../lib/store/row.ts";
 import { firstRow, many, type Sql } from "../../../lib/store/statement.ts";
 import type { Effect } from "../../../mcp/tool.ts";
 
 /** "failed": the result has `isError`; "refused": invalid arguments; "error": a bug in the bot. */
 export type Outcome = "done" | "failed" | "refused" | "error";
 
-export interface ToolCallRow {
+export interface ToolCallRow extends RowOf<typeof toolCallsTable, "tool_calls"> {
 	/** Ids increase with time. */
 	id: string;
-	at: number;
 	/** Sent by the caller to find the call in its own log. */
 	request_id: string | null;
-	client: string;
-	tool: string;
-	guild_id: string | null;
 	/** JSON, with texts and secrets removed. */
 	arguments: string;
 	outcome: Outcome;
-	milliseconds: number;
 	/** Discord id of the person in whose name the call was made. */
 	person: string | null;
 	/** Such as "key:ci"; null if the caller had no limits. */
 	key: string | null;
 	/** What the call, as it was made, could do: "read" for dry runs. */
 	effect: Effect;
-	message_id: string | null;
 }
 
 export const toolCallsTable = `

@@ -2,9 +2,11 @@
 // one browser, and each step happens once, on whichever gateway it arrives.
 
 import type { Access } from "../../../lib/principal.ts";
+import type { RowOf } from "../../../lib/store/row.ts";
 import type { Statements } from "../../../lib/store/store.ts";
 import type { PersonGuild } from "../../../mcp/rights.ts";
 import { hashToken, newSecret } from "../../keys/token.ts";
+import type { tables } from "../../store/migrations.ts";
 import type { OAuthClient } from "../clients/client-metadata.ts";
 import type { DiscordPerson } from "../people/discord.ts";
 import type { ResourcePath } from "../protocol/metadata.ts";
@@ -45,12 +47,7 @@ export interface SignedIn extends Attempt {
 	person: DiscordPerson;
 }
 
-interface Row {
-	request: string | null;
-	person_id: string | null;
-	person_name: string | null;
-	guilds: string | null;
-}
+type Row = RowOf<typeof tables, "oauth_attempts">;
 
 export class Attempts {
 	constructor(

@@ -2,10 +2,12 @@
 // statement, so that it holds with several gateways.
 
 import type { Access } from "../../../lib/principal.ts";
+import type { RowOf } from "../../../lib/store/row.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import type { Statements } from "../../../lib/store/store.ts";
 import type { TokenOwner } from "../../keys/authenticator.ts";
 import { createToken, hashToken, isSameSecret, newSecret, type TokenKind } from "../../keys/token.ts";
+import type { tables } from "../../store/migrations.ts";
 import type { DiscordPerson } from "../people/discord.ts";
 import type { ResourcePath } from "../protocol/metadata.ts";
 import type { AuthorizationRequest } from "./attempts.ts";
@@ -73,22 +75,7 @@ interface Redemption {
 	resource: ResourcePath | undefined;
 }
 
-interface GrantRow {
-	id: string;
-	client_id: string;
-	client_name: string;
-	client_uri: string | null;
-	redirect_uri: string;
-	person_id: string;
-	person_name: string;
-	access: string;
-	resource: string;
-	generation: number;
-	rotated_at: number;
-	created_at: number;
-	used_at: number | null;
-	expires_at: number;
-}
+type GrantRow = RowOf<typeof tables, "oauth_grants">;
 
 interface TokenRow extends GrantRow {
 	kind: TokenKind;
@@ -97,12 +84,7 @@ interface TokenRow extends GrantRow {
 	token_expires_at: number;
 }
 
-interface CodeRow {
-	grant_id: string;
-	code_challenge: string;
-	consent: string;
-	expires_at: number;
-}
+type CodeRow = RowOf<typeof tables, "oauth_codes">;
 
 export class Grants {
 	constructor(
