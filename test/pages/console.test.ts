@@ -88,7 +88,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await page.misses("list_guilds", "tbody");
 		await page.click("button", "All calls");
 		await page.sees("get_member", "tbody");
-		await page.click("button", "Show the calls of beta");
+		await page.click("button", "Calls of beta");
 		await page.misses("list_guilds", "tbody");
 		await page.click("button", "All calls");
 		await page.sees("list_guilds", "tbody");

@@ -11,29 +11,6 @@ const plain = (one) => (one.innerText ?? "").replaceAll(/\\s+/g, " ");
 const find = (selector, text, label) => [...document.querySelectorAll(selector)].find((one) =>
 	visible(one) && plain(one).includes(text) && (one.ariaLabel ?? "").includes(label));
 const nameOf = (one) => one.ariaLabel || [...(one.labels ?? [])].map(plain).join(" ") || one.title || plain(one) || one.labels?.[0]?.textContent || "";
-const channels = (color) => color.match(/[\\d.]+/g).map(Number);
-const luminance = ([r, g, b]) => [r, g, b].map((one) => one / 255).map((one) =>
-	one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4).reduce((sum, one, index) => sum + one * [0.2126, 0.7152, 0.0722][index], 0);
-const backOf = (one) => {
-	for (let at = one; at; at = at.parentElement) {
-		const [r, g, b, a = 1] = channels(getComputedStyle(at).backgroundColor);
-		if (a === 1) return [r, g, b];
-	}
-	return [255, 255, 255];
-};
-const contrast = (one) => {
-	const [light, dark] = [channels(getComputedStyle(one).color), backOf(one)].map(luminance).sort((a, b) => b - a);
-	return (light + 0.05) / (dark + 0.05);
-};
-const hasText = (one) => [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== "");
-const violations = () => [
-	...[...document.querySelectorAll("button, a, input, select, textarea, summary, [tabindex='0']")].filter(visible)
-		.filter((one) => nameOf(one).trim() === "").map((one) => "no name: " + one.outerHTML.slice(0, 120)),
-	...[...document.querySelectorAll("img:not([alt])")].map((one) => "no text: " + one.outerHTML.slice(0, 120)),
-	...[...document.querySelectorAll("body *")].filter((one) => visible(one) && hasText(one) && !one.disabled && contrast(one) < 4.5)
-		.map((one) => "contrast " + contrast(one).toFixed(2) + ": " + one.outerHTML.slice(0, 120)),
-	...[...document.querySelectorAll("[id]")].map(({ id }) => id).filter((id, index, all) => all.indexOf(id) !== index).map((id) => "id twice: " + id),
-];
 `;
 
 /** Returns actions on the simulator's page, which wait until what they act on is there. */
@@ -92,14 +69,6 @@ export function drive(browser: ChromiumPage) {
 		},
 		/** Waits until the focused element has this name. */
 		focuses: (name: string) => retry("focused", "return nameOf(document.activeElement).includes(selector);", name),
-		/**
-		 * Returns accessibility problems of the visible elements: controls without a name, pictures without a text, texts
-		 * with too little contrast.
-		 */
-		async violations(): Promise<string[]> {
-			const found = await browser.evaluate<string[]>(`(() => { ${helpers} return violations(); })()`);
-			return found ?? ["no answer"];
-		},
 		/** Opens a view of the page. On a wide screen, chat and channels are always visible. */
 		async view(name: string): Promise<void> {
 			await run("find('#views [data-view=' + selector + ']', '', '')?.click();", name);

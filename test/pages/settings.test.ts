@@ -9,6 +9,7 @@ import { grant } from "../bot/features/running-feature.ts";
 import { chromium, openChromium } from "../support/chromium.ts";
 import { until } from "../support/until.ts";
 import { channelNamed, roleNamed, startWorld } from "../support/world.ts";
+import { violations } from "./axe.ts";
 import { drive } from "./drive.ts";
 
 /** The folder for pictures. Without it, none are made. */
@@ -55,7 +56,7 @@ test.skipIf(!chromium)(
 		await page.pick(`${last} select`, "auto_role", "Choose");
 		await page.sees(last, "Role for active members");
 		await picture("settings");
-		expect(await page.violations()).toEqual([]);
+		expect(await violations(browser)).toEqual([]);
 
 		await page.choose("#person", "new");
 		await page.fill("#dialog-answer", "nora");

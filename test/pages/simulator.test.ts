@@ -25,6 +25,7 @@ import { type Connected, connect, usualIntents } from "../simulator/support.ts";
 import { type ChromiumPage, chromium, openChromium } from "../support/chromium.ts";
 import { startSimulator } from "../support/simulator.ts";
 import { until } from "../support/until.ts";
+import { violations } from "./axe.ts";
 import { drive } from "./drive.ts";
 
 if (!chromium) console.warn("no page is tried in a browser: chromium is not installed");
@@ -351,7 +352,7 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 		await browser.press("Tab", { shift: true });
 		await page.focuses("Delete your message");
 		await browser.press("Tab", { shift: true });
-		await page.focuses("Commands for the message of Ada");
+		await page.focuses("Apps for the message of Ada");
 		await browser.press("Tab", { shift: true });
 		await page.focuses("React to the message of Ada");
 		await browser.press("Enter");
@@ -391,7 +392,7 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 			for (const view of ["channels", "chat", "members"]) {
 				await page.view(view);
 				await page.settle();
-				expect(await page.violations()).toEqual([]);
+				expect(await violations(browser)).toEqual([]);
 			}
 			expect(await browser.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
 		}

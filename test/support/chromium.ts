@@ -85,9 +85,10 @@ export async function openChromium(size = { width: 800, height: 900 }) {
 		send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: false });
 	await resize(size.width, size.height);
 
-	/** Returns the value of an expression in the page; undefined while the page is being replaced. */
+	/** Returns the value of an expression in the page, or of its promise; undefined while the page is being replaced. */
 	async function evaluate<T>(expression: string): Promise<T | undefined> {
-		const answer = await send("Runtime.evaluate", { expression, returnByValue: true }).catch(() => undefined);
+		const options = { expression, returnByValue: true, awaitPromise: true };
+		const answer = await send("Runtime.evaluate", options).catch(() => undefined);
 		const { value } = (answer?.result ?? {}) as { value?: T };
 		return value;
 	}

@@ -65,11 +65,8 @@ function createBotCard(name, isRoot, showCalls) {
 	const trouble = element("p.problem");
 	const guildCount = element("summary");
 	const guilds = element("ul.guilds");
-	const button = element(
-		"button.small",
-		{ "aria-label": `Show the calls of ${shown(name, 64)}`, onclick: showCalls },
-		"Its calls",
-	);
+	const label = `Calls of ${shown(name, 64)}`;
+	const button = element("button.small", { "aria-label": label, onclick: showCalls }, "Calls");
 	const content = element(
 		"article.bot",
 		element("div.bar", element("h4", named(name, 64), " ", light), button),

@@ -197,7 +197,7 @@ export function renderMenu(world, type, targetId, target, use) {
 	return element(
 		"details",
 		{ "data-key": `menu-${targetId}` },
-		element("summary", { "data-key": `apps-${targetId}`, "aria-label": `Commands for ${target}` }, "Apps"),
+		element("summary", { "data-key": `apps-${targetId}`, "aria-label": `Apps for ${target}` }, "Apps"),
 		element(
 			"div.command-choice",
 			...commands.map((command) => element("button", { onclick: () => use(command) }, element("bdi", command.name))),
