@@ -182,7 +182,7 @@ export class GuildSettings {
 	}
 
 	/** What to pass to `change` to get back the settings of a version; undefined if there is no such version. */
-	async restoring(guildId: string, version: number): Promise<Stored | undefined> {
+	async restoring(guildId: string, version: number): Promise<JsonObject | undefined> {
 		const row = await selectSettingVersion(this.options.store.sql, guildId, version);
 		if (!row) return undefined;
 		const changes = differences(this.state(guildId).stored, parse(row.settings));

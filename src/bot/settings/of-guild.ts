@@ -241,6 +241,14 @@ export function referencesIn(stored: Stored): Reference[] {
 	});
 }
 
+/** What it refers to and does not exist. */
+export function goneIn(guild: Guild, wanted: Stored): readonly Problem[] {
+	return referencesIn(wanted).flatMap(({ key, to, id }) => {
+		const { cache } = to === "channel" ? guild.channels : guild.roles;
+		return cache.has(id) ? [] : [{ key, message: `${to === "channel" ? to : "role"} ${id} does not exist any more` }];
+	});
+}
+
 /** Why a change to `wanted` counts as destructive. */
 export function whyDestructive(guild: Guild, stored: Stored, wanted: Stored): string | undefined {
 	const powers = Object.keys(wanted).filter((key) => isKey(key) && keyOf(key).power && !isGrant(key));

@@ -14,11 +14,19 @@ import { SaidError } from "../../texts/said-error.ts";
 import { joined, render, type Said, said, type Text } from "../../texts/texts.ts";
 import type { TomlSettings } from "../config/settings.ts";
 import { parts, result } from "../results/result.ts";
-import { type Author, type Change, InvalidSettings, type Problem, problemsIn } from "../settings/guild-settings.ts";
+import {
+	type Author,
+	type Change,
+	type GuildSettings,
+	InvalidSettings,
+	type Problem,
+	problemsIn,
+} from "../settings/guild-settings.ts";
 import { isGrant, isKey, keyOf } from "../settings/keys.ts";
 import {
 	defaultOf,
 	describeValue,
+	goneIn,
 	mentionValue,
 	problemsOf,
 	requireUsable,
@@ -99,7 +107,7 @@ const setSettings = editTool({
 	},
 	async destructive({ settings: given = {}, restore_version }, { guild, settings }) {
 		await settings.ready();
-		let wanted = restore_version === undefined ? undefined : await settings.restoring(guild.id, restore_version);
+		let wanted = restore_version === undefined ? undefined : (await restoring(guild, settings, restore_version)).wanted;
 		// Runs before the arguments are checked.
 		problemsIn(() => {
 			wanted ??= withIds(guild, given);
@@ -116,10 +124,10 @@ const setSettings = editTool({
 			throw new SaidError(said("settings.stale"), {
 				models: `Somebody changed the settings meanwhile: they are version ${version} now. Nothing was done.`,
 			});
-		const wanted =
+		const { wanted, gone } =
 			restore_version === undefined
-				? orRefuse(() => withIds(guild, given ?? {}))
-				: await settings.restoring(guild.id, restore_version);
+				? { wanted: orRefuse(() => withIds(guild, given ?? {})), gone: [] }
+				: await restoring(guild, settings, restore_version);
 		if (!wanted) throw new ToolError(`There is no version ${restore_version}: get_settings with history lists them.`);
 		const changes = orRefuse(() => settings.changes(guild.id, wanted));
 		const changed = Object.fromEntries(changes.map(({ key, after }) => [key, after]));
@@ -128,6 +136,7 @@ const setSettings = editTool({
 			parts(
 				...describe(guild, changes),
 				...problems.map((one) => result(`${word} ${one.key}: ${one.message}.`, saidProblem(one))),
+				...gone.map((one) => result(`Not restored: ${one.key}: ${one.message}.`, saidProblem(one))),
 				...hiddenCommands(changes, self.toml.commands),
 			);
 		return {
@@ -146,6 +155,14 @@ const setSettings = editTool({
 const checked = "Checked: the bot can use these channels and roles, and what is for staff is not public.";
 
 export const settingTools: readonly BotTool[] = [getSettings, setSettings];
+
+/** As far as its channels and roles exist: the keys of others stay as they are. */
+async function restoring(guild: Guild, settings: GuildSettings, version: number) {
+	const wanted = await settings.restoring(guild.id, version);
+	const gone = goneIn(guild, wanted ?? {});
+	for (const { key } of gone) delete wanted?.[key];
+	return { wanted, gone };
+}
 
 function describe(guild: Guild, changes: readonly Change[]) {
 	if (changes.length === 0)

@@ -177,6 +177,34 @@ sceneTest("a role that is gone is a problem, and does no harm", async ({ world, 
 	expect((await set({ "welcome.ai": false })).isError).toBe(false);
 });
 
+sceneTest("a version is restored without the keys whose channel or role is gone, which are named", async (scene) => {
+	const { world, set, get } = scene;
+	const { roles, channels } = world.simulator.world;
+	const role = roles.add(world.guild, { name: "Brief" });
+	const channel = channels.add(world.guild, { name: "brief" });
+	await world.heard();
+	await set({
+		"join_role.role": role.id,
+		"spam.exempt_roles": [role.id],
+		"welcome.channel": channel.id,
+		"welcome.ai": false,
+	});
+	const newcomer = roleNamed(world, "Newcomer").id;
+	await set({ "join_role.role": newcomer, "spam.exempt_roles": null, "welcome.channel": null, "welcome.ai": true });
+	roles.remove(world.guild, role);
+	channels.remove(channel);
+	await world.heard();
+	for (const more of [{ dry_run: true }, {}])
+		expect((await world.call("set_settings", { restore_version: 1, ...more })).text.split("\n")).toEqual([
+			...("dry_run" in more ? ["Dry run: nothing was done."] : []),
+			"welcome.ai: true → false",
+			`Not restored: join_role.role: role ${role.id} does not exist any more.`,
+			`Not restored: spam.exempt_roles: role ${role.id} does not exist any more.`,
+			`Not restored: welcome.channel: channel ${channel.id} does not exist any more.`,
+		]);
+	expect(await get({ query: ["role.role", "exempt"] })).toMatch(/: @Newcomer .*\n.*: none \(default\)/);
+});
+
 sceneTest("each guild has its own", async ({ world, set }) => {
 	const bakers = world.simulator.guild("The Bakers");
 	const alpha = world.simulator.world.users.get(world.simulator.bot("alpha").id);
