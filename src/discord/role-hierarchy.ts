@@ -97,12 +97,6 @@ function requireMembers(actor: GuildMember, side: keyof typeof words, members: r
 	});
 }
 
-/** Below bot and acting person. */
-export function isBelow(guild: Guild, role: Role): boolean {
-	const person = actingPerson(guild);
-	return isBelowBot(guild, role) && (!person || isAbove(person, role));
-}
-
 export function isBelowBot(guild: Guild, role: Role): boolean {
 	return isAbove(botMember(guild), role);
 }

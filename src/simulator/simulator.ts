@@ -15,7 +15,7 @@ import type { Call } from "./documents/read-state.ts";
 import { bodyWith } from "./interactions/given-options.ts";
 import { discordInteractionTiming, Interactions, type InteractionTiming } from "./interactions/interactions.ts";
 import { UserClient } from "./interactions/user-client.ts";
-import { isAuthorizePage, isRedirectedToPage, serveAuthorizePage } from "./rest/authorize-page.ts";
+import { isRedirectedToPage, serveAuthorizePage } from "./rest/authorize-page.ts";
 import { servePicture } from "./rest/cdn.ts";
 import { Faults } from "./rest/faults.ts";
 import { Journal, RequestLog } from "./rest/journal.ts";
@@ -217,7 +217,7 @@ export class Simulator implements Controllable, AsyncDisposable {
 		if (pathname.startsWith("/simulator/")) return this.#control(request, called);
 		const page = servePage(request, called);
 		if (page) return page;
-		if (isAuthorizePage(called)) {
+		if (pathname === "/oauth2/authorize") {
 			const refused = refusalReason(request, called);
 			if (refused) return new Response(`${refused}\n`, { status: 403 });
 			return serveAuthorizePage(this.world, request, called);

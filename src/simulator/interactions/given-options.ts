@@ -1,9 +1,7 @@
 // Builds what the client of a user sends: command options, files, and submitted modals.
 
-import { ComponentType } from "discord.js";
+import { type ApplicationCommandOptionType, ComponentType } from "discord.js";
 import { filledIn, inputsIn, type Modal, type ModalInput } from "../world/messages/components.ts";
-
-// Builds the command options that the client of a user sends.
 
 export interface Upload {
 	filename: string;
@@ -15,10 +13,12 @@ export interface Upload {
 /** The values of a command's options by name. */
 export type OptionValues = Readonly<Record<string, string | number | boolean>>;
 
-interface SentOption {
+/** An option as a user's client sends it and, with its type, as the application receives it. */
+export interface SentOption {
 	name: string;
-	value?: string | number | boolean;
-	focused?: true;
+	type?: ApplicationCommandOptionType;
+	value?: unknown;
+	focused?: boolean;
 	options?: readonly SentOption[];
 }
 

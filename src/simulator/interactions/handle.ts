@@ -14,7 +14,7 @@ import type { Message } from "../world/state/entities.ts";
 import type { Interaction } from "./interaction.ts";
 import type { Interactions } from "./interactions.ts";
 
-type MessageIds = Pick<Message, "id" | "channel_id">;
+export type MessageIds = Pick<Message, "id" | "channel_id">;
 export type SentMessage = Readonly<MessageIds & Pick<Message, "content" | "attachments">>;
 
 /** A use of a command, button, select menu or modal, with functions to wait for the bot's response. */

@@ -26,6 +26,7 @@ import {
 	type User,
 } from "../world/state/entities.ts";
 import type { World } from "../world/world.ts";
+import type { SentOption } from "./given-options.ts";
 
 /** A valid interaction, as the application (the bot) receives it in INTERACTION_CREATE. */
 export interface Invocation {
@@ -129,14 +130,9 @@ export function originOf(interaction: Interaction): Partial<NewMessage> {
 }
 
 function nameOf(name: string, data: object): string {
-	const { options = [] } = data as { options?: readonly UsedOption[] };
+	const { options = [] } = data as { options?: readonly SentOption[] };
 	const nested = options.find((one) => one.options);
 	return nested ? `${name} ${nameOf(nested.name, nested)}` : name;
-}
-
-interface UsedOption {
-	name: string;
-	options?: readonly UsedOption[];
 }
 
 /**

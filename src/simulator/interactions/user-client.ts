@@ -13,10 +13,10 @@ import {
 	type Message,
 	type User,
 } from "../world/state/entities.ts";
-import { channelPermissions, has } from "../world/state/permissions.ts";
+import { has } from "../world/state/permissions.ts";
 import type { World } from "../world/world.ts";
 import { type OptionValues, optionsOf, submissionOf, type Upload } from "./given-options.ts";
-import { createHandle, type InteractionHandle, type SentMessage } from "./handle.ts";
+import { createHandle, type InteractionHandle, type MessageIds, type SentMessage } from "./handle.ts";
 import type { Choice, Interaction } from "./interaction.ts";
 import type { Interactions } from "./interactions.ts";
 
@@ -27,8 +27,6 @@ export type {
 	VisibleMessage,
 	VisibleModal,
 } from "./handle.ts";
-
-type MessageIds = Pick<Message, "id" | "channel_id">;
 
 interface ClientContext {
 	world: World;
@@ -66,8 +64,8 @@ export class UserClient {
 	commands(channelName: string): readonly Command[] {
 		const { world, findChannel } = this.#context;
 		const channel = findChannel(channelName);
-		const granted = permissionsIn(world, channel, this.#user);
-		return commandsIn(world, channel).filter((command) => !inGuild(channel) || mayUse(command, granted));
+		const granted = world.channels.permissionsOf(channel, this.#user);
+		return commandsIn(world, channel).filter((command) => mayUse(command, granted));
 	}
 
 	/**
@@ -112,7 +110,7 @@ export class UserClient {
 		const channel = findChannel(channel_id);
 		const message = world.messages.get(channel_id, id);
 		if (user.bot) throw new Error(`${user.username} is a bot and cannot vote`);
-		if (!message?.poll || !isSeenBy(world, channel, user))
+		if (!message?.poll || !has(world.channels.permissionsOf(channel, user), "ViewChannel"))
 			throw new Error(
 				`the user ${user.username} cannot vote: there is no message ${id} with a poll that the user can see`,
 			);
@@ -252,16 +250,6 @@ function findNamed<One extends { custom_id?: string; label?: string }>(
 	if (found) return found;
 	const names = all.map(({ label, custom_id }) => label ?? custom_id);
 	throw new Error(`the message has no ${noun} ${wanted}; it has: ${names.join(", ") || "none"}`);
-}
-
-function isSeenBy(world: World, channel: Channel, user: User): boolean {
-	if (!inGuild(channel)) return channel.recipients.includes(user);
-	return has(permissionsIn(world, channel, user), "ViewChannel");
-}
-
-function permissionsIn(world: World, channel: Channel, user: User): bigint {
-	if (!inGuild(channel)) return 0n;
-	return channelPermissions(world.guilds.of(channel), channel, user.id);
 }
 
 function answerIn({ poll }: Message, wanted: string | number): number {

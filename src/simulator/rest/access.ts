@@ -3,19 +3,10 @@
 
 import type { Interaction } from "../interactions/interaction.ts";
 import { accountOf } from "../world/guilds/webhooks.ts";
-import {
-	type Account,
-	type Channel,
-	inGuild,
-	isThread,
-	type Member,
-	type Role,
-	type User,
-} from "../world/state/entities.ts";
+import { type Account, type Channel, inGuild, isThread, type Member, type Role } from "../world/state/entities.ts";
 import {
 	allPermissions,
 	bitsOf,
-	channelPermissions,
 	elevatedPermissions,
 	guildPermissions,
 	has,
@@ -51,7 +42,7 @@ export function findEntities(
 	}
 	if (channel_id !== undefined) {
 		const channel = found(world.channels.get(channel_id), "UnknownChannel");
-		if (!has(permissionsOf(world, channel, actor.user), "ViewChannel")) throw apiError("MissingAccess");
+		if (!has(world.channels.permissionsOf(channel, actor.user), "ViewChannel")) throw apiError("MissingAccess");
 		entities.channel = channel;
 	}
 	if (channel_id !== undefined && message_id !== undefined)
@@ -76,19 +67,14 @@ export function checkRoute(route: Route, call: Call): void {
 	else if (guild) requireGuildPermissions({ ...call, guild }, route.needs);
 }
 
-/** All in a DM of the user; none in DMs of others and in guilds of which the user is not a member. */
-export function permissionsOf(world: World, channel: Channel, user: User): bigint {
-	if (inGuild(channel)) return channelPermissions(world.guilds.of(channel), channel, user.id);
-	return channel.recipients.includes(user) ? allPermissions : 0n;
-}
-
 /** All permissions if the sender is a webhook or the channel is a DM of the sender. */
 export function permissionsIn({ world, actor, webhook }: Call, channel: Channel): bigint {
-	return webhook ? allPermissions : permissionsOf(world, channel, actor.user);
+	return webhook ? allPermissions : world.channels.permissionsOf(channel, actor.user);
 }
 
-/** Throws Discord's error if the sender of the request lacks any of the required permissions in a channel. */
+/** Throws Discord's error if the sender of the request lacks a required permission in a channel. Nobody manages DMs. */
 export function requirePermissions(call: Call, channel: Channel, needed: Needed): void {
+	if (!inGuild(channel) && needed === "ManageMessages") throw apiError("CannotExecuteActionOnDMChannel");
 	if (!has(permissionsIn(call, channel), needed)) throw apiError("MissingPermissions");
 	if (inGuild(channel) && !call.webhook) requireMfa({ ...call, guild: call.world.guilds.of(channel) }, needed);
 }
@@ -121,12 +107,6 @@ export function requireAboveRole({ guild, actor }: Acting, role: Role): void {
 /** Throws if a bot lacks the intent GuildMembers, which Discord requires for listing members. */
 export function requireMembersIntent({ actor }: Call): void {
 	if (actor.user.bot && !actor.privilegedIntents.includes("GuildMembers")) throw apiError("MissingAccess");
-}
-
-/** Throws in DMs, and in guild channels where the sender of the request lacks MANAGE_MESSAGES. */
-export function requireManageMessages(call: Call<":channel_id">): void {
-	if (!inGuild(call.channel)) throw apiError("CannotExecuteActionOnDMChannel");
-	requirePermissions(call, call.channel, "ManageMessages");
 }
 
 type Parts = Pick<Call, "world" | "interactions">;

@@ -19,11 +19,6 @@ interface Query {
 	state: string | null;
 }
 
-/** Whether a URL is that of the page on which people authorize applications: /oauth2/authorize, without /api. */
-export function isAuthorizePage({ pathname }: URL): boolean {
-	return pathname === "/oauth2/authorize";
-}
-
 /**
  * Whether a request is for /api/oauth2/authorize, which Discord redirects to the page on which people authorize
  * applications. https://docs.discord.food/topics/oauth2#preview-oauth2-authorization

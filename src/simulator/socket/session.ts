@@ -146,12 +146,7 @@ export class Session {
 		const threads = world.messages.threads
 			.active(guild, own)
 			.filter(({ parent_id }) => channel_ids.includes(parent_id));
-		this.dispatch("THREAD_LIST_SYNC", {
-			guild_id: guild.id,
-			channel_ids,
-			threads: threads.map((one) => serialize.thread(one, own)),
-			members: threads.flatMap((one) => serialize.threadMember(one, own) ?? []),
-		});
+		this.dispatch("THREAD_LIST_SYNC", { guild_id: guild.id, channel_ids, ...serialize.threads(threads, own) });
 	}
 
 	#shouldReceive(event: WorldEvent, world: World): boolean {

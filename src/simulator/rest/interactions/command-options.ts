@@ -1,6 +1,7 @@
 // The values of a command's options, and the objects to which they refer.
 
 import { ApplicationCommandOptionType as Option } from "discord.js";
+import type { SentOption } from "../../interactions/given-options.ts";
 import type { Channel, CommandOption } from "../../world/state/entities.ts";
 import { formError, missingField } from "../errors.ts";
 import { boolean, list, object, required, text, unchecked } from "../fields/fields.ts";
@@ -8,28 +9,12 @@ import { isSubcommand } from "../fields/option-fields.ts";
 import type { Call } from "../route.ts";
 import { type Kind, type Resolved, resolve } from "./resolved.ts";
 
-interface GivenOption {
-	name: string;
-	value?: unknown;
-	focused?: boolean | undefined;
-	options?: readonly GivenOption[] | undefined;
-}
-
 const givenFields = { name: required(text(1, 32)), value: unchecked, focused: boolean };
 const inSubcommand = list(object(givenFields), 0, 25);
 const inGroup = list(object({ ...givenFields, options: inSubcommand }), 0, 25);
 
 /** The options of a command that a person uses, with subcommands and groups. */
 export const givenOptions = list(object({ ...givenFields, options: inGroup }), 0, 25);
-
-/** An option as the application receives it. */
-export type SentOption = {
-	name: string;
-	type: Option;
-	value?: unknown;
-	focused?: boolean;
-	options?: readonly SentOption[];
-};
 
 interface Reading {
 	call: Call;
@@ -44,7 +29,7 @@ export function resolveOptions(
 	call: Call,
 	place: Channel,
 	options: readonly CommandOption[],
-	given: readonly GivenOption[],
+	given: readonly SentOption[],
 ) {
 	const resolved: Resolved = {};
 	const reading = { call, place, resolved, partial: false };
@@ -57,7 +42,7 @@ export function focusedOptions(
 	call: Call,
 	place: Channel,
 	options: readonly CommandOption[],
-	given: readonly GivenOption[],
+	given: readonly SentOption[],
 ) {
 	const reading = { call, place, resolved: {}, partial: true };
 	const path = ["data", "options"];
@@ -75,7 +60,7 @@ export function focusedIn(options: readonly SentOption[]): SentOption[] {
 function readOptions(
 	reading: Reading,
 	options: readonly CommandOption[],
-	given: readonly GivenOption[],
+	given: readonly SentOption[],
 	path: readonly (string | number)[],
 ): SentOption[] {
 	for (const [index, { name }] of given.entries())
@@ -104,7 +89,7 @@ function readOptions(
 function readOption(
 	{ call, place, resolved, partial }: Reading,
 	option: CommandOption,
-	{ value, focused }: GivenOption,
+	{ value, focused }: SentOption,
 	path: readonly (string | number)[],
 ): SentOption {
 	const { name, type } = option;

@@ -22,7 +22,7 @@ import {
 } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
-import { permissionsIn, permissionsOf } from "../access.ts";
+import { permissionsIn } from "../access.ts";
 import { apiError, formError, found } from "../errors.ts";
 import { choice, integer, list, object, required, snowflake, text } from "../fields/fields.ts";
 import { applicationOf, type Call, type ReadForm } from "../route.ts";
@@ -188,7 +188,7 @@ function commandOf(call: InvocationCall, channel: Channel, guild: Guild | undefi
 function contextOf(call: Call, channel: Channel, application: Account): InvocationPlace {
 	const { world, actor } = call;
 	const permissions = String(permissionsIn(call, channel));
-	const granted = permissionsOf(world, channel, application.user);
+	const granted = world.channels.permissionsOf(channel, application.user);
 	const shown = serialize.channel(channel, application);
 	const common = { channel_id: channel.id, app_permissions: String(granted) };
 	if (!inGuild(channel)) return { ...common, channel: shown, user: actor.user };

@@ -6,7 +6,6 @@ import type { SelectMenu, SelectType } from "../../world/messages/components.ts"
 import type { Sent } from "../../world/state/api-types.ts";
 import { type Channel, isThread } from "../../world/state/entities.ts";
 import * as serialize from "../../world/state/serialize.ts";
-import { permissionsOf } from "../access.ts";
 import { formError } from "../errors.ts";
 import type { Call } from "../route.ts";
 
@@ -42,7 +41,7 @@ export function resolveUser({ world }: Call, place: Channel, id: string, resolve
 	const member = guild?.members.get(id);
 	if (!member) return true;
 	const { deaf: _, mute: __, ...bare } = serialize.bareMember(member);
-	const permissions = String(permissionsOf(world, place, user));
+	const permissions = String(world.channels.permissionsOf(place, user));
 	const shown = { ...bare, permissions };
 	resolved.members = { ...resolved.members, [id]: shown };
 	return true;
@@ -69,7 +68,7 @@ function resolveChannel(
 	const shown = isThread(channel) ? serialize.thread(channel, actor.user.id) : serialize.guildChannel(channel);
 	resolved.channels = {
 		...resolved.channels,
-		[id]: { ...pick(shown, partialChannel), permissions: String(permissionsOf(world, channel, actor.user)) },
+		[id]: { ...pick(shown, partialChannel), permissions: String(world.channels.permissionsOf(channel, actor.user)) },
 	} as NonNullable<Resolved["channels"]>;
 	return true;
 }

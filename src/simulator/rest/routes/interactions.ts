@@ -6,12 +6,13 @@ import {
 	MessageFlags,
 	ApplicationCommandOptionType as Option,
 } from "discord.js";
+import type { SentOption } from "../../interactions/given-options.ts";
 import type { Choice, Interaction, Response } from "../../interactions/interaction.ts";
 import { isThread, type Message } from "../../world/state/entities.ts";
 import { apiError, atKey, notSimulated } from "../errors.ts";
 import { boolean, integer, notOneOf, object, required, unchecked } from "../fields/fields.ts";
 import { choicesOf } from "../fields/option-fields.ts";
-import { focusedIn, type SentOption } from "../interactions/command-options.ts";
+import { focusedIn } from "../interactions/command-options.ts";
 import { checkInvocation, invocationFields } from "../interactions/invocation.ts";
 import { modalData } from "../interactions/modals.ts";
 import {

@@ -6,7 +6,7 @@ import { ChannelType, Constants, MessageFlags, MessageType, PermissionFlagsBits 
 import { type Channel, holdsPosts, inGuild, isThread, type Message } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
 import { timeOf } from "../../world/state/snowflake.ts";
-import { permissionsIn, requireManageMessages, requirePermissions } from "../access.ts";
+import { permissionsIn, requirePermissions } from "../access.ts";
 import { moderate } from "../automod-actions.ts";
 import { ApiError, apiError, formError, found, rateLimited } from "../errors.ts";
 import { boolean, integer, list, refine, required, snowflake, timestamp, unchecked } from "../fields/fields.ts";
@@ -221,7 +221,7 @@ export const messageRoutes = [
 		run: (call) => {
 			const { channel, message } = call;
 			const isAlert = message.type === MessageType.AutoModerationAction;
-			if (isAlert || message.author !== call.actor.user) requireManageMessages(call);
+			if (isAlert || message.author !== call.actor.user) requirePermissions(call, channel, "ManageMessages");
 			checkDeletable([message]);
 			call.world.messages.remove(channel, message, call.by);
 		},

@@ -6,7 +6,7 @@ import type { Emoji, Reaction } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
 import { isSnowflake } from "../../world/state/snowflake.ts";
 import { parseUnicodeEmoji } from "../../world/state/unicode-emoji.ts";
-import { permissionsIn, requireManageMessages, requirePermissions } from "../access.ts";
+import { permissionsIn, requirePermissions } from "../access.ts";
 import { apiError, found } from "../errors.ts";
 import { integer, pageById, snowflake } from "../fields/fields.ts";
 import { type Call, route } from "../route.ts";
@@ -72,10 +72,7 @@ export const reactionRoutes = [
 		},
 	}),
 	route(`DELETE ${one}/@me`, (call) => remove(call, call.actor.user.id)),
-	route(`DELETE ${one}/:user_id`, (call) => {
-		requireManageMessages(call);
-		remove(call, call.params.user_id);
-	}),
+	route(`DELETE ${one}/:user_id`, { needs: "ManageMessages", run: (call) => remove(call, call.params.user_id) }),
 	route(`GET ${one}`, {
 		needs: "ReadMessageHistory",
 		query: { type: integer(0, 1), limit: integer(1, 100), after: snowflake },
@@ -85,13 +82,12 @@ export const reactionRoutes = [
 			return page.flatMap((id) => call.world.users.get(id) ?? []);
 		},
 	}),
-	route(`DELETE ${all}`, (call) => {
-		requireManageMessages(call);
-		call.world.reactions.clear(call.channel, call.message);
+	route(`DELETE ${all}`, {
+		needs: "ManageMessages",
+		run: (call) => call.world.reactions.clear(call.channel, call.message),
 	}),
-	route(`DELETE ${one}`, (call) => {
-		requireManageMessages(call);
-		const { emoji } = reactionOf(call);
-		call.world.reactions.clear(call.channel, call.message, emoji);
+	route(`DELETE ${one}`, {
+		needs: "ManageMessages",
+		run: (call) => call.world.reactions.clear(call.channel, call.message, reactionOf(call).emoji),
 	}),
 ];

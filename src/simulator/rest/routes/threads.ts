@@ -143,14 +143,6 @@ export function deleteThread(call: Call, thread: Thread) {
 	return answer;
 }
 
-function listed({ actor }: Call, threads: readonly Thread[]) {
-	const { id } = actor.user;
-	return {
-		threads: threads.map((one) => serialize.thread(one, id)),
-		members: threads.flatMap((one) => serialize.threadMember(one, id) ?? []),
-	};
-}
-
 function archivedIn(call: Call<":channel_id">, fits: (thread: Thread) => boolean): Thread[] {
 	return call.world.threads.in(guildChannelOf(call)).filter((one) => one.archived && fits(one));
 }
@@ -171,7 +163,7 @@ function pageByTime(call: Call<"", unknown, ReadForm<typeof byTime>>, all: reado
 
 function page(call: Call, threads: readonly Thread[], limit = 50) {
 	const has_more = threads.length > limit;
-	return { ...listed(call, threads.slice(0, limit)), has_more };
+	return { ...serialize.threads(threads.slice(0, limit), call.actor.user.id), has_more };
 }
 
 const isPrivate = ({ type }: Thread) => type === ChannelType.PrivateThread;
@@ -239,7 +231,7 @@ export const threadRoutes = [
 		const { id } = call.actor.user;
 		const threads = call.world.threads.active(call.guild, id);
 		// Not on the documentation page; the OpenAPI document requires it.
-		return { ...listed(call, threads), has_more: false };
+		return { ...serialize.threads(threads, id), has_more: false };
 	}),
 	route("GET /channels/:channel_id/threads/archived/public", {
 		needs: "ReadMessageHistory",

@@ -7,7 +7,7 @@ import { newChannel } from "../state/defaults.ts";
 import type { Channel, DmChannel, Guild, GuildChannel, GuildChannelType, Overwrite, User } from "../state/entities.ts";
 import { inGuild, isGuildChannel, isThread, isVoice } from "../state/entities.ts";
 import type { Verb } from "../state/events.ts";
-import { has, permissionsOfEveryone } from "../state/permissions.ts";
+import { allPermissions, channelPermissions, has, permissionsOfEveryone } from "../state/permissions.ts";
 import type { MessageReader } from "../state/serialize.ts";
 import * as serialize from "../state/serialize.ts";
 import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
@@ -111,6 +111,12 @@ export class Channels {
 		const permission_overwrites = channel.permission_overwrites.filter((other) => other !== overwrite);
 		this.#change(guild, channel, { permission_overwrites });
 		auditOverwrite.delete(this.state, guild, channel, overwrite, {}, by, overwriteOptions(guild, overwrite));
+	}
+
+	/** All in a DM of the user; none in DMs of others and in guilds of which the user is not a member. */
+	permissionsOf(channel: Channel, user: User): bigint {
+		if (inGuild(channel)) return channelPermissions(this.state.guildOf(channel), channel, user.id);
+		return channel.recipients.includes(user) ? allPermissions : 0n;
 	}
 
 	isNsfw(channel: Channel): boolean {

@@ -141,6 +141,14 @@ export function thread(of: Thread, viewerId: string): Sent<APIThreadChannel> {
 	};
 }
 
+/** Threads in a list, and beside them the viewer's thread member objects. */
+export function threads(all: readonly Thread[], viewerId: string) {
+	return {
+		threads: all.map((one) => thread(one, viewerId)),
+		members: all.flatMap((one) => threadMember(one, viewerId) ?? []),
+	};
+}
+
 /** The API object for a member of a thread, or undefined if the user is not a member. */
 export function threadMember({ id, members }: Thread, user_id: string): SentThreadMember | undefined {
 	const join_timestamp = members.get(user_id);
