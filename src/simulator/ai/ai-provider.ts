@@ -9,7 +9,7 @@ import { randomUUID } from "node:crypto";
 import * as v from "valibot";
 import { parseJson } from "../../lib/json.ts";
 import { aborted } from "../../lib/signal.ts";
-import { type ControlRoutes, count, Misbehaviours, serveControlled, withBody } from "../control/control.ts";
+import { ControlledServer, type ControlRoutes, withBody } from "../control/control.ts";
 import {
 	type AiMisbehaviour,
 	aiMisbehaviours,
@@ -43,52 +43,34 @@ interface AiSimulationOptions {
 
 const maxRequests = 1_000;
 
-const misbehaveRequest = v.strictObject({ kind: v.picklist(aiMisbehaviours), times: v.optional(count) });
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
-
 export async function startAiProvider(options: AiSimulationOptions = {}): Promise<AiSimulation> {
 	return new AiSimulation(options);
 }
 
-export class AiSimulation implements AsyncDisposable {
+export class AiSimulation extends ControlledServer<AiMisbehaviour> {
 	/** The base URL of the simulated AI provider for a bot's configuration: "http://127.0.0.1:PORT/v1". */
-	readonly url: string;
-	/** The origin of the simulated AI provider: "http://127.0.0.1:PORT". Its control routes are below /simulator/. */
-	readonly origin: string;
+	readonly url = `${this.origin}/v1`;
 	readonly key: string;
 	/** The latest 1,000 chat completion requests that the simulated AI provider received, oldest first. */
 	readonly requests: AiRequest[] = [];
 	answer: (messages: readonly ChatMessage[]) => string = quoteLastMessage;
-	readonly #wrong = new Misbehaviours<AiMisbehaviour>();
-	readonly #server: Bun.Server<undefined>;
 
-	constructor(options: AiSimulationOptions) {
-		this.key = options.key ?? `sk-simulated-${randomUUID()}`;
-		this.#server = serveControlled(options.port ?? 0, controlRoutes(this), (...asked) => this.#respond(...asked));
-		this.origin = `http://127.0.0.1:${this.#server.port}`;
-		this.url = `${this.origin}/v1`;
+	constructor({ port = 0, key = `sk-simulated-${randomUUID()}` }: AiSimulationOptions) {
+		super(port, aiMisbehaviours);
+		this.key = key;
 	}
 
-	/** Makes the AI provider misbehave for the next `times` requests. Default: until `behave()` is called. */
-	misbehave(kind: AiMisbehaviour, { times }: { times?: number | undefined } = {}): void {
-		this.#wrong.set(kind, times);
+	protected controls(): ControlRoutes {
+		return {
+			"GET /simulator/state": () => ({ requests: this.requests }),
+			"PUT /simulator/answer": withBody(v.strictObject({ text: v.nullable(v.string()) }), ({ text }) => {
+				this.answer = text === null ? quoteLastMessage : () => text;
+				return { text };
+			}),
+		};
 	}
 
-	behave(): void {
-		this.#wrong.clear();
-	}
-
-	async close(): Promise<void> {
-		this.behave();
-		await this.#server.stop(true);
-	}
-
-	[Symbol.asyncDispose](): Promise<void> {
-		return this.close();
-	}
-
-	#respond(request: Request, { pathname }: URL): Response | Promise<Response> {
+	protected respond(request: Request, { pathname }: URL): Response | Promise<Response> {
 		const route = `${request.method} ${pathname}`;
 		if (route === "POST /v1/chat/completions") return this.#complete(request);
 		if (route !== "GET /v1/models") return openAiError(404, "unknown_url", `Unknown URL: ${route}.`);
@@ -101,7 +83,7 @@ export class AiSimulation implements AsyncDisposable {
 		const body = parseJson(await request.text());
 		const { success, output } = v.safeParse(chatRequest, body);
 		const header = request.headers.get("authorization");
-		const record: Writable<AiRequest> = {
+		const record: AiRequest = {
 			model: success ? output.model : undefined,
 			messages: success ? plainMessages(output) : [],
 			stream: (success && output.stream) ?? false,
@@ -117,8 +99,8 @@ export class AiSimulation implements AsyncDisposable {
 		};
 		if (record.authorization !== "right") return finish(unauthorized(header));
 		if (!success) return finish(openAiError(400, "invalid_request", "Invalid request body."));
-		const { released } = this.#wrong;
-		const kind = this.#wrong.next();
+		const { released } = this;
+		const kind = this.nextFault()?.kind;
 		const errorResponse = kind && errorResponses[kind];
 		if (errorResponse) return finish(errorResponse(this.key));
 		if (kind === "slow") await Promise.race([released, aborted(request.signal)]);
@@ -134,24 +116,6 @@ export class AiSimulation implements AsyncDisposable {
 		request.signal.addEventListener("abort", () => onEnd("hung up"));
 		return streamAnswer(answer, { kind, released, onEnd });
 	}
-}
-
-function controlRoutes(ai: AiSimulation): ControlRoutes {
-	return {
-		"GET /simulator/state": () => ({ requests: ai.requests }),
-		"PUT /simulator/answer": withBody(v.strictObject({ text: v.nullable(v.string()) }), ({ text }) => {
-			ai.answer = text === null ? quoteLastMessage : () => text;
-			return { text };
-		}),
-		"POST /simulator/misbehave": withBody(misbehaveRequest, (given) => {
-			ai.misbehave(given.kind, given);
-			return given;
-		}),
-		"POST /simulator/behave": () => {
-			ai.behave();
-			return {};
-		},
-	};
 }
 
 function unauthorized(header: string | null): Response {

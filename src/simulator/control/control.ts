@@ -25,27 +25,6 @@ export function createControl(routes: ControlRoutes): (request: Request, url: UR
 	};
 }
 
-/** Control requests go to `routes`, all others to `respond`. A port of 0 takes any free one. */
-export function serveControlled(
-	port: number,
-	routes: ControlRoutes,
-	respond: (request: Request, url: URL) => Response | Promise<Response>,
-) {
-	const control = createControl(routes);
-	return Bun.serve({
-		hostname: "127.0.0.1",
-		port,
-		development: false,
-		reusePort: false,
-		idleTimeout: 0,
-		maxRequestBodySize: 4 * 1024 * 1024,
-		fetch: (request) => {
-			const url = urlOf(request);
-			return url.pathname.startsWith("/simulator/") ? control(request, url) : respond(request, url);
-		},
-	});
-}
-
 /** The reason to refuse a request whose host is no loopback host or that a page of another origin sent, if any. */
 export function refusalReason(request: Request, { host, hostname }: URL): string | undefined {
 	if (!["127.0.0.1", "localhost", "[::1]"].includes(hostname)) return `not a loopback host name: ${hostname}`;
@@ -97,32 +76,93 @@ export function urlOf(request: Request): URL {
 	return URL.parse(request.url, "http://unknown.invalid") ?? new URL("http://unknown.invalid/");
 }
 
-/** Holds the faults of a server, each for a number of requests or until the server is told to behave. */
-export class Misbehaviours<Fault> {
-	readonly #faults = new Map<string, { fault: Fault; left: number }>();
-	#held = Promise.withResolvers<void>();
+interface Misbehaviour<Kind, Route> {
+	/** Default: all routes. */
+	route?: Route | undefined;
+	/** Of how many requests. Default: of all until `behave()` is called. */
+	times?: number | undefined;
+	/** The requests take effect although their responses are faulty. */
+	executed?: boolean | undefined;
+	kind: Kind;
+}
 
-	get released(): Promise<void> {
+/** A server beside Discord that can misbehave on demand. Its control routes are below /simulator/. */
+export abstract class ControlledServer<Kind extends string, Route extends string = never> implements AsyncDisposable {
+	/** "http://127.0.0.1:PORT" */
+	readonly origin: string;
+	readonly #faults = new Map<string, Misbehaviour<Kind, Route> & { left: number }>();
+	#held = Promise.withResolvers<void>();
+	readonly #server: Bun.Server<undefined>;
+
+	/** A port of 0 takes any free one. */
+	constructor(port: number, kinds: readonly Kind[], routes: readonly Route[] = []) {
+		const misbehaviour = v.strictObject({
+			kind: v.picklist(kinds),
+			route: v.optional(v.picklist(routes)),
+			times: v.optional(count),
+			executed: v.optional(v.boolean()),
+		});
+		const misbehaviourRoutes = {
+			"POST /simulator/misbehave": withBody(misbehaviour, (given) => {
+				this.misbehave(given.kind, given);
+				return given;
+			}),
+			"POST /simulator/behave": () => {
+				this.behave();
+				return {};
+			},
+		};
+		this.#server = Bun.serve({
+			hostname: "127.0.0.1",
+			port,
+			development: false,
+			reusePort: false,
+			idleTimeout: 0,
+			maxRequestBodySize: 4 * 1024 * 1024,
+			fetch: (request) => {
+				const url = urlOf(request);
+				if (!url.pathname.startsWith("/simulator/")) return this.respond(request, url);
+				return createControl({ ...this.controls(), ...misbehaviourRoutes })(request, url);
+			},
+		});
+		this.origin = `http://127.0.0.1:${this.#server.port}`;
+	}
+
+	protected abstract controls(): ControlRoutes;
+
+	protected abstract respond(request: Request, url: URL): Response | Promise<Response>;
+
+	misbehave(kind: Kind, given: Omit<Misbehaviour<Kind, Route>, "kind"> = {}): void {
+		this.#faults.set(given.route ?? "*", { ...given, kind, left: given.times ?? Number.POSITIVE_INFINITY });
+	}
+
+	behave(): void {
+		this.#faults.clear();
+		this.#held.resolve();
+		this.#held = Promise.withResolvers();
+	}
+
+	/** Resolves when `behave()` is called. */
+	protected get released(): Promise<void> {
 		return this.#held.promise;
 	}
 
-	/** Sets the fault of the next `times` requests to a route. Default: of all requests to all routes. */
-	set(fault: Fault, times = Number.POSITIVE_INFINITY, route = "*"): void {
-		this.#faults.set(route, { fault, left: times });
-	}
-
-	next(route = "*"): Fault | undefined {
+	/** How to misbehave at the current request to a route, if so. */
+	protected nextFault(route = "*"): Misbehaviour<Kind, Route> | undefined {
 		const key = this.#faults.has(route) ? route : "*";
 		const found = this.#faults.get(key);
 		if (!found) return undefined;
 		found.left -= 1;
 		if (found.left <= 0) this.#faults.delete(key);
-		return found.fault;
+		return found;
 	}
 
-	clear(): void {
-		this.#faults.clear();
-		this.#held.resolve();
-		this.#held = Promise.withResolvers();
+	async close(): Promise<void> {
+		this.behave();
+		await this.#server.stop(true);
+	}
+
+	[Symbol.asyncDispose](): Promise<void> {
+		return this.close();
 	}
 }

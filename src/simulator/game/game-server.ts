@@ -5,7 +5,7 @@ import { hash, randomInt, randomUUID, timingSafeEqual } from "node:crypto";
 import * as v from "valibot";
 import { parseJson } from "../../lib/json.ts";
 import { aborted } from "../../lib/signal.ts";
-import { type ControlRoutes, count, Misbehaviours, serveControlled, withBody } from "../control/control.ts";
+import { ControlledServer, type ControlRoutes, withBody } from "../control/control.ts";
 import {
 	type GameResponse,
 	type GameRoute,
@@ -85,20 +85,13 @@ const newChargeback = v.strictObject({
 	body: v.optional(v.unknown()),
 });
 
-const misbehaveRequest = v.strictObject({
-	kind: v.picklist(misbehaviours),
-	route: v.optional(v.picklist(gameRoutes)),
-	times: v.optional(count),
-	executed: v.optional(v.boolean()),
-});
-
 export async function startGameServer(options: GameServerOptions = {}): Promise<GameServer> {
 	return new GameServer(options);
 }
 
-export class GameServer implements AsyncDisposable {
+export class GameServer extends ControlledServer<Misbehaviour, GameRoute> {
 	/** The base URL of the simulated game server: "http://127.0.0.1:PORT". */
-	readonly url: string;
+	readonly url = this.origin;
 	readonly secret: string;
 	/** Verification codes (which link players to Discord users) that nobody has used yet, by code. */
 	readonly codes: Map<string, Code>;
@@ -113,15 +106,12 @@ export class GameServer implements AsyncDisposable {
 	/** All requests that the game server received from the bot, oldest first. */
 	readonly requests: GameRequest[] = [];
 	readonly #used = new Set<string>();
-	readonly #wrong = new Misbehaviours<{ kind: Misbehaviour; executed: boolean }>();
-	readonly #server: Bun.Server<undefined>;
 
 	constructor(options: GameServerOptions) {
+		super(options.port ?? 0, misbehaviours, gameRoutes);
 		this.secret = options.secret ?? randomUUID();
 		this.codes = new Map(options.codes?.map((code) => [code.code, code]));
 		this.idField = options.idField ?? "chat_id";
-		this.#server = serveControlled(options.port ?? 0, controlRoutes(this), (...asked) => this.#respond(...asked));
-		this.url = `http://127.0.0.1:${this.#server.port}`;
 	}
 
 	/** The code links a player to a Discord user. It is valid for `validMs` milliseconds, by default ten minutes. */
@@ -146,45 +136,33 @@ export class GameServer implements AsyncDisposable {
 		return sendChargeback(chargebackEvent(given, this.idField), { ...target, secret });
 	}
 
-	/**
-	 * Makes the game server misbehave on one route or all routes, for a number of requests or until `behave()` is called.
-	 * With the option `executed`, the requests take effect although their responses are faulty.
-	 */
-	misbehave(
-		kind: Misbehaviour,
-		{
-			route,
-			times,
-			executed = false,
-		}: { route?: GameRoute | undefined; times?: number | undefined; executed?: boolean | undefined } = {},
-	): void {
-		this.#wrong.set({ kind, executed }, times, route);
+	protected controls(): ControlRoutes {
+		return {
+			"GET /simulator/state": () => ({
+				codes: [...this.codes.values()],
+				links: Object.fromEntries(this.links),
+				bans: Object.fromEntries(this.bans),
+				donators: this.donators,
+				requests: this.requests,
+			}),
+			"POST /simulator/codes": withBody(newCode, (given) => this.issueCode(given)),
+			"PUT /simulator/donators": withBody(newDonators, ({ donators, id_field = this.idField }) => {
+				this.idField = id_field;
+				this.donators.length = 0;
+				return donators.map((one) => this.addDonator(one));
+			}),
+			"POST /simulator/chargebacks": withBody(newChargeback, ({ chat_id: chatId, ...given }) =>
+				this.chargeback({ ...given, chatId }, given).catch((error: unknown) => ({ failed: String(error) })),
+			),
+		};
 	}
 
-	behave(): void {
-		this.#wrong.clear();
-	}
-
-	async close(): Promise<void> {
-		await this.#server.stop(true);
-		this.behave();
-	}
-
-	[Symbol.asyncDispose](): Promise<void> {
-		return this.close();
-	}
-
-	async #respond(request: Request, { pathname }: URL): Promise<Response> {
+	protected async respond(request: Request, { pathname }: URL): Promise<Response> {
 		const { method } = request;
 		const body = parseJson(await request.text());
 		const name = `${method} ${pathname}`;
 		const execute = () => this.#execute(name, request, body);
-		const record: { -readonly [K in keyof GameRequest]: GameRequest[K] } = {
-			method,
-			path: pathname,
-			body,
-			status: "waiting",
-		};
+		const record: GameRequest = { method, path: pathname, body, status: "waiting" };
 		this.requests.push(record);
 		const finish = (response: Response) => {
 			record.status = response.status;
@@ -192,9 +170,9 @@ export class GameServer implements AsyncDisposable {
 		};
 		const right = ({ status, body }: GameResponse) => finish(Response.json(body, { status }));
 
-		const now = this.#wrong.next(name);
+		const now = this.nextFault(name);
 		if (!now) return right(execute());
-		const context = { donators: this.#listed(), released: this.#wrong.released };
+		const context = { donators: this.#listed(), released: this.released };
 		if (now.kind === "trickle") return finish(trickle(execute(), context));
 		const early = now.executed ? execute() : undefined;
 		if (now.kind !== "slow") return finish(wrongResponses[now.kind](context));
@@ -247,35 +225,6 @@ function isAuthorized(request: Request, secret: string): boolean {
 	const given = request.headers.get("authorization") ?? "";
 	// Digests have equal lengths, so the comparison takes constant time.
 	return timingSafeEqual(digest(given), digest(`Bearer ${secret}`));
-}
-
-function controlRoutes(game: GameServer): ControlRoutes {
-	return {
-		"GET /simulator/state": () => ({
-			codes: [...game.codes.values()],
-			links: Object.fromEntries(game.links),
-			bans: Object.fromEntries(game.bans),
-			donators: game.donators,
-			requests: game.requests,
-		}),
-		"POST /simulator/codes": withBody(newCode, (given) => game.issueCode(given)),
-		"PUT /simulator/donators": withBody(newDonators, ({ donators, id_field = game.idField }) => {
-			game.idField = id_field;
-			game.donators.length = 0;
-			return donators.map((one) => game.addDonator(one));
-		}),
-		"POST /simulator/chargebacks": withBody(newChargeback, ({ chat_id: chatId, ...given }) =>
-			game.chargeback({ ...given, chatId }, given).catch((error: unknown) => ({ failed: String(error) })),
-		),
-		"POST /simulator/misbehave": withBody(misbehaveRequest, (given) => {
-			game.misbehave(given.kind, given);
-			return given;
-		}),
-		"POST /simulator/behave": () => {
-			game.behave();
-			return {};
-		},
-	};
 }
 
 /** The refunded payment of a player. If the player's uuid is missing, a random one is used. */
