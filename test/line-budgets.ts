@@ -10,7 +10,7 @@ const budgets: Record<string, number> = {
 	"bot/approval": 2043,
 	"bot/commands": 2841,
 	"bot/config": 936,
-	"bot/features": 2988,
+	"bot/features": 2987,
 	"bot/game": 1705,
 	"bot/guild-documents": 5106,
 	"bot/messages": 2784,
@@ -36,7 +36,7 @@ const budgets: Record<string, number> = {
 	pages: 5960,
 	simulator: 15_924,
 	// Nearly all of it is the two language files.
-	texts: 3215,
+	texts: 3217,
 	up: 1862,
 };
 

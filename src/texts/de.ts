@@ -1518,6 +1518,7 @@ export const de = {
 	"settings.section.placeholder": "Was willst du einstellen?",
 	"settings.edit.button": "Texte und Zahlen ändern",
 	"settings.form": "Einstellungen",
+	"settings.too_long": "Zu lang für das Formular hier. Die Konsole und set_settings können es ändern.",
 	"settings.back.button": "Zurück",
 	"settings.next.button": "Weiter",
 	"settings.done.button": "Fertig",

@@ -1380,6 +1380,7 @@ export const en = {
 	"settings.section.placeholder": "What do you want to set?",
 	"settings.edit.button": "Edit texts and numbers",
 	"settings.form": "Settings",
+	"settings.too_long": "Too long for the form here. The console and set_settings can change it.",
 	"settings.back.button": "Back",
 	"settings.next.button": "Next",
 	"settings.done.button": "Done",

@@ -10,16 +10,7 @@ import type { MenuHandler } from "../commands/menus.ts";
 import { requireHeld } from "../commands/who-may.ts";
 import { isKey, kindOf } from "../settings/keys.ts";
 import { defaultOf } from "../settings/of-guild.ts";
-import {
-	firstStep,
-	formOf,
-	type Page,
-	pageNamed,
-	panelOf,
-	settingsPrefix,
-	typedKeys,
-	valueTyped,
-} from "./settings-panel.ts";
+import { firstStep, formOf, type Page, pageNamed, panelOf, settingsPrefix, valueTyped } from "./settings-panel.ts";
 
 export function createSettingsCommand({
 	settings,
@@ -38,8 +29,9 @@ export function createSettingsCommand({
 	/** What the component is to change, by key; undefined: nothing. */
 	function wantedBy(interaction: ComponentInteraction, action: string, page: Page, guild: Guild, key: string) {
 		if (interaction.isModalSubmit()) {
-			const texts = typedKeys(page).map((one) => [one, valueTyped(one, interaction.fields.getTextInputValue(one))]);
-			return Object.fromEntries(texts) as Record<string, unknown>;
+			const { fields } = interaction;
+			const typed = page.keys.filter((one) => fields.fields.has(one));
+			return Object.fromEntries(typed.map((one) => [one, valueTyped(one, fields.getTextInputValue(one))]));
 		}
 		if (!isKey(key) || !page.keys.includes(key)) return undefined;
 		if (action === "flag") return { [key]: !(settings.state(guild.id).stored[key] ?? defaultOf(key)) };

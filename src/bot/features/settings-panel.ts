@@ -92,6 +92,8 @@ export const firstStep = `${stepPrefix}1`;
 const maxContent = 2_000;
 const maxShown = 300;
 const maxInputs = 5;
+/** https://docs.discord.com/developers/components/reference#text-input */
+const maxTyped = 4_000;
 
 /** The data of a message. `note`: what was just changed, or why not. */
 export function panelOf(
@@ -123,6 +125,7 @@ function linesOf(guild: Guild, state: GuildState, { keys, name, step }: Page, al
 			`**${say(`setting.${key}.label`)}**: ${shown(key, state, say)}`,
 			`-# ${say(`setting.${key}`)}`,
 			...problems.filter((one) => one.key === key).map(({ message }) => `⚠ ${inlineText(message, maxShown)}`),
+			...((typedText(guild, state, key)?.length ?? 0) > maxTyped ? [`⚠ ${say("settings.too_long")}`] : []),
 		]),
 		...previewOf(guild, state, keys, locale),
 	];
@@ -171,7 +174,7 @@ function componentsOf(
 			const label = `${say(`setting.${key}.label`)}: ${say(isOn ? "setting.on" : "setting.off")}`;
 			return [{ id: idOf("flag", page, state, key), label, style }];
 		}),
-		...(typedKeys(page).length > 0
+		...(typedKeys(guild, state, page).length > 0
 			? [{ id: idOf("edit", page, state), label: say("settings.edit.button"), style: ButtonStyle.Primary as const }]
 			: []),
 	];
@@ -238,9 +241,13 @@ function pickerOf(guild: Guild, key: SettingKey, state: GuildState, page: Page, 
 	return undefined;
 }
 
+const typedText = (guild: Guild, { stored }: GuildState, key: SettingKey) =>
+	/^(?:text|lines|number|named roles)$/.test(kindOf(key)) ? typedLines(guild, stored[key]).join("\n") : undefined;
+
 /** Those that are typed into a form, which has at most five fields. */
-export function typedKeys({ keys }: Pick<Page, "keys">): readonly SettingKey[] {
-	return keys.filter((key) => ["text", "lines", "number", "named roles"].includes(kindOf(key))).slice(0, maxInputs);
+function typedKeys(guild: Guild, state: GuildState, { keys }: Page): readonly SettingKey[] {
+	const fits = (key: SettingKey) => (typedText(guild, state, key)?.length ?? Infinity) <= maxTyped;
+	return keys.filter(fits).slice(0, maxInputs);
 }
 
 export function formOf(guild: Guild, state: GuildState, page: Page, locale: string) {
@@ -249,14 +256,14 @@ export function formOf(guild: Guild, state: GuildState, page: Page, locale: stri
 		id: idOf("form", page, state),
 		title: say("settings.form"),
 		locale,
-		fields: typedKeys(page).map((key) => ({
+		fields: typedKeys(guild, state, page).map((key) => ({
 			id: key,
 			label: say(`setting.${key}.label`),
 			hint: truncate(say(`setting.${key}`), 100),
 			isLong: kindOf(key) !== "number",
 			required: false,
-			max: 4_000,
-			value: typedLines(guild, state.stored[key]).join("\n"),
+			max: maxTyped,
+			value: typedText(guild, state, key),
 		})),
 	});
 }

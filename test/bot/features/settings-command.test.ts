@@ -104,6 +104,19 @@ sceneTest("roles by name are typed into a form, a line each, and shown there aga
 	await reads(reply, "→ not set");
 });
 
+sceneTest("a text that is too long for a form is left out of it, and kept", async ({ world, jose, open, stored }) => {
+	const links = Array.from({ length: 400 }, (_, index) => `host-${index}.example`);
+	await world.call("set_settings", { settings: { "spam.links": links } });
+	const reply = await open("settings");
+	await jose.select(reply, "settings:page", "spam");
+	await reads(reply, "⚠ Too long for the form here.");
+	const used = await jose.press(reply, "Edit texts and numbers");
+	expect(JSON.stringify(await used.modal())).not.toContain("spam.links");
+	await jose.submit(used, { "spam.times": "7" });
+	await reads(reply, "not set → 7");
+	expect(await stored("spam.links")).toContain("host-399.example");
+});
+
 sceneTest("a wrong text is refused with what is wrong, and nothing changes", async (scene) => {
 	const { jose, open, stored } = scene;
 	const reply = await open("settings");
