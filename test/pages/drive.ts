@@ -37,26 +37,25 @@ export function drive(browser: ChromiumPage) {
 				"const found = find(selector, text, label); if (!found || found.disabled) return false; found.scrollIntoView({ block: 'center' }); found.click(); return true;",
 				...[selector, text, label],
 			),
-		/** Chooses an option of a menu by its value. */
+		/** Chooses an option of a menu by its value or text. */
 		choose: (selector: string, value: string) =>
 			retry(
 				"chosen",
-				"const found = find(selector, '', label); if (!found || ![...found.options].some(({ value }) => value === text)) return false; found.value = text; found.dispatchEvent(new Event('change', { bubbles: true })); return true;",
+				"const found = find(selector, '', label); const option = found && [...found.options].find((one) => one.value === text || one.text === text); if (!option) return false; found.value = option.value; found.dispatchEvent(new Event('change', { bubbles: true })); return true;",
 				...[selector, value],
 			),
-		/** Chooses an option and presses the button of its form at once: an event in between would render both anew. */
-		pick: (selector: string, value: string, button: string) =>
-			retry(
-				"picked",
-				"const found = find(selector, '', ''); if (!found || ![...found.options].some(({ value }) => value === text)) return false; found.value = text; found.dispatchEvent(new Event('change', { bubbles: true })); const button = [...found.form.querySelectorAll('button')].find((one) => one.textContent.includes(label)); if (!button || button.disabled) return false; button.click(); return true;",
-				...[selector, value, button],
-			),
-		/** Replaces the text of a field, by typing. */
-		async fill(selector: string, text: string): Promise<void> {
+		/** Chooses an option of the menu with this label, in a message, and sends it. */
+		async pick(message: string, menu: string, option: string): Promise<void> {
+			const selector = `select[aria-label="${menu}"]`;
+			await page.choose(`${message} ${selector}`, option);
+			await page.click(`${message} form:has(${selector}) button`, "Choose");
+		},
+		/** Replaces the text of a field, with `label` in its name, by typing. */
+		async fill(selector: string, text: string, label = ""): Promise<void> {
 			await retry(
 				"filled",
-				"const found = find(selector, '', ''); if (!found || found.disabled) return false; found.focus(); found.select(); return document.activeElement === found;",
-				selector,
+				"const found = [...document.querySelectorAll(selector)].find((one) => visible(one) && nameOf(one).includes(text)); if (!found || found.disabled) return false; found.focus(); found.select(); return document.activeElement === found;",
+				...[selector, label],
 			);
 			await browser.type(text);
 		},

@@ -305,7 +305,7 @@ export function mentionValue(key: string, value: unknown): string | undefined {
 	if (value === undefined) return undefined;
 	if (!isKey(key)) return inlineText(JSON.stringify(value), maxShown);
 	const { to } = keyOf(key);
-	if (!to) return inlineText(typeof value === "string" ? value : [value].flat().join(", "), maxShown);
+	if (!to) return inlineText(typeof value === "string" ? value : [value].flat().join(", "), maxShown) || undefined;
 	const mention = (id: string) => (to === "channel" ? `<#${id}>` : `<@&${id}>`);
 	return idsShown(value, mention, (name) => inlineText(name, maxShown)).join(", ") || undefined;
 }

@@ -1,7 +1,7 @@
 // Actions of a person: write, react, press buttons, choose in menus, vote, join and leave.
 
 import { byId, element } from "../dom.js";
-import { messageFlags, suggestionType } from "./message-state.js";
+import { commandType, messageFlags, suggestionType } from "./message-state.js";
 import { openModal } from "./modal.js";
 import { request, requestAs } from "./server.js";
 import { direct } from "./world.js";
@@ -82,7 +82,7 @@ export class Actions {
 
 	/** @param {Json} command @param {Json[]} options */
 	run(command, options) {
-		return this.attempt(() => this.#interact({ type: 2, ...commandWith(command, options) }));
+		return this.attempt(() => this.#interact({ type: commandType, ...commandWith(command, options) }));
 	}
 
 	/**
@@ -101,7 +101,7 @@ export class Actions {
 	 */
 	useInMenu({ application_id, id, type }, targetId) {
 		const data = { id, type, target_id: targetId };
-		void this.attempt(() => this.#interact({ type: 2, application_id, data }));
+		void this.attempt(() => this.#interact({ type: commandType, application_id, data }));
 	}
 
 	/** @param {Json} interaction */

@@ -52,16 +52,6 @@ async function loadAll() {
 	showConnection(true);
 }
 
-function remember() {
-	const { person, guildId, view, channel } = world;
-	const names = {
-		person: person?.username,
-		guild: guildId === direct ? direct : view?.guild.name,
-		channel: channel?.name,
-	};
-	rememberNames(names);
-}
-
 /**
  * Opens a guild and one of its channels: the channel with this id or name, otherwise the first one that has messages.
  * @param {string} guildId
@@ -78,23 +68,24 @@ async function open(guildId, channelId, channelName) {
 	world.channelId = channelId ?? (named ?? channels[0])?.id ?? "";
 	world.marks.delete(world.channelId);
 	composer.closeCommand();
-	remember();
+	rememberNames({
+		person: world.person?.username,
+		guild: guildId === direct ? direct : world.view?.guild.name,
+		channel: world.channel?.name,
+	});
 	await openMessages();
 	if (channelId !== undefined && narrow.matches) byId("channel-name").focus();
 }
 
 async function openMessages() {
-	items = new Map();
 	showPlaces();
 	await world.loadMessages();
 	showChannel();
-	showMessages({ atEnd: true });
+	// Messages and members have commands in their menus.
 	await composer.update();
-	if (world.menuCommands.length === 0) return;
-	// Messages and members have the commands in their menus.
 	items = new Map();
 	showPlaces();
-	showMessages();
+	showMessages({ atEnd: true });
 }
 
 /** @param {string} userId */

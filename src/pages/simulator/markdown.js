@@ -171,7 +171,7 @@ function inline(text, names, depth) {
 function markAt(text, at, names, depth) {
 	// Limits the work of the patterns: no mark is longer.
 	const rest = text.slice(at, at + 2500);
-	const [escaped, character] = /^\\([^\w\s])/.exec(rest) ?? [];
+	const [escaped, character] = /^\\([^A-Za-z0-9\s])/.exec(rest) ?? [];
 	if (escaped && character) return { node: character, length: 2 };
 	const [code, , content = ""] = /^(`+)([^`]+)\1(?!`)/.exec(rest) ?? [];
 	if (code) return { node: element("code", content), length: code.length };

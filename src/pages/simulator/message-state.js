@@ -5,7 +5,8 @@
 /** Message flags: EPHEMERAL (only one person sees the message) and LOADING (the bot "is thinking"). */
 export const messageFlags = { ephemeral: 64, thinking: 128 };
 
-/** The type of interactions that ask a bot for suggestions, while a person types. */
+/** Types of interactions: commands, and what asks a bot for suggestions while a person types. */
+export const commandType = 2;
 export const suggestionType = 4;
 
 /**
@@ -68,6 +69,8 @@ export function emojiKey({ id, name }) {
 export function ephemeralMessages(interaction) {
 	const { id, state, reply, follow_ups, application_id, application } = interaction;
 	if (interaction.type === suggestionType) return [];
+	// Discord shows only commands as sent before the bot responds.
+	if (interaction.type !== commandType && state === "waiting") return [];
 	const author = { id: application_id, username: application, bot: true };
 	const common = { channel_id: interaction.channel_id, author, reactions: [] };
 	const timestamp = timeOf(id);

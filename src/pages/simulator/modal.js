@@ -2,6 +2,7 @@
 
 import { byId, element } from "../dom.js";
 import { chosenIn, componentTypes, field, selectMenu } from "./components.js";
+import { renderMarkdown } from "./markdown.js";
 
 /**
  * @typedef {import("./world.js").Json} Json
@@ -50,7 +51,10 @@ export function openModal(world, modal, submit) {
 function createPart(world, part) {
 	const { type, id, content, label, description, component, components } = part;
 	if (type === componentTypes.text)
-		return { shown: element("p", { dir: "auto" }, String(content)), filled: () => ({ type, id }) };
+		return {
+			shown: element("div", { dir: "auto" }, renderMarkdown(String(content), world.names)),
+			filled: () => ({ type, id }),
+		};
 	if (component) {
 		const { shown, filled } = createInput(world, component, label, description);
 		return { shown, filled: () => ({ type, id, component: filled() }) };
