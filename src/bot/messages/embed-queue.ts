@@ -2,7 +2,7 @@
 // message; when the queue is full, new ones are dropped and counted.
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import { ButtonStyle, type EmbedBuilder, embedLength } from "discord.js";
+import { type AttachmentBuilder, ButtonStyle, type EmbedBuilder, embedLength, type Message } from "discord.js";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { inBackground } from "../../discord/rest/rest.ts";
 import type { Log } from "../../lib/log.ts";
@@ -23,10 +23,18 @@ interface EmbedQueueOptions {
 	setting: string;
 }
 
-interface Entry {
+interface Parts {
+	/** The custom_id of its button. */
+	details?: string | undefined;
+	/** An entry with files is a message of its own. */
+	files?: () => readonly AttachmentBuilder[];
+	/** The message that has it. */
+	sent?: ((message: Message) => void) | undefined;
+}
+
+interface Entry extends Parts {
 	channelId: string;
 	embed(): EmbedBuilder;
-	details: string | undefined;
 }
 
 export function createEmbedQueue(options: EmbedQueueOptions) {
@@ -50,8 +58,10 @@ export function createEmbedQueue(options: EmbedQueueOptions) {
 				const say = sayIn("guild" in channel ? channel.guild.preferredLocale : undefined);
 				const content = say("log.left", { count: omitted });
 				const components = detailButtons(taken, say);
-				const message = { embeds, components, ...(omitted > 0 && { content }), allowedMentions: noMentions };
-				await inBackground(async () => channel.send(message));
+				const files = taken.flatMap((one) => one.files);
+				const message = { embeds, components, files, ...(omitted > 0 && { content }), allowedMentions: noMentions };
+				const posted = await inBackground(async () => channel.send(message));
+				for (const { sent } of taken) sent?.(posted);
 			} catch (error) {
 				log.warn("could not send log entries to a Discord channel", {
 					channel: channelId,
@@ -72,13 +82,13 @@ export function createEmbedQueue(options: EmbedQueueOptions) {
 	}
 
 	return {
-		/** `embed` is called when it is sent. `details`: the custom_id of its button. Returns at once and never throws. */
-		push(channelId: string, embed: () => EmbedBuilder, details?: string) {
+		/** `embed` is called when it is sent. Returns at once and never throws. */
+		push(channelId: string, embed: () => EmbedBuilder, parts: Parts = {}) {
 			if (queue.length >= maxQueued) {
 				dropped++;
 				return;
 			}
-			queue.push({ channelId, embed, details });
+			queue.push({ channelId, embed, ...parts });
 			start();
 		},
 		/** Also when embeds could not be sent. */
@@ -88,7 +98,7 @@ export function createEmbedQueue(options: EmbedQueueOptions) {
 	};
 }
 
-type Taken = Pick<Entry, "details"> & { embed: EmbedBuilder };
+type Taken = Pick<Entry, "details" | "sent"> & { embed: EmbedBuilder; files: readonly AttachmentBuilder[] };
 
 function takeEntries(queue: Entry[], channelId: string): Taken[] {
 	const taken: Taken[] = [];
@@ -96,9 +106,11 @@ function takeEntries(queue: Entry[], channelId: string): Taken[] {
 	for (const next of queue) {
 		if (next.channelId !== channelId || taken.length === maxEmbeds) break;
 		const embed = next.embed();
+		const files = next.files?.() ?? [];
 		length += embedLength(embed.data);
-		if (taken.length > 0 && length > maxEmbedsLength) break;
-		taken.push({ embed, details: next.details });
+		if (taken.length > 0 && (files.length > 0 || length > maxEmbedsLength)) break;
+		taken.push({ embed, files, details: next.details, sent: next.sent });
+		if (files.length > 0) break;
 	}
 	queue.splice(0, taken.length);
 	return taken;

@@ -5,10 +5,13 @@ import type { Connection } from "../../discord/connection/connection.ts";
 import { inlineText, truncate } from "../../discord/text.ts";
 import { isPublic } from "../../discord/visible-channels.ts";
 import type { Log } from "../../lib/log.ts";
-import { type Language, languageOf, render, type Said, said, type Text } from "../../texts/texts.ts";
+import { type Language, languageOf, render, type Said, said, sayIn, type Text } from "../../texts/texts.ts";
 import { Pending } from "../commands/feature.ts";
 import { createEmbedQueue } from "../messages/embed-queue.ts";
 import type { GuildSettings } from "../settings/guild-settings.ts";
+import type { SettingKey } from "../settings/keys.ts";
+import { copiesOf } from "./message-log/copies.ts";
+import type { RecentMessage } from "./message-log/recent-messages.ts";
 
 const maxFieldLength = 1_024;
 const maxDescriptionLength = 4_000;
@@ -47,26 +50,44 @@ export interface LogEntry {
 	caseNumber?: number | undefined;
 	/** What only staff may read: the whole entry, or its reason. Left out of a channel that @everyone sees. */
 	confidential?: "entry" | "reason" | undefined;
+	/** Shown in full. Left out of a channel that @everyone sees. */
+	copies?: readonly RecentMessage[];
+	/** The case whose messages are shown as copies. */
+	evidence?: EvidenceOf;
 }
 
-export type ModerationLog = ReturnType<typeof createModerationLog>;
+/** Of a case. */
+export interface EvidenceOf {
+	guildId: string;
+	action: string;
+	userId?: string | undefined;
+	messageIds: readonly string[];
+}
 
-interface ModerationLogOptions {
-	settings: Pick<GuildSettings, "of" | "onChange" | "loaded">;
+export interface Posted {
+	channelId: string;
+	messageId: string;
+}
+
+interface LogOptions {
+	settings: Pick<GuildSettings, "of" | "loaded">;
 	connection: Connection;
 	log: Log;
+	/** For an entry about a case. */
+	onPosted?(guildId: string, caseNumber: number, posted: Posted): void;
 }
 
-export function createModerationLog({ settings, connection, log }: ModerationLogOptions) {
+/** A log of each guild, in the channel that its setting `key` names. */
+export function createGuildLog({ settings, connection, log, onPosted }: LogOptions, key: ChannelKey) {
 	const queue = createEmbedQueue({ connection, log, setting: key });
 	const pending = new Pending();
 
 	const channelOf = (guildId: string) => settings.of(guildId)[key];
 
-	/** Queues an entry for the guild's moderation log, or for the channel `channelId` if given. Never throws. */
+	/** Queues an entry for the guild's log, or for the channel `channelId` if given. Never throws. */
 	function add(guildId: string, entry: LogEntry, channelId?: string): void {
 		if (pending.size >= maxPending) {
-			log.warn("moderation log entry dropped: send queue full", { guild: guildId });
+			log.warn("log entry dropped: send queue full", { guild: guildId, setting: key });
 			return;
 		}
 		const at = new Date();
@@ -78,13 +99,51 @@ export function createModerationLog({ settings, connection, log }: ModerationLog
 			const channel = guild?.channels.cache.get(id);
 			const isOpen = channel !== undefined && isPublic(channel);
 			if (isOpen && entry.confidential === "entry") return;
-			queue.push(id, () => createEmbed(entry, { at, isOpen, language: languageOf(guild?.preferredLocale) }));
+			const language = languageOf(guild?.preferredLocale);
+			const copies = isOpen ? undefined : copiesOf(guild, entry.copies ?? [], sayIn(guild?.preferredLocale));
+			const { caseNumber } = entry;
+			queue.push(id, () => createEmbed(entry, { at, isOpen, language, copies: copies?.text ?? "" }), {
+				files: () => copies?.files ?? [],
+				sent: (message) => {
+					if (caseNumber !== undefined) onPosted?.(guildId, caseNumber, { channelId: id, messageId: message.id });
+				},
+			});
 		};
 		void pending.add(post());
 	}
 
 	return {
 		channelOf,
+		add,
+		async settled() {
+			await pending.settled();
+			await queue.settled();
+		},
+	};
+}
+
+type ChannelKey = Extract<SettingKey, "moderation.log_channel" | "log.messages">;
+
+export type GuildLog = ReturnType<typeof createGuildLog>;
+
+export type ModerationLog = ReturnType<typeof createModerationLog>;
+
+interface ModerationLogOptions extends LogOptions {
+	settings: Pick<GuildSettings, "of" | "onChange" | "loaded">;
+	/** Default: none. */
+	evidenceFor?: (wanted: EvidenceOf) => readonly RecentMessage[];
+}
+
+export function createModerationLog(options: ModerationLogOptions) {
+	const { settings, connection, evidenceFor = () => [] } = options;
+	const guildLog = createGuildLog(options, key);
+	const add = (guildId: string, entry: LogEntry, channelId?: string) => {
+		const { evidence } = entry;
+		guildLog.add(guildId, evidence ? { ...entry, copies: evidenceFor(evidence) } : entry, channelId);
+	};
+	return {
+		...guildLog,
+		evidenceFor,
 		add,
 		start() {
 			settings.onChange((guildId, changed) => {
@@ -100,10 +159,6 @@ export function createModerationLog({ settings, connection, log }: ModerationLog
 				for (const id of [before, after]) if (typeof id === "string") add(guildId, entry, id);
 			});
 		},
-		async settled() {
-			await pending.settled();
-			await queue.settled();
-		},
 	};
 }
 
@@ -111,9 +166,10 @@ interface Look {
 	at: Date;
 	isOpen: boolean;
 	language: Language;
+	copies: string;
 }
 
-function createEmbed(entry: LogEntry, { at, isOpen, language }: Look): EmbedBuilder {
+function createEmbed(entry: LogEntry, { at, isOpen, language, copies }: Look): EmbedBuilder {
 	const { moderatorId, userId, description = [], reason, until, cause } = entry;
 	const { detail = [], client, told, channelIds = [], caseNumber } = entry;
 	const inLanguage = (text: Text) => render(text, language);
@@ -137,7 +193,7 @@ function createEmbed(entry: LogEntry, { at, isOpen, language }: Look): EmbedBuil
 	add(said("log.client.field"), client && escaped(client));
 	add(said("log.told.field"), told && inLanguage(told));
 	add(said("log.case.field"), caseNumber === undefined ? undefined : String(caseNumber));
-	const lines = [description].flat().map(inLanguage).join("\n");
+	const lines = [...[description].flat().map(inLanguage), copies].filter(Boolean).join("\n");
 	if (lines !== "") embed.setDescription(truncate(lines, maxDescriptionLength));
 	return embed;
 }

@@ -9,6 +9,8 @@ import { caseRows, suggestCases } from "./cases/case-actions.ts";
 import { createCaseTools } from "./cases/case-tools.ts";
 import { Cases } from "./cases/cases.ts";
 import { createDeleteAndWarn, deleteAndWarnName } from "./delete-and-warn.ts";
+import { createMessageLog, evidenceFor } from "./message-log/message-log.ts";
+import { RecentMessages } from "./message-log/recent-messages.ts";
 import { createModerationLog } from "./moderation-log.ts";
 import { createPurge, purgeActions } from "./purge/purge.ts";
 import { createRaid, raidActions } from "./raid/raid.ts";
@@ -34,7 +36,12 @@ export const moderationCommandNames: readonly string[] = [
 export function createModeration(featureOptions: FeatureOptions): Feature | undefined {
 	const { config, settings, connection, store, log, mutex, callAs } = featureOptions;
 	if (!config.toml.features.moderation) return undefined;
-	const moderationLog = createModerationLog(featureOptions);
+	const recent = new RecentMessages();
+	const moderationLog = createModerationLog({
+		...featureOptions,
+		evidenceFor: (one) => evidenceFor({ recent, settings }, one),
+		onPosted: (...entry) => void cases.setEntry(...entry),
+	});
 	const bans = new TempBans({ connection, store, log, mutex, moderationLog, decided: () => cases.retry() });
 	const cases: Cases = new Cases({ connection, store, log, moderationLog, bans, settings });
 	const announcements = new Announcements({ connection, store, log });
@@ -57,6 +64,7 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 		{ tools: createCaseTools({ cases, settings }), actions: caseRows },
 		createRoleMenus(featureOptions),
 		createReportsFeature(featureOptions, cases),
+		createMessageLog({ ...featureOptions, cdn: config.discordCdnUrl, recent }),
 		createRaid({ ...featureOptions, moderationLog }),
 		createPurge(featureOptions),
 		createSpam({ ...featureOptions, cdn: config.discordCdnUrl, cases, moderationLog }),

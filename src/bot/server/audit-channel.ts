@@ -45,7 +45,7 @@ export function createAuditChannel({ settings, connection, log }: AuditChannelOp
 				(principal?.person && !connection.guild(guildId)?.members.cache.has(principal.person.id));
 			if (isOnDiscord(principal) || channelId === undefined || isBeyond) return;
 			const line = () => lineFor(call, locale(guildId));
-			queue.push(channelId, line, id === undefined ? undefined : `${prefix}:${id}`);
+			queue.push(channelId, line, id === undefined ? {} : { details: `${prefix}:${id}` });
 		},
 		/** Resolves when it was sent or has failed. */
 		async notify(guildId: string, notice: (say: Say) => EmbedBuilder): Promise<void> {

@@ -47,6 +47,11 @@ export const keys = {
 	"moderation.escalate": { value: v.optional(escalationRules, []) },
 	"moderation.reports": { value: v.optional(snowflake), to: "channel", needs: ["EmbedLinks", "ReadMessageHistory"] },
 	"moderation.raid": { value: v.optional(joinRate), intent: "GuildMembers" },
+	"log.messages": { value: v.optional(snowflake), to: "channel", needs: files, intent: "MessageContent" },
+	"log.evidence": { value: flag(false), intent: "MessageContent" },
+	"log.images": { value: v.optional(v.array(snowflake), []), to: "channel" },
+	"log.ignored": { value: v.optional(v.array(snowflake), []), to: "channel" },
+	"log.without_bots": { value: flag(false) },
 	"spam.on": { value: flag(false), intent: "MessageContent" },
 	"spam.dry": { value: flag(false) },
 	"spam.honeypots": { value: v.optional(v.array(snowflake), []), to: "channel", needs: ["ManageMessages"] },
@@ -127,6 +132,7 @@ export function actingPermissions(values: Values): readonly (readonly [SettingKe
 /** Of the operator's `features`: without it, the section has no effect. */
 const featureOf: Readonly<Record<string, "moderation" | "game">> = {
 	moderation: "moderation",
+	log: "moderation",
 	spam: "moderation",
 	game: "game",
 };

@@ -17,8 +17,11 @@ export interface Reference {
 
 const openLogWarning = "everyone can see it, so notes and the reasons of warnings are left out of the log there";
 
-// Members must not see these channels.
-const staffOnly: ReadonlySet<string> = new Set(["moderation.reports"]);
+/** Members must not see these channels, and why. */
+const staffOnly: ReadonlyMap<string, string> = new Map([
+	["moderation.reports", "reports are refused: its messages name those who report"],
+	["log.messages", "nothing is logged: its messages show what was deleted"],
+]);
 
 /** It must be in the guild. Throws a CheckFailed. */
 export function checkReference(reference: Reference, guild: Guild): Found {
@@ -57,9 +60,10 @@ function checkChannel({ key, id, needs }: Reference, guild: Guild) {
 			`the bot lacks ${describeBits(missing)} in ${name}`,
 			"Allow the bot's role these permissions in the channel's settings (Permissions).",
 		);
-	if (staffOnly.has(key) && isPublic(channel))
+	const why = staffOnly.get(key);
+	if (why !== undefined && isPublic(channel))
 		throw new CheckFailed(
-			`@everyone can see ${name}, so reports are refused: its messages name those who report`,
+			`@everyone can see ${name}, so ${why}`,
 			"In the channel's settings (Permissions), make it private for staff.",
 		);
 	if (key === "moderation.log_channel" && isPublic(channel)) return { warning: `${name}: ${openLogWarning}` };

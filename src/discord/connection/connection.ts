@@ -14,6 +14,7 @@ import {
 	type Guild,
 	GuildMemberManager,
 	IntentsBitField,
+	Partials,
 	Routes,
 	Status,
 	type User,
@@ -323,6 +324,8 @@ export class Connection {
 			shards: [0],
 			makeCache: (...args) => (args[2] === GuildMemberManager ? new MemberCache() : defaultCaches(...args)),
 			waitGuildTimeout: this.#timing.guildsMs,
+			// Events about messages that discord.js does not know, too.
+			partials: [Partials.Message],
 			// By default no message pings anybody.
 			allowedMentions: { parse: [], repliedUser: false },
 		});

@@ -41,6 +41,7 @@ export async function startModerationWorld(
 	const config = botConfig({
 		discordToken: simulator.bot("alpha").token,
 		discordApiUrl: simulator.api,
+		discordCdnUrl: simulator.cdn,
 		guildId: guild.id,
 		toml,
 		...(place && storeConfigOf(place)),

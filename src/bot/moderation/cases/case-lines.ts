@@ -50,17 +50,21 @@ export function caseLine(guild: Guild, one: Case): string {
 }
 
 export function caseDetails(guild: Guild, one: Case, edits: readonly CaseEdit[]): Part[] {
-	const { messageIds, channelIds } = one;
+	const { messageIds, channelIds, entry } = one;
+	const evidence =
+		entry && visibleChannel(guild, entry.channelId) && linkTo({ id: entry.channelId, guild }, entry.messageId);
 	return parts(
 		result(
 			[
 				caseLine(guild, one),
 				messageIds.length > 0 && `Messages: ${listed(messageIds)}`,
 				channelIds.length > 0 && `Channels: ${listed(channelIds)}`,
+				evidence && `Log entry: ${evidence}`,
 				edits.length > 0 && `${edits.length} change(s), newest first:`,
 			],
 			saidCase(one, { isWhole: true }),
 			...saidPlaces(guild, one),
+			evidence !== undefined && said("result.case_entry", { link: evidence }),
 		),
 		edits.map(({ at: changedAt, editor_id, what, before }) =>
 			result(

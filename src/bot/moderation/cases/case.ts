@@ -8,7 +8,7 @@ import type { GuildSettings } from "../../settings/guild-settings.ts";
 import type { Store } from "../../store/store.ts";
 import type { CaseRow, CaseState, Told } from "../../store/tables/cases.ts";
 import type { CaseAction } from "../../tool/case-record.ts";
-import type { ModerationLog } from "../moderation-log.ts";
+import type { ModerationLog, Posted } from "../moderation-log.ts";
 import type { TempBans } from "../temp-bans.ts";
 
 const maxCaseIds = 1_000;
@@ -38,11 +38,14 @@ export interface Case {
 	/** Such as "rule:7" for an escalation rule that case 7 made apply. Unique in a guild. */
 	source: string | undefined;
 	deletedAt: number | undefined;
+	/** Its entry in the moderation log, which has the evidence. */
+	entry: Posted | undefined;
 }
 
 export type Cause = Pick<Case, "why" | "whySaid">;
 
-export type NewCase = Pick<Case, "action" | "moderatorId"> & Partial<Omit<Case, "guildId" | "number" | "deletedAt">>;
+export type NewCase = Pick<Case, "action" | "moderatorId"> &
+	Partial<Omit<Case, "guildId" | "number" | "deletedAt" | "entry">>;
 
 export function toCase(row: CaseRow): Case {
 	return {
@@ -65,6 +68,10 @@ export function toCase(row: CaseRow): Case {
 		told: row.told ?? undefined,
 		source: row.source ?? undefined,
 		deletedAt: row.deleted_at ?? undefined,
+		entry:
+			row.entry_channel_id === null || row.entry_id === null
+				? undefined
+				: { channelId: row.entry_channel_id, messageId: row.entry_id },
 	};
 }
 
@@ -86,6 +93,8 @@ export function toRow(one: NewCase, now: number): Omit<CaseRow, "guild_id" | "nu
 		told: one.told ?? null,
 		source: one.source ?? null,
 		deleted_at: null,
+		entry_channel_id: null,
+		entry_id: null,
 	};
 }
 

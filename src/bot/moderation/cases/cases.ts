@@ -20,10 +20,13 @@ import {
 	selectCases,
 	selectNewerCase,
 	selectReasons,
+	setCaseEntry,
 	setCaseMessages,
 	settleCase,
 } from "../../store/tables/cases.ts";
+import { StoreUnavailable } from "../../store/unavailable.ts";
 import type { CaseCall, CaseRecorder, OpenCases } from "../../tool/case-record.ts";
+import type { Posted } from "../moderation-log.ts";
 import { ByHand } from "./by-hand.ts";
 import {
 	type Case,
@@ -131,6 +134,14 @@ export class Cases implements CaseRecorder {
 				? undefined
 				: { what: isRemoved ? "delete" : "restore", editor_id, reason, deleted_at: isRemoved ? this.#now() : null },
 		);
+	}
+
+	/** Never rejects: without it, the case has no link to its entry. */
+	async setEntry(guildId: string, number: number, { channelId, messageId }: Posted): Promise<void> {
+		await setCaseEntry(this.#sql, guildId, number, channelId, messageId).catch((error) => {
+			if (!(error instanceof StoreUnavailable))
+				this.options.log.error("could not store the log entry of a case", { guild: guildId, error });
+		});
 	}
 
 	/** Newest first. */

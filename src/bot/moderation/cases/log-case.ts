@@ -24,6 +24,7 @@ export function logCase(moderationLog: Pick<ModerationLog, "add">, one: Case): v
 		channelIds: one.channelIds,
 		caseNumber: number,
 		confidential: confidentialOf(action),
+		evidence: one,
 	});
 }
 

@@ -13,6 +13,7 @@ import {
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { onSessionOrGuild } from "../../../discord/connection/session-events.ts";
 import { absentIf } from "../../../discord/find.ts";
+import { isPublic } from "../../../discord/visible-channels.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import { languageOf } from "../../../texts/texts.ts";
 import { findSent } from "../../commands/find-sent.ts";
@@ -150,7 +151,9 @@ export class EntryWorker {
 		const embeds = entry.embeds.map(({ data }) => data as APIEmbed);
 		const shown = await this.load(row);
 		const language = languageOf(entry.guild?.preferredLocale);
-		await orPlain((isPlain) => entry.edit(changedEntry(shown, embeds, { language, isPlain })));
+		const keepsCopy =
+			this.options.settings.of(row.guild_id)["log.evidence"] && (!entry.inGuild() || !isPublic(entry.channel));
+		await orPlain((isPlain) => entry.edit(changedEntry(shown, embeds, { language, isPlain, keepsCopy })));
 		await this.#finish(row, entry.id);
 	}
 

@@ -74,7 +74,8 @@ export function embedOf({ description, files = "" }: { description: string; file
 	return files === "" ? embed : embed.addFields({ name: say("report.copy.files.field"), value: files });
 }
 
-function codeBlock(text: string): string {
+/** In which links and mentions do not work. */
+export function codeBlock(text: string): string {
 	const shown = escapeInvisible(text.toWellFormed()).replaceAll("`", "ˋ");
 	return `\`\`\`\n${truncate(shown, maxTextLength)}\n\`\`\``;
 }

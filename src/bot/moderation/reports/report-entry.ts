@@ -57,6 +57,8 @@ interface Look {
 	language: Language;
 	/** Without texts that members wrote: for a report whose texts Discord refuses. */
 	isPlain?: boolean;
+	/** Also after the report was handled, as evidence. */
+	keepsCopy?: boolean;
 }
 
 export function newEntry(shown: ShownReport, copy: MessageCopy | undefined, look: Look): MessageCreateOptions {
@@ -73,12 +75,12 @@ export function newEntry(shown: ShownReport, copy: MessageCopy | undefined, look
 	};
 }
 
-/** `before`: the current embeds. The copy of the message is kept until the report has ended. */
+/** `before`: the current embeds. The copy of the message is kept until the report has ended, unless it is evidence. */
 export function changedEntry(shown: ShownReport, before: readonly APIEmbed[], look: Look): MessageEditOptions {
 	const { row } = shown;
-	const { language, isPlain } = look;
+	const { language, isPlain, keepsCopy = false } = look;
 	const say = sayIn(language);
-	const copy = row.state === "open" ? copyIn(row, before) : undefined;
+	const copy = row.state === "open" || (keepsCopy && row.state === "handled") ? copyIn(row, before) : undefined;
 	return {
 		embeds: [
 			factsEmbed(shown, look),

@@ -2,9 +2,9 @@
 // URL. Only files with the same name, type, size and dimensions are downloaded, only from Discord's CDN, and only their
 // first bytes.
 
-import { DefaultUserAgent } from "discord.js";
 import type { Log } from "../../../lib/log.ts";
 import { Overloaded, Semaphore } from "../../../lib/semaphore.ts";
+import { isAtCdn, readAtCdn } from "../cdn-files.ts";
 
 const maxBytes = 256 * 1024;
 const maxConcurrent = 10;
@@ -21,15 +21,9 @@ interface FileContentOptions {
 /** A label for each URL, the same for the same content; what is not read in time counts as equal. Never rejects. */
 export function createFileContent({ cdn, log, timeoutSignal = (ms) => AbortSignal.timeout(ms) }: FileContentOptions) {
 	const semaphore = new Semaphore({ max: maxConcurrent, maxWaiting });
-	const base = new URL(cdn);
-
-	function isAtCdn(url: string): boolean {
-		const parsed = URL.parse(url);
-		return parsed?.origin === base.origin && parsed.username === "";
-	}
 
 	async function labelOf(url: string): Promise<string | undefined> {
-		if (!isAtCdn(url)) return undefined;
+		if (!isAtCdn(cdn, url)) return undefined;
 		const signal = timeoutSignal(timeoutMs);
 		try {
 			await semaphore.acquire(signal);
@@ -55,19 +49,11 @@ export function createFileContent({ cdn, log, timeoutSignal = (ms) => AbortSigna
 }
 
 async function download(url: string, signal: AbortSignal): Promise<string> {
-	const response = await fetch(url, {
-		// The CDN may ignore the range and send the whole file. Then the rest is not read.
-		headers: { "user-agent": DefaultUserAgent, range: `bytes=0-${maxBytes - 1}` },
-		signal,
-		redirect: "manual",
-	});
-	if (response.status !== 200 && response.status !== 206) {
-		await response.body?.cancel();
-		throw new Error(`Discord's CDN answered HTTP ${response.status}`);
-	}
+	// The CDN may ignore the range and send the whole file. Then the rest is not read.
+	const body = await readAtCdn(url, signal, { range: `bytes=0-${maxBytes - 1}` });
 	const hasher = new Bun.CryptoHasher("sha256");
 	let left = maxBytes;
-	for await (const chunk of response.body ?? []) {
+	for await (const chunk of body ?? []) {
 		hasher.update(chunk.subarray(0, left));
 		left -= chunk.length;
 		// Leaving the loop cancels the rest of the response.

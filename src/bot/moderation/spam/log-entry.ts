@@ -6,7 +6,9 @@ import { resultLines } from "../../../discord/text.ts";
 import type { Log } from "../../../lib/log.ts";
 import { render, type Say, said, sayIn } from "../../../texts/texts.ts";
 import { buttonRow } from "../../messages/buttons.ts";
-import { formatEnd } from "../moderation-log.ts";
+import { copiesOf } from "../message-log/copies.ts";
+import type { RecentMessage } from "../message-log/recent-messages.ts";
+import { type EvidenceOf, formatEnd, type Posted } from "../moderation-log.ts";
 import { failuresOf, type Incident } from "./incident.ts";
 import { type PersistentOptions, persistently, type RequestEnd } from "./persistent-request.ts";
 
@@ -18,10 +20,12 @@ interface EntriesOptions extends PersistentOptions {
 	connection: Connection;
 	log: Log;
 	channelOf(guildId: string): string | undefined;
+	evidenceFor(wanted: EvidenceOf): readonly RecentMessage[];
+	onPosted(guildId: string, caseNumber: number, posted: Posted): void;
 }
 
 /** One after another. */
-export function createEntries({ connection, log, channelOf, ...options }: EntriesOptions) {
+export function createEntries({ connection, log, channelOf, evidenceFor, onPosted, ...options }: EntriesOptions) {
 	let last: Promise<unknown> = Promise.resolve();
 	let waiting = 0;
 
@@ -32,17 +36,26 @@ export function createEntries({ connection, log, channelOf, ...options }: Entrie
 		return persistently(
 			async () => {
 				const { rest } = connection.discord;
-				const body = messageOf(incident, sayIn(connection.guild(guildId)?.preferredLocale));
+				const guild = connection.guild(guildId);
+				const say = sayIn(guild?.preferredLocale);
+				const body = messageOf(incident, say);
 				if (entry) {
 					const path = Routes.channelMessage(channelId, entry.messageId);
-					await rest.patch(path, { body });
+					const { embeds } = (await rest.get(path)) as APIMessage;
+					await rest.patch(path, { body: { ...body, embeds: [...body.embeds, ...embeds.slice(1)] } });
 					return;
 				}
+				const evidence = { guildId, action: "spam", messageIds: [...incident.messages.keys()] };
+				const copies = copiesOf(guild, differing(evidenceFor(evidence)), say);
+				if (copies.text !== "") body.embeds.push(new EmbedBuilder().setDescription(copies.text).toJSON());
+				const files = copies.files.map(({ name, attachment }) => ({ name: String(name), data: attachment as Buffer }));
 				// The nonce is the same after a restart, so Discord does not create a second entry.
 				const posted = (await rest.post(Routes.channelMessages(channelId), {
 					body: { ...body, nonce: id },
+					files,
 				})) as APIMessage;
 				incident.entry = { channelId, messageId: posted.id };
+				if (incident.caseNumber !== undefined) onPosted(guildId, incident.caseNumber, incident.entry);
 			},
 			[],
 			options,
@@ -71,6 +84,12 @@ export function createEntries({ connection, log, channelOf, ...options }: Entrie
 			}
 		},
 	};
+}
+
+/** Spam is mostly the same again. */
+function differing(messages: readonly RecentMessage[]): RecentMessage[] {
+	const keyOf = ({ text, files }: RecentMessage) => JSON.stringify([text, files.map(({ name, size }) => [name, size])]);
+	return [...new Map(messages.map((message) => [keyOf(message), message])).values()];
 }
 
 function messageOf(incident: Incident, say: Say) {

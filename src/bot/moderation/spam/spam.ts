@@ -24,8 +24,8 @@ const shutdownGraceMs = 3_000;
 export interface SpamOptions extends Pick<FeatureOptions, "connection" | "store" | "mutex" | "log" | "callAs"> {
 	settings: Pick<GuildSettings, "of" | "ready">;
 	cdn: string;
-	cases: Pick<Cases, "add" | "find" | "edit">;
-	moderationLog: Pick<ModerationLog, "channelOf">;
+	cases: Pick<Cases, "add" | "find" | "edit" | "setEntry">;
+	moderationLog: Pick<ModerationLog, "channelOf" | "evidenceFor">;
 	timing?: IncidentsTiming;
 	maxWatched?: number;
 	now?: () => number;
@@ -58,7 +58,8 @@ export function createSpam(options: SpamOptions) {
 			log,
 			closing: closing.signal,
 			backOffMs: timing.backOffMs,
-			channelOf: options.moderationLog.channelOf,
+			...options.moderationLog,
+			onPosted: (...entry) => void cases.setEntry(...entry),
 		}),
 	});
 	const detector = createDetector({
@@ -133,7 +134,7 @@ export function createSpam(options: SpamOptions) {
 			client.on(Events.GuildMemberUpdate, (_, member) => incidents.see(member));
 			client.on(Events.MessageUpdate, (before, message) => {
 				// Discord also sends this event when it adds a link preview.
-				if (before.content !== message.content) detector.see(message);
+				if (!message.partial && !before.partial && before.content !== message.content) detector.see(message);
 			});
 			onSessionOrGuild(client, () => {
 				mustResume = true;

@@ -31,6 +31,8 @@ export interface CaseRow extends RowOf<typeof casesTables, "cases"> {
 	told: Told | null;
 	/** Origin, such as an audit log entry; unique in a guild against duplicates. Null if those are impossible. */
 	source: string | null;
+	/** Of its entry in the moderation log, which has the evidence. Null without one. */
+	entry_id: string | null;
 }
 
 export interface CaseEdit extends RowOf<typeof casesTables, "case_edits"> {
@@ -59,6 +61,8 @@ export const casesTables = `
 		told TEXT,
 		source TEXT,
 		deleted_at BIGINT,
+		entry_channel_id TEXT,
+		entry_id TEXT,
 		PRIMARY KEY (guild_id, number)
 	);
 	CREATE UNIQUE INDEX cases_by_source ON cases (guild_id, source);
@@ -148,6 +152,13 @@ export function settleCase(
 export async function setTold(sql: Sql, guildId: string, number: number, told: Told): Promise<void> {
 	await sql`
 		UPDATE cases SET told = ${told} WHERE guild_id = ${guildId} AND number = ${number}`;
+}
+
+/** The first entry stays: later ones are about changes of the case. */
+export async function setCaseEntry(sql: Sql, guildId: string, number: number, channelId: string, messageId: string) {
+	await sql`
+		UPDATE cases SET entry_channel_id = ${channelId}, entry_id = ${messageId}
+		WHERE guild_id = ${guildId} AND number = ${number} AND entry_id IS NULL`;
 }
 
 export async function setCaseMessages(

@@ -36,6 +36,8 @@ function row(changes: Partial<Row> = {}): Row {
 		told: null,
 		source: null,
 		deleted_at: null,
+		entry_channel_id: null,
+		entry_id: null,
 		...changes,
 	};
 }

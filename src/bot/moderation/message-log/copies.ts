@@ -1,0 +1,82 @@
+// Copies of messages in an entry of a log: their texts in code blocks, and their files. Discord keeps them, no database does.
+
+import { AttachmentBuilder, type Guild } from "discord.js";
+import { userName } from "../../../discord/describe.ts";
+import { inlineText } from "../../../discord/text.ts";
+import { type Say, said } from "../../../texts/texts.ts";
+import { codeBlock } from "../reports/message-copy.ts";
+import type { RecentFile, RecentMessage } from "./recent-messages.ts";
+
+/** Of the 4,096 characters of an embed's description. */
+const maxLength = 3_500;
+/** https://docs.discord.com/developers/reference#uploading-files */
+const maxUploaded = { files: 9, bytes: 10_000_000 };
+
+/** As Markdown, with the images that were saved. What does not fit is in a text file. */
+export function copiesOf(guild: Guild | undefined, messages: readonly RecentMessage[], say: Say) {
+	const images = imagesOf(messages);
+	const lines: string[] = [];
+	let length = 0;
+	for (const message of messages) {
+		const shown = shownAs(message, images, messages.length > 1, say);
+		length += shown.length;
+		if (length > maxLength && lines.length > 0) break;
+		lines.push(shown);
+	}
+	const uploads = [...images].map(([{ name }, content]) => new AttachmentBuilder(content, { name }));
+	const left = messages.length - lines.length;
+	if (left > 0) {
+		lines.push(say("messages.more", { count: left }));
+		uploads.push(textFile(guild, messages));
+	}
+	return { text: lines.join("\n"), files: uploads };
+}
+
+function imagesOf(messages: readonly RecentMessage[]): ReadonlyMap<RecentFile, Buffer> {
+	let bytes = 0;
+	const images = new Map<RecentFile, Buffer>();
+	for (const file of messages.flatMap(({ files }) => files)) {
+		if (!file.content || images.size === maxUploaded.files || bytes + file.content.length > maxUploaded.bytes) continue;
+		bytes += file.content.length;
+		images.set(file, file.content);
+	}
+	return images;
+}
+
+function shownAs(
+	{ authorId, channelId, at, text, files }: RecentMessage,
+	images: ReadonlyMap<RecentFile, Buffer>,
+	hasHead: boolean,
+	say: Say,
+): string {
+	const head = hasHead ? [`<@${authorId}> <#${channelId}> <t:${Math.floor(at / 1_000)}:f>`] : [];
+	const names = files.map((file) => {
+		const [name, type] = [inlineText(file.name, 100), inlineText(file.type, 60)];
+		const values = { name, type, size: sizeText(file.size) };
+		return say(images.has(file) ? "messages.image" : "messages.file", values);
+	});
+	const shown = text === "" ? (files.length > 0 ? [] : [say("messages.no_text")]) : [codeBlock(text)];
+	return [...head, ...shown, ...names].join("\n");
+}
+
+function sizeText(bytes: number): string {
+	return bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+function textFile(guild: Guild | undefined, messages: readonly RecentMessage[]): AttachmentBuilder {
+	const lines = messages.map(({ at, authorId, channelId, text, files }) => {
+		const author = guild?.client.users.cache.get(authorId);
+		const channel = guild?.channels.cache.get(channelId)?.name ?? "";
+		const parts = [text.replaceAll("\n", "\n    "), ...files.map(({ name }) => `[${name}]`)];
+		return `${new Date(at).toISOString()} #${channel} (${channelId}) ${author ? userName(author) : authorId}: ${parts.join(" ")}`;
+	});
+	return new AttachmentBuilder(Buffer.from(`${lines.join("\n")}\n`), { name: "messages.txt" });
+}
+
+/** The channel's and the author's fields of an entry about one message say the rest. */
+export const editedText = (before: string, after: string) => [
+	said("messages.before"),
+	codeBlock(before),
+	said("messages.after"),
+	codeBlock(after),
+];

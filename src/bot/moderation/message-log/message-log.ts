@@ -1,0 +1,195 @@
+// The message log: an entry for each message that is deleted or edited, with its text and who deleted it, in the channel of the
+// setting `log.messages`. Also remembers messages as evidence for entries of the moderation log, with `log.evidence`.
+
+import { AuditLogEvent, type Client, Events, type Message, type PartialMessage } from "discord.js";
+import { canReadAuditLog } from "../../../discord/audit-log.ts";
+import { within } from "../../../lib/wait.ts";
+import { said } from "../../../texts/texts.ts";
+import type { Feature, FeatureOptions } from "../../commands/feature.ts";
+import { createGuildLog, type EvidenceOf, type LogEntry } from "../moderation-log.ts";
+import { copyMessage } from "../reports/message-copy.ts";
+import { editedText } from "./copies.ts";
+import type { RecentMessage, RecentMessages } from "./recent-messages.ts";
+import { createSavedImages } from "./saved-images.ts";
+
+const shutdownGraceMs = 1_500;
+const expiryMs = 600_000;
+
+export interface MessageLogOptions extends Pick<FeatureOptions, "settings" | "connection" | "log"> {
+	cdn: string;
+	recent: RecentMessages;
+	/** Milliseconds that an entry waits for Discord's audit log, which names who deleted a message. */
+	auditMs?: number;
+}
+
+interface Deleter {
+	executorId: string;
+	at: number;
+}
+
+type AnyMessage = Message | PartialMessage;
+
+export function createMessageLog(options: MessageLogOptions) {
+	const { settings, connection, recent, auditMs = 1_000 } = options;
+	const log = createGuildLog(options, "log.messages");
+	const saveImages = createSavedImages(options);
+	const deleters = new Map<string, Deleter>();
+	/** Entries that wait for the audit log. */
+	const waiting = new Map<Timer, () => void>();
+	const expiry = setInterval(() => recent.expire(), expiryMs);
+	expiry.unref();
+
+	function isKept(guildId: string, { author, channel }: Message): boolean {
+		const { "log.messages": logged, "log.evidence": evidence, "log.ignored": ignored } = settings.of(guildId);
+		if (!logged && !evidence) return false;
+		if (settings.of(guildId)["log.without_bots"] && author.bot) return false;
+		const parentId = channel.isThread() ? channel.parentId : null;
+		return ![channel.id, parentId].some((id) => id !== null && (id === logged || ignored.includes(id)));
+	}
+
+	async function keep(guildId: string, message: Message): Promise<void> {
+		if (!isKept(guildId, message)) return;
+		const copy = messageOf(message);
+		recent.set(guildId, copy);
+		if (!settings.of(guildId)["log.images"].includes(message.channelId)) return;
+		const files = await saveImages(guildId, copy.files);
+		// It may have been edited meanwhile.
+		const latest = recent.get(guildId, message.id);
+		if (latest && files.some(({ content }) => content)) recent.set(guildId, { ...latest, files });
+	}
+
+	function onEdited(guildId: string, message: Message): void {
+		const before = recent.get(guildId, message.id);
+		if (!before || !isKept(guildId, message)) return;
+		const after = messageOf(message);
+		// Discord also sends this event when it adds a link preview.
+		if (after.text === before.text) return;
+		recent.set(guildId, { ...before, text: after.text });
+		log.add(guildId, {
+			title: said("messages.edited.title"),
+			userId: before.authorId,
+			channelIds: [before.channelId],
+			description: [message.url, ...editedText(before.text, after.text)],
+			confidential: "entry",
+		});
+	}
+
+	/** Once Discord's audit log has named who deleted it. Without an entry there, its author did, or a bot. */
+	function onDeleted(guildId: string, channelId: string, ids: readonly string[]): void {
+		const { "log.messages": logged } = settings.of(guildId);
+		if (logged === undefined || logged === channelId) return;
+		const copies = ids.flatMap((id) => recent.get(guildId, id) ?? []);
+		if (copies.length === 0 && ids.length === 1) return;
+		const write = () => log.add(guildId, deletedEntry(guildId, channelId, ids, copies));
+		const guild = connection.guild(guildId);
+		if (!guild || !canReadAuditLog(guild)) {
+			write();
+			return;
+		}
+		const timer = setTimeout(() => {
+			waiting.delete(timer);
+			write();
+		}, auditMs);
+		waiting.set(timer, write);
+	}
+
+	function deletedEntry(
+		guildId: string,
+		channelId: string,
+		ids: readonly string[],
+		copies: readonly RecentMessage[],
+	): LogEntry {
+		const [first] = copies;
+		const author = ids.length === 1 ? first?.authorId : undefined;
+		const deleter = deleters.get(keyOf(guildId, channelId, author));
+		const isRecent = deleter !== undefined && performance.now() - deleter.at < 3 * auditMs;
+		const unknown = ids.length - copies.length;
+		return {
+			title: said("messages.deleted.title", { count: ids.length }),
+			gravity: "warning",
+			...(author !== undefined && { userId: author }),
+			...(isRecent && { moderatorId: deleter.executorId }),
+			channelIds: [channelId],
+			...(unknown > 0 && { description: said("messages.unknown", { count: unknown }) }),
+			copies,
+			confidential: "entry",
+		};
+	}
+
+	function noteDeleter(guildId: string, channelId: string, author: string | undefined, executorId: string): void {
+		const key = keyOf(guildId, channelId, author);
+		deleters.delete(key);
+		deleters.set(key, { executorId, at: performance.now() });
+		const [oldest] = deleters.keys();
+		if (deleters.size > maxDeleters && oldest !== undefined) deleters.delete(oldest);
+	}
+
+	return {
+		attach(client: Client) {
+			client.on(Events.MessageCreate, (message) => {
+				if (message.guildId !== null && !message.system) void keep(message.guildId, message);
+			});
+			client.on(Events.MessageUpdate, (_, message) => {
+				if (message.guildId !== null && !message.partial) onEdited(message.guildId, message);
+			});
+			client.on(Events.MessageDelete, ({ id, guildId, channelId }: AnyMessage) => {
+				if (guildId !== null) onDeleted(guildId, channelId, [id]);
+			});
+			client.on(Events.MessageBulkDelete, (messages, { guild, id }) => {
+				onDeleted(guild.id, id, [...messages.keys()]);
+			});
+			client.on(Events.GuildAuditLogEntryCreate, ({ action, executorId, targetId, extra }, { id }) => {
+				if (executorId === null || targetId === null) return;
+				if (action === AuditLogEvent.MessageBulkDelete) noteDeleter(id, targetId, undefined, executorId);
+				if (action === AuditLogEvent.MessageDelete)
+					noteDeleter(id, (extra as { channel: { id: string } }).channel.id, targetId, executorId);
+			});
+		},
+		start() {
+			settings.onChange((guildId) => {
+				const { "log.messages": logged, "log.evidence": evidence } = settings.of(guildId);
+				if (!logged && !evidence) recent.forget(guildId);
+			});
+		},
+		async close() {
+			clearInterval(expiry);
+			for (const [timer, write] of waiting) {
+				clearTimeout(timer);
+				write();
+			}
+			await within(shutdownGraceMs, log.settled());
+		},
+	} satisfies Feature;
+}
+
+const maxDeleters = 1_000;
+
+/** Discord's entries name the channel and, of a single message, its author. */
+function keyOf(guildId: string, channelId: string, authorId: string | undefined): string {
+	return `${guildId} ${channelId} ${authorId ?? ""}`;
+}
+
+function messageOf(message: Message): RecentMessage {
+	const { id, channelId, author, createdTimestamp, attachments, embeds, messageSnapshots, stickers, poll } = message;
+	const isPlain = embeds.length === 0 && messageSnapshots.size === 0 && stickers.size === 0 && !poll;
+	return {
+		id,
+		channelId,
+		authorId: author.id,
+		at: createdTimestamp,
+		text: isPlain ? message.content : copyMessage(message).text,
+		files: attachments.map(({ name, size, contentType, url }) => ({ name, size, type: contentType ?? "", url })),
+	};
+}
+
+/** What a case's entry shows: its messages, or the latest of somebody who is banned, since those may be deleted with it. */
+export function evidenceFor(
+	{ recent, settings }: Pick<MessageLogOptions, "recent" | "settings">,
+	{ guildId, action, userId, messageIds }: EvidenceOf,
+): RecentMessage[] {
+	if (!settings.of(guildId)["log.evidence"]) return [];
+	if (messageIds.length > 0) return messageIds.flatMap((id) => recent.get(guildId, id) ?? []);
+	return userId !== undefined && ["ban", "temp_ban"].includes(action) ? recent.by(guildId, userId, maxOfBanned) : [];
+}
+
+const maxOfBanned = 20;

@@ -1,0 +1,38 @@
+// Saves images on arrival, because Discord deletes a message's files with it.
+
+import type { Log } from "../../../lib/log.ts";
+import { bytesAtMost } from "../../../lib/program/listen.ts";
+import { Limiter } from "../../commands/cooldown.ts";
+import { isAtCdn, readAtCdn } from "../cdn-files.ts";
+import type { RecentFile } from "./recent-messages.ts";
+
+export const maxImageBytes = 8_000_000;
+const rate = { max: 60, windowMs: 60_000 };
+const timeoutMs = 10_000;
+
+interface SavedImagesOptions {
+	/** Files at other addresses are not read. */
+	cdn: string;
+	log: Log;
+	timeoutSignal?: (ms: number) => AbortSignal;
+}
+
+export function createSavedImages({ cdn, log, timeoutSignal = AbortSignal.timeout }: SavedImagesOptions) {
+	const recent = new Limiter(rate);
+
+	/** The files, with the content of images of at most 8 MB. Those beyond 60 images of a guild in a minute have none. */
+	return (guildId: string, files: readonly RecentFile[]): Promise<RecentFile[]> =>
+		Promise.all(
+			files.map(async (file) => {
+				const isSaved = file.type.startsWith("image/") && file.size <= maxImageBytes && isAtCdn(cdn, file.url);
+				if (!isSaved || recent.take(guildId).waitS > 0) return file;
+				try {
+					const content = await bytesAtMost(await readAtCdn(file.url, timeoutSignal(timeoutMs)), maxImageBytes);
+					return content === "too long" ? file : { ...file, content };
+				} catch (error) {
+					log.debug("could not save an image of a message", { reason: String((error as Error).message) });
+					return file;
+				}
+			}),
+		);
+}
