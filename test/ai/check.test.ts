@@ -4,8 +4,7 @@ import { expect, test } from "bun:test";
 import { providerChecks } from "../../src/ai/check.ts";
 import type { ProviderSettings } from "../../src/ai/providers.ts";
 import { runChecks } from "../../src/lib/program/check.ts";
-import { startAiProvider } from "../../src/simulator/ai/ai-provider.ts";
-import type { AiMisbehaviour } from "../../src/simulator/ai/chat-completions.ts";
+import { type AiMisbehaviour, startAiProvider } from "../../src/simulator/ai/ai-provider.ts";
 import { recordLog } from "../support/log.ts";
 
 /** The lines for one provider. */

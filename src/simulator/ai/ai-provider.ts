@@ -11,8 +11,6 @@ import { parseJson } from "../../lib/json.ts";
 import { aborted } from "../../lib/signal.ts";
 import { ControlledServer, type ControlRoutes, withBody } from "../control/control.ts";
 import {
-	type AiMisbehaviour,
-	aiMisbehaviours,
 	type ChatMessage,
 	type ChatRequest,
 	chatRequest,
@@ -20,9 +18,10 @@ import {
 	errorResponses,
 	openAiError,
 	quoteLastMessage,
+	streamEvents,
 	toJson,
 } from "./chat-completions.ts";
-import { streamAnswer } from "./stream.ts";
+import { streamAnswer, wrongStreams } from "./stream.ts";
 
 /** A chat completion request that the provider received, and how its response ended. */
 interface AiRequest {
@@ -43,6 +42,10 @@ interface AiSimulationOptions {
 
 const maxRequests = 1_000;
 
+export type AiMisbehaviour = "slow" | "no-stream" | keyof typeof errorResponses | keyof typeof wrongStreams;
+
+const misbehaviours = ["slow", "no-stream", ...Object.keys({ ...errorResponses, ...wrongStreams })];
+
 export async function startAiProvider(options: AiSimulationOptions = {}): Promise<AiSimulation> {
 	return new AiSimulation(options);
 }
@@ -56,7 +59,7 @@ export class AiSimulation extends ControlledServer<AiMisbehaviour> {
 	answer: (messages: readonly ChatMessage[]) => string = quoteLastMessage;
 
 	constructor({ port = 0, key = `sk-simulated-${randomUUID()}` }: AiSimulationOptions) {
-		super(port, aiMisbehaviours);
+		super(port, misbehaviours as readonly AiMisbehaviour[]);
 		this.key = key;
 	}
 
@@ -101,8 +104,7 @@ export class AiSimulation extends ControlledServer<AiMisbehaviour> {
 		if (!success) return finish(openAiError(400, "invalid_request", "Invalid request body."));
 		const { released } = this;
 		const kind = this.nextFault()?.kind;
-		const errorResponse = kind && errorResponses[kind];
-		if (errorResponse) return finish(errorResponse(this.key));
+		if (kind && isKey(errorResponses, kind)) return finish(errorResponses[kind](this.key));
 		if (kind === "slow") await Promise.race([released, aborted(request.signal)]);
 		if (request.signal.aborted) {
 			record.outcome = "hung up";
@@ -114,8 +116,13 @@ export class AiSimulation extends ControlledServer<AiMisbehaviour> {
 			if (record.outcome === "waiting") record.outcome = how;
 		};
 		request.signal.addEventListener("abort", () => onEnd("hung up"));
-		return streamAnswer(answer, { kind, released, onEnd });
+		const events = kind && isKey(wrongStreams, kind) ? wrongStreams[kind] : streamEvents;
+		return streamAnswer(answer, { events, released, onEnd });
 	}
+}
+
+function isKey<T extends object>(table: T, key: PropertyKey): key is keyof T {
+	return Object.hasOwn(table, key);
 }
 
 function unauthorized(header: string | null): Response {

@@ -1,4 +1,4 @@
-// Chat completions in OpenAI's format, and the ways in which the simulated provider can misbehave.
+// Chat completions in OpenAI's format, and the errors of a provider that misbehaves.
 
 import * as v from "valibot";
 import { count } from "../control/control.ts";
@@ -28,37 +28,6 @@ export interface ChatMessage {
 	role: string;
 	content: string;
 }
-
-/** What each does is in the README. */
-export const aiMisbehaviours = [
-	"slow",
-	"slow-pieces",
-	"dropped",
-	"cut",
-	"unfinished",
-	"400",
-	"401",
-	"403",
-	"404",
-	"429",
-	"500",
-	"content-filter",
-	"no-money",
-	"redirect",
-	"html",
-	"no-stream",
-	"huge",
-	"endless",
-	"wrong-json",
-	"wrong-types",
-	"empty",
-	"blank",
-	"length",
-	"filtered",
-	"error-event",
-] as const;
-
-export type AiMisbehaviour = (typeof aiMisbehaviours)[number];
 
 const maxQuoted = 500;
 
@@ -126,8 +95,8 @@ export function openAiError(
 	return Response.json({ error: { message, type: "invalid_request_error", param: null, code } }, { status, headers });
 }
 
-/** The faults that send no stream. The parameter is the API key, which some providers quote in an error. */
-export const errorResponses: Readonly<Partial<Record<AiMisbehaviour, (key: string) => Response>>> = {
+/** The faults that send an error. The parameter is the API key, which some providers quote in it. */
+export const errorResponses = {
 	"400": () => openAiError(400, "invalid_value", "max_tokens is too large."),
 	"401": (key) => openAiError(401, "invalid_api_key", `Incorrect API key provided: ${key}.`),
 	"403": () => openAiError(403, "forbidden", "Your country is not supported."),
@@ -139,4 +108,4 @@ export const errorResponses: Readonly<Partial<Record<AiMisbehaviour, (key: strin
 	redirect: () => new Response(null, { status: 307, headers: { location: "/elsewhere" } }),
 	html: () =>
 		new Response("<!doctype html><title>Welcome to nginx!</title>", { headers: { "content-type": "text/html" } }),
-};
+} satisfies Record<string, (key: string) => Response>;

@@ -1,6 +1,6 @@
 // Streamed responses, correct and misbehaving ones.
 
-import { type AiMisbehaviour, type Completion, frame, streamEvent, streamEvents } from "./chat-completions.ts";
+import { type Completion, frame, streamEvent, streamEvents } from "./chat-completions.ts";
 
 const hugeLength = 64 * 1024 * 1024;
 /** Milliseconds to wait after each stream event, so that it is sent in a TCP packet of its own. */
@@ -8,35 +8,76 @@ const pauseMs = 1;
 /** Number of waits of 1 ms before a connection is cut, so that the client can first read the data sent so far. */
 const turnsBeforeCut = 20;
 
+/** In place of an event: the server breaks the connection off. */
+const cutOff = Symbol("cut off");
+
+/** The events of a stream. `released` resolves when the test ends the misbehaviour of the AI provider with `behave()`. */
+type Events = (answer: Completion, released: Promise<void>) => Iterable<string | typeof cutOff> | AsyncIterable<string>;
+
+const done = frame("[DONE]");
+
+const beginning = ({ model, pieces }: Completion) => [
+	": keep-alive\n\n",
+	streamEvent(model, { role: "assistant", content: "" }),
+	streamEvent(model, { content: pieces[0] ?? "" }),
+];
+
+/** The faults of streams. What each does is in the README. */
+export const wrongStreams = {
+	"slow-pieces": async function* (answer, released) {
+		let sent = 0;
+		for (const event of streamEvents(answer)) {
+			if (sent === beginning(answer).length) await released;
+			yield event;
+			sent += 1;
+		}
+	},
+	dropped: () => [cutOff],
+	cut: (answer) => [...beginning(answer), cutOff],
+	unfinished: beginning,
+	huge: ({ model }) => [streamEvent(model, { content: "x".repeat(hugeLength) })],
+	endless: function* ({ model }) {
+		for (;;) yield streamEvent(model, { content: "and so on ".repeat(10) });
+	},
+	"wrong-json": (answer) => [...beginning(answer), frame('{"choices":[{"delta":')],
+	"wrong-types": () => [frame({ choices: [{ delta: { content: 7 }, finish_reason: [] }] })],
+	empty: ({ model }) => streamEvents({ model, pieces: [], finish: "stop" }),
+	blank: ({ model }) => streamEvents({ model, pieces: [" ", "\n\n"], finish: "stop" }),
+	length: (answer) => [...beginning(answer), streamEvent(answer.model, {}, "length"), done],
+	filtered: (answer) => [...beginning(answer), streamEvent(answer.model, {}, "content_filter"), done],
+	"error-event": (answer) => [
+		...beginning(answer),
+		frame({
+			error: { code: 503, message: "The model is overloaded." },
+			choices: [{ index: 0, delta: {}, finish_reason: "error" }],
+		}),
+	],
+} satisfies Record<string, Events>;
+
 interface StreamOptions {
-	kind: AiMisbehaviour | undefined;
-	/** Resolves when the test ends the misbehaviour of the AI provider with `behave()`. */
+	events: Events;
 	released: Promise<void>;
 	/** Called once: complete, broken off by the server, or aborted by the client. */
 	onEnd(how: "whole" | "broken" | "hung up"): void;
 }
 
-class CutOff extends Error {}
-
-/** Streams a completion as server-sent events. If a simulated fault is set, the stream shows that fault. */
-export function streamAnswer(answer: Completion, { kind, released, onEnd }: StreamOptions): Response {
-	const events = eventsOf(answer, kind, released);
+/** Streams a completion as server-sent events. */
+export function streamAnswer(answer: Completion, { events, released, onEnd }: StreamOptions): Response {
+	const iterator = inOrder(events(answer, released));
 	const encoder = new TextEncoder();
 	const stream = new ReadableStream<Uint8Array>({
 		async pull(controller) {
-			try {
-				const { done, value } = await events.next();
-				if (!done) {
-					controller.enqueue(encoder.encode(value));
-					await Bun.sleep(pauseMs);
-					return;
-				}
+			const { done, value } = await iterator.next();
+			if (done) {
 				onEnd("whole");
 				controller.close();
-			} catch (error) {
-				if (!(error instanceof CutOff)) throw error;
+			} else if (value === cutOff) {
+				for (let turn = 0; turn < turnsBeforeCut; turn++) await Bun.sleep(1);
 				onEnd("broken");
 				controller.error(undefined);
+			} else {
+				controller.enqueue(encoder.encode(value));
+				await Bun.sleep(pauseMs);
 			}
 		},
 		cancel: () => onEnd("hung up"),
@@ -44,62 +85,6 @@ export function streamAnswer(answer: Completion, { kind, released, onEnd }: Stre
 	return new Response(stream, { headers: { "content-type": "text/event-stream" } });
 }
 
-async function* eventsOf(
-	answer: Completion,
-	kind: AiMisbehaviour | undefined,
-	released: Promise<void>,
-): AsyncGenerator<string> {
-	const { model, pieces } = answer;
-	if (kind === "dropped") throw new CutOff();
-	if (kind === "huge") {
-		yield streamEvent(model, { content: "x".repeat(hugeLength) });
-		return;
-	}
-	if (kind === "endless") for (;;) yield streamEvent(model, { content: "and so on ".repeat(10) });
-	if (kind === "wrong-types") {
-		yield frame({ choices: [{ delta: { content: 7 }, finish_reason: [] }] });
-		return;
-	}
-	if (kind === "empty" || kind === "blank") {
-		const blank = kind === "blank" ? [" ", "\n\n"] : [];
-		yield* streamEvents({ model, pieces: blank, finish: "stop" });
-		return;
-	}
-	const first = [
-		": keep-alive\n\n",
-		streamEvent(model, { role: "assistant", content: "" }),
-		streamEvent(model, { content: pieces[0] ?? "" }),
-	];
-	switch (kind) {
-		case "cut":
-			yield* first;
-			for (let turn = 0; turn < turnsBeforeCut; turn++) await Bun.sleep(1);
-			throw new CutOff();
-		case "unfinished":
-			yield* first;
-			return;
-		case "wrong-json":
-			yield* first;
-			yield frame('{"choices":[{"delta":');
-			return;
-		case "length":
-		case "filtered":
-			yield* first;
-			yield streamEvent(model, {}, kind === "length" ? "length" : "content_filter");
-			yield frame("[DONE]");
-			return;
-		case "error-event":
-			yield* first;
-			yield frame({
-				error: { code: 503, message: "The model is overloaded." },
-				choices: [{ index: 0, delta: {}, finish_reason: "error" }],
-			});
-			return;
-	}
-	let sent = 0;
-	for (const event of streamEvents(answer)) {
-		if (kind === "slow-pieces" && sent === first.length) await released;
-		yield event;
-		sent += 1;
-	}
+async function* inOrder(events: ReturnType<Events>) {
+	yield* events;
 }

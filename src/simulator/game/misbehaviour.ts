@@ -10,34 +10,6 @@ export interface GameResponse {
 	body: unknown;
 }
 
-/** What each does is in the README. */
-export const misbehaviours = [
-	"slow",
-	"trickle",
-	"cut",
-	"huge",
-	"large",
-	"html",
-	"204",
-	"401",
-	"403",
-	"404",
-	"500",
-	"redirect",
-	"wrong-types",
-	"no-error",
-	"no-username",
-	"long-error",
-	"refused-400",
-	"refused-404",
-	"refused-409",
-	"no-donators",
-	"wrong-donators",
-	"fewer-donators",
-] as const;
-
-export type Misbehaviour = (typeof misbehaviours)[number];
-
 /** An error text of 5,000 characters with Discord mentions and Markdown. */
 export const longError = "@everyone @here <@1> <@&1> ``` **[x](https://x.example)**\n".repeat(100).slice(0, 5000);
 
@@ -58,10 +30,8 @@ const refusal = (error: string, status: number) => () => Response.json({ success
 
 const json = (text: string) => new Response(text, { headers: { "content-type": "application/json" } });
 
-/** The faults that replace the response. */
-export const wrongResponses: Readonly<
-	Record<Exclude<Misbehaviour, "slow" | "trickle">, (context: ResponseContext) => Response>
-> = {
+/** The faults that replace the response. What each does is in the README. */
+export const wrongResponses = {
 	cut: () =>
 		new Response(
 			new ReadableStream({
@@ -106,7 +76,11 @@ export const wrongResponses: Readonly<
 			],
 		}),
 	"fewer-donators": ({ donators }) => Response.json({ donators: donators.slice(0, Math.floor(donators.length / 4)) }),
-};
+} satisfies Record<string, (context: ResponseContext) => Response>;
+
+export type Misbehaviour = keyof typeof wrongResponses | "slow" | "trickle";
+
+export const misbehaviours = ["slow", "trickle", ...Object.keys(wrongResponses)] as readonly Misbehaviour[];
 
 /** Sends a response byte by byte. When the test calls `behave()`, the rest is sent at once. */
 export function trickle({ status, body }: GameResponse, { released }: Pick<ResponseContext, "released">): Response {
