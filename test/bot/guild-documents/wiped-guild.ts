@@ -83,8 +83,8 @@ export function wipe({ world }: Simulator, guild: Guild): void {
 	guild.welcomeScreen = null;
 	const { name } = guild;
 	world.guilds.edit(guild, { ...newGuildSettings, name, features: [] });
-	for (const rule of world.autoModeration.in(guild)) world.autoModeration.remove(guild, rule);
-	for (const event of world.scheduledEvents.in(guild)) world.scheduledEvents.remove(guild, event);
+	for (const rule of world.autoModeration.in(guild)) world.autoModeration.remove(rule);
+	for (const event of world.scheduledEvents.in(guild)) world.scheduledEvents.remove(event);
 	for (const webhook of world.webhooks.list({ guild_id: guild.id })) world.webhooks.remove(webhook);
 	for (const emoji of [...guild.emojis.values()]) world.emojis.remove(guild, emoji);
 	for (const channel of [...guild.channels.values()]) world.channels.remove(channel);

@@ -24,7 +24,7 @@ function newRule({ world, guild }: Scene) {
 /** The path of a rule contains its guild. */
 function removeRules({ world, guild }: Scene): void {
 	const { autoModeration } = world.simulator.world;
-	for (const rule of autoModeration.in(guild)) autoModeration.remove(guild, rule);
+	for (const rule of autoModeration.in(guild)) autoModeration.remove(rule);
 }
 
 const ruleId: IdCase = {

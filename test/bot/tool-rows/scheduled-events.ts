@@ -70,7 +70,7 @@ export const scheduledEventsRows: Record<string, Row> = {
 		ask(scene) {
 			const { guild, world } = scene;
 			const { scheduledEvents } = world.simulator.world;
-			for (const one of scheduledEvents.in(guild)) scheduledEvents.remove(guild, one);
+			for (const one of scheduledEvents.in(guild)) scheduledEvents.remove(one);
 			const { event, all } = newEvent(scene);
 			return {
 				args: {},

@@ -123,7 +123,7 @@ async function harm(world: TestWorld) {
 	platform.invites.add(general, { inviter: userNamed(world, "zoe") }, by);
 	platform.emojis.edit(guild, emoji, { name: "mud" }, by);
 	const [words] = platform.autoModeration.in(guild);
-	if (words) platform.autoModeration.edit(guild, words, { enabled: false }, by);
+	if (words) platform.autoModeration.edit(words, { enabled: false }, by);
 	platform.guilds.edit(guild, { name: "Owned", verification_level: 4 }, by);
 	await world.heard();
 	return { before: { ...before, bans: [spammer.id] }, outsiders };

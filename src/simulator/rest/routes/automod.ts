@@ -170,7 +170,7 @@ export const autoModerationRoutes = [
 		needs: "ManageGuild",
 		body: fields,
 		run: (call) => {
-			const { guild, body, world } = call;
+			const { body, world } = call;
 			const rule = ruleOf(call);
 			const { trigger_type } = rule;
 			if (body.event_type && body.event_type !== rule.event_type) throw wrongEventType(trigger_type);
@@ -179,15 +179,12 @@ export const autoModerationRoutes = [
 				trigger_metadata: body.trigger_metadata && metadataOf(trigger_type, body.trigger_metadata),
 				actions: body.actions && actionsOf(call, trigger_type, body.actions),
 			};
-			world.autoModeration.edit(guild, rule, changes, call.by);
+			world.autoModeration.edit(rule, changes, call.by);
 			return rule;
 		},
 	}),
 	route(`DELETE ${one}`, {
 		needs: "ManageGuild",
-		run: (call) => {
-			const rule = ruleOf(call);
-			call.world.autoModeration.remove(call.guild, rule, call.by);
-		},
+		run: (call) => call.world.autoModeration.remove(ruleOf(call), call.by),
 	}),
 ];

@@ -191,15 +191,14 @@ export const scheduledEventRoutes = [
 			checkPlace(guild, changed);
 			requirePermissionsAt(call, changed, editing);
 			checkTimes(changes, changed);
-			scheduledEvents.edit(guild, event, changes, call.by);
+			scheduledEvents.edit(event, changes, call.by);
 			return scheduledEvents.serialize(event);
 		},
 	}),
 	route(`DELETE ${one}`, (call) => {
-		const { guild } = call;
 		const event = eventOf(call);
 		requirePermissionsAt(call, event, editingBits(call, event));
-		call.world.scheduledEvents.remove(guild, event, call.by);
+		call.world.scheduledEvents.remove(event, call.by);
 	}),
 	route(`GET ${one}/users`, {
 		query: { limit: f.integer(1, 100), before: f.snowflake, after: f.snowflake, with_member: f.boolean },

@@ -105,5 +105,5 @@ export const voiceRoutes = [
 			return stage;
 		},
 	}),
-	route(`DELETE ${oneStage}`, { needs: moderator, run: (call) => call.world.stages.end(stageOf(call), call.by) }),
+	route(`DELETE ${oneStage}`, { needs: moderator, run: (call) => call.world.stages.remove(stageOf(call), call.by) }),
 ];

@@ -81,7 +81,7 @@ export class Channels {
 		this.messages.removeChannel(channel.id);
 		this.#dispatch("CHANNEL_DELETE", guild, channel);
 		const stage = this.stages.of(channel);
-		if (stage) this.stages.end(stage);
+		if (stage) this.stages.remove(stage);
 		for (const child of guild.channels.values())
 			if (child.parent_id === channel.id) this.edit(child, { parent_id: null });
 		// Which fields the entry has: https://discordpy.readthedocs.io/en/stable/api.html#discord.AuditLogAction.channel_delete

@@ -1,35 +1,28 @@
 // Stage instances: the live stages and their topics. A stage without speakers stays live.
 // https://discord.com/developers/docs/resources/stage-instance
 
-import { auditOf } from "../state/audit-log.ts";
 import type { Guild, GuildChannel, StageInstance } from "../state/entities.ts";
 import type { Verb } from "../state/events.ts";
+import { GuildObjects } from "../state/guild-objects.ts";
 import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
 
 type StageChanges = Changes<Pick<StageInstance, "topic" | "privacy_level">>;
 
-const audit = auditOf("StageInstance");
-
-export class Stages {
-	readonly #live = new Map<string, StageInstance>();
-
-	constructor(private readonly state: State) {}
+export class Stages extends GuildObjects<StageInstance> {
+	constructor(state: State) {
+		super(state, "StageInstance");
+	}
 
 	/** The live stage in a stage channel, or undefined if there is none. */
-	of({ id }: GuildChannel): StageInstance | undefined {
-		return this.#live.get(id);
+	of(channel: GuildChannel): StageInstance | undefined {
+		return this.in(this.state.guildOf(channel)).find(({ channel_id }) => channel_id === channel.id);
 	}
 
-	in({ id }: Guild): StageInstance[] {
-		return [...this.#live.values()].filter(({ guild_id }) => guild_id === id);
-	}
-
-	start(channel: GuildChannel, given: StageChanges & { topic: string }, by?: Attribution): StageInstance {
-		const guild = this.state.guildOf(channel);
+	start({ id, guild_id }: GuildChannel, given: StageChanges & { topic: string }, by?: Attribution): StageInstance {
 		const stage: StageInstance = {
 			id: this.state.newId(),
-			guild_id: guild.id,
-			channel_id: channel.id,
+			guild_id,
+			channel_id: id,
 			topic: given.topic,
 			// GUILD_ONLY
 			privacy_level: 2,
@@ -37,41 +30,18 @@ export class Stages {
 			guild_scheduled_event_id: null,
 		};
 		apply(stage, given);
-		this.#live.set(channel.id, stage);
-		this.#dispatch("STAGE_INSTANCE_CREATE", stage);
-		this.#audit(audit.create, stage, {}, auditFields(stage), by);
-		return stage;
+		return this.insert(stage, stage, by);
 	}
 
-	edit(stage: StageInstance, changes: StageChanges, by?: Attribution): void {
-		const before = { ...stage };
-		apply(stage, changes);
-		this.#dispatch("STAGE_INSTANCE_UPDATE", stage);
-		this.#audit(audit.update, stage, before, changes, by);
+	protected dispatch(verb: Verb, guild: Guild, stage: StageInstance): void {
+		this.state.dispatchToGuild(`STAGE_INSTANCE_${verb}`, guild, { ...stage });
 	}
 
-	end(stage: StageInstance, by?: Attribution): void {
-		this.#live.delete(stage.channel_id);
-		this.#dispatch("STAGE_INSTANCE_DELETE", stage);
-		this.#audit(audit.delete, stage, auditFields(stage), {}, by);
+	protected logged({ topic, privacy_level }: StageChanges): object {
+		return { topic, privacy_level };
 	}
 
-	#dispatch(type: `STAGE_INSTANCE_${Verb}`, stage: StageInstance): void {
-		this.state.dispatchToGuild(type, this.state.guildOf(stage), { ...stage });
+	protected override optionsOf({ channel_id }: StageInstance) {
+		return { channel_id };
 	}
-
-	#audit(
-		log: typeof audit.create,
-		stage: StageInstance,
-		before: object,
-		after: object,
-		by: Attribution | undefined,
-	): void {
-		const { channel_id } = stage;
-		log(this.state, this.state.guildOf(stage), stage, before, after, by, { channel_id });
-	}
-}
-
-function auditFields({ topic, privacy_level }: StageInstance) {
-	return { topic, privacy_level };
 }

@@ -6,14 +6,12 @@
 // message content is checked. The audit log has no entries for executions (143 to 146).
 
 import { PermissionFlagsBits as Permission, AutoModerationRuleTriggerType as Trigger } from "discord.js";
-import { auditOf } from "../state/audit-log.ts";
 import type { AutoModerationRule, Guild } from "../state/entities.ts";
 import type { Verb } from "../state/events.ts";
-import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
+import { GuildObjects } from "../state/guild-objects.ts";
+import type { Attribution, Changes, State } from "../state/state.ts";
 
 export type NewRule = Omit<AutoModerationRule, "id" | "guild_id">;
-
-type RuleChanges = Changes<Omit<AutoModerationRule, "id" | "guild_id" | "creator_id" | "event_type" | "trigger_type">>;
 
 /** An AutoMod rule that a message text violates, and the part of the text that matched. */
 export interface Violation {
@@ -22,8 +20,6 @@ export interface Violation {
 	keyword: string | null;
 	content: string | null;
 }
-
-const audit = auditOf("AutoModerationRule");
 
 const noKeywords = { keyword_filter: [], regex_patterns: [], allow_list: [] };
 
@@ -35,13 +31,9 @@ export const emptyMetadata: Partial<Record<Trigger, AutoModerationRule["trigger_
 	[Trigger.MentionSpam]: { mention_total_limit: 50, mention_raid_protection_enabled: false },
 };
 
-export class AutoModeration {
-	readonly #all = new Map<string, AutoModerationRule>();
-
-	constructor(private readonly state: State) {}
-
-	in({ id }: Guild): AutoModerationRule[] {
-		return [...this.#all.values()].filter(({ guild_id }) => guild_id === id);
+export class AutoModeration extends GuildObjects<AutoModerationRule> {
+	constructor(state: State) {
+		super(state, "AutoModerationRule");
 	}
 
 	/** Adds an AutoMod rule to a guild. Omitted fields of its `trigger_metadata` get empty default values. */
@@ -52,23 +44,7 @@ export class AutoModeration {
 			...given,
 			trigger_metadata: { ...emptyMetadata[given.trigger_type], ...given.trigger_metadata },
 		};
-		this.#all.set(rule.id, rule);
-		this.#dispatch("AUTO_MODERATION_RULE_CREATE", guild, rule);
-		audit.create(this.state, guild, rule, {}, auditFields(rule), by);
-		return rule;
-	}
-
-	edit(guild: Guild, rule: AutoModerationRule, changes: RuleChanges, by?: Attribution): void {
-		const before = auditFields(rule);
-		apply(rule, changes);
-		this.#dispatch("AUTO_MODERATION_RULE_UPDATE", guild, rule);
-		audit.update(this.state, guild, rule, before, changes, by);
-	}
-
-	remove(guild: Guild, rule: AutoModerationRule, by?: Attribution): void {
-		this.#all.delete(rule.id);
-		this.#dispatch("AUTO_MODERATION_RULE_DELETE", guild, rule);
-		audit.delete(this.state, guild, rule, auditFields(rule), {}, by);
+		return this.insert(rule, rule, by);
 	}
 
 	/** Ignores rules that exempt the message's channel or one of the author's roles. */
@@ -86,18 +62,17 @@ export class AutoModeration {
 			.flatMap((rule) => violationOf(rule, written.text));
 	}
 
-	#dispatch(type: `AUTO_MODERATION_RULE_${Verb}`, guild: Guild, rule: AutoModerationRule): void {
-		this.state.dispatchToGuild(type, guild, { ...rule }, managersOnly);
+	protected dispatch(verb: Verb, guild: Guild, rule: AutoModerationRule): void {
+		this.state.dispatchToGuild(`AUTO_MODERATION_RULE_${verb}`, guild, { ...rule }, managersOnly);
+	}
+
+	protected logged({ id: _, guild_id: __, creator_id: ___, ...rest }: Changes<AutoModerationRule>): object {
+		return rest;
 	}
 }
 
 /** Restricts a Gateway event to members with MANAGE_GUILD, as Discord does for events about AutoMod rules. */
 export const managersOnly = { permission: { bits: Permission.ManageGuild } };
-
-function auditFields(rule: AutoModerationRule): Record<string, unknown> {
-	const { id: _, guild_id: __, creator_id: ___, ...rest } = rule;
-	return rest;
-}
 
 function violationOf(rule: AutoModerationRule, text: string): Violation[] {
 	const { trigger_metadata: metadata, trigger_type } = rule;

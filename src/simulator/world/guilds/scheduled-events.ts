@@ -6,9 +6,9 @@
 
 import { GuildScheduledEventEntityType as EntityType, GuildScheduledEventStatus as Status } from "discord.js";
 import type { SentScheduledEvent } from "../state/api-types.ts";
-import { auditOf } from "../state/audit-log.ts";
 import type { Guild, Member, ScheduledEvent, User } from "../state/entities.ts";
 import type { Verb } from "../state/events.ts";
+import { GuildObjects } from "../state/guild-objects.ts";
 import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
 
 /** The fields of a new scheduled event. Name, start time and entity type are required. */
@@ -18,15 +18,9 @@ export type ScheduledEventChanges = Changes<
 	Omit<ScheduledEvent, "id" | "guild_id" | "creator_id" | "privacy_level" | "userIds">
 >;
 
-const audit = auditOf("GuildScheduledEvent");
-
-export class ScheduledEvents {
-	readonly #all = new Map<string, ScheduledEvent>();
-
-	constructor(private readonly state: State) {}
-
-	in({ id }: Guild): ScheduledEvent[] {
-		return [...this.#all.values()].filter(({ guild_id }) => guild_id === id);
+export class ScheduledEvents extends GuildObjects<ScheduledEvent> {
+	constructor(state: State) {
+		super(state, "GuildScheduledEvent");
 	}
 
 	/** If `counted`, with the number of interested users. Throws if the event has no channel and no location. */
@@ -62,23 +56,7 @@ export class ScheduledEvents {
 			userIds: new Set(),
 		};
 		apply(event, given);
-		this.#all.set(event.id, event);
-		this.#dispatch("GUILD_SCHEDULED_EVENT_CREATE", guild, event);
-		audit.create(this.state, guild, event, {}, auditFields(given), by);
-		return event;
-	}
-
-	edit(guild: Guild, event: ScheduledEvent, changes: ScheduledEventChanges, by?: Attribution): void {
-		const before = auditFields(event);
-		apply(event, changes);
-		this.#dispatch("GUILD_SCHEDULED_EVENT_UPDATE", guild, event);
-		audit.update(this.state, guild, event, before, auditFields(changes), by);
-	}
-
-	remove(guild: Guild, event: ScheduledEvent, by?: Attribution): void {
-		this.#all.delete(event.id);
-		this.#dispatch("GUILD_SCHEDULED_EVENT_DELETE", guild, event);
-		audit.delete(this.state, guild, event, auditFields(event), {}, by);
+		return this.insert(event, given, by);
 	}
 
 	subscribe(guild: Guild, event: ScheduledEvent, { user }: Member): void {
@@ -91,8 +69,15 @@ export class ScheduledEvents {
 		if (event.userIds.delete(user.id)) this.#dispatchUser("REMOVE", guild, event, user);
 	}
 
-	#dispatch(type: `GUILD_SCHEDULED_EVENT_${Verb}`, guild: Guild, event: ScheduledEvent): void {
-		this.state.dispatchToGuild(type, guild, this.serialize(event));
+	protected dispatch(verb: Verb, guild: Guild, event: ScheduledEvent): void {
+		this.state.dispatchToGuild(`GUILD_SCHEDULED_EVENT_${verb}`, guild, this.serialize(event));
+	}
+
+	protected logged(event: ScheduledEventChanges): object {
+		const { name, description, channel_id, status, entity_type } = event;
+		const { scheduled_start_time, scheduled_end_time, entity_metadata } = event;
+		const location = entity_metadata === null ? null : entity_metadata?.location;
+		return { name, description, channel_id, status, entity_type, scheduled_start_time, scheduled_end_time, location };
 	}
 
 	#dispatchUser(
@@ -113,19 +98,4 @@ function venueOf(event: ScheduledEvent) {
 	if (entity_type !== EntityType.External && channel_id !== null)
 		return { entity_type, entity_metadata: null, channel_id };
 	throw new Error(`scheduled event ${event.id} has neither a channel nor a location`);
-}
-
-function auditFields(event: ScheduledEventChanges): Record<string, unknown> {
-	const { name, description, channel_id, status, entity_type } = event;
-	const { scheduled_start_time, scheduled_end_time, entity_metadata } = event;
-	return {
-		name,
-		description,
-		channel_id,
-		status,
-		entity_type,
-		scheduled_start_time,
-		scheduled_end_time,
-		location: entity_metadata === null ? null : entity_metadata?.location,
-	};
 }

@@ -195,7 +195,7 @@ test("without a block action the message is sent, and the event has its id", asy
 test("a keyword matches whole words, with * parts of them", async ({ world, guild, rule }) => {
 	const edited = rule([]);
 	const fits = (keyword: string, text: string, allow_list: string[] = []) => {
-		world.autoModeration.edit(guild, edited, { trigger_metadata: { keyword_filter: [keyword], allow_list } });
+		world.autoModeration.edit(edited, { trigger_metadata: { keyword_filter: [keyword], allow_list } });
 		const written = { text, channelIds: [], roleIds: [] };
 		return world.autoModeration.violations(guild, written)[0]?.content;
 	};
@@ -223,7 +223,7 @@ test("mention limits apply to messages and edits, except for exempt channels and
 	const path = `/channels/${channel.id}/messages/${first?.id}`;
 	const edit = await liwei("PATCH", path, { content: "<@1> <@2>" });
 	expect(edit.code).toBe(200000);
-	const change = (changes: object) => world.autoModeration.edit(guild, edited, changes);
+	const change = (changes: object) => world.autoModeration.edit(edited, changes);
 	change({ exempt_channels: [channel.id] });
 	expect(await say("<@1> <@2>")).toBe("written");
 	change({ exempt_channels: [], enabled: false });
