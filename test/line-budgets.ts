@@ -34,7 +34,7 @@ const budgets: Record<string, number> = {
 	lib: 4136,
 	mcp: 2814,
 	pages: 5960,
-	simulator: 15_825,
+	simulator: 15_799,
 	// Nearly all of it is the two language files.
 	texts: 3268,
 	up: 1862,

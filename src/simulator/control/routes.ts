@@ -4,7 +4,7 @@ import { Locale } from "discord.js";
 import * as v from "valibot";
 import { type InjectedFault, isMatch } from "../rest/faults.ts";
 import { allRoutes } from "../rest/routes/all.ts";
-import { type Guild, isGuildChannel, isVoice, type Member } from "../world/state/entities.ts";
+import { type Guild, isGuildChannel, isVoice } from "../world/state/entities.ts";
 import { channelPermissions, guildPermissions } from "../world/state/permissions.ts";
 import { BadRequest, type ControlRoutes, count, withBody, withQuery } from "./control.ts";
 import type { Controllable } from "./controllable.ts";
@@ -173,8 +173,7 @@ function personRoutes(simulator: Controllable): ControlRoutes {
 			}),
 			({ bot_id, intents }) => {
 				const bot = world.users.bots.find(({ user }) => user.id === bot_id);
-				if (!bot) throw new BadRequest(`bot_id: ${bot_id} is not the id of a bot`);
-				bot.privilegedIntents = intents;
+				found(bot, `bot_id: ${bot_id} is not the id of a bot`).privilegedIntents = intents;
 				sockets.disconnect({ botId: bot_id, resumable: false });
 				return { bot_id, intents };
 			},
@@ -193,9 +192,10 @@ function personRoutes(simulator: Controllable): ControlRoutes {
 						const member = guild.members.get(user_id);
 						if (member) world.voice.leave(guild, member);
 					}
-				} else if (channel && isGuildChannel(channel) && isVoice(channel))
-					world.voice.join(channel, memberOf(world.guilds.of(channel), user_id), own);
-				else throw new BadRequest(`channel_id: ${channel_id} is not a voice channel`);
+				} else if (channel && isGuildChannel(channel) && isVoice(channel)) {
+					const member = world.guilds.of(channel).members.get(user_id);
+					world.voice.join(channel, found(member, `user_id: ${user_id} is not a member of that guild`), own);
+				} else throw new BadRequest(`channel_id: ${channel_id} is not a voice channel`);
 				return { user_id, channel_id };
 			},
 		),
@@ -220,15 +220,12 @@ function personRoutes(simulator: Controllable): ControlRoutes {
 }
 
 function guildOf({ world }: Controllable, id: string): Guild {
-	const guild = world.guilds.get(id);
-	if (!guild) throw new BadRequest(`there is no guild ${id}`);
-	return guild;
+	return found(world.guilds.get(id), `there is no guild ${id}`);
 }
 
-function memberOf(guild: Guild, userId: string): Member {
-	const member = guild.members.get(userId);
-	if (!member) throw new BadRequest(`user_id: ${userId} is not a member of that guild`);
-	return member;
+function found<T>(value: T | undefined, problem: string): T {
+	if (value === undefined) throw new BadRequest(problem);
+	return value;
 }
 
 function injectFault({ faults }: Controllable, request: v.InferOutput<typeof faultRequest>): InjectedFault {

@@ -20,14 +20,6 @@ import { createHandle, type InteractionHandle, type MessageIds, type SentMessage
 import type { Choice, Interaction } from "./interaction.ts";
 import type { Interactions } from "./interactions.ts";
 
-export type {
-	InteractionHandle,
-	Reply,
-	SentMessage,
-	VisibleMessage,
-	VisibleModal,
-} from "./handle.ts";
-
 interface ClientContext {
 	world: World;
 	interactions: Interactions;

@@ -2,7 +2,8 @@
 // picks follows from the action's options.
 
 import type { Action, ActionOption } from "../../../src/bot/commands/action.ts";
-import type { SentMessage, UserClient } from "../../../src/simulator/interactions/user-client.ts";
+import type { SentMessage } from "../../../src/simulator/interactions/handle.ts";
+import type { UserClient } from "../../../src/simulator/interactions/user-client.ts";
 import type { Account, GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import { until } from "../../support/until.ts";
 import { channelNamed } from "../../support/world.ts";

@@ -4,6 +4,7 @@
 
 import { compareIds } from "../../../guild-document/names/ids.ts";
 import { type Picture, recognizePicture } from "../../world/guilds/pictures.ts";
+import type { Page } from "../../world/messages/messages.ts";
 import { isSnowflake } from "../../world/state/snowflake.ts";
 import { FormError, type FormErrors, formError, missingField, notSimulated } from "../errors.ts";
 
@@ -206,17 +207,11 @@ function show(value: unknown): string {
 	return written.slice(0, 100);
 }
 
-interface Page {
-	limit?: number | undefined;
-	before?: string | undefined;
-	after?: string | undefined;
-}
-
 /** The last items before the id `before` or, if that is missing, the first items after the id `after`. */
 export function pageById<T>(
 	items: Iterable<T>,
 	idOf: (item: T) => string,
-	{ before, after = "0", ...page }: Page,
+	{ before, after = "0", ...page }: Partial<Omit<Page, "around">>,
 	defaultLimit: number,
 ): T[] {
 	const { limit = defaultLimit } = page;

@@ -124,18 +124,13 @@ function issueToken(call: FormCall): string {
  */
 function authenticateClient({ world, body, authorizationHeader }: FormCall): string {
 	const [, encoded] = /^Basic (.+)$/i.exec(authorizationHeader) ?? [];
+	// Client id and secret need no URL decoding, because they consist of URL-safe characters.
 	const [id = "", secret = ""] = encoded
-		? splitOnce(Buffer.from(encoded, "base64").toString(), ":")
+		? Buffer.from(encoded, "base64").toString().split(/:(.*)/s)
 		: [body.client_id, body.client_secret];
 	if (world.authorizations.hasSecret(id, secret)) return id;
 	// https://github.com/markbates/goth/issues/183
 	throw oauthError("invalid_client", undefined, 401);
-}
-
-/** Client id and secret need no URL decoding, because they consist of URL-safe characters. */
-function splitOnce(text: string, separator: string): [string, string] {
-	const at = text.indexOf(separator);
-	return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
 }
 
 /** Creates an error response in OAuth2's format: https://www.rfc-editor.org/rfc/rfc6749#section-5.2 */

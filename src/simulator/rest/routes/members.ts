@@ -10,7 +10,7 @@ import { requireAbove, requireAboveRole, requireGuildPermissions, requireMembers
 import { apiError, atKey, formError, found } from "../errors.ts";
 import { boolean, integer, list, nullable, pageById, required, snowflake, text, timestamp } from "../fields/fields.ts";
 import { type Call, memberOfActor, route } from "../route.ts";
-import { checkVoice } from "./voice.ts";
+import { checkVoice, voiceFields } from "./voice.ts";
 
 // A minute of tolerance for clock differences.
 const timeoutLimitMs = 28 * 24 * 60 * 60 * 1000;
@@ -99,9 +99,7 @@ export const memberRoutes = [
 		body: {
 			nick: nullable(text(0, 32)),
 			roles: nullable(list(snowflake, 0, 250), []),
-			mute: boolean,
-			deaf: boolean,
-			channel_id: nullable(snowflake),
+			...voiceFields,
 			communication_disabled_until: nullable(timestamp),
 		},
 		run: (call) => {

@@ -8,17 +8,14 @@ import { has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { permissionsIn, requirePermissions } from "../access.ts";
 import { apiError, found, notSimulated } from "../errors.ts";
-import { boolean, choice, required, snowflake, text } from "../fields/fields.ts";
-import { type Call, guildChannelOf, route } from "../route.ts";
+import { boolean, choice, nullable, required, snowflake, text } from "../fields/fields.ts";
+import { type Call, guildChannelOf, type ReadForm, route } from "../route.ts";
 
-interface VoiceBody {
-	mute?: boolean | undefined;
-	deaf?: boolean | undefined;
-	channel_id?: string | null | undefined;
-}
+/** The fields of a member that change the voice state. */
+export const voiceFields = { mute: boolean, deaf: boolean, channel_id: nullable(snowflake) };
 
 /** The changes to make. Throws if the member is in no voice channel or the sender lacks a permission. */
-export function checkVoice(call: Call<":guild_id/members/:user_id", VoiceBody>) {
+export function checkVoice(call: Call<":guild_id/members/:user_id", ReadForm<typeof voiceFields>>) {
 	const { guild, member, body } = call;
 	const { channel_id, mute, deaf } = body;
 	if (mute === undefined && deaf === undefined && channel_id === undefined) return { mute, deaf, target: undefined };

@@ -8,7 +8,7 @@ import { createFetchDispatch } from "../../../../src/lib/http.ts";
 import type { JsonObject } from "../../../../src/lib/json.ts";
 import type { Principal } from "../../../../src/lib/principal.ts";
 import { createClient } from "../../../../src/mcp/client.ts";
-import type { InteractionHandle } from "../../../../src/simulator/interactions/user-client.ts";
+import type { InteractionHandle } from "../../../../src/simulator/interactions/handle.ts";
 import type { SimulatorOptions } from "../../../../src/simulator/simulator.ts";
 import type { Message } from "../../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../../support/bot-config.ts";
