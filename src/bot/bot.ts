@@ -108,7 +108,7 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 	const mutex = new KeyedMutex();
 	const settings = new GuildSettings({ store, mutex, log, features: toml.features });
 	const auditChannel = createAuditChannel({ settings, connection, log });
-	const audit = new Audit(store, { log, announce: auditChannel.announce, keepDays: toml.mcp.audit_days });
+	const audit = new Audit(store, { log, announce: auditChannel.announce });
 	const locks = createLocks(store, log);
 	const calls = new PersonCalls({ record: audit.record, log });
 	const ai = createAi({ settings: toml.ai, apiKeys: config.apiKeys, log, registry });
@@ -268,7 +268,6 @@ export function startBot(config: BotConfig, log: Log, options: BotOptions = {}):
 	if (hasIdleApproval(config)) log.warn(idleApproval);
 
 	store.start();
-	audit.start();
 	const opened = connection.open((client) => {
 		for (const part of parts) part.attach?.(client);
 	});

@@ -1483,6 +1483,11 @@ export const de = {
 	"setting.spam.links": "Links, die sofort Spam sind: Hosts wie example.com oder Pfade, mit allem, was darunter liegt",
 	"setting.spam.timeout": "Dauer des Timeouts, von 1m bis 28d",
 	"setting.spam.exempt_roles": "Rollen, deren Mitglieder sich wiederholen dürfen. Das Team darf es ohnehin",
+	"setting.keep.cases_days":
+		"Tage, nach denen Fälle und ihre Änderungen gelöscht werden. Ohne diese Angabe bleiben sie",
+	"setting.keep.reports_days": "Tage nach dem Ende einer Meldung, bis sie gelöscht wird",
+	"setting.keep.calls_days":
+		"Tage, nach denen die Protokolle von Aufrufen der Assistenten und Befehlen der Moderation gelöscht werden, höchstens audit_days in config.toml",
 	"setting.audit.channel":
 		"Kanal für eine Zeile zu jeder Änderung durch einen Assistenten. Nur Administratoren können ihn festlegen",
 	"setting.approval.channel":
@@ -1584,6 +1589,10 @@ export const de = {
 	"setting.spam.links.label": "Verbotene Links",
 	"setting.spam.timeout.label": "Timeout",
 	"setting.spam.exempt_roles.label": "Ausgenommene Rollen",
+	"setting.section.keep.label": "Wie lange etwas bleibt",
+	"setting.keep.cases_days.label": "Fälle, Tage",
+	"setting.keep.reports_days.label": "Meldungen, Tage",
+	"setting.keep.calls_days.label": "Protokolle von Aufrufen, Tage",
 	"setting.section.audit.label": "Was Assistenten tun",
 	"setting.audit.channel.label": "Protokoll der Assistenten",
 	"setting.section.approval.label": "Freigabe",

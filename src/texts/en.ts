@@ -1343,6 +1343,10 @@ export const en = {
 	"setting.spam.links": "Links that are spam at once: hosts, such as example.com, or paths, with what is below them",
 	"setting.spam.timeout": "Length of the timeout, from 1m to 28d",
 	"setting.spam.exempt_roles": "Roles whose members may repeat themselves. Staff may anyway",
+	"setting.keep.cases_days": "Days after which cases and their changes are deleted. Without it, they are kept",
+	"setting.keep.reports_days": "Days after the end of a report until it is deleted",
+	"setting.keep.calls_days":
+		"Days after which the records of assistants' calls and moderators' commands are deleted, at most audit_days in config.toml",
 	"setting.audit.channel":
 		"Channel for a line about each change that an assistant makes. Only administrators can set it",
 	"setting.approval.channel":
@@ -1441,6 +1445,10 @@ export const en = {
 	"setting.spam.links.label": "Forbidden links",
 	"setting.spam.timeout.label": "Timeout",
 	"setting.spam.exempt_roles.label": "Exempt roles",
+	"setting.section.keep.label": "How long things are kept",
+	"setting.keep.cases_days.label": "Cases, days",
+	"setting.keep.reports_days.label": "Reports, days",
+	"setting.keep.calls_days.label": "Records of calls, days",
 	"setting.section.audit.label": "What assistants do",
 	"setting.audit.channel.label": "Log of assistants",
 	"setting.section.approval.label": "Approval",

@@ -9,6 +9,7 @@ import type { Registry } from "../../lib/metrics.ts";
 import type { BotConfig } from "../config/config.ts";
 import type { GuildSettings } from "../settings/guild-settings.ts";
 import type { Store } from "../store/store.ts";
+import type { ChatPrivacy } from "../store/tables/privacy.ts";
 import type { CallAs } from "../tool/call-as.ts";
 import type { CaseRecorder } from "../tool/case-record.ts";
 import type { Announcer, BotTool, StoredBans } from "../tool/context.ts";
@@ -29,6 +30,8 @@ export interface FeatureOptions {
 	/** Undefined if no provider is configured. */
 	ai?: Ai | undefined;
 	callAs: CallAs;
+	/** Without it, nobody can switch AI chat off for themselves. */
+	chatPrivacy?: ChatPrivacy;
 }
 
 /** A part of the bot, made inert. */

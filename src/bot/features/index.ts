@@ -6,12 +6,14 @@ import { createGame } from "../game/game.ts";
 import { verifySlashName } from "../game/verify.ts";
 import { createModeration, moderationCommandNames } from "../moderation/moderation.ts";
 import { InviteWatch } from "../people/invite-watch.ts";
+import { ChatPrivacy } from "../store/tables/privacy.ts";
 import { tools } from "../tools/index.ts";
 import { settingTools } from "../tools/settings.ts";
 import { createAutoRole } from "./auto-role.ts";
 import { createChat } from "./chat/chat.ts";
 import { createJoinRole } from "./join-role.ts";
 import { createLostSettings } from "./lost-settings.ts";
+import { createRetention } from "./privacy/retention.ts";
 import { createSettingsCommand } from "./settings-command.ts";
 import { createWelcome } from "./welcome.ts";
 
@@ -28,6 +30,7 @@ const all: readonly CreateFeature[] = [
 	createWelcome,
 	createModeration,
 	(options) => new InviteWatch(options),
+	createRetention,
 ];
 
 const featureTools = [
@@ -62,5 +65,6 @@ export const knownCommands: readonly string[] = [
 ];
 
 export function createFeatures(options: FeatureOptions) {
-	return combineFeatures(all.map((create) => create(options)));
+	const chatPrivacy = new ChatPrivacy(options.store);
+	return combineFeatures(all.map((create) => create({ ...options, chatPrivacy })));
 }

@@ -18,6 +18,7 @@ import { guildPlansTable } from "./tables/guild-plans.ts";
 import { joinRolesTables } from "./tables/join-roles.ts";
 import { joinsTable } from "./tables/joins.ts";
 import { memberActivityTable } from "./tables/member-activity.ts";
+import { privacyTables } from "./tables/privacy.ts";
 import { raidModesTables } from "./tables/raid-modes.ts";
 import { reportsTables } from "./tables/reports.ts";
 import { secretsTable } from "./tables/secrets.ts";
@@ -53,6 +54,7 @@ const tables = [
 	caseMarksTable,
 	guildMessagesTable,
 	undoneEntriesTable,
+	privacyTables,
 ];
 
 export const migrations: readonly Migration[] = [{ number: 1, name: "tables of the bot", text: tables.join(";") }];

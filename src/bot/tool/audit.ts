@@ -10,7 +10,6 @@ import type { JsonSchema } from "../../mcp/json-schema.ts";
 import type { Effect, Tool, ToolCall } from "../../mcp/tool.ts";
 import type { Store } from "../store/store.ts";
 import {
-	deleteToolCallsBefore,
 	insertToolCalls,
 	selectToolCall,
 	selectToolCalls,
@@ -38,12 +37,8 @@ export interface AuditOptions {
 	log: Log;
 	/** Gets each call that changes something. `id`: of its row, if it is stored. */
 	announce?: ((call: AuditedCall, id: string | undefined) => void) | undefined;
-	/** Days. Default: 90. */
-	keepDays?: number;
 	/** Calls waiting to be written; further ones are not logged. Default: 10,000. */
 	maxQueued?: number;
-	/** Rows that one statement deletes. Default: 500. */
-	deleteBatch?: number;
 	/** First and maximum wait in milliseconds before a failed write is retried. */
 	backOffMs?: readonly [number, number];
 	/** Milliseconds for which calls are collected for one write. */
@@ -51,8 +46,6 @@ export interface AuditOptions {
 }
 
 const writeBatch = 250;
-const pruneIntervalMs = 3_600_000;
-const dayMs = 86_400_000;
 const maxNameLength = 200;
 
 export class Audit {
@@ -63,18 +56,11 @@ export class Audit {
 	#writing: Promise<void> | undefined;
 	#nextWrite: Timer | undefined;
 	#failures = 0;
-	#pruning: Timer | undefined;
 
 	constructor(
-		private readonly store: Pick<Store, "sql" | "opened">,
+		private readonly store: Pick<Store, "sql">,
 		private readonly options: AuditOptions,
 	) {}
-
-	/** Also deletes what is older than `keepDays`, now and every hour. */
-	start(): void {
-		this.#pruning = setInterval(() => this.#pruneInBackground(), pruneIntervalMs);
-		void this.store.opened.then(() => this.#pruneInBackground());
-	}
 
 	get queued(): number {
 		return this.#queue.length;
@@ -161,29 +147,9 @@ export class Audit {
 		}
 	}
 
-	/** Deletes what is older than `keepDays`. Rejects with StoreUnavailable. */
-	async prune(): Promise<number> {
-		const { keepDays = 90, deleteBatch = 500, log } = this.options;
-		const limit = new Date(Date.now() - keepDays * dayMs);
-		let calls = 0;
-		for (let last = deleteBatch; last === deleteBatch && !this.#isClosed; calls += last)
-			last = await deleteToolCallsBefore(this.store.sql, limit, deleteBatch);
-		if (calls > 0) log.info("deleted old tool calls from the bot's audit log", { calls });
-		return calls;
-	}
-
-	#pruneInBackground(): void {
-		this.prune().catch((error) => {
-			// Retried in an hour.
-			if (!(error instanceof StoreUnavailable))
-				this.options.log.error("could not delete old tool calls from the bot's audit log", { error });
-		});
-	}
-
 	/** Writes the queued calls, for at most `graceMs` milliseconds. Call it before closing the store. */
 	async close(graceMs = 2_000): Promise<void> {
 		this.#isClosed = true;
-		clearInterval(this.#pruning);
 		await within(graceMs, this.#writeNow());
 		if (this.queued > 0)
 			this.options.log.error("the program stopped before all tool calls were stored in the bot's audit log", {

@@ -4,6 +4,7 @@ import { PermissionFlagsBits } from "discord.js";
 import type { FeatureOptions } from "../../../src/bot/commands/feature.ts";
 import { createAutoRole } from "../../../src/bot/features/auto-role.ts";
 import { createJoinRole } from "../../../src/bot/features/join-role.ts";
+import { createRetention } from "../../../src/bot/features/privacy/retention.ts";
 import { createChargebacks } from "../../../src/bot/game/chargebacks.ts";
 import { createGameClient } from "../../../src/bot/game/client.ts";
 import { DonatorSync } from "../../../src/bot/game/donators.ts";
@@ -137,6 +138,28 @@ export const scenarios: Record<string, Scenario> = {
 				return rows.length === 0 && (isSecond || executed(`DELETE ${ban}`) === 1);
 			},
 			outcome: () => [executed(`PUT ${ban}`) - executed(`DELETE ${ban}`), guild.bans.size, executed(`PUT ${ban}`) <= 1],
+		};
+	},
+	"a guild that the bot has left"({ clock, guild }) {
+		clock.now = anyTime;
+		const gone = "999";
+		return {
+			create: (options) => createRetention(options, { now: () => clock.now, backOffMs, maxSleepMs: 10 }),
+			async isReady({ sql }) {
+				for (const user of ["1", "2"])
+					await sql`INSERT INTO joins VALUES (${gone}, ${user}, 1, '') ON CONFLICT DO NOTHING`;
+				await sql`INSERT INTO known_guilds VALUES (${gone}, NULL) ON CONFLICT DO NOTHING`;
+				return true;
+			},
+			async isOver({ sql }) {
+				const known = await sql`SELECT guild_id, left_at FROM known_guilds`;
+				if (known.some(({ left_at }) => left_at !== null)) clock.now = anyTime + 30 * dayMs;
+				return known.every(({ guild_id }) => guild_id === guild.id);
+			},
+			outcome: async ({ sql }) => [
+				(await sql`SELECT 1 FROM joins`).length,
+				(await sql`SELECT * FROM known_guilds`).length,
+			],
 		};
 	},
 	"raid mode, turned on": raids("on"),

@@ -30,13 +30,11 @@ const open = (place: Place, changes: Partial<StoreOptions> = {}) =>
 	openStore(place, { migrations, queryTimeoutMs: 1_000, ...changes });
 
 function startAudit(
-	store: Pick<Store, "sql" | "opened">,
+	store: Pick<Store, "sql">,
 	options: Partial<AuditOptions> = {},
 	{ log }: RecordedLog = recordLog(),
 ) {
-	const audit = new Audit(store, { log, backOffMs: [10, 50], ...options });
-	audit.start();
-	return audit;
+	return new Audit(store, { log, backOffMs: [10, 50], ...options });
 }
 
 /** Number of promises in memory. */
@@ -47,8 +45,7 @@ function countPromises(): number {
 
 test("a written batch leaves nothing in memory", async () => {
 	const sql: Sql = async () => [];
-	const opened = new Promise<void>(() => {});
-	const audit = startAudit({ sql, opened }, { batchDelayMs: 0 });
+	const audit = startAudit({ sql }, { batchDelayMs: 0 });
 	const before = countPromises();
 	for (let at = 0; at < 100; at++) {
 		audit.record(call());
@@ -60,15 +57,14 @@ test("a written batch leaves nothing in memory", async () => {
 
 test("calls queue within the bound and not after the end, and those that do not are counted", async () => {
 	const sql: Sql = () => new Promise(() => {});
-	const opened = new Promise<void>(() => {});
-	const audit = startAudit({ sql, opened }, { maxQueued: 3 });
+	const audit = startAudit({ sql }, { maxQueued: 3 });
 	const counts = () => [audit.queued, audit.dropped];
 	for (let at = 0; at < 5; at++) audit.record(call());
 	expect(counts()).toEqual([3, 2]);
 	await audit.close(0);
 	audit.record(call());
 	expect(counts()).toEqual([3, 3]);
-	const fresh = startAudit({ sql, opened }, { maxQueued: 3 });
+	const fresh = startAudit({ sql }, { maxQueued: 3 });
 	await fresh.close(0);
 	fresh.record(call());
 	expect([fresh.queued, fresh.dropped]).toEqual([0, 1]);
@@ -148,7 +144,7 @@ onBoth((databases) => {
 			attempts += 1;
 			return opened.store.sql(...statement);
 		};
-		const watched = startAudit({ sql, opened: opened.store.opened });
+		const watched = startAudit({ sql });
 		for (let number = 0; number < 250; number++) watched.record(call({ requestId: String(number) }));
 		await until("it has tried more than once", () => attempts > 2);
 		expect(watched.queued).toBe(250);
@@ -190,39 +186,6 @@ onBoth((databases) => {
 		const [last] = await reader.recent({ limit: 1 });
 		expect(last?.request_id).toBe("last");
 		await reader.close();
-	});
-
-	test("calls older than they are kept go, a few at a time", async () => {
-		await using opened = await open(await databases.place());
-		const writer = startAudit(opened.store);
-		const ago = (days: number) => new Date(Date.now() - days * 86_400_000);
-		for (const days of [400, 91, 90.01, 90.02, 95, 89.9, 0]) writer.record(call({ at: ago(days) }));
-		await writer.close();
-		const batches: number[] = [];
-		const sql: Sql = async <Row extends object>(...statement: Parameters<Sql>) => {
-			const rows = await opened.store.sql<Row>(...statement);
-			batches.push(rows.length);
-			return rows;
-		};
-		// What a start deletes by itself is not waited for.
-		const never = new Promise<void>(() => {});
-		const audit = startAudit({ sql, opened: never }, { deleteBatch: 2 });
-		expect(await audit.prune()).toBe(5);
-		expect(batches).toEqual([2, 2, 1]);
-		expect(await audit.recent({ limit: 10 })).toHaveLength(2);
-		await audit.close();
-	});
-
-	test("a start deletes what has become too old", async () => {
-		await using opened = await open(await databases.place());
-		const writer = startAudit(opened.store);
-		writer.record(call({ at: new Date(0) }));
-		await writer.close();
-		const audit = startAudit(opened.store, { keepDays: 1 });
-		await until("it is gone", async () => {
-			return (await audit.recent({ limit: 1 })).length === 0;
-		});
-		await audit.close();
 	});
 
 	test("no name is too long or too strange for the log", async () => {

@@ -9,6 +9,7 @@ import { recordLog } from "../../support/log.ts";
 
 const rows = ["5", "6"].map(
 	(target_id): ChannelLockRow => ({
+		guild_id: "9",
 		channel_id: "1",
 		target_id,
 		target_type: 0,

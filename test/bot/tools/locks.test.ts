@@ -519,6 +519,7 @@ test("a lock that cannot be deleted is reported", async () => {
 	expect(await locks.forget("123456789012345678")).toBe(false);
 	let sent = 0;
 	const row: ChannelLockRow = {
+		guild_id: "9",
 		channel_id: "1",
 		target_id: "2",
 		locked_at: 0,

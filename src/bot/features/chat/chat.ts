@@ -138,6 +138,7 @@ class Chat {
 		this.options.conversations.add({
 			message_id: id,
 			parent_id: answerIds[index - 1] ?? question.id,
+			guild_id: question.guildId,
 			channel_id: question.channelId,
 			user_id: question.userId,
 			name: question.name,
@@ -192,11 +193,12 @@ class Chat {
 	async #answer(run: Run, repliesTo: string | undefined): Promise<void> {
 		const { ai, config, conversations, log, now } = this.options;
 		const { question, ending, stopped } = run;
-		const { id, channelId, userId, name, text } = question;
+		const { id, guildId, channelId, userId, name, text } = question;
 		const parentId = repliesTo ?? (await conversations.latest(channelId, userId));
 		conversations.add({
 			message_id: id,
 			parent_id: parentId ?? null,
+			guild_id: guildId,
 			channel_id: channelId,
 			user_id: userId,
 			name,

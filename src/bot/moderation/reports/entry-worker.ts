@@ -21,7 +21,6 @@ import type { GuildSettings } from "../../settings/guild-settings.ts";
 import { Durable, type DurableOptions, NotNow, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {
-	deleteReportsBefore,
 	endReport,
 	type ReportKey,
 	type ReportRow,
@@ -45,7 +44,6 @@ const { UnknownChannel, UnknownMessage } = RESTJSONErrorCodes;
 const batchSize = 50;
 /** Of an open report's entry, in milliseconds, so that many reporters cause few requests. */
 const updateIntervalMs = 2_000;
-const keptMs = 180 * 86_400_000;
 
 const unusable = "reports are refused: the channel of the setting moderation.reports cannot be used";
 
@@ -85,7 +83,6 @@ export class EntryWorker {
 			name: "reports",
 			// Of one guild.
 			maxConcurrent: 2,
-			clean: () => store.transaction((sql) => deleteReportsBefore(sql, now() - keptMs)),
 			scan: () => this.#scan(),
 		});
 	}

@@ -1,5 +1,5 @@
-// Tables "cases" and "case_edits": the actions of moderators and of the bot, and later changes to these records. Rows
-// are never deleted, so the case numbers of a guild have no gaps. Times are in epoch milliseconds.
+// Tables "cases" and "case_edits": the actions of moderators and of the bot, and later changes to these records. Old
+// rows are deleted only if the guild wants that, and never the newest. Times are in epoch milliseconds.
 
 import type { RowOf } from "../../../lib/store/row.ts";
 import { firstRow, inBatches, many, type Sql } from "../../../lib/store/statement.ts";

@@ -20,6 +20,7 @@ export interface ChannelLockRow extends RowOf<typeof channelLocksTable, "channel
 
 export const channelLocksTable = `
 	CREATE TABLE channel_locks (
+		guild_id TEXT NOT NULL,
 		channel_id TEXT NOT NULL,
 		target_id TEXT NOT NULL,
 		target_type INTEGER NOT NULL,
@@ -39,8 +40,7 @@ export async function insertChannelLock(sql: Sql, rows: readonly ChannelLockRow[
 /** Roles before members; empty if the channel is not locked. */
 export function selectChannelLock(sql: Sql, channelId: string): Promise<ChannelLockRow[]> {
 	return sql<ChannelLockRow>`
-		SELECT channel_id, target_id, target_type, locked_at, allows, denies, allowed, existed
-		FROM channel_locks WHERE channel_id = ${channelId} ORDER BY target_type, target_id`;
+		SELECT * FROM channel_locks WHERE channel_id = ${channelId} ORDER BY target_type, target_id`;
 }
 
 export async function deleteChannelLock(sql: Sql, channelId: string): Promise<void> {

@@ -16,6 +16,7 @@ export const conversationsTable = `
 	CREATE TABLE conversation_messages (
 		message_id TEXT NOT NULL PRIMARY KEY,
 		parent_id TEXT,
+		guild_id TEXT NOT NULL,
 		channel_id TEXT NOT NULL,
 		user_id TEXT NOT NULL,
 		role TEXT NOT NULL,
@@ -43,7 +44,7 @@ export function selectChain(sql: Sql, messageId: string, limit: number): Promise
 			FROM conversation_messages older JOIN chain ON older.message_id = chain.parent_id
 			WHERE chain.depth < ${limit}
 		)
-		SELECT turn.message_id, turn.parent_id, turn.channel_id, turn.user_id, turn.role, turn.name, turn.content, turn.at
+		SELECT turn.message_id, turn.*
 		FROM chain JOIN conversation_messages turn ON turn.message_id = chain.message_id
 		ORDER BY chain.depth`;
 }

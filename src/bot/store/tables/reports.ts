@@ -342,16 +342,3 @@ export async function endReport(
 		WHERE guild_id = ${guild_id} AND number = ${number}`;
 	return true;
 }
-
-/** Keeps each guild's latest, because its number must not be used again. Must run in a transaction. */
-export async function deleteReportsBefore(sql: Sql, instant: number): Promise<number> {
-	const rows = await sql<ReportKey>`
-		DELETE FROM reports
-		WHERE ended_at < ${instant} AND number < (
-			SELECT MAX(newer.number) FROM reports AS newer WHERE newer.guild_id = reports.guild_id
-		) RETURNING guild_id, number`;
-	for (const { guild_id, number } of rows)
-		await sql`
-			DELETE FROM report_reporters WHERE guild_id = ${guild_id} AND number = ${number}`;
-	return rows.length;
-}

@@ -39,7 +39,8 @@ export const toolCallsTable = `
 		effect TEXT NOT NULL,
 		message_id TEXT
 	);
-	CREATE INDEX tool_calls_at ON tool_calls (at, id)`;
+	CREATE INDEX tool_calls_at ON tool_calls (at, id);
+	CREATE INDEX tool_calls_of_guild ON tool_calls (guild_id, at)`;
 
 export async function insertToolCalls(sql: Sql, rows: readonly ToolCallRow[]): Promise<void> {
 	await sql`INSERT INTO tool_calls ${many(rows)} ON CONFLICT (id) DO NOTHING`;
@@ -96,12 +97,4 @@ export function selectToolCalls(sql: Sql, filter: ToolCallFilter): Promise<ToolC
 			AND (CAST(${isAnyGuild} AS INTEGER) = 1 OR guild_id IN ${among})
 			AND (CAST(${outcome} AS TEXT) IS NULL OR outcome = ${outcome})
 		ORDER BY at DESC, id DESC LIMIT ${limit}`;
-}
-
-export async function deleteToolCallsBefore(sql: Sql, instant: Date, limit: number): Promise<number> {
-	const deleted = await sql`
-		DELETE FROM tool_calls WHERE id IN (
-			SELECT id FROM tool_calls WHERE at < ${instant.getTime()} ORDER BY at, id LIMIT ${limit}
-		) RETURNING id`;
-	return deleted.length;
 }

@@ -123,6 +123,7 @@ export function rowsFor(
 ): ChannelLockRow[] {
 	const me = botMember(guild).id;
 	const row = (target_id: string, target_type: OverwriteType) => ({
+		guild_id: guild.id,
 		channel_id: channel.id,
 		target_id,
 		target_type,

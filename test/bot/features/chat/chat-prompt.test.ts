@@ -63,6 +63,7 @@ describe("a conversation", () => {
 	const turn = (role: Turn["role"], content: string): Turn => ({
 		message_id: "1",
 		parent_id: null,
+		guild_id: "9",
 		channel_id: "2",
 		user_id: "3",
 		role,

@@ -193,16 +193,6 @@ actsTest("a report with an act ends an hour after the latest, and keeps its case
 	expect(world.entries()).toHaveLength(1);
 });
 
-actsTest("the latest report stays after 180 days, so that its number is not used again", async (world) => {
-	await world.shown("insults");
-	await world.end();
-	await world.shown("dismissed");
-	world.clock.now += 180 * 24 * hourMs + 1;
-	await world.bot.stop();
-	await world.bot.start();
-	expect(await world.row()).toMatchObject({ state: "dismissed" });
-});
-
 actsTest("a report without a database is refused, and later ones are taken", async (world) => {
 	await world.shown("insults");
 	const liwei = world.bot.simulator.user("liwei").id;

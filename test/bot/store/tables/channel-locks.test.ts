@@ -12,6 +12,7 @@ import { onBoth, openStore } from "../../../support/stores.ts";
 
 const channel_id = "12345678901234567890";
 const ofBot: ChannelLockRow = {
+	guild_id: "9",
 	channel_id,
 	target_id: "223456789012345678",
 	target_type: 1,

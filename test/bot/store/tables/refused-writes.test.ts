@@ -47,6 +47,7 @@ const backup = {
 const turn = {
 	message_id: "2",
 	parent_id: null,
+	guild_id,
 	channel_id: "3",
 	user_id: "4",
 	name: "A",

@@ -2,7 +2,6 @@
 
 import { expect } from "bun:test";
 import {
-	deleteReportsBefore,
 	endReport,
 	fileReport,
 	type NewReport,
@@ -175,16 +174,5 @@ onBoth((databases) => {
 			entry_id: "8",
 			post_at: now,
 		});
-	});
-
-	openTest("old reports are deleted, and no number is used twice", async (at) => {
-		await at.file(report(1, "a"));
-		await at.file(report(2, "a"));
-		for (const number of [1, 2]) await at.end(number, ended);
-		const clean = (instant: number) => at.store.transaction((sql) => deleteReportsBefore(sql, instant));
-		expect(await clean(now)).toBe(0);
-		expect(await clean(now + 1)).toBe(1);
-		expect(await selectReporters(at.sql, at.key(1), 5)).toEqual({ rows: [], total: 0 });
-		expect(await at.file(report(3, "b"))).toEqual({ kind: "new", number: 3 });
 	});
 });

@@ -1,0 +1,99 @@
+// What is deleted after a guild's number of days, and after the bot has left a guild.
+
+import { expect, test } from "bun:test";
+import { createRetention } from "../../../src/bot/features/privacy/retention.ts";
+import { insertToolCalls } from "../../../src/bot/store/tables/tool-calls.ts";
+import { until } from "../../support/until.ts";
+import { startFeature } from "./running-feature.ts";
+
+const day = 86_400_000;
+const elsewhere = "999";
+
+async function startRetention() {
+	const clock = { now: 1_700_000_000_000 };
+	const bot = await startFeature({
+		settings: () => ({ keep: { calls_days: 7 } }),
+		create: (options) => createRetention(options, { now: () => clock.now, backOffMs: [5, 20], maxSleepMs: 10 }),
+	});
+	const known = () => bot.store.sql`SELECT guild_id, left_at FROM known_guilds ORDER BY guild_id`;
+	const here = { guild_id: bot.guild.id, left_at: null };
+	await until("it knows its guild", async () => (await known()).length === 1);
+	const calls = async () =>
+		(await bot.store.sql`SELECT guild_id FROM tool_calls`).map(({ guild_id }) => guild_id).sort();
+	const call = (guild_id: string, at: number) =>
+		insertToolCalls(bot.store.sql, [
+			{
+				...{
+					id: `${guild_id} ${at}`,
+					at,
+					guild_id,
+					request_id: null,
+					client: "c",
+					tool: "t",
+					arguments: "{}",
+					message_id: null,
+				},
+				...({ outcome: "done", effect: "read", milliseconds: 1, person: null, key: null } as const),
+			},
+		]);
+	return { bot, clock, known, here, calls, call, [Symbol.asyncDispose]: () => bot[Symbol.asyncDispose]() };
+}
+
+test("calls are deleted after the guild's days, and after audit_days everywhere", async () => {
+	await using world = await startRetention();
+	const { bot, clock, call, calls } = world;
+	await call(bot.guild.id, clock.now - 8 * day);
+	await call(bot.guild.id, clock.now - 6 * day);
+	await call(elsewhere, clock.now - 8 * day);
+	await call(elsewhere, clock.now - 91 * day);
+	await bot.stop();
+	await bot.start();
+	await until("two are gone", async () => (await calls()).length === 2);
+	expect(await calls()).toEqual([bot.guild.id, elsewhere].sort());
+});
+
+test("a guild that the bot left while it was off is erased after 30 days, by any later life", async () => {
+	await using world = await startRetention();
+	const { bot, clock, call, calls, known, here } = world;
+	await call(elsewhere, clock.now);
+	await call(bot.guild.id, clock.now + 30 * day);
+	const { sql } = bot.store;
+	await sql`INSERT INTO known_guilds (guild_id) VALUES (${elsewhere})`;
+	const left = { guild_id: elsewhere, left_at: clock.now };
+	const all = [here, left].sort((a, b) => (a.guild_id < b.guild_id ? -1 : 1));
+	await until("it has noticed", async () => Bun.deepEquals(await known(), all));
+	await bot.kill();
+	clock.now += 30 * day - 1;
+	await bot.start();
+	await bot.store.sql`INSERT INTO known_guilds (guild_id) VALUES ('998')`;
+	await until("a scan has run", async () => (await known()).some(({ left_at }) => left_at === clock.now));
+	await bot.store.sql`DELETE FROM known_guilds WHERE guild_id = '998'`;
+	expect(await calls()).toEqual([bot.guild.id, elsewhere].sort());
+	clock.now += 1;
+	await until("it is erased", async () => Bun.deepEquals(await known(), [here]));
+	expect(await calls()).toEqual([bot.guild.id]);
+});
+
+test("an outage is no leaving; who joins again within 30 days finds everything", async () => {
+	await using world = await startRetention();
+	const { bot, clock, known, call, calls } = world;
+	const { simulator, guild } = bot;
+	const { id } = simulator.bot("alpha");
+	const member = guild.members.get(id);
+	if (!member) throw new Error("the bot is a member");
+	await call(guild.id, clock.now);
+	simulator.sockets.dispatch(id, "GUILD_DELETE", { id: guild.id, unavailable: true });
+	await until("the bot has heard", () => bot.connection.guild(guild.id)?.available === false);
+	const leftOf = async (guild_id: string) => (await known()).find((one) => one.guild_id === guild_id)?.left_at;
+	await bot.store.sql`INSERT INTO known_guilds (guild_id) VALUES (${elsewhere})`;
+	await until("a scan has seen another", async () => (await leftOf(elsewhere)) === clock.now);
+	expect(await leftOf(guild.id)).toBe(null);
+	simulator.world.members.remove(guild, member);
+	await until("it has left", async () => (await leftOf(guild.id)) === clock.now);
+	clock.now += 29 * day;
+	simulator.world.members.add(guild, member.user, { botPermissions: 8n });
+	await until("it is back", async () => (await leftOf(guild.id)) === null);
+	clock.now += 2 * day;
+	await until("the other is erased", async () => (await leftOf(elsewhere)) === undefined);
+	expect(await calls()).toEqual([guild.id]);
+});
