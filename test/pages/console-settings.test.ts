@@ -164,6 +164,34 @@ inChromium("a change by somebody else meanwhile is shown, and nothing typed is l
 	expect(await stored()).toContain("Mine, {user}");
 });
 
+inChromium("when the session ends, what was typed is there after the next sign-in, and nowhere else", async () => {
+	await set({ "welcome.message": "Before" });
+	await signIn();
+	await page.fill(field("welcome.message"), "Typed, {user}");
+	await page.sees("Typed, @newcomer", ".preview");
+	await page.forget();
+	await page.click("button", "Save");
+	await page.sees("Your session has ended");
+	await set({ "welcome.message": "After" });
+	await page.fill("#token", gatewayToken);
+	await page.click("form button", "Sign in");
+	await page.sees("Before → After", ".conflict");
+	await page.sees("After → Typed, {user}", ".save-bar > .changes");
+	await page.click("button", "Save");
+	await page.sees("Saved.");
+	expect(await stored()).toContain("Typed, {user}");
+	const kept = () => browser.evaluate("sessionStorage.length");
+	expect(await kept()).toBe(0);
+	await page.fill(field("welcome.message"), "Typed again");
+	await page.sees("1 unsaved change", ".save-bar");
+	expect(await kept()).toBe(1);
+	await page.open("#settings");
+	await page.sees("Typed again", ".changes");
+	await page.click("button", "Sign out");
+	await page.sees("Token", "form");
+	expect(await kept()).toBe(0);
+});
+
 inChromium("the last change is undone, and a former version returns, after a look at what changes", async () => {
 	await set({ "moderation.appeal": "First", "auto_role.min_messages": 1 });
 	await set({ "moderation.appeal": "Second" });

@@ -62,7 +62,7 @@ function showConsole(session, discord, focus = false) {
 		[
 			{ id: "live", name: "Live", content: live.content },
 			{ id: "approvals", name: "Approvals", ...approvals },
-			{ id: "settings", name: "Settings", ...createSettings(live.state) },
+			{ id: "settings", name: "Settings", ...createSettings(live.state, session.person?.id ?? "") },
 			...(isRoot ? [{ id: "keys", name: "Keys", ...createKeys(live.state) }] : []),
 			{ id: "connections", name: "Connections", ...createConnections(isRoot) },
 			{ id: "connect", name: "Connect", ...createConnect(isRoot) },
@@ -113,6 +113,8 @@ function showSession({ person, expiresAt }) {
 	const text = element("span.quiet", "Signed in ", who, " until ", timeOf(expiresAt));
 	async function onclick() {
 		end();
+		byId("main").replaceChildren();
+		sessionStorage.clear();
 		await post("/sign-out").catch((error) => say(messageOf(error), "bad"));
 		await start();
 	}

@@ -19,8 +19,9 @@ import { createHistory } from "./settings-history.js";
 /** Milliseconds after the last change of a field before the bot checks what is entered. */
 const checkMs = 400;
 
-/** @param {() => Promise<import("./api.js").State>} stateOf */
-export function createSettings(stateOf) {
+/** @param {() => Promise<import("./api.js").State>} stateOf @param {string} who Whose typed values this shows. */
+export function createSettings(stateOf, who) {
+	const storageKey = (/** @type {string} */ server) => `typed ${who} ${server}`;
 	/** @type {Map<string, ServerSettings>} With what was typed, by option of the menu. */
 	const servers = new Map();
 	const select = element("select", { id: "server", onchange: show });
@@ -30,7 +31,7 @@ export function createSettings(stateOf) {
 	async function show() {
 		const [instance = "", guild_id = ""] = select.value.split(" ");
 		if (!guild_id) return place.replaceChildren(element("p", "No bot of yours is in a server."));
-		const server = servers.get(select.value) ?? new ServerSettings({ instance, guild_id });
+		const server = servers.get(select.value) ?? new ServerSettings({ instance, guild_id }, storageKey(select.value));
 		servers.set(select.value, server);
 		place.replaceChildren(server.content);
 		await server.load();
@@ -47,6 +48,8 @@ export function createSettings(stateOf) {
 				})),
 			);
 			fillSelect(select, items);
+			const typed = servers.size === 0 && items.find(({ id }) => sessionStorage.getItem(storageKey(id)));
+			if (typed) select.value = typed.id;
 			await show();
 		},
 	};
@@ -54,6 +57,8 @@ export function createSettings(stateOf) {
 
 class ServerSettings {
 	#place;
+	/** What was typed is in sessionStorage too, because signing in may leave the page. */
+	#storageKey;
 	/** The last one that was loaded; -1 before. */
 	#version = -1;
 	/** @type {Map<string, ReturnType<typeof createSettingField>>} */
@@ -96,9 +101,10 @@ class ServerSettings {
 	#menu;
 	content;
 
-	/** @param {{ instance: string, guild_id: string }} place */
-	constructor(place) {
+	/** @param {{ instance: string, guild_id: string }} place @param {string} storageKey */
+	constructor(place, storageKey) {
 		this.#place = place;
+		this.#storageKey = storageKey;
 		this.#history = createHistory(place, this.#change, (values) => this.#enter(values));
 		this.#menu = createRoleMenu(place, () => this.#lists);
 		this.#menu.content.hidden = true;
@@ -125,6 +131,13 @@ class ServerSettings {
 		const typed = new Map(this.#changed().map((field) => [field.description.key, field.read()]));
 		const descriptions = sections.flatMap(({ fields }) => fields);
 		if (descriptions.map(({ key }) => key).join() !== [...this.#fields.keys()].join()) this.#create(sections);
+		const kept = this.#version === -1 && sessionStorage.getItem(this.#storageKey);
+		for (const { key, before, after } of JSON.parse(kept || "[]")) {
+			const field = this.#fields.get(key);
+			if (!field) continue;
+			field.description.value = before;
+			typed.set(key, after);
+		}
 		this.#lists = lists;
 		/** @type {import("./settings-history.js").Change[]} */
 		const theirs = [];
@@ -202,10 +215,13 @@ class ServerSettings {
 		this.#bar.hidden = count === 0;
 		const title = `${count} unsaved ${count === 1 ? "change" : "changes"}`;
 		if (this.#count.textContent !== title) this.#count.textContent = title;
-		this.#list.replaceChildren(
-			...changed.map(({ description: { key, value }, read }) => this.#change({ key, before: value, after: read() })),
-		);
-		if (count === 0) this.#conflict.replaceChildren();
+		const changes = changed.map(({ description: { key, value }, read }) => ({ key, before: value, after: read() }));
+		this.#list.replaceChildren(...changes.map(this.#change));
+		if (count === 0) {
+			this.#conflict.replaceChildren();
+			sessionStorage.removeItem(this.#storageKey);
+			// After a sign-out, late responses store nothing.
+		} else if (this.content.isConnected) sessionStorage.setItem(this.#storageKey, JSON.stringify(changes));
 		clearTimeout(this.#timer);
 		if (checks)
 			this.#timer = setTimeout(() => this.#check().catch((error) => this.#complain(messageOf(error))), checkMs);
