@@ -1,7 +1,7 @@
 // A form that is generated from a JSON Schema. Its fields check what is entered.
 
 import { element } from "../dom.js";
-import { named, shown } from "./parts.js";
+import { createField, named, shown } from "./parts.js";
 
 /** @typedef {Record<string, any>} Schema */
 /** @typedef {Map<string, { value: string, label: string }[]>} Suggestions */
@@ -27,7 +27,7 @@ export function createFields(schema, { suggestions, entered } = {}) {
 		...entries.filter(([name]) => !required.has(name)),
 	];
 	const fields = sorted.map(([name, property], index) =>
-		createField(`field-${index}`, name, isSchema(property) ? property : {}, required.has(name), {
+		createSchemaField(`field-${index}`, name, isSchema(property) ? property : {}, required.has(name), {
 			choices: suggestions?.get(name) ?? [],
 			entered,
 		}),
@@ -72,17 +72,9 @@ const isSchema = (value) => typeof value === "object" && value !== null && !Arra
  * @param {{ choices: { value: string, label: string }[], entered: Map<string, string> | undefined }} options
  * @returns {Field}
  */
-function createField(id, name, schema, isRequired, { choices, entered }) {
+function createSchemaField(id, name, schema, isRequired, { choices, entered }) {
 	const { hint, attributes, tag, options, parse } = kindOf(schema);
-	const described = `${id}-hint ${id}-problem`;
-	const common = {
-		id,
-		name,
-		"aria-describedby": described,
-		"aria-required": isRequired && "true",
-		autocomplete: "off",
-		spellcheck: "false",
-	};
+	const common = { name, "aria-required": isRequired && "true", autocomplete: "off", spellcheck: "false" };
 	/** @type {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} */
 	const control =
 		tag === "select"
@@ -102,24 +94,12 @@ function createField(id, name, schema, isRequired, { choices, entered }) {
 		{ id: `${id}-list` },
 		...choices.map(({ value, label }) => element("option", { value, label: label || undefined })),
 	);
-	const problem = element("span.problem", { id: `${id}-problem` });
 	const hints = [hint, defaultOf(schema), String(schema.description ?? "")].filter(Boolean).join(" ");
-	const content = element(
-		"div.field",
-		element(
-			"label",
-			{ for: id },
-			element("code", named(name, 64)),
-			isRequired && element("span.required", " required"),
-		),
-		control,
-		choices.length > 0 && tag === "input" && list,
-		element("span.quiet", { id: `${id}-hint` }, named(hints, 500)),
-		problem,
-	);
+	const label = element("span", element("code", named(name, 64)), isRequired && element("span.required", " required"));
+	const more = choices.length > 0 && tag === "input" && list;
 	return {
+		...createField(id, label, hints, control, { more }),
 		name,
-		content,
 		control,
 		read() {
 			const { value } = control;
@@ -127,10 +107,6 @@ function createField(id, name, schema, isRequired, { choices, entered }) {
 			if (value.trim() !== "") return parse(value);
 			if (isRequired) throw new Error("This is required.");
 			return undefined;
-		},
-		complain(text) {
-			problem.textContent = text;
-			control.ariaInvalid = text ? "true" : null;
 		},
 	};
 }

@@ -8,6 +8,7 @@ import {
 	actionButton,
 	chip,
 	copyButton,
+	createField,
 	createForm,
 	labelled,
 	named,
@@ -103,8 +104,6 @@ export function createKeys(stateOf) {
  * @param {(made: { key: { name: string }, secret: string }) => Promise<void>} onCreated
  */
 function createKeyForm(bots, onCreated) {
-	const problem = element("p.problem", { role: "alert" });
-	const button = element("button.main", "Create key");
 	/**
 	 * @param {string} name
 	 * @param {string} label
@@ -112,17 +111,12 @@ function createKeyForm(bots, onCreated) {
 	 * @param {Record<string, unknown>} [properties]
 	 */
 	const field = (name, label, hint, properties) =>
-		labelled(
+		createField(
+			`key-${name}`,
 			label,
-			element("input", {
-				name,
-				autocomplete: "off",
-				spellcheck: "false",
-				"aria-describedby": `key-${name}`,
-				...properties,
-			}),
-			element("span.quiet", { id: `key-${name}` }, hint),
-		);
+			hint,
+			element("input", { name, autocomplete: "off", spellcheck: "false", ...properties }),
+		).content;
 	const levels = Object.entries(accessNames).map(([value, text]) => element("option", { value }, text));
 	async function submit() {
 		const data = new FormData(form);
@@ -143,16 +137,11 @@ function createKeyForm(bots, onCreated) {
 		form.reset();
 		await onCreated(made);
 	}
-	/** @param {string} message */
-	function complain(message) {
-		problem.textContent = message;
-	}
 	const form = createForm(
 		"form.panel",
 		{},
-		{ button, submit, complain },
+		{ label: "Create key", submit },
 		element("h3", "New key"),
-		problem,
 		element(
 			"div.fields",
 			field("name", "Name", "Letters, digits, “_”, “.” and “-”.", { required: true, maxlength: 64 }),
@@ -161,7 +150,7 @@ function createKeyForm(bots, onCreated) {
 				inputmode: "numeric",
 				pattern: "[0-9]{1,5}",
 			}),
-			field("guilds", "Guilds", "Ids, separated by commas. Empty: all.", {}),
+			field("guilds", "Guilds", "Ids, separated by commas. Empty: all."),
 			field("person", "Person", "Id of the person in whose name the key acts. Empty: nobody.", {
 				inputmode: "numeric",
 			}),

@@ -118,6 +118,33 @@ export function tableOr(none, caption, heads, rows) {
 export const labelled = (label, control, ...more) => element("label.field", element("span", label), control, ...more);
 
 /**
+ * Describes a control, or a group of them, with its label, its help, and a place for what is wrong.
+ * @param {string} id
+ * @param {string | Node} label
+ * @param {string} help
+ * @param {HTMLElement} control
+ * @param {{ isGroup?: boolean, more?: import("../dom.js").Child }} [options]
+ */
+export function createField(id, label, help, control, { isGroup = false, more } = {}) {
+	const helpLine = element("span.quiet", { id: `${id}-help` }, named(help, 600));
+	const problem = element("span.problem", { id: `${id}-problem`, "aria-live": "polite" });
+	const head = isGroup ? element("legend", label) : element("label", { for: id }, label);
+	const content = element(isGroup ? "fieldset.field" : "div.field", head, control, more, helpLine, problem);
+	if (!isGroup) control.id = id;
+	(isGroup ? content : control).setAttribute("aria-describedby", `${helpLine.id} ${problem.id}`);
+	return {
+		content,
+		helpLine,
+		/** @param {string} text "" for nothing. */
+		complain(text, isWrong = text !== "") {
+			problem.textContent = text;
+			problem.classList.toggle("note", !isWrong);
+			for (const one of content.querySelectorAll("input, select, textarea")) one.ariaInvalid = isWrong ? "true" : null;
+		},
+	};
+}
+
+/**
  * Returns a checkbox or radio button with its label.
  * @param {Record<string, unknown>} attributes
  * @param {string} label
@@ -145,17 +172,23 @@ export function fillSelect(select, items, none) {
  * Returns a form that submits once at a time, and shows why the gateway refused it. Its last button submits.
  * @param {string} selector
  * @param {Record<string, unknown>} attributes
- * @param {{ button: HTMLButtonElement, submit: () => Promise<void>, complain: (message: string) => void }} actions
+ * @param {{ label: string, submit: () => Promise<string | void> }} action `submit` may resolve with what is wrong.
  * @param {...import("../dom.js").Child} content
  */
-export function createForm(selector, attributes, { button, submit, complain }, ...content) {
+export function createForm(selector, attributes, { label, submit }, ...content) {
+	const problem = element("p.problem", { role: "alert" });
+	const button = element("button.main", label);
+	/** @param {string} message */
+	function complain(message) {
+		problem.textContent = shownLines(message, 2_000);
+	}
 	/** @param {Event} event */
 	function onsubmit(event) {
 		event.preventDefault();
 		complain("");
-		void busy(button, submit, complain);
+		void busy(button, async () => complain((await submit()) ?? ""), complain);
 	}
-	const all = [...content, element("p.buttons", button)];
+	const all = [...content, problem, element("p.buttons", button)];
 	return element(/** @type {`form.${string}`} */ (selector), { ...attributes, onsubmit }, ...all);
 }
 

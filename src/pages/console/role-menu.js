@@ -2,7 +2,7 @@
 
 import { element } from "../dom.js";
 import { post } from "./api.js";
-import { createForm, fillSelect, labelled, named, say, shownLines } from "./parts.js";
+import { createForm, fillSelect, labelled, named, say } from "./parts.js";
 
 const maxRoles = 25;
 
@@ -22,13 +22,11 @@ export function createRoleMenu(place, lists) {
 	]);
 	const list = element("div.list");
 	const preview = element("div.preview", { role: "group", "aria-label": "Preview of the menu" });
-	const problem = element("p.problem", { role: "alert" });
 	const add = element("button", { onclick: () => addRow().role.focus() }, "Add a role");
-	const button = element("button.main", "Post the menu");
 	const form = createForm(
 		"form.list",
 		{ oninput: draw },
-		{ button, submit, complain },
+		{ label: "Post the menu", submit },
 		element(
 			"div.fields",
 			labelled("Channel", channel),
@@ -40,7 +38,6 @@ export function createRoleMenu(place, lists) {
 		list,
 		element("p.buttons", add),
 		preview,
-		problem,
 	);
 	const content = element(
 		"details.panel",
@@ -87,11 +84,6 @@ export function createRoleMenu(place, lists) {
 		);
 	}
 
-	/** @param {string} message */
-	function complain(message) {
-		problem.textContent = shownLines(message, 2_000);
-	}
-
 	async function submit() {
 		const of = (/** @type {"role" | "label" | "emoji" | "description"} */ part) =>
 			rows.map((row) => row[part].value.trim());
@@ -107,7 +99,7 @@ export function createRoleMenu(place, lists) {
 			max: Number(max.value) || null,
 		};
 		const answer = await post("/settings/submit", { ...place, call: "menu", arguments: given });
-		if (answer.isError) return complain(answer.text);
+		if (answer.isError) return answer.text;
 		form.reset();
 		for (const row of rows) row.content.remove();
 		rows = [];

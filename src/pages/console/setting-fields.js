@@ -1,7 +1,7 @@
 // Fields of the section "Settings": one for each setting, as its bot describes it.
 
 import { element } from "../dom.js";
-import { chip, fillSelect, named, shown } from "./parts.js";
+import { chip, createField, fillSelect, named, shown } from "./parts.js";
 
 /**
  * @typedef {{ id: string, name: string }} Item
@@ -48,22 +48,13 @@ export function valueText(description, value, lists) {
 export function createSettingField(description, onChange) {
 	const { key, label, help, kind } = description;
 	const id = `setting-${key}`;
-	const attributes = { id, "aria-describedby": `${id}-help ${id}-problem`, oninput: onChange };
-	const control = (controls[kind] ?? createText)(description, attributes);
-	const problem = element("span.problem", { id: `${id}-problem`, "aria-live": "polite" });
+	const control = (controls[kind] ?? createText)(description, { id, oninput: onChange });
 	const preview = element("blockquote.preview", { "aria-label": `Preview of ${label}` });
 	const standard = valueText(description, description.default, {});
 	const hint = `${help}.${["not set", "none"].includes(standard) ? "" : ` Default: ${standard}.`}`;
-	const helpLine = element("span.quiet", { id: `${id}-help` }, shown(hint, 600));
 	const isGroup = kind === "many";
-	const content = element(
-		isGroup ? "fieldset.field" : "div.field",
-		isGroup ? { "aria-describedby": `${id}-help ${id}-problem` } : {},
-		isGroup ? element("legend", named(label, maxName)) : element("label", { for: id }, named(label, maxName)),
-		control.content,
-		helpLine,
-		problem,
-	);
+	const field = createField(id, named(label, maxName), hint, control.content, { isGroup });
+	const { content, helpLine } = field;
 	return {
 		description,
 		content,
@@ -78,10 +69,8 @@ export function createSettingField(description, onChange) {
 		/** @param {string[]} problems @param {string[]} warnings */
 		complain(problems, warnings) {
 			const all = [...problems, ...warnings.map((one) => `Note: ${one}`)];
-			problem.textContent = shown(all.map((one) => one.charAt(0).toUpperCase() + one.slice(1)).join(". "), 600);
-			problem.classList.toggle("note", problems.length === 0);
-			for (const one of content.querySelectorAll("input, select, textarea"))
-				one.ariaInvalid = problems.length > 0 ? "true" : null;
+			const text = all.map((one) => one.charAt(0).toUpperCase() + one.slice(1)).join(". ");
+			field.complain(shown(text, 600), problems.length > 0);
 		},
 		/** @param {string} text */
 		preview(text) {

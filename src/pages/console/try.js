@@ -3,7 +3,7 @@
 import { element } from "../dom.js";
 import { get, post } from "./api.js";
 import { createFields, readFields } from "./form.js";
-import { busy, copyButton, fillSelect, labelled, named, preformatted, shown } from "./parts.js";
+import { copyButton, createForm, fillSelect, labelled, named, preformatted, shown } from "./parts.js";
 
 /** @typedef {{ name: string, title?: string, description?: string, inputSchema: import("./form.js").Schema, instances: string[] }} Tool */
 
@@ -34,11 +34,11 @@ export function createTry(stateOf) {
 	function showForm() {
 		result.replaceChildren();
 		const tool = tools.find(({ name }) => name === select.value);
-		if (tool) place.replaceChildren(createForm(tool));
+		if (tool) place.replaceChildren(createToolForm(tool));
 	}
 
 	/** @param {Tool} tool */
-	function createForm(tool) {
+	function createToolForm(tool) {
 		const { instances } = tool;
 		// If only one bot has the tool, it is chosen. A chosen bot that lacks the tool is cleared.
 		if (instances.length === 1) entered.set("instance", String(instances[0]));
@@ -50,27 +50,21 @@ export function createTry(stateOf) {
 			]),
 			entered,
 		});
-		const button = element("button.main", "Run");
-		/** @param {Event} event */
-		async function onsubmit(event) {
-			event.preventDefault();
+		async function submit() {
 			const args = readFields(fields);
 			if (!args) return;
 			result.replaceChildren(element("p", "Running…"));
-			const run = async () => {
-				const answer = await post("/tools/call", { name: tool.name, arguments: args });
-				result.replaceChildren(...describeResult(answer));
-			};
-			await busy(button, run, (message) => result.replaceChildren(element("p.problem", shown(message, 1_000))));
+			const call = post("/tools/call", { name: tool.name, arguments: args }).finally(() => result.replaceChildren());
+			result.replaceChildren(...describeResult(await call));
 		}
-		return element(
+		return createForm(
 			"form.panel",
 			// The fields themselves show what is wrong, in place of the browser's messages.
-			{ novalidate: true, onsubmit },
+			{ novalidate: true },
+			{ label: "Run", submit },
 			element("h3", named(tool.title ?? tool.name, 80), " ", element("code.quiet", named(tool.name, 64))),
 			element("p", named(tool.description ?? "", 1_000)),
 			controls,
-			element("p.buttons", button),
 		);
 	}
 
