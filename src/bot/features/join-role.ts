@@ -17,6 +17,7 @@ import { PerGuild } from "../settings/per-guild.ts";
 import { Durable, NotNow } from "../store/durable.ts";
 import { deleteJoinRoleNotes, saveJoinRoleNotes, selectJoinRoleNotes } from "../store/tables/join-roles.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
+import { joinedAtMs } from "./activity.ts";
 
 const toleranceMs = 5_000;
 const shutdownGraceMs = 1_500;
@@ -121,7 +122,7 @@ class JoinRole {
 		return this.#queue.size + this.#waiting.size;
 	}
 
-	#owe(member: GuildMember, since = joinedAt(member)): void {
+	#owe(member: GuildMember, since = joinedAtMs(member)): void {
 		this.removed(member.id);
 		(member.pending ? this.#waiting : this.#queue).set(member.id, since);
 	}
@@ -160,7 +161,7 @@ class JoinRole {
 		if (!this.#connection.hasAllMembers(guild)) return;
 		this.#mayHaveMissed = false;
 		const people = [...guild.members.cache.values()].filter(({ user }) => !user.bot);
-		const missed = people.filter((member) => this.#wasMissed(member)).sort((a, b) => joinedAt(a) - joinedAt(b));
+		const missed = people.filter((member) => this.#wasMissed(member)).sort((a, b) => joinedAtMs(a) - joinedAtMs(b));
 		// Missed members go first: they joined earlier.
 		const queued = [...this.#queue];
 		this.#queue.clear();
@@ -168,7 +169,7 @@ class JoinRole {
 		for (const [id, since] of queued) this.#queue.set(id, since);
 		// The bot's own join time is the start value for a guild without people.
 		const latest = people.reduce(
-			(time, member) => Math.max(time, joinedAt(member)),
+			(time, member) => Math.max(time, joinedAtMs(member)),
 			this.#joinedUntil ?? guild.joinedTimestamp,
 		);
 		// On the first start, existing members must not count as new: the tolerance is added, and the time saved at once.
@@ -185,9 +186,9 @@ class JoinRole {
 	#wasMissed(member: GuildMember): boolean {
 		const { id, roles } = member;
 		if (this.#queue.has(id) || this.#waiting.has(id)) return false;
-		if (this.#saved?.owed.get(id) === joinedAt(member)) return !roles.cache.has(this.options.roleId);
+		if (this.#saved?.owed.get(id) === joinedAtMs(member)) return !roles.cache.has(this.options.roleId);
 		if (this.#joinedUntil === undefined) return false;
-		if (joinedAt(member) <= this.#joinedUntil - toleranceMs) return false;
+		if (joinedAtMs(member) <= this.#joinedUntil - toleranceMs) return false;
 		// A member with another role was handled by someone else. The cache includes @everyone.
 		return roles.cache.every((role) => role.managed || role.id === member.guild.id);
 	}
@@ -278,7 +279,7 @@ class JoinRole {
 		this.#owe(member);
 		// After a gap, earlier members may still be unhandled.
 		if (!this.#mayHaveMissed && this.#joinedUntil !== undefined)
-			this.#joinedUntil = Math.max(this.#joinedUntil, joinedAt(member));
+			this.#joinedUntil = Math.max(this.#joinedUntil, joinedAtMs(member));
 		this.#work.wake();
 	}
 
@@ -307,8 +308,4 @@ class JoinRole {
 			this.#save().catch(() => {}),
 		);
 	}
-}
-
-function joinedAt({ joinedTimestamp }: GuildMember): number {
-	return joinedTimestamp ?? 0;
 }

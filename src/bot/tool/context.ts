@@ -215,11 +215,11 @@ export interface Needs<Args> {
 	permissions?: readonly Needed<Args>[];
 	/** Name of the argument with the channels. Default: `channel_id`. "run": the tool's own function checks them. */
 	permissionsIn?: (keyof Args & string) | "run";
-	/** Arguments with the ids of what the tool edits, one call at a time; if empty, GUILD_ID. Or these ids. */
+	/** Arguments with the ids of what the tool edits, one call at a time; if empty, GUILD_ID. Or those of these ids that are given. */
 	lock?:
 		| (keyof Args & string)
 		| readonly (keyof Args & string)[]
-		| ((args: Args, bot: BotContext) => readonly string[]);
+		| ((args: Args, bot: BotContext) => readonly (string | undefined)[]);
 	/** Below the bot have to be the roles or, without roles, the members in the arguments. "others": but not itself. */
 	ranked?: boolean | "others";
 	/** Privileged Discord intents without which this tool's result is incomplete. */

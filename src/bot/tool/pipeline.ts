@@ -299,7 +299,7 @@ function lock<Args extends object, T>(
 	const names = [locked].flat() as (keyof Args)[];
 	const keys =
 		typeof locked === "function"
-			? locked(args, bot)
+			? locked(args, bot).flatMap((key) => key || [])
 			: names.flatMap((name) => args[name] || (guildId ?? [])).map(String);
 	return keys.length > 0 ? mutex.withLock(keys, work) : work();
 }

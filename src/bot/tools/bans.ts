@@ -4,7 +4,6 @@ import {
 	type APIBan,
 	AuditLogEvent,
 	type Guild,
-	type GuildBan,
 	makeURLSearchParams,
 	RESTJSONErrorCodes,
 	type RESTPostAPIGuildBulkBanResult,
@@ -31,6 +30,7 @@ import {
 	countDeletedMessages,
 	delete_messages,
 	deleting,
+	fetchBan,
 	memberLine,
 	outsiderLine,
 	readBans,
@@ -86,7 +86,7 @@ export const ban = destructiveTool({
 		// The cache may lack the member, whose rank was then not checked yet.
 		if (member) requireMembersBelow(guild, [member]);
 		const name = member ? memberName(member) : userName(user);
-		const isBanned = (await banOf(guild, id)) !== undefined;
+		const isBanned = (await fetchBan(guild, id)) !== undefined;
 		if (isBanned && (await context.tempBans?.has(guild.id, id))) return permanentBan(context, { id, name });
 		if (isBanned)
 			throw new SaidError(said("refusal.already_banned", { who: mentions([id]) }), {
@@ -241,10 +241,6 @@ const failureTexts = {
 	not_all: "already banned, ranked above the bot, or no user",
 } as const;
 
-function banOf(guild: Guild, id: string): Promise<GuildBan | undefined> {
-	return absentIf([RESTJSONErrorCodes.UnknownBan], () => guild.bans.fetch({ user: id, force: true }));
-}
-
 export const unban = editTool({
 	name: "unban",
 	toolset: "moderation",
@@ -262,7 +258,7 @@ export const unban = editTool({
 			if (forget) stored.set(id, forget);
 		}
 		const [user_id = "", ...more] = user_ids;
-		const only = more.length === 0 ? await banOf(guild, user_id) : undefined;
+		const only = more.length === 0 ? await fetchBan(guild, user_id) : undefined;
 		const hint = "Nothing was done; get_bans lists the bans.";
 		if (more.length === 0 && !only)
 			return {
@@ -290,7 +286,7 @@ export const unban = editTool({
 		const unbanned =
 			others.length > 0 && result(`${others.length} not banned: ${others.join(", ")}`, notBanned(others));
 		const items = [...banned.values()];
-		const done = (some: readonly Pick<APIBan | GuildBan, "user">[]) =>
+		const done = (some: readonly Pick<APIBan, "user">[]) =>
 			said("result.unban", { who: mentions(some.map(({ user }) => user)) });
 		return {
 			preview: parts(

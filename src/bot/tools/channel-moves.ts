@@ -48,6 +48,8 @@ const moveInput = {
 	lock_permissions: v.optional(flag("Sync with it; default: if nobody gains access.")),
 };
 
+type Move = ArgumentsOf<typeof moveInput>;
+
 export const moveChannels = editTool({
 	name: "move_channels",
 	toolset: "channels",
@@ -109,7 +111,7 @@ function describeMove(
 	return [head, ...access.lines, ...orders];
 }
 
-async function planMove(guild: Guild, channels: readonly find.Channel[], args: ArgumentsOf<typeof moveInput>) {
+async function planMove(guild: Guild, channels: readonly find.Channel[], args: Move) {
 	const { channel_ids, lock_permissions, below_channel_id } = args;
 	requireDestination(args);
 	const all = await fetchChannels(guild);
@@ -179,14 +181,7 @@ function describeOrder(
 	return `${isCategories ? "Categories" : where}, from the top: ${names.join(", ")}`;
 }
 
-interface Destination {
-	channel_ids: string[];
-	category_id?: string | undefined;
-	position?: number | undefined;
-	below_channel_id?: string | undefined;
-}
-
-function requireDestination(args: Destination): void {
+function requireDestination(args: Move): void {
 	const { channel_ids, position, below_channel_id } = args;
 	if (position !== undefined && below_channel_id !== undefined)
 		throw invalidParameters(["position, below_channel_id: expected at most one of these"]);

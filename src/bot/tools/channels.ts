@@ -33,7 +33,6 @@ import {
 import { readPermissions } from "../tool/arguments/permissions.ts";
 import { writeEach } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";
-import type { BotContext } from "../tool/context.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 import { accessForEveryone } from "./channels/access-text.ts";
 import { type Access, accessFields, accessNames, permission_overwrites } from "./channels/channel-access.ts";
@@ -81,7 +80,7 @@ export const createChannel = writeTool({
 	description:
 		"Create a channel; several: plan_guild. Access is as in its category unless given; the bot keeps its own.",
 	permissions: ["ManageChannels"],
-	lock: ({ below_channel_id, guild_id }, bot) => (below_channel_id === undefined ? [] : lockOfOrder(guild_id, bot)),
+	lock: ({ below_channel_id, guild_id }, { guildId }) => [below_channel_id && (guild_id || guildId)],
 	input: {
 		guild_id,
 		name: nameField,
@@ -108,11 +107,6 @@ export const createChannel = writeTool({
 	},
 });
 
-function lockOfOrder(guildId: string | undefined, bot: BotContext): string[] {
-	const id = guildId || bot.guildId;
-	return id === undefined ? [] : [id];
-}
-
 const forAccess = accessNames.map((name) => ({
 	permission: "ManageRoles" as const,
 	with: name,
@@ -129,8 +123,10 @@ export const editChannel = editTool({
 	offered: "listed",
 	title: "Edit a channel",
 	description: "Change a channel; omitted settings stay.",
-	lock: ({ channel_id, below_channel_id, guild_id }, bot) =>
-		below_channel_id === undefined ? [channel_id] : [...lockOfOrder(guild_id, bot), channel_id],
+	lock: ({ channel_id, below_channel_id, guild_id }, { guildId }) => [
+		below_channel_id && (guild_id || guildId),
+		channel_id,
+	],
 	permissions: [
 		"ManageChannels",
 		...forAccess,

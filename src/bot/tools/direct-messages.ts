@@ -20,7 +20,7 @@ import { onEach, sample } from "../tool/bulk.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 import { orWhere } from "../tool/people.ts";
 import { maxShown } from "./bulk-roles.ts";
-import { asMembers } from "./members/several-members.ts";
+import { asMembers, continuing } from "./members/several-members.ts";
 
 const person = { managesBot: true } as const;
 
@@ -59,10 +59,7 @@ export const sendPrivateMessage = writeTool({
 			act: onEach({
 				...asMembers,
 				items: users,
-				// The same call with user_ids would begin again with the first member.
-				next: chosen
-					? "To continue, call again with the same arguments."
-					: (left) => `To continue, call again with user_ids ${left.map(({ id }) => id).join(", ")}.`,
+				next: continuing(chosen),
 				write: send,
 				done: (count, of) => `Sent ${count} of ${of} direct message(s):`,
 			}),

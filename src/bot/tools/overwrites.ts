@@ -338,7 +338,7 @@ export const copyChannelPermissions = destructiveTool({
 	title: "Copy channel permissions",
 	description:
 		"Replace the permission overwrites of channels with those of another one, or sync them with their category.",
-	lock: ({ channel_id, target_channel_ids }) => [...(channel_id ? [channel_id] : []), ...target_channel_ids],
+	lock: ({ channel_id, target_channel_ids }) => [channel_id, ...target_channel_ids],
 	permissions: ["ManageChannels", "ManageRoles"],
 	permissionsIn: "target_channel_ids",
 	input: {

@@ -110,7 +110,7 @@ export const createRole = writeTool({
 	permissions: ["ManageRoles"],
 	lock: ({ guild_id, below_role_id, user_ids = [] }, { guildId }) => [
 		...user_ids,
-		...(below_role_id ? orderLock(guild_id, guildId) : []),
+		below_role_id && (guild_id || guildId),
 	],
 	input: {
 		guild_id,
@@ -143,11 +143,6 @@ export const createRole = writeTool({
 	},
 });
 
-function orderLock(guildId: string | undefined, ownGuildId: string | undefined): string[] {
-	const id = guildId || ownGuildId;
-	return id ? [id] : [];
-}
-
 async function giveRole(role: Role, members: readonly GuildMember[], call: ToolCall): Promise<string[]> {
 	const { guild } = role;
 	const { lines } = await attemptEach(
@@ -171,10 +166,7 @@ export const editRole = editTool({
 	offered: "listed",
 	title: "Edit a role",
 	description: "Change a role; what is omitted stays.",
-	lock: ({ role_id, guild_id, below_role_id }, { guildId }) => [
-		role_id,
-		...(below_role_id ? orderLock(guild_id, guildId) : []),
-	],
+	lock: ({ role_id, guild_id, below_role_id }, { guildId }) => [role_id, below_role_id && (guild_id || guildId)],
 	permissions: ["ManageRoles"],
 	ranked: true,
 	input: {

@@ -12,10 +12,9 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import { actingPerson } from "../../discord/acting-person.ts";
 import { channelName, memberFields, personFields, time } from "../../discord/describe.ts";
 import * as find from "../../discord/find.ts";
-import { botMember, requireOf, requireOfPerson } from "../../discord/permissions.ts";
+import { actingMembers, requireOf } from "../../discord/permissions.ts";
 import { fieldLine, resultLines } from "../../discord/text.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { said } from "../../texts/texts.ts";
@@ -82,11 +81,10 @@ export const editThreadMembers = destructiveTool({
 		const isPrivate = thread.type === ChannelType.PrivateThread;
 		// https://discord.com/developers/docs/resources/channel#thread-metadata-object
 		const managesToAdd = isPrivate && !thread.invitable;
-		const manages = (id: string | undefined) =>
+		const manages = (id: string) =>
 			(add_users.length > 0 && managesToAdd) || (remove_users.length > 0 && !(isPrivate && thread.ownerId === id));
-		const { ManageThreads } = PermissionFlagsBits;
-		if (manages(actingPerson(guild)?.id)) requireOfPerson(guild, thread, ManageThreads);
-		if (manages(botMember(guild).id)) requireOf(botMember(guild), thread, ManageThreads);
+		for (const member of actingMembers(guild))
+			if (manages(member.id)) requireOf(member, thread, PermissionFlagsBits.ManageThreads);
 		const where = channelName(thread);
 		const { rest } = guild.client;
 		const changes: Change[] = [

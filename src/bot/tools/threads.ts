@@ -13,10 +13,9 @@ import {
 	type TextChannel,
 } from "discord.js";
 import * as v from "valibot";
-import { actingPerson } from "../../discord/acting-person.ts";
 import { channelName } from "../../discord/describe.ts";
 import * as find from "../../discord/find.ts";
-import { botMember, requireOf, requireOfPerson, requirePermissions } from "../../discord/permissions.ts";
+import { actingMembers, requireOf, requirePermissions } from "../../discord/permissions.ts";
 import { inlineText, oneField } from "../../discord/text.ts";
 import { threadCursor, threadLines } from "../../discord/thread-pages.ts";
 import { visibleChannel } from "../../discord/visible-channels.ts";
@@ -299,9 +298,8 @@ function requireEditable(guild: Guild, thread: AnyThreadChannel, changes: Partia
 		requirePermissions(guild, thread, SendMessagesInThreads);
 		return;
 	}
-	const isOf = (id: string | undefined) => thread.ownerId === id && !thread.locked;
-	if (!isOf(actingPerson(guild)?.id)) requireOfPerson(guild, thread, ManageThreads);
-	if (!isOf(botMember(guild).id)) requireOf(botMember(guild), thread, ManageThreads);
+	for (const member of actingMembers(guild))
+		if (thread.ownerId !== member.id || thread.locked) requireOf(member, thread, ManageThreads);
 }
 
 async function forumOf(guild: Guild, { parent }: AnyThreadChannel): Promise<find.Forum> {

@@ -15,7 +15,7 @@ import { destructiveTool, editTool } from "../tool/define.ts";
 import { orWhere } from "../tool/people.ts";
 import { maxShown } from "./bulk-roles.ts";
 import { memberLine } from "./members/bans.ts";
-import { asMembers, caseOf, currentAmong, mentioned, user_ids } from "./members/several-members.ts";
+import { asMembers, caseOf, continuing, currentAmong, mentioned, user_ids } from "./members/several-members.ts";
 
 const minuteMs = 60_000;
 const maxDurationMs = 28 * 24 * 60 * minuteMs;
@@ -83,10 +83,7 @@ export const timeout = destructiveTool(
 						...asMembers,
 						items: members,
 						single: target && result(`Timed out ${target}`, done(members)),
-						// The same call with user_ids would begin again with the first member.
-						next: chosen
-							? "To continue, call again with the same arguments."
-							: (left) => `To continue, call again with user_ids ${left.map(({ id }) => id).join(", ")}.`,
+						next: continuing(chosen),
 						write: ({ id }) => guild.members.edit(id, { communicationDisabledUntil: until }),
 						done: (count, of) => `Timed out ${count} of ${of} member(s) ${end}:`,
 						people: { ...mentioned, done },

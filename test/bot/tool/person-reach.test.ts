@@ -87,8 +87,6 @@ test("only checks of one side, the bot's or the person's, are explained", () => 
 			// Ownership: the bot's things are not the person's, and the other way round.
 			"tools/deletions.ts",
 			"tools/forwarding.ts",
-			"tools/thread-members.ts",
-			"tools/threads.ts",
 		].sort(),
 	);
 });

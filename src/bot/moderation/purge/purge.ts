@@ -21,11 +21,20 @@ const manyMessages = 20;
 const confirmationMs = 5_000;
 const shutdownGraceMs = 1_000;
 
-const channel: ActionOption = { name: "channel", kind: "channel", argument: "channel_ids", several: true };
+const moreOptions: readonly ActionOption[] = [
+	{ name: "channel", kind: "channel", argument: "channel_ids", several: true },
+	{ name: "pinned", kind: "flag", argument: "pinned" },
+	{ name: "reason", kind: "reason", argument: "reason" },
+	announceOption,
+];
 
-const pinned: ActionOption = { name: "pinned", kind: "flag", argument: "pinned" };
-
-const reason: ActionOption = { name: "reason", kind: "reason", argument: "reason" };
+const withinOption = (argument: string, suggestions: readonly string[]): ActionOption => ({
+	name: "within",
+	kind: "duration",
+	argument,
+	required: true,
+	suggestions,
+});
 
 /** Otherwise a purge with a count would delete older messages for those that were deleted since the dry run. */
 function limitToFound(args: JsonObject, basis: readonly string[]): JsonObject | undefined {
@@ -65,10 +74,7 @@ export const purgeActions: readonly Action[] = [
 		name: "purge latest",
 		options: [
 			{ name: "count", kind: "integer", argument: "count", required: true, min: 1, max: 10_000 },
-			channel,
-			pinned,
-			reason,
-			announceOption,
+			...moreOptions,
 		],
 		here: "channel_ids",
 		confirm: ({ count }) => Number(count) > manyMessages,
@@ -78,36 +84,15 @@ export const purgeActions: readonly Action[] = [
 		name: "purge user",
 		options: [
 			{ name: "user", kind: "user", argument: "user_ids", required: true, several: true },
-			{
-				name: "within",
-				kind: "duration",
-				argument: "after",
-				required: true,
-				suggestions: ["10m", "1h", "6h", "1d", "3d", "7d", "13d"],
-			},
-			channel,
-			pinned,
-			reason,
-			announceOption,
+			withinOption("after", ["10m", "1h", "6h", "1d", "3d", "7d", "13d"]),
+			...moreOptions,
 		],
 		confirm: () => true,
 	},
 	{
 		...common,
 		name: "purge joined",
-		options: [
-			{
-				name: "within",
-				kind: "duration",
-				argument: "joined_after",
-				required: true,
-				suggestions: ["10m", "30m", "1h", "6h", "1d"],
-			},
-			channel,
-			pinned,
-			reason,
-			announceOption,
-		],
+		options: [withinOption("joined_after", ["10m", "30m", "1h", "6h", "1d"]), ...moreOptions],
 		confirm: () => true,
 	},
 ];

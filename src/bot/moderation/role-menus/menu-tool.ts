@@ -69,7 +69,7 @@ export function createMenuTool(reserved: ReservedRoles) {
 		title: "Create a role menu",
 		description:
 			"Send a message with buttons or a select menu with which members give themselves roles, or replace such a menu.",
-		lock: ({ message_id }) => (message_id ? [message_id] : []),
+		lock: ({ message_id }) => [message_id],
 		permissions: [
 			{ permission: "ManageRoles", inGuild: true },
 			"SendMessages",

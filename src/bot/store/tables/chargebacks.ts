@@ -83,26 +83,15 @@ function read(row: Row): Chargeback {
 
 export function insertChargeback(sql: Sql, event: ChargebackEvent, receivedAt: Date): Promise<boolean> {
 	const onDiscord = event.chat_id === null ? "none" : "pending";
-	const row: Row = {
+	const row = {
 		...event,
 		received_at: receivedAt.getTime(),
 		restriction: onDiscord,
-		restriction_error: null,
 		saved_roles: "[]",
-		restricted_role: null,
-		channel_id: null,
-		message_id: null,
 		alerts_lost: 0,
-		shown: null,
-		decision: null,
-		decided_by: null,
-		decided_at: null,
 		discord_ban: onDiscord,
-		discord_ban_error: null,
 		game_ban: "pending",
-		game_ban_error: null,
 		restoration: onDiscord,
-		restoration_error: null,
 		lost_roles: "[]",
 		closed: 0,
 	};

@@ -170,7 +170,7 @@ async function insertReport(sql: Sql, report: NewReport, max: number): Promise<n
 	const [last] = await sql<{ number: number | null }>`
 		SELECT MAX(number) AS number FROM reports WHERE guild_id = ${guild_id}`;
 	const { target, author_id, author_kind, channel_id, message_id } = report;
-	const row: ReportRow = {
+	const row = {
 		guild_id,
 		target,
 		author_id,
@@ -181,13 +181,6 @@ async function insertReport(sql: Sql, report: NewReport, max: number): Promise<n
 		created_at: report.at,
 		state: "open",
 		acts: "[]",
-		closes_at: null,
-		ended_at: null,
-		ended_by: null,
-		case_number: null,
-		entry_channel_id: null,
-		entry_id: null,
-		post_at: null,
 		version: 1,
 		shown: 0,
 	};

@@ -1,6 +1,6 @@
 // Table "setting_versions": the settings of each guild as JSON, a row for each change. The newest is in force.
 
-import { firstRow, type Sql } from "../../../lib/store/statement.ts";
+import { firstRow, many, type Sql } from "../../../lib/store/statement.ts";
 
 /** So that each of the 50 that are shown can be compared with the one before. */
 const kept = 51;
@@ -50,9 +50,7 @@ export function selectSettingVersion(sql: Sql, guildId: string, version: number)
 
 /** Rejects if the version exists. Deletes those that are too old to be shown. */
 export async function insertSettingVersion(sql: Sql, row: SettingVersion): Promise<void> {
-	const { guild_id, version, changed_at, changed_by, door, settings } = row;
-	await sql`
-		INSERT INTO setting_versions (guild_id, version, changed_at, changed_by, door, settings)
-		VALUES (${guild_id}, ${version}, ${changed_at}, ${changed_by}, ${door}, ${settings})`;
+	const { guild_id, version } = row;
+	await sql`INSERT INTO setting_versions ${many([row])}`;
 	await sql`DELETE FROM setting_versions WHERE guild_id = ${guild_id} AND version <= ${version - kept}`;
 }

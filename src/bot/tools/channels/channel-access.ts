@@ -17,7 +17,7 @@ import {
 import type { EditedKind } from "../../../guild-document/names/channel-kinds.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import { listedAs } from "../../../mcp/json-schema.ts";
-import { invalidParameters } from "../../../mcp/tool.ts";
+import { type ArgumentsOf, invalidParameters } from "../../../mcp/tool.ts";
 import { found, list, permissionList, snowflake } from "../../tool/arguments/arguments.ts";
 import { readPermissions } from "../../tool/arguments/permissions.ts";
 
@@ -74,11 +74,7 @@ export const permission_overwrites = v.optional(
 );
 export type GivenOverwrites = v.InferOutput<typeof permission_overwrites>;
 
-export interface Access {
-	view_role_ids?: string[] | undefined;
-	view_user_ids?: string[] | undefined;
-	write_role_ids?: string[] | undefined;
-}
+export type Access = ArgumentsOf<typeof accessFields>;
 
 export const accessNames = Object.keys(accessFields) as (keyof Access)[];
 

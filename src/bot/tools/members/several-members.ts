@@ -10,6 +10,7 @@ import { said } from "../../../texts/texts.ts";
 import { mentions, type Result, result } from "../../results/result.ts";
 import { found, list } from "../../tool/arguments/arguments.ts";
 import type { CaseAction } from "../../tool/case-record.ts";
+import type { Chosen } from "../../tool/context.ts";
 
 export interface MaybeMember {
 	id: string;
@@ -61,6 +62,13 @@ export async function currentAmong(guild: Guild, users: readonly MaybeMember[]) 
 
 /** How results of tools that change members name them, and how people read of those that were not changed. */
 export const asMembers = { idOf: ({ id }: GuildMember) => id, describe: memberFields };
+/** How to go on if members are left. The same call with user_ids would begin again with the first one. */
+export const continuing = (chosen: Chosen | undefined) =>
+	chosen
+		? "To continue, call again with the same arguments."
+		: (left: readonly { id: string }[]) =>
+				`To continue, call again with user_ids ${left.map(({ id }) => id).join(", ")}.`;
+
 export const mentioned = { mention: ({ id }: { id: string }) => `<@${id}>` };
 
 /** The case of an action on these members. */
