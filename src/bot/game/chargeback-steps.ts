@@ -9,13 +9,12 @@ import {
 	RESTJSONErrorCodes,
 	Routes,
 } from "discord.js";
-import type { Connection } from "../../discord/connection/connection.ts";
 import { absentIf } from "../../discord/find.ts";
 import { saidProblem } from "../../discord/rest/errors.ts";
 import { isBelowBot, roleProblem } from "../../discord/role-hierarchy.ts";
-import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { type Language, languageOf, type Said, said } from "../../texts/texts.ts";
+import type { FeatureOptions } from "../commands/feature.ts";
 import { findSent } from "../commands/find-sent.ts";
 import type { chargebackSettings } from "../settings/keys.ts";
 import { NotNow } from "../store/durable.ts";
@@ -34,13 +33,11 @@ import type { GameClient } from "./client.ts";
 
 export type StepName = "restrict" | "alert" | "ban on Discord" | "ban in the game" | "restore";
 
-export interface StepsOptions {
-	connection: Connection;
+export interface StepsOptions extends Pick<FeatureOptions, "connection" | "mutex"> {
 	store: Pick<Store, "sql">;
 	game: Pick<GameClient, "ban">;
 	guildId: string;
 	settings: NonNullable<ReturnType<typeof chargebackSettings>>;
-	mutex: KeyedMutex;
 }
 
 /** Whether roles must not be given back yet, because staff have not decided on one of the person's in `open`. */

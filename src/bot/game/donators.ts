@@ -5,10 +5,9 @@ import { DiscordAPIError, type Guild, type GuildMember } from "discord.js";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { roleName } from "../../discord/describe.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
-import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
-import type { Log } from "../../lib/log.ts";
 import type { Counter } from "../../lib/metrics.ts";
 import { ToolError } from "../../lib/tool-error.ts";
+import type { FeatureOptions } from "../commands/feature.ts";
 import { Durable, NotNow } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import {
@@ -29,9 +28,8 @@ const membersTimeoutMs = 120_000;
 const maxUnanswered = 3;
 const key = "sync";
 
-export interface DonatorSyncOptions {
+export interface DonatorSyncOptions extends Pick<FeatureOptions, "connection" | "mutex" | "log"> {
 	game: Pick<GameClient, "donators">;
-	connection: Connection;
 	store: Pick<Store, "sql" | "transaction">;
 	/** In which supporters (paying players) get roles. */
 	guildId: string;
@@ -41,8 +39,6 @@ export interface DonatorSyncOptions {
 	restrictedRole: string | undefined;
 	/** Ids of users whose roles must not be changed, for example because of a chargeback. A rejection counts as all. */
 	restricted?(): Promise<ReadonlySet<string>>;
-	mutex: KeyedMutex;
-	log: Log;
 	/** Of all guilds. */
 	counters?: Partial<Record<"runs" | "changes", Counter | undefined>>;
 }

@@ -4,11 +4,9 @@
 import { type Client, Events, GatewayDispatchEvents, type Message } from "discord.js";
 import type { Ai } from "../../../ai/ai.ts";
 import { toToolError } from "../../../discord/rest/errors.ts";
-import type { Log } from "../../../lib/log.ts";
 import { within } from "../../../lib/wait.ts";
 import { render, type Said, said } from "../../../texts/texts.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
-import type { BotConfig } from "../../config/config.ts";
 import { answerQuestion, createMessageApi, isGone, readNonce } from "./chat-answer.ts";
 import { type Conversations, createConversations } from "./chat-conversations.ts";
 import { createLimits, maxQuestions } from "./chat-limits.ts";
@@ -55,9 +53,7 @@ export function createChat(options: FeatureOptions, timing: Partial<ChatTiming> 
 	};
 }
 
-interface ChatOptions extends Omit<ChatTiming, "retryMs"> {
-	config: BotConfig;
-	log: Log;
+interface ChatOptions extends Omit<ChatTiming, "retryMs">, Pick<FeatureOptions, "config" | "log"> {
 	ai: Ai;
 	conversations: Conversations;
 }

@@ -1,11 +1,9 @@
 // The type of a moderation case, its conversion from and to a row of the database, and what the parts that handle cases share.
 
-import type { Connection } from "../../../discord/connection/connection.ts";
 import { joinLines, maxReasonLength } from "../../../discord/text.ts";
-import type { Log } from "../../../lib/log.ts";
 import type { Said, Text } from "../../../texts/texts.ts";
+import type { FeatureOptions } from "../../commands/feature.ts";
 import type { GuildSettings } from "../../settings/guild-settings.ts";
-import type { Store } from "../../store/store.ts";
 import type { CaseRow, CaseState, Told } from "../../store/tables/cases.ts";
 import type { CaseAction } from "../../tool/case-record.ts";
 import type { ModerationLog, Posted } from "../moderation-log.ts";
@@ -111,10 +109,7 @@ export function storedText(text: string): string {
 	return [...joinLines(text.toWellFormed()).replaceAll("\0", "\u{fffd}")].slice(0, maxReasonLength).join("");
 }
 
-export interface CasesOptions {
-	connection: Connection;
-	store: Store;
-	log: Log;
+export interface CasesOptions extends Pick<FeatureOptions, "connection" | "store" | "log"> {
 	moderationLog: Pick<ModerationLog, "add">;
 	bans: Pick<TempBans, "ban">;
 	settings: Pick<GuildSettings, "of" | "ready">;

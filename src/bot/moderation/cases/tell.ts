@@ -5,8 +5,8 @@ import type { Connection } from "../../../discord/connection/connection.ts";
 import { describePlatformError } from "../../../discord/rest/errors.ts";
 import { currentRun, isOutcomeUnknown, withinRun } from "../../../discord/rest/rest.ts";
 import { inlineText } from "../../../discord/text.ts";
-import type { Log } from "../../../lib/log.ts";
 import { languageOf, render, said, type Text } from "../../../texts/texts.ts";
+import type { FeatureOptions } from "../../commands/feature.ts";
 import { tellable } from "../../config/escalation.ts";
 import type { Told } from "../../store/tables/cases.ts";
 import type { CaseAction } from "../../tool/case-record.ts";
@@ -28,9 +28,7 @@ interface Notice {
 	advice?: Text;
 }
 
-interface TellOptions {
-	connection: Connection;
-	log: Log;
+interface TellOptions extends Pick<FeatureOptions, "connection" | "log"> {
 	appeal: string | undefined;
 }
 

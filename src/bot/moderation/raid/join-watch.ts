@@ -2,9 +2,8 @@
 // `moderation.raid` allows. There is one suggestion per wave of joins.
 
 import { ButtonStyle, type Client, EmbedBuilder, Events, type GuildMember } from "discord.js";
-import type { Connection } from "../../../discord/connection/connection.ts";
-import type { Log } from "../../../lib/log.ts";
 import { sayIn } from "../../../texts/texts.ts";
+import type { FeatureOptions } from "../../commands/feature.ts";
 import { buttonRow } from "../../messages/buttons.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import { duration } from "../../results/result.ts";
@@ -22,12 +21,10 @@ interface JoinRate {
 
 export const raidButton = { prefix: "raid", rest: "on" } as const;
 
-interface JoinWatchOptions {
+interface JoinWatchOptions extends Pick<FeatureOptions, "connection" | "log"> {
 	settings: Pick<GuildSettings, "of">;
-	connection: Connection;
 	modes: Pick<RaidModes, "view">;
 	moderationLog: Pick<ModerationLog, "channelOf">;
-	log: Log;
 }
 
 interface Joins {

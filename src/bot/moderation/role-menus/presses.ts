@@ -2,32 +2,27 @@
 // with the member's current roles.
 
 import { type APIMessage, type Guild, type Message, Routes } from "discord.js";
-import type { Connection } from "../../../discord/connection/connection.ts";
 import { roleIds } from "../../../discord/members/member-filter.ts";
 import { whyReadOnly } from "../../../discord/permissions.ts";
 import { toToolError } from "../../../discord/rest/errors.ts";
 import { isOutcomeUnknown, observeRateLimit } from "../../../discord/rest/rest.ts";
 import { type MenuRules, menuPrefix, readMenu, readMenuId, roleIdIn } from "../../../discord/role-menu.ts";
 import { auditReason } from "../../../discord/text.ts";
-import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
-import type { Log } from "../../../lib/log.ts";
 import { SaidError } from "../../../texts/said-error.ts";
 import { said, sayIn } from "../../../texts/texts.ts";
 import { deferPrivately } from "../../commands/answer.ts";
 import type { ComponentHandler, ComponentInteraction } from "../../commands/components.ts";
+import type { FeatureOptions } from "../../commands/feature.ts";
 import type { IsRestricted } from "../../commands/role-writer.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import { type Change, type Choice, changeFor, describeChange } from "./choice.ts";
 import type { PressQueue } from "./press-queue.ts";
 import type { ReservedRoles } from "./takeable.ts";
 
-export interface PressOptions {
-	connection: Connection;
-	mutex: KeyedMutex;
+interface PressOptions extends Pick<FeatureOptions, "connection" | "mutex" | "log"> {
 	isRestricted: IsRestricted;
 	reserved: ReservedRoles;
 	queue: PressQueue;
-	log: Log;
 	/** Called after each press, because the labels in the role menu's message may be outdated. */
 	onPressed(message: Message): void;
 }

@@ -5,21 +5,14 @@ import { type APIMessage, type Guild, type Message, Routes } from "discord.js";
 import { toToolError } from "../../../discord/rest/errors.ts";
 import { inBackground } from "../../../discord/rest/rest.ts";
 import { refreshed } from "../../../discord/role-menu.ts";
-import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
-import type { Log } from "../../../lib/log.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
-import { Pending } from "../../commands/feature.ts";
+import { type FeatureOptions, Pending } from "../../commands/feature.ts";
 
 const intervalMs = 60_000;
 const maxMenus = 1_000;
 
-export interface RefreshOptions {
-	mutex: KeyedMutex;
-	log: Log;
-}
-
 /** Creates an updater for role menus, which edits messages whose labels are outdated. `refresh` never throws. */
-export function createMenuRefresh({ mutex, log }: RefreshOptions) {
+export function createMenuRefresh({ mutex, log }: Pick<FeatureOptions, "mutex" | "log">) {
 	const attempts = new LruMap<string, number>(maxMenus);
 	const running = new Pending();
 

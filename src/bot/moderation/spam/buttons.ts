@@ -3,29 +3,26 @@
 
 import { type ButtonInteraction, RESTJSONErrorCodes } from "discord.js";
 import { absentIf, fetchMember } from "../../../discord/find.ts";
-import type { Log } from "../../../lib/log.ts";
 import { SaidError } from "../../../texts/said-error.ts";
 import { said, sayIn } from "../../../texts/texts.ts";
 import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
 import { type ComponentHandler, callerOf } from "../../commands/components.ts";
+import type { FeatureOptions } from "../../commands/feature.ts";
 import { requireHeld } from "../../commands/who-may.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import type { Grants } from "../../settings/grants.ts";
 import type { Store } from "../../store/store.ts";
 import { selectSpamIncident } from "../../store/tables/spam-incidents.ts";
 import { ignoreUnavailable, StoreUnavailable } from "../../store/unavailable.ts";
-import type { CallAs } from "../../tool/call-as.ts";
 import type { Cases } from "../cases/cases.ts";
 import type { Allowances } from "./allowances.ts";
 import { prefix } from "./log-entry.ts";
 
-interface ButtonsOptions {
+interface ButtonsOptions extends Pick<FeatureOptions, "callAs" | "log"> {
 	grants: Grants;
-	callAs: CallAs;
 	cases: Pick<Cases, "find" | "edit">;
 	allowances: Pick<Allowances, "add">;
 	store: Pick<Store, "sql">;
-	log: Log;
 	/** The person's earlier messages are to be forgotten. */
 	onUndone(guildId: string, userId: string): void;
 }

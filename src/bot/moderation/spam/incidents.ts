@@ -2,17 +2,13 @@
 // case, and writes the moderation log. Each step can be repeated, so a restarted bot continues after a crash.
 
 import { type GuildMember, SnowflakeUtil } from "discord.js";
-import type { Connection } from "../../../discord/connection/connection.ts";
 import { resultLines } from "../../../discord/text.ts";
-import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
-import type { Log } from "../../../lib/log.ts";
 import { SlidingWindow } from "../../../lib/sliding-window.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import { within } from "../../../lib/wait.ts";
 import { render, said, sayIn } from "../../../texts/texts.ts";
-import { Pending } from "../../commands/feature.ts";
+import { type FeatureOptions, Pending } from "../../commands/feature.ts";
 import type { GuildSettings } from "../../settings/guild-settings.ts";
-import type { Store } from "../../store/store.ts";
 import { setCaseMessages } from "../../store/tables/cases.ts";
 import { saveSpamIncident, selectOpenSpamIncidents } from "../../store/tables/spam-incidents.ts";
 import { ignoreUnavailable } from "../../store/unavailable.ts";
@@ -52,11 +48,7 @@ export interface IncidentsTiming {
 
 export const defaultTiming: IncidentsTiming = { storeMs: 500, timeoutMs: 1_000, quietMs: 2_000, watchMs: 120_000 };
 
-interface IncidentsOptions {
-	connection: Connection;
-	store: Store;
-	mutex: KeyedMutex;
-	log: Log;
+interface IncidentsOptions extends Pick<FeatureOptions, "connection" | "store" | "mutex" | "log"> {
 	cases: Pick<Cases, "add">;
 	entries: ReturnType<typeof createEntries>;
 	settings: Pick<GuildSettings, "of">;

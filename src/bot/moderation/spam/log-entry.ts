@@ -1,10 +1,9 @@
 // Entries about spam incidents in the moderation log, with buttons.
 
 import { type APIMessage, ButtonStyle, EmbedBuilder, Routes } from "discord.js";
-import type { Connection } from "../../../discord/connection/connection.ts";
 import { resultLines } from "../../../discord/text.ts";
-import type { Log } from "../../../lib/log.ts";
 import { render, type Say, said, sayIn } from "../../../texts/texts.ts";
+import type { FeatureOptions } from "../../commands/feature.ts";
 import { buttonRow } from "../../messages/buttons.ts";
 import { copiesOf } from "../message-log/copies.ts";
 import type { RecentMessage } from "../message-log/recent-messages.ts";
@@ -16,9 +15,7 @@ export const prefix = "spam";
 
 const maxWaiting = 1_000;
 
-interface EntriesOptions extends PersistentOptions {
-	connection: Connection;
-	log: Log;
+interface EntriesOptions extends PersistentOptions, Pick<FeatureOptions, "connection" | "log"> {
 	channelOf(guildId: string): string | undefined;
 	evidenceFor(wanted: EvidenceOf): readonly RecentMessage[];
 	onPosted(guildId: string, caseNumber: number, posted: Posted): void;

@@ -2,13 +2,12 @@
 // per guild.
 
 import { type APIGuildMember, PermissionFlagsBits, RESTJSONErrorCodes, Routes } from "discord.js";
-import type { Connection } from "../../../discord/connection/connection.ts";
 import { absentIf } from "../../../discord/find.ts";
 import { describeBits, missingForBot } from "../../../discord/permissions.ts";
 import { auditReason } from "../../../discord/text.ts";
-import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import { Semaphore } from "../../../lib/semaphore.ts";
 import { said } from "../../../texts/texts.ts";
+import type { FeatureOptions } from "../../commands/feature.ts";
 import { isSameEnd } from "../cases/decide.ts";
 import {
 	Impossible,
@@ -23,11 +22,7 @@ const sameSpamMs = 10_000;
 
 const { UnknownMember } = RESTJSONErrorCodes;
 
-interface TimeoutsOptions extends PersistentOptions {
-	connection: Connection;
-	/** By user id. */
-	mutex: KeyedMutex;
-}
+type TimeoutsOptions = PersistentOptions & Pick<FeatureOptions, "connection" | "mutex">;
 
 interface TimeoutRequest {
 	guildId: string;
