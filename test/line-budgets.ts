@@ -19,7 +19,7 @@ const budgets: Record<string, number> = {
 	"bot/results": 170,
 	"bot/server": 730,
 	"bot/setup": 1241,
-	"bot/settings": 995,
+	"bot/settings": 1008,
 	"bot/store": 3195,
 	"bot/tool": 3849,
 	"bot/tools": 11_765,

@@ -17,6 +17,7 @@ import {
 import { requireRolesBelowPerson } from "../../discord/role-hierarchy.ts";
 import { inlineText, oneField, oneLine } from "../../discord/text.ts";
 import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
+import { isPlaceholder } from "../../guild-document/match/match.ts";
 import { isObject } from "../../lib/json.ts";
 import { CheckFailed, type Found } from "../../lib/program/check.ts";
 import { ToolError } from "../../lib/tool-error.ts";
@@ -237,7 +238,7 @@ export function referencesIn(stored: Stored): Reference[] {
 		const { to, needs = [] } = isKey(key) ? keyOf(key) : {};
 		if (!to) return [];
 		const ids = isObject(value) ? Object.values(value) : [value].flat();
-		return ids.flatMap((id) => (typeof id === "string" ? { key, to, id, needs } : []));
+		return ids.flatMap((id) => (typeof id === "string" && !isPlaceholder(id) ? { key, to, id, needs } : []));
 	});
 }
 

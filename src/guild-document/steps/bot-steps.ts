@@ -11,11 +11,10 @@ export function addBot(list: StepList): void {
 	if (!wanted.bot || !state.bot) return;
 	const { keys, check } = state.bot;
 	const made = new Set(ids.values());
-	// What is new is checked by its own step.
-	const isOld = (id: string) => !isPlaceholder(id) && !made.has(id);
-	const old = mapSettings(wanted.bot, keys, (id) => (isOld(id) ? id : undefined));
+	// What is new is checked when the step is carried out.
+	const given = mapSettings(wanted.bot, keys, (id) => (made.has(id) ? `+${id}` : id));
 	const checked = (values: BotSettings["stored"]) =>
-		check(Object.fromEntries(Object.keys(values).map((key) => [key, old[key] ?? null])));
+		check(Object.fromEntries(Object.keys(values).map((key) => [key, given[key]])));
 	const { refused } = checked(wanted.bot);
 	for (const { key, message } of refused) list.refuse(`bot.${key}`, message);
 	const changed = { ...wanted.bot };

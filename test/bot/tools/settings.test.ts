@@ -493,6 +493,66 @@ sceneTest("a plan in a person's name sets only what they may set, and says who i
 	expect(await get({ history: true })).toContain(`by user ${world.guild.owner_id} with apply_guild`);
 });
 
+describe("a setting that names what the same document creates", () => {
+	const reports = "moderation.reports";
+	const isPrivate = { overwrites: [{ role: "@everyone", deny: ["VIEW_CHANNEL"] }] };
+	test.each<[what: string, channel: object, ends: RegExp, value: RegExp]>([
+		[
+			"is not set to a public channel if it is for staff",
+			{},
+			/, 1 of 2 steps done, 1 failed.*moderation\.reports: @everyone can see #new/s,
+			/: not set/,
+		],
+		["is set to a private one", isPrivate, /: done, 2 of 2/, /: #new/],
+	])("%s", async (_, channel, ends, value) => {
+		await using scene = await startScene();
+		const document = { channels: [{ name: "new", ...channel }], bot: { [reports]: "new" } };
+		const { text } = await scene.world.call("plan_guild", { document });
+		const plan_hash = /plan_hash=(\w+)/.exec(text)?.[1];
+		expect((await scene.world.call("apply_guild", { plan_hash })).text).toMatch(ends);
+		expect(await scene.get({ query: reports })).toMatch(value);
+	});
+
+	test("is refused in the plan without the intent that it needs", async () => {
+		const bots = [{ username: "alpha", privilegedIntents: [] }, { username: "beta" }];
+		await using world = await startWorld({ seed: { ...demoSeed(), bots } });
+		const document = { channels: [{ name: "new" }], bot: { "welcome.channel": "new" } };
+		const { text } = await world.call("plan_guild", { document });
+		expect(text).toContain("cannot: bot.welcome.channel: needs the Server Members Intent");
+		expect(text).not.toContain("~ bot");
+	});
+});
+
+test.each<[what: string, lost: "roles" | "membership"]>([
+	["lost their permissions", "roles"],
+	["left", "membership"],
+])("a job sets nothing for a person who has %s meanwhile", async (_, lost) => {
+	await using scene = await startScene();
+	const { world, get } = scene;
+	const { members, roles } = world.simulator.world;
+	const admin = roles.add(world.guild, { name: "Admin", permissions: String(PermissionFlagsBits.Administrator) });
+	const zoe = memberNamed(world, "zoe");
+	roles.move(world.guild, new Map([[admin, 99]]));
+	members.edit(world.guild, zoe, { roles: [admin.id] });
+	await world.heard();
+	const held = world.simulator.faults.stall("POST /guilds/:guild_id/channels", { times: 1 });
+	const document = { channels: [{ name: "new" }], bot: { "welcome.ai": false } };
+	const { text } = await asPerson(scene, "zoe").call("plan_guild", { document });
+	const plan_hash = /plan_hash=(\w+)/.exec(text)?.[1];
+	const applied = asPerson(scene, "zoe").call("apply_guild", { plan_hash });
+	await until("the job makes the channel", () => held.hits > 0);
+	if (lost === "roles") members.edit(world.guild, zoe, { roles: [] });
+	else members.remove(world.guild, zoe);
+	await world.heard();
+	held.release();
+	await applied;
+	const [job_id] = /\b[0-9a-f]{12}\b/.exec((await world.call("get_job")).text) ?? [];
+	const job = async () => (await world.call("get_job", { job_id })).text;
+	await until("the job has ended", async () => (await job()).includes("1 of 2 steps done, 1 failed"));
+	expect(await job()).toContain("failed: edit bot: who began the job is not an administrator of the guild any more");
+	expect(await get({ query: "welcome.ai" })).toContain("true (default)");
+});
+
 test("settings survive a restart, and what only another version knows is kept and shown", async () => {
 	const stored = { "welcome.ai": false, "future.key": [1], "auto_role.min_messages": "many" };
 	await using world = await startWorld({ seed: demoSeed() }, { settings: () => stored });

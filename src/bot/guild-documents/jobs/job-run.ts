@@ -3,10 +3,10 @@
 // looked for before it is sent again (made-things.ts).
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { DiscordAPIError, type Guild, RESTJSONErrorCodes, type RouteLike } from "discord.js";
+import { DiscordAPIError, type Guild, type RouteLike } from "discord.js";
 import { actAsMember } from "../../../discord/acting-person.ts";
 import type { Connection } from "../../../discord/connection/connection.ts";
-import { absentIf } from "../../../discord/find.ts";
+import { fetchMember } from "../../../discord/find.ts";
 import { describePlatformError } from "../../../discord/rest/errors.ts";
 import {
 	observeRateLimit,
@@ -142,7 +142,7 @@ export class JobRun {
 			const readAt = this.#now();
 			const work = () => rules.read(guild, partsOf(document, restore), document, restore);
 			// The settings of the bot are checked for who began the job.
-			const member = document.bot && by !== undefined ? await memberOf(guild, by) : undefined;
+			const member = document.bot && by !== undefined ? await fetchMember(guild, by) : undefined;
 			const read = await (member ? actAsMember(member, work) : work());
 			const { state } = read;
 			const hasReadAt = this.#now();
@@ -351,9 +351,10 @@ export class JobRun {
 		const marked = markedReason(job.row.id, asked.mark, job.row.reason);
 		let response: unknown;
 		try {
-			if (step.kind === "bot")
-				await this.options.ownSettings?.change(guild.id, body as JsonObject, job.plan.by ?? null);
-			else
+			if (step.kind === "bot") {
+				const why = await this.options.ownSettings?.change(guild, body as JsonObject, job.plan.by);
+				if (why !== undefined) return fail(why);
+			} else
 				response = await guild.client.rest.request({
 					method: method as never,
 					fullRoute: path as RouteLike,
@@ -463,11 +464,6 @@ export class JobRun {
 		options.log.info("apply_guild job ended", { job: id, state });
 		this.ending.resolve();
 	}
-}
-
-function memberOf({ members }: Guild, id: string) {
-	const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
-	return absentIf([UnknownMember, UnknownUser], () => members.fetch(id));
 }
 
 function locksOf({ action, targetId = "" }: Step, guild: Guild): string[] {

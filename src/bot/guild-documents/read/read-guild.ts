@@ -59,8 +59,8 @@ export interface ReadOptions {
 export interface OwnSettings {
 	/** Checks what the acting person may set, if there is one. */
 	read(guild: Guild): Promise<BotSettings>;
-	/** At once; null: to the default. `userId`: of who asked for it. */
-	change(guildId: string, wanted: BotSettings["stored"], userId: string | null): Promise<unknown>;
+	/** At once; null: to the default. `by`: id of the person who asked for it. Why not, if they may not or the bot cannot. */
+	change(guild: Guild, wanted: BotSettings["stored"], by: string | undefined): Promise<string | undefined>;
 }
 
 /** A part that could not be read, and why, for people. */
