@@ -81,7 +81,10 @@ export function drive(browser: ChromiumPage) {
 				"const found = document.querySelector('#person'); const option = [...found.options].find((one) => one.text.includes(selector)); if (!option) return false; found.value = option.value; found.dispatchEvent(new Event('change')); return true;",
 				name,
 			);
+			await page.isLoaded();
 		},
+		/** Waits until the messages of the open channel are those that the person sees. */
+		isLoaded: () => page.has("#scroll[aria-busy=false]"),
 	};
 	return page;
 }

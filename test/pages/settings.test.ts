@@ -50,7 +50,7 @@ async function openServer() {
 		async visit(channel: string) {
 			await page.view("channels");
 			await page.click("#channels button", channel);
-			await page.sees("#channel-name", channel);
+			await page.isLoaded();
 		},
 		/** Presses Next until the step with this field is shown. */
 		async stepWith(field: string) {

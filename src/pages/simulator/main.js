@@ -78,6 +78,7 @@ async function open(guildId, channelId, channelName) {
 }
 
 async function openMessages() {
+	scroll.ariaBusy = "true";
 	showPlaces();
 	await world.loadMessages();
 	showChannel();
@@ -86,10 +87,12 @@ async function openMessages() {
 	items = new Map();
 	showPlaces();
 	showMessages({ atEnd: true });
+	scroll.ariaBusy = "false";
 }
 
 /** @param {string} userId */
 async function become(userId) {
+	scroll.ariaBusy = "true";
 	world.person = world.people.find(({ id }) => id === userId) ?? world.person;
 	personChoice.value = world.person?.id ?? "";
 	showLocale();
@@ -122,8 +125,7 @@ function showLocale() {
 /** Shows the guilds, the channels, the members in voice, and the member list. */
 function showPlaces() {
 	const { guildId, view } = world;
-	const name = guildId === direct ? "Direct messages" : (view?.guild.name ?? "");
-	byId("guild-name").textContent = name;
+	byId("guild-name").textContent = guildId === direct ? "Direct messages" : (view?.guild.name ?? "");
 	setChildren(byId("guilds"), renderGuilds(world, actions));
 	setChildren(byId("channels"), renderChannels(world, actions));
 	setChildren(byId("member-list"), renderMembers(world, actions));

@@ -68,9 +68,8 @@ export function emojiKey({ id, name }) {
 /** @param {Json} interaction */
 export function ephemeralMessages(interaction) {
 	const { id, state, reply, follow_ups, application_id, application } = interaction;
-	if (interaction.type === suggestionType) return [];
 	// Discord shows only commands as sent before the bot responds.
-	if (interaction.type !== commandType && state === "waiting") return [];
+	if (interaction.type === suggestionType || (interaction.type !== commandType && state === "waiting")) return [];
 	const author = { id: application_id, username: application, bot: true };
 	const common = { channel_id: interaction.channel_id, author, reactions: [] };
 	const timestamp = timeOf(id);

@@ -12,8 +12,7 @@ import { emojiKey, messageFlags } from "./message-state.js";
  * @typedef {import("./actions.js").Actions} Actions
  */
 
-/** The texts of system messages, by message type. */
-/** @type {Record<number, string>} */
+/** The texts of system messages, by message type. @type {Record<number, string>} */
 const systemTexts = {
 	6: "pinned a message.",
 	7: "joined the guild.",
