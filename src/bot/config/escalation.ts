@@ -19,7 +19,7 @@ export interface EscalationRule {
 	text: string;
 	/** Cases within `windowMs`. */
 	count: number;
-	actions: readonly string[];
+	actions: readonly (typeof counted)[keyof typeof counted][number][];
 	windowMs: number;
 	action: "timeout" | "kick" | "ban";
 	/** Undefined for a kick or a permanent ban. */

@@ -28,29 +28,18 @@ interface AutoRoleTiming {
 
 const defaultTiming: AutoRoleTiming = { sweepIntervalMs: 60_000, flushIntervalMs: 5_000, now: Date.now };
 
-interface Settings {
-	from_role: string | undefined;
-	to_role: string;
-	min_age: number | undefined;
-	min_messages: number | undefined;
-	require_all: boolean;
-	/** Of those who are restricted by a chargeback. */
-	restricted_role: string | undefined;
-}
-
 /** Undefined if it is off: without a role, or without what members have to do for it. */
-function settingsIn(values: Values): Settings | undefined {
-	const {
-		"auto_role.from_role": from_role,
-		"auto_role.to_role": to_role,
-		"auto_role.min_age": min_age,
-		"auto_role.min_messages": min_messages,
-		"auto_role.require_all": require_all,
-		"game.restricted_role": restricted_role,
-	} = values;
+function settingsIn(values: Values) {
+	const { "auto_role.from_role": from_role, "auto_role.to_role": to_role } = values;
+	const { "auto_role.min_age": min_age, "auto_role.min_messages": min_messages } = values;
+	const require_all = values["auto_role.require_all"];
+	/** Of those who are restricted by a chargeback. */
+	const restricted_role = values["game.restricted_role"];
 	if (to_role === undefined || to_role === from_role || !(min_age || min_messages)) return undefined;
 	return { from_role, to_role, min_age, min_messages, require_all, restricted_role };
 }
+
+type Settings = NonNullable<ReturnType<typeof settingsIn>>;
 
 interface Progress {
 	ageMs: number;

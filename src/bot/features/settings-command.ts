@@ -13,10 +13,11 @@ import { defaultOf } from "../settings/of-guild.ts";
 import { firstStep, formOf, type Page, pageNamed, panelOf, settingsPrefix, valueTyped } from "./settings-panel.ts";
 
 export function createSettingsCommand({
+	config: { toml, gameVerifyUrl, gameVerifySecret },
 	settings,
 	connection,
 	callAs,
-}: Pick<FeatureOptions, "settings" | "connection" | "callAs">): Feature {
+}: Pick<FeatureOptions, "config" | "settings" | "connection" | "callAs">): Feature {
 	async function guildOf(interaction: RepliableInteraction): Promise<Guild> {
 		// Administrators can let others see the command.
 		requireHeld(settings, interaction, "settings");
@@ -50,21 +51,11 @@ export function createSettingsCommand({
 		// All of these are components of a message, or forms that one opened.
 		if (interaction.isModalSubmit() && !interaction.isFromMessage()) return;
 		await interaction.deferUpdate();
-		const note = isStale
-			? sayIn(locale)("settings.stale")
-			: wanted && (await set(interaction, page, wanted, Number(version)));
-		await interaction.editReply(panelOf(guild, settings, page, locale, note));
-	}
-
-	async function set(
-		interaction: ComponentInteraction,
-		page: Page,
-		wanted: Record<string, unknown>,
-		if_version: number,
-	): Promise<string> {
 		const command = page.step === undefined ? "/settings" : "/setup";
-		const call = { ...callerOf(interaction), tool: "set_settings", args: { settings: wanted, if_version }, command };
-		return (await callAs(call)).text;
+		const args = { settings: wanted, if_version: Number(version) };
+		const call = { ...callerOf(interaction), tool: "set_settings", args, command };
+		const note = isStale ? sayIn(locale)("settings.stale") : wanted && (await callAs(call)).text;
+		await interaction.editReply(panelOf(guild, settings, page, locale, note));
 	}
 
 	const component: ComponentHandler = {
@@ -75,7 +66,10 @@ export function createSettingsCommand({
 			const page = pageNamed(isMenu ? (interaction.values[0] ?? "") : name, settings.keys);
 			if (isMenu || action === "step") {
 				if (interaction.isModalSubmit()) return;
-				await interaction.update(panelOf(await guildOf(interaction), settings, page, interaction.locale));
+				const guild = await guildOf(interaction);
+				const hasGame = gameVerifyUrl && gameVerifySecret && (toml.game.guilds?.includes(guild.id) ?? true);
+				const note = page?.name === "game" && !hasGame ? sayIn(interaction.locale)("settings.no_game") : undefined;
+				await interaction.update(panelOf(guild, settings, page, interaction.locale, note));
 			} else if (!page) throw new SaidError(said("settings.gone"));
 			else if (action === "edit" && interaction.isButton()) {
 				const guild = await guildOf(interaction);

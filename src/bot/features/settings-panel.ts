@@ -18,14 +18,14 @@ import { noMentions } from "../messages/split-message.ts";
 import type { GuildSettings, GuildState } from "../settings/guild-settings.ts";
 import { allKeys, choicesOf, kindOf, type SettingKey, sectionOf, sectionsIn } from "../settings/keys.ts";
 import { defaultOf, mentionValue, problemsOf, typedLines } from "../settings/of-guild.ts";
-import { fixedGreeting } from "./greeting.ts";
+import { previewOf } from "./settings-preview.ts";
 
 export const settingsPrefix = "settings";
 
 export const sectionTitle = (section: string, say: Say) =>
 	say(`setting.section.${section}.label` as TextKey as "settings.title");
 
-/** The steps of /setup: what most communities set first. */
+/** The steps of /setup: what most communities set first. One without keys is about role menus. */
 const steps: readonly (readonly SettingKey[])[] = [
 	["welcome.channel", "welcome.message"],
 	["join_role.role"],
@@ -35,6 +35,8 @@ const steps: readonly (readonly SettingKey[])[] = [
 	["moderation.tell", "moderation.appeal", "moderation.escalate"],
 	["spam.on", "spam.dry", "spam.honeypots"],
 	["moderation.raid"],
+	[],
+	["may.warn", "may.timeout", "may.purge"],
 ];
 
 /** A section of /settings, or a step of /setup such as "step-1". Undefined: the overview. */
@@ -84,7 +86,8 @@ function titleOf({ name, section }: (typeof pages)[number], say: Say): string {
 
 const stepsWith = (all: readonly SettingKey[]) =>
 	steps
-		.filter((keys) => keys.every((key) => all.includes(key)))
+		// Role menus belong to moderation.
+		.filter((keys) => (keys.length > 0 ? keys : ["moderation.raid" as const]).every((key) => all.includes(key)))
 		.map((keys, step) => ({ name: `${stepPrefix}${step + 1}`, keys, step }));
 
 export const firstStep = `${stepPrefix}1`;
@@ -107,15 +110,18 @@ export function panelOf(
 	const state = settings.state(guild.id);
 	const { keys } = settings;
 	const lines = page
-		? linesOf(guild, state, page, stepsWith(keys).length, locale)
+		? linesOf(guild, state, page, stepsWith(keys).length, say)
 		: [`## ${say("settings.title")}`, say("settings.choose")];
-	const content = truncate([...(note ? [note, ""] : []), ...lines].join("\n"), maxContent);
-	return { content, components: componentsOf(guild, state, page, keys, say), allowedMentions: noMentions };
+	const hasPreview = page?.step !== undefined || page?.name === "welcome";
+	const preview = hasPreview
+		? previewOf(guild, state.values, page.keys, locale)
+		: { lines: [], embeds: [], components: [] };
+	const content = truncate([...(note ? [note, ""] : []), ...lines, ...preview.lines].join("\n"), maxContent);
+	const components = [...preview.components, ...componentsOf(guild, state, page, keys, say)];
+	return { content, embeds: preview.embeds, components, allowedMentions: noMentions };
 }
 
-/** `all`: the number of steps. */
-function linesOf(guild: Guild, state: GuildState, { keys, name, step }: Page, all: number, locale: string): string[] {
-	const say = sayIn(locale);
+function linesOf(guild: Guild, state: GuildState, { keys, name, step }: Page, all: number, say: Say): string[] {
 	const problems = problemsOf(guild, state);
 	const section = pages.find((page) => page.name === name);
 	const title = section ? titleOf(section, say) : say("settings.step", { number: (step ?? 0) + 1, all });
@@ -127,7 +133,6 @@ function linesOf(guild: Guild, state: GuildState, { keys, name, step }: Page, al
 			...problems.filter((one) => one.key === key).map(({ message }) => `⚠ ${inlineText(message, maxShown)}`),
 			...((typedText(guild, state, key)?.length ?? 0) > maxTyped ? [`⚠ ${say("settings.too_long")}`] : []),
 		]),
-		...previewOf(guild, state, keys, locale),
 	];
 }
 
@@ -135,17 +140,6 @@ function shown(key: SettingKey, { stored }: GuildState, say: Say): string {
 	const value = stored[key];
 	if (kindOf(key) === "flag") return say((value ?? defaultOf(key)) ? "setting.on" : "setting.off");
 	return mentionValue(key, value ?? defaultOf(key)) ?? say("setting.unset");
-}
-
-/** The greeting as a newcomer would see it. */
-function previewOf(guild: Guild, { values }: GuildState, keys: readonly SettingKey[], locale: string): string[] {
-	const { "welcome.channel": channel, "welcome.message": message } = values;
-	if (!keys.includes("welcome.channel") || channel === undefined) return [];
-	const greeting = fixedGreeting(guild, guild.client.user.id, message);
-	return [
-		sayIn(locale)("settings.preview", { where: `<#${channel}>` }),
-		...greeting.split("\n").map((line) => `> ${line}`),
-	];
 }
 
 type Row = APIActionRowComponent<APIComponentInMessageActionRow>;
@@ -166,18 +160,14 @@ function componentsOf(
 		page?.step === undefined ? sectionMenu(page, keys, say) : stepButtons(page.step, stepsWith(keys).length, say);
 	if (!page) return [navigation];
 	const pickers = page.keys.flatMap((key) => pickerOf(guild, key, state, page, say) ?? []);
-	const buttons = [
-		...page.keys.flatMap((key) => {
-			if (kindOf(key) !== "flag") return [];
-			const isOn = Boolean(state.stored[key] ?? defaultOf(key));
-			const style = isOn ? (ButtonStyle.Success as const) : (ButtonStyle.Secondary as const);
-			const label = `${say(`setting.${key}.label`)}: ${say(isOn ? "setting.on" : "setting.off")}`;
-			return [{ id: idOf("flag", page, state, key), label, style }];
-		}),
-		...(typedKeys(guild, state, page).length > 0
-			? [{ id: idOf("edit", page, state), label: say("settings.edit.button"), style: ButtonStyle.Primary as const }]
-			: []),
-	];
+	const flags = page.keys.filter((key) => kindOf(key) === "flag");
+	const buttons: Parameters<typeof buttonRow>[0][number][] = flags.map((key) => {
+		const isOn = Boolean(state.stored[key] ?? defaultOf(key));
+		const label = `${say(`setting.${key}.label`)}: ${shown(key, state, say)}`;
+		return { id: idOf("flag", page, state, key), label, style: isOn ? ButtonStyle.Success : ButtonStyle.Secondary };
+	});
+	if (typedKeys(guild, state, page).length > 0)
+		buttons.push({ id: idOf("edit", page, state), label: say("settings.edit.button"), style: ButtonStyle.Primary });
 	return [navigation, ...pickers, ...(buttons.length > 0 ? [buttonRow(buttons)] : [])];
 }
 
@@ -220,25 +210,20 @@ function pickerOf(guild: Guild, key: SettingKey, state: GuildState, page: Page, 
 		return rowOf({ ...common, type: ComponentType.StringSelect, max_values: options.length, options });
 	}
 	const max_values = kind.endsWith("s") ? 25 : 1;
-	// It would lose the rest.
-	if (kind.endsWith("s") && now.length > max_values) return undefined;
-	const ids = now.filter((id) => guild.channels.cache.has(id) || guild.roles.cache.has(id)).slice(0, max_values);
-	if (kind === "channel" || kind === "channels")
-		return rowOf({
-			...common,
-			type: ComponentType.ChannelSelect,
-			max_values,
-			channel_types: [ChannelType.GuildText, ChannelType.GuildAnnouncement],
-			default_values: ids.map((id) => ({ id, type: SelectMenuDefaultValueType.Channel as const })),
-		});
-	if (kind === "role" || kind === "roles")
+	// With more, it would lose the rest.
+	if (!isPicked(key) || now.length > max_values) return undefined;
+	const ids = now.filter((id) => guild.channels.cache.has(id) || guild.roles.cache.has(id));
+	const valuesOf = <T>(type: T) => ids.map((id) => ({ id, type }));
+	if (kind.startsWith("role"))
 		return rowOf({
 			...common,
 			type: ComponentType.RoleSelect,
 			max_values,
-			default_values: ids.map((id) => ({ id, type: SelectMenuDefaultValueType.Role as const })),
+			default_values: valuesOf(SelectMenuDefaultValueType.Role as const),
 		});
-	return undefined;
+	const channel_types = [ChannelType.GuildText, ChannelType.GuildAnnouncement];
+	const channels = { channel_types, default_values: valuesOf(SelectMenuDefaultValueType.Channel as const) };
+	return rowOf({ ...common, type: ComponentType.ChannelSelect, max_values, ...channels });
 }
 
 const typedText = (guild: Guild, { stored }: GuildState, key: SettingKey) =>

@@ -169,7 +169,7 @@ interface Look {
 	copies: string;
 }
 
-function createEmbed(entry: LogEntry, { at, isOpen, language, copies }: Look): EmbedBuilder {
+export function createEmbed(entry: LogEntry, { at, isOpen, language, copies }: Look): EmbedBuilder {
 	const { moderatorId, userId, description = [], reason, until, cause } = entry;
 	const { detail = [], client, told, channelIds = [], caseNumber } = entry;
 	const inLanguage = (text: Text) => render(text, language);

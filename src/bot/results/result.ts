@@ -115,6 +115,7 @@ export function at(time: Date | number): string {
 /** In the largest unit that gives a whole number. */
 export function duration(ms: number): Said {
 	const seconds = Math.round(ms / 1000);
+	if (seconds % 86_400 === 0) return said("result.days", { count: seconds / 86_400 });
 	if (seconds % 3600 === 0) return said("result.hours", { count: seconds / 3600 });
 	if (seconds % 60 === 0) return said("result.minutes", { count: seconds / 60 });
 	return said("result.seconds", { count: seconds });

@@ -8,7 +8,7 @@ import { pageNamed, pagesWith } from "../../../src/bot/features/settings-panel.t
 import { allKeys, kindOf } from "../../../src/bot/settings/keys.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
-import { channelNamed, roleNamed, startWorld } from "../../support/world.ts";
+import { channelNamed, roleNamed, startWorld, type TestWorld } from "../../support/world.ts";
 import { grant } from "./running-feature.ts";
 
 const general = "The Cooks/general";
@@ -82,7 +82,7 @@ sceneTest("roles by name are typed into a form, a line each, and shown there aga
 	const { world, jose, open, stored } = scene;
 	const reply = await open("settings");
 	await jose.select(reply, "settings:page", "game");
-	await reads(reply, "## Game server");
+	await reads(reply, /^This bot has no game server here: .+\n\n## Game server/);
 	const edit = async (text: string) => {
 		const used = await jose.press(reply, "Edit texts and numbers");
 		const form = JSON.stringify(await used.modal());
@@ -204,6 +204,154 @@ sceneTest("/setup walks through its steps, forth and back", async (scene) => {
 	}
 	await jose.press(reply, "Done");
 	await reads(reply, "Settings of this bot");
+});
+
+/** What a step shows below its settings, with names for ids: texts, embeds, and buttons that cannot be pressed. */
+function previewIn(reply: Reply, world: TestWorld): string {
+	const { guild, simulator } = world;
+	const lines = reply.content.split("\n");
+	const embeds = reply.embeds.flatMap(({ title, description, fields = [] }) => [
+		`[${title}] ${fields.map(({ name, value }) => `${name}: ${value}`).join("; ")}`,
+		...(description ? [description] : []),
+	]);
+	const buttons = reply.buttons.filter(({ custom_id }) => !custom_id?.startsWith("settings:"));
+	expect(buttons.filter(({ disabled }) => !disabled)).toEqual([]);
+	const first = lines.findLastIndex((line) => /^(?:-#|##) /.test(line)) + 1;
+	return [...lines.slice(first), ...embeds, ...buttons.map(({ label }) => `(${label})`)]
+		.join("\n")
+		.replace(/<@&(\d+)>/g, (_, id) => `@${guild.roles.get(id)?.name}`)
+		.replace(/<@(\d+)>/g, (_, id) => `@${simulator.world.users.get(id)?.username}`)
+		.replace(/<#(\d+)>/g, (_, id) => `#${guild.channels.get(id)?.name}`)
+		.replace(/<t:\d+:f> \(<t:\d+:R>\)/g, "then");
+}
+
+/** What each step shows. */
+async function walk({ world, jose, open }: Awaited<ReturnType<typeof startScene>>, next: string): Promise<string[]> {
+	const reply = await open("setup");
+	const shown = [previewIn(reply, world)];
+	while (shown.length < 10) {
+		await jose.press(reply, next);
+		await reads(reply, new RegExp(`${shown.length + 1} (?:of|von) 10`));
+		shown.push(previewIn(reply, world));
+	}
+	return shown;
+}
+
+const off = "⏸ Not yet. Once it is set:\n";
+const raid =
+	"Raid mode pauses invites, raises the verification level and sets slow mode in all channels. It can be turned off again, which restores what was before.\n(Turn on raid mode)";
+const spamHelp =
+	"**Undo** ends the timeout; deleted messages cannot be restored. **Ban** also deletes the messages of the last hour. **It's fine** ends the timeout, and the bot ignores this person's posts for 24 hours.";
+const report = "[Report #1] Person: @alpha\nReported by:\n@ada: Advertising\n(Warn)\n(Time out)\n(Ban)\n(Dismiss)";
+
+/** What each step shows in English while nothing is set, and to a German in an English guild with settings. */
+const previews: readonly (readonly [step: string, unset: string, settings: object, set: string])[] = [
+	[
+		"the greeting",
+		`${off}In #…, newcomers will read:\n> Welcome, @alpha!`,
+		{ "welcome.channel": "#general", "welcome.message": "Hi {user}\nRead this." },
+		"In #general lesen neue Mitglieder:\n> Hi @alpha\n> Read this.",
+	],
+	[
+		"the role for those who join",
+		`${off}A new member gets @….`,
+		{ "join_role.role": "@Newcomer" },
+		"Ein neues Mitglied bekommt @Newcomer.",
+	],
+	[
+		"the role for active members",
+		`${off}After …, a member gets @….`,
+		{ "auto_role.to_role": "@Regular", "auto_role.min_age": "7d", "auto_role.min_messages": 20 },
+		"Nach 7 Tagen und 20 Nachrichten bekommt ein Mitglied @Regular.",
+	],
+	[
+		"the moderation log",
+		`${off}In #…, staff will read, for example:
+[Warning] Moderator: @ada; User: @alpha; Reason: Advertising; Direct message: delivered; Case: 1`,
+		{ "moderation.log_channel": "#staff" },
+		`In #staff liest das Team zum Beispiel:
+[Warning] Moderator: @ada; User: @alpha; Reason: Advertising; Case: 1`,
+	],
+	[
+		"reports",
+		`${off}In #…, staff will read, for example:\n${report}`,
+		{ "moderation.reports": "#staff" },
+		`In #staff liest das Team zum Beispiel:\n${report}`,
+	],
+	[
+		"direct messages and rules",
+		"**Warning**: the member reads, in a direct message:\n> You were warned in **The Cooks**.\n> Reason: Advertising",
+		{
+			"moderation.tell": ["spam", "timeout"],
+			"moderation.appeal": "Write to Ada.",
+			"moderation.escalate": ["3 warnings in 30d: timeout 1d", "5 timeouts in 2d: ban 7d", "2 bans in 12h: ban"],
+		},
+		`**Timeout**: Das Mitglied liest als Direktnachricht:
+> You were timed out in **The Cooks**.
+> Until: then
+> Reason: Advertising
+> Write to Ada.
+3 × Verwarnung innerhalb von 30 Tagen: Timeout von 1 Tag
+5 × Timeout innerhalb von 2 Tagen: Befristeter Bann von 7 Tagen
+2 × Bann innerhalb von 12 Stunden: Bann`,
+	],
+	[
+		"spam",
+		`${off}Spam: the same text 4 times in 4 channels, the same text 5 times in 1 channel, within 15 seconds.
+In #…, staff will read, for example:
+[Spam] User: @alpha; Reason: Spam: the same text 4 times in 4 channels; Direct message: delivered; Case: 1
+Timed out until then.
+Deleted 4 messages; found in 4 channels.
+${spamHelp}
+(Undo)
+(Ban)
+(It's fine)`,
+		{ "spam.on": true, "spam.dry": true, "spam.times": 3, "spam.honeypots": ["#general"] },
+		`Spam: eine Nachricht in einem Köderkanal, derselbe Text 3-mal in 3 Kanälen, derselbe Text 3-mal in 1 Kanal, innerhalb von 15 Sekunden.
+In #staff liest das Team zum Beispiel:
+[Spam found (dry run)] User: @alpha; Reason: Spam: the same text 3 times in 3 channels; Direct message: delivered
+The bot would time out this person and delete 3 messages in 3 channels. Nothing was done.`,
+	],
+	[
+		"raids",
+		`${off}In #…, staff will read, for example:\n[Is this a raid?] \n20 people joined within 1 minute. ${raid}`,
+		{ "moderation.raid": "30 joins in 1d" },
+		`In #staff liest das Team zum Beispiel:\n[Is this a raid?] \n30 people joined within 1 day. ${raid}`,
+	],
+	[
+		"role menus, without roles that are in settings",
+		`With \`/rolemenu\`, you post a menu by which members give themselves roles, in the channel where you use it:
+> Choose your roles:
+(Regular)
+(Newcomer)`,
+		{},
+		`Mit \`/rollenmenü\` postest du ein Menü, mit dem Mitglieder sich selbst Rollen geben, in den Kanal, in dem du es benutzt:
+> Choose your roles:
+(Newcomer)`,
+	],
+	[
+		"who may do what",
+		"A role may do this without the permission for it on Discord. More actions: `/settings`, Who may do what.",
+		{ "may.warn": ["@Regular"] },
+		"Eine Rolle darf das ohne die Berechtigung auf Discord. Weitere Aktionen: `/settings`, Wer was darf.",
+	],
+];
+
+sceneTest(
+	"each step of /setup shows what its settings do, in the languages of the person and the guild",
+	async (scene) => {
+		const { world, simulator, jose } = scene;
+		expect(await walk(scene, "Next")).toEqual(previews.map(([, unset]) => unset));
+		for (const [, , settings] of previews) await world.call("set_settings", { settings });
+		simulator.world.users.locales.set(jose.id, "de");
+		expect(await walk(scene, "Weiter")).toEqual(previews.map(([, , , set]) => set));
+	},
+);
+
+sceneTest("the example of the log leaves out the reason where everyone reads it", async (scene) => {
+	await scene.world.call("set_settings", { settings: { "moderation.log_channel": "#general" } });
+	const [, , , log] = await walk(scene, "Next");
+	expect(log).toContain("Reason: left out, because everyone sees this");
 });
 
 describe("every page fits into a message", () => {

@@ -14,7 +14,7 @@ export async function crossedRule(
 	const crossed: EscalationRule[] = [];
 	for (const rule of rules) {
 		const from = now - rule.windowMs;
-		if (!rule.actions.includes(row.action) || row.created_at < from) continue;
+		if (!rule.actions.some((one) => one === row.action) || row.created_at < from) continue;
 		let count = 0;
 		for (const action of rule.actions)
 			count += await countCasesSince(sql, row.guild_id, row.user_id ?? "", action, from);

@@ -7,9 +7,13 @@ import type { Case } from "./case.ts";
 import { gravityOf, saidAction, saidAllDetails, saidClient, saidReason, saidState, saidWhy } from "./case-text.ts";
 
 export function logCase(moderationLog: Pick<ModerationLog, "add">, one: Case): void {
-	const { guildId, number, action, userId, moderatorId } = one;
+	moderationLog.add(one.guildId, entryOf(one));
+}
+
+export function entryOf(one: Case): LogEntry {
+	const { number, action, userId, moderatorId } = one;
 	const outcome = saidState(one.state);
-	moderationLog.add(guildId, {
+	return {
 		title: outcome ? said("log.undone.title", { action: saidAction(action), outcome }) : saidAction(action),
 		gravity: gravityOf(action),
 		isFailure: one.state !== "done",
@@ -25,7 +29,7 @@ export function logCase(moderationLog: Pick<ModerationLog, "add">, one: Case): v
 		caseNumber: number,
 		confidential: confidentialOf(action),
 		evidence: one,
-	});
+	};
 }
 
 function confidentialOf(action: Case["action"]): LogEntry["confidential"] {

@@ -88,7 +88,8 @@ function withTimeout<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** In the guild's language, because Discord does not tell bots the person's. */
-function noticeText(guild: Guild, { action, reason, endsAt, advice }: Notice, appeal: string | undefined): string {
+export function noticeText(guild: Guild, notice: Notice, appeal: string | undefined): string {
+	const { action, reason, endsAt, advice } = notice;
 	const language = languageOf(guild.preferredLocale);
 	const why = typeof reason === "string" ? inlineText(reason, maxReasonLength) : reason;
 	return [

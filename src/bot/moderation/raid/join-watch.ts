@@ -2,7 +2,7 @@
 // `moderation.raid` allows. There is one suggestion per wave of joins.
 
 import { ButtonStyle, type Client, EmbedBuilder, Events, type GuildMember } from "discord.js";
-import { sayIn } from "../../../texts/texts.ts";
+import { type Say, sayIn } from "../../../texts/texts.ts";
 import type { FeatureOptions } from "../../commands/feature.ts";
 import { buttonRow } from "../../messages/buttons.ts";
 import { noMentions } from "../../messages/split-message.ts";
@@ -34,6 +34,14 @@ interface Joins {
 	retryAt: number;
 }
 
+export function suggestionOf({ joins, windowMs }: JoinRate, say: Say) {
+	const description = say("raid.suggested", { count: joins, time: duration(windowMs) });
+	const embed = new EmbedBuilder({ title: say("raid.suggested.title"), description, color: 0xc62828 });
+	const id = `${raidButton.prefix}:${raidButton.rest}`;
+	const button = { id, label: say("raid.suggested.button"), style: ButtonStyle.Danger as const };
+	return { embeds: [embed], components: [buttonRow([button])] };
+}
+
 export function createJoinWatch(options: JoinWatchOptions) {
 	const { settings, connection, modes, moderationLog, log } = options;
 	const guilds = new Map<string, Joins>();
@@ -54,33 +62,16 @@ export function createJoinWatch(options: JoinWatchOptions) {
 		return isNew;
 	}
 
-	async function suggest(guildId: string, { joins: max, windowMs }: JoinRate): Promise<void> {
+	async function suggest(guildId: string, rate: JoinRate): Promise<void> {
 		const view = await modes.view(guildId);
 		if (view?.mode.wanted === "on") return;
-		const fields = { guild: guildId, joins: max, seconds: windowMs / 1000 };
+		const fields = { guild: guildId, joins: rate.joins, seconds: rate.windowMs / 1000 };
 		log.warn("more people join than the setting moderation.raid allows", fields);
 		const channelId = moderationLog.channelOf(guildId);
 		const channel = connection.discord.channels.cache.get(channelId ?? "");
 		if (!channel?.isSendable()) return;
 		const say = sayIn("guild" in channel ? channel.guild.preferredLocale : undefined);
-		await channel.send({
-			embeds: [
-				new EmbedBuilder()
-					.setTitle(say("raid.suggested.title"))
-					.setDescription(say("raid.suggested", { count: max, time: duration(windowMs) }))
-					.setColor(0xc62828),
-			],
-			components: [
-				buttonRow([
-					{
-						id: `${raidButton.prefix}:${raidButton.rest}`,
-						label: say("raid.suggested.button"),
-						style: ButtonStyle.Danger,
-					},
-				]),
-			],
-			allowedMentions: noMentions,
-		});
+		await channel.send({ ...suggestionOf(rate, say), allowedMentions: noMentions });
 	}
 
 	function noteJoin({ guild, user, joinedTimestamp }: GuildMember): void {

@@ -1,14 +1,7 @@
 // The entry of a report: a message in the channel for staff that shows who reported what, the actions that staff took,
 // and buttons. It mentions nobody.
 
-import {
-	type APIEmbed,
-	type APIMessage,
-	ButtonStyle,
-	EmbedBuilder,
-	type MessageCreateOptions,
-	type MessageEditOptions,
-} from "discord.js";
+import { type APIEmbed, type APIMessage, ButtonStyle, EmbedBuilder } from "discord.js";
 import { inlineText } from "../../../discord/text.ts";
 import { type Language, render, type Said, type Say, said, sayIn, type Text } from "../../../texts/texts.ts";
 import { buttonRow } from "../../messages/buttons.ts";
@@ -61,34 +54,25 @@ interface Look {
 	keepsCopy?: boolean;
 }
 
-export function newEntry(shown: ShownReport, copy: MessageCopy | undefined, look: Look): MessageCreateOptions {
-	const { row } = shown;
-	const { language, isPlain } = look;
-	const say = sayIn(language);
-	const copies = row.message_id === null ? [] : [isPlain ? refusedCopy(say) : copyEmbed(copy, say)];
-	return {
-		embeds: [factsEmbed(shown, look), ...copies],
-		components: buttonsOf(row, say),
-		allowedMentions: noMentions,
-		nonce: `report-${row.number}-${row.post_at?.toString(36)}`,
-		enforceNonce: true,
-	};
+function bodyOf(shown: ShownReport, copy: EmbedBuilder | undefined, look: Look) {
+	const embeds = [factsEmbed(shown, look), ...(copy ? [copy] : [])];
+	return { embeds, components: buttonsOf(shown.row, sayIn(look.language)), allowedMentions: noMentions };
+}
+
+export function newEntry(shown: ShownReport, copy: MessageCopy | undefined, look: Look) {
+	const { number, message_id, post_at } = shown.row;
+	const say = sayIn(look.language);
+	const copied = look.isPlain ? refusedCopy(say) : copyEmbed(copy, say);
+	const body = bodyOf(shown, message_id === null ? undefined : copied, look);
+	return { ...body, nonce: `report-${number}-${post_at?.toString(36)}`, enforceNonce: true };
 }
 
 /** `before`: the current embeds. The copy of the message is kept until the report has ended, unless it is evidence. */
-export function changedEntry(shown: ShownReport, before: readonly APIEmbed[], look: Look): MessageEditOptions {
-	const { row } = shown;
-	const { language, isPlain, keepsCopy = false } = look;
-	const say = sayIn(language);
-	const copy = row.state === "open" || (keepsCopy && row.state === "handled") ? copyIn(row, before) : undefined;
-	return {
-		embeds: [
-			factsEmbed(shown, look),
-			...(copy ? [isPlain ? refusedCopy(say) : embedOf(readCopy(copy, say), say)] : []),
-		],
-		components: buttonsOf(row, say),
-		allowedMentions: noMentions,
-	};
+export function changedEntry(shown: ShownReport, before: readonly APIEmbed[], look: Look) {
+	const say = sayIn(look.language);
+	const { state } = shown.row;
+	const copy = state === "open" || (look.keepsCopy && state === "handled") ? copyIn(shown.row, before) : undefined;
+	return bodyOf(shown, copy && (look.isPlain ? refusedCopy(say) : embedOf(readCopy(copy, say), say)), look);
 }
 
 export function copyIn<E>({ message_id }: Pick<ReportRow, "message_id">, [, copy]: readonly E[]): E | undefined {

@@ -89,7 +89,7 @@ function differing(messages: readonly RecentMessage[]): RecentMessage[] {
 	return [...new Map(messages.map((message) => [keyOf(message), message])).values()];
 }
 
-function messageOf(incident: Incident, say: Say) {
+export function messageOf(incident: Incident, say: Say) {
 	return {
 		embeds: [embedOf(incident, say).toJSON()],
 		components: incident.isDry ? [] : [buttonsOf(incident, say)],
