@@ -129,7 +129,7 @@ test("a raid without an end is greeted every now and then, and nobody of it one 
 	for (let at = 0; at < 5; at++) scene.join(`two${at}`);
 	const counts = () =>
 		scene.greetings().flatMap(({ content }) => {
-			const [, count] = /^… and (\d+) others/.exec(content) ?? [];
+			const [, count] = /^… and (\d+) others?\b/.exec(content) ?? [];
 			return count === undefined ? [] : [Number(count)];
 		});
 	await until("all of them are counted", () => counts().reduce((sum, count) => sum + count, 0) === 12);
