@@ -100,13 +100,14 @@ test.skipIf(!chromium)(
 		await simulator.user("zoe").say("The Cooks/general", "Good morning");
 		await page.sees("#messages", "Good morning");
 		await page.click(`${panel} form:has(select[aria-label=Channel]) button`, "Choose");
-		await page.sees(panel, "newcomers will read:");
+		await page.sees(panel, "In #general, newcomers will read:");
 		await server.type({ Greeting: "Hello {user}, have some soup." });
 		await page.sees(panel, ", have some soup.");
 		await picture("setup-2");
 		await server.stepWith("Role");
 		await page.pick(panel, "Role", "@Newcomer");
 		await page.sees(panel, "Role: @Newcomer");
+		await page.sees(panel, "A new member gets @Newcomer.");
 		await picture("setup-3");
 		for (const field of ["Moderation log", "Reports"]) {
 			await server.stepWith(field);
@@ -119,6 +120,7 @@ test.skipIf(!chromium)(
 		await server.stepWith("Act on spam");
 		await page.click(`${panel} button`, "Act on spam: off");
 		await page.sees(panel, "Act on spam: on");
+		await picture("setup-spam");
 		await server.stepWith("Raid alarm");
 		await server.type({ "Raid alarm": "3 joins in 1d" });
 		await page.sees(panel, "Raid alarm: 3 joins in 1d");
