@@ -35,7 +35,7 @@ const others = {
 		"list_donators",
 		"get_settings",
 	],
-	write: ["note_member", "edit_case", "resolve_report", "cancel_job"],
+	write: ["note_member", "edit_case", "import_cases", "resolve_report", "cancel_job"],
 	destructive: ["temp_ban", "raid_mode", "purge", "use_tool", "sync_donators", "apply_guild"],
 } satisfies Record<Effect, readonly string[]>;
 
@@ -102,7 +102,7 @@ const always: Record<Effect, readonly string[]> = {
 };
 
 /** Those that can do nothing but add. */
-const additive = [...rows.flatMap(([name, { adds }]) => (adds ? name : [])), "note_member"];
+const additive = [...rows.flatMap(([name, { adds }]) => (adds ? name : [])), "note_member", "import_cases"];
 
 /** What the examples need in the guild, before the bot starts. */
 function prepareExamples(simulator: Simulator): void {

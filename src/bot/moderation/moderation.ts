@@ -61,7 +61,7 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 			cases,
 			suggest: (query) => suggestCases(cases, query, (id) => nameOf(connection, query.guildId, id)),
 		},
-		{ tools: createCaseTools({ cases, settings }), actions: caseRows },
+		{ tools: createCaseTools({ cases, settings, cdn: config.discordCdnUrl }), actions: caseRows },
 		createRoleMenus(featureOptions),
 		createReportsFeature(featureOptions, cases),
 		createMessageLog({ ...featureOptions, cdn: config.discordCdnUrl, recent }),

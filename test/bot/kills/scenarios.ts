@@ -446,7 +446,7 @@ function order(tool: string, acts: readonly string[], ...rules: readonly string[
 					guildId: undefined,
 				};
 				const calls = new PersonCalls({ record() {}, log });
-				calls.begin([...tools, ...createCaseTools({ cases, settings })], {
+				calls.begin([...tools, ...createCaseTools({ cases, settings, cdn: simulator.cdn })], {
 					...unused,
 					connection,
 					mutex,

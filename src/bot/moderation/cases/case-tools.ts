@@ -1,4 +1,4 @@
-// The tools warn_member, note_member, list_cases and edit_case.
+// The tools warn_member, note_member, list_cases and edit_case. For import_cases see import-cases.ts.
 
 import { type Guild, PermissionFlagsBits, RESTJSONErrorCodes } from "discord.js";
 import * as v from "valibot";
@@ -36,6 +36,7 @@ import { type MaybeMember, memberOrAbsent, membersAmong } from "../../tools/memb
 import type { Case } from "./case.ts";
 import { caseDetails, caseLine, moderatorLines, saidCase, saidSummary, summaryOf } from "./case-lines.ts";
 import type { Cases } from "./cases.ts";
+import { importCases } from "./import-cases.ts";
 
 const maxPeople = 20;
 const maxNumber = 1_000_000_000;
@@ -57,10 +58,11 @@ const messageId = v.pipe(
 interface ToolOptions {
 	cases: Cases;
 	settings: Pick<GuildSettings, "of">;
+	cdn: string;
 }
 
 export function createCaseTools(options: ToolOptions): BotTool[] {
-	return [warnMember(options), noteMember(options), listCases(options), editCase(options)];
+	return [warnMember(options), noteMember(options), listCases(options), editCase(options), importCases(options)];
 }
 
 function warnMember({ cases, settings }: ToolOptions) {

@@ -3,7 +3,8 @@
 
 import type { Client } from "discord.js";
 import { permitStoring } from "../../../discord/rest/rest.ts";
-import type { Sql } from "../../../lib/store/statement.ts";
+import { inBatches, type Sql } from "../../../lib/store/statement.ts";
+import { said } from "../../../texts/texts.ts";
 import {
 	type CaseEdit,
 	type CaseFilter,
@@ -15,11 +16,11 @@ import {
 	insertCases,
 	type ModeratorCount,
 	selectCase,
-	selectCaseBySource,
 	selectCaseEdits,
 	selectCases,
 	selectNewerCase,
 	selectReasons,
+	selectSources,
 	setCaseEntry,
 	setCaseMessages,
 	settleCase,
@@ -46,6 +47,8 @@ import { Recorder } from "./recorder.ts";
 
 const maxReasonsRead = 200;
 const maxReasons = 25;
+/** In one transaction, for which other work of the database waits. */
+const importBatch = 500;
 
 /** The moderation record. All methods that return a promise reject with StoreUnavailable, but `open`. */
 export class Cases implements CaseRecorder {
@@ -81,9 +84,29 @@ export class Cases implements CaseRecorder {
 			if (row.state !== "asked" && !quiet) logCase(this.options.moderationLog, toCase(row));
 			return row.number;
 		}
-		const stored = await selectCaseBySource(this.#sql, guildId, added.source ?? "");
-		if (!stored) throw new Error("the case was neither stored nor found");
-		return stored.number;
+		const [number] = (await selectSources(this.#sql, guildId, [added.source ?? ""])).values();
+		if (number === undefined) throw new Error("the case was neither stored nor found");
+		return number;
+	}
+
+	/** What another bot did: nobody is told, and no rule applies. Idempotent by `source`: returns how many are new. */
+	async import(guildId: string, added: readonly NewCase[], bot: string, moderatorId: string): Promise<number> {
+		let count = 0;
+		for (const batch of inBatches(added, importBatch)) {
+			permitStoring();
+			const rows = batch.map((one) => toRow(one, this.#now()));
+			count += (await this.options.store.transaction((sql) => insertCases(sql, guildId, rows))).length;
+		}
+		const title = said("log.imported.title", { count, bot });
+		if (count > 0) this.options.moderationLog.add(guildId, { title, moderatorId });
+		return count;
+	}
+
+	/** Those that are not stored yet, each once, oldest first. All need a `source` and a date. */
+	async missing(guildId: string, all: readonly NewCase[]): Promise<NewCase[]> {
+		const bySource = new Map(all.map((one) => [one.source ?? "", one]));
+		for (const [source] of await selectSources(this.#sql, guildId, [...bySource.keys()])) bySource.delete(source);
+		return [...bySource.values()].sort((a, b) => Number(a.createdAt) - Number(b.createdAt));
 	}
 
 	/** Even if it was deleted from the record. */

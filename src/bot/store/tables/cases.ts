@@ -88,40 +88,31 @@ export async function insertCases(
 	guildId: string,
 	cases: readonly Omit<CaseRow, "guild_id" | "number">[],
 ): Promise<CaseRow[]> {
-	const [last] = await sql<{ last: number | null }>`
+	const sources = cases.flatMap(({ source }) => source ?? []);
+	const known = await selectSources(sql, guildId, sources);
+	// A skipped case must not leave a gap in the numbers.
+	const added = cases.filter(({ source }) => source === null || (!known.has(source) && known.set(source, 0)));
+	const [row] = await sql<{ last: number | null }>`
 		SELECT MAX(number) AS last FROM cases WHERE guild_id = ${guildId}`;
-	let number = last?.last ?? 0;
-	const numbered = cases.map((one) => {
-		number += 1;
-		return { ...one, guild_id: guildId, number };
-	});
-	if (cases.every(({ source }) => source === null)) {
-		for (const rows of inBatches(numbered, maxBatch)) await sql`INSERT INTO cases ${many(rows)}`;
-		return numbered;
+	const numbered = added.map((one, index) => ({ ...one, guild_id: guildId, number: (row?.last ?? 0) + 1 + index }));
+	for (const rows of inBatches(numbered, maxBatch)) await sql`INSERT INTO cases ${many(rows)}`;
+	return numbered;
+}
+
+/** The cases with these sources, even if they were deleted from the record: their numbers by source. */
+export async function selectSources(sql: Sql, guildId: string, sources: readonly string[]) {
+	const numbers = new Map<string, number>();
+	for (const batch of inBatches(sources, maxBatch)) {
+		const rows = await sql<{ source: string; number: number }>`
+			SELECT source, number FROM cases WHERE guild_id = ${guildId} AND source IN ${many(batch)}`;
+		for (const { source, number } of rows) numbers.set(source, number);
 	}
-	number = last?.last ?? 0;
-	const stored: CaseRow[] = [];
-	for (const one of cases) {
-		const row = { ...one, guild_id: guildId, number: number + 1 };
-		// Cases are inserted one by one, because a skipped case must not leave a gap in the numbers.
-		const [inserted] = await sql`
-			INSERT INTO cases ${many([row])}
-			ON CONFLICT (guild_id, source) DO NOTHING RETURNING number`;
-		if (!inserted) continue;
-		number += 1;
-		stored.push(row);
-	}
-	return stored;
+	return numbers;
 }
 
 export function selectCase(sql: Sql, guildId: string, number: number): Promise<CaseRow | undefined> {
 	return firstRow(sql<CaseRow>`
 		SELECT * FROM cases WHERE guild_id = ${guildId} AND number = ${number}`);
-}
-
-export function selectCaseBySource(sql: Sql, guildId: string, source: string): Promise<CaseRow | undefined> {
-	return firstRow(sql<CaseRow>`
-		SELECT * FROM cases WHERE guild_id = ${guildId} AND source = ${source}`);
 }
 
 /** The number of the case of a temporary ban. */

@@ -97,7 +97,7 @@ export async function startCases(setup: CasesSetup = {}) {
 	};
 	const tools = (): readonly BotTool[] => [
 		...allTools,
-		...createCaseTools({ cases: current().cases, settings: feature.settings }),
+		...createCaseTools({ cases: current().cases, settings: feature.settings, cdn: simulator.cdn }),
 	];
 	const context = (): BotContext => ({
 		connection: feature.connection,

@@ -19,7 +19,7 @@ const unused = () => {
 /** With those of moderation, which exist only while that feature is on. */
 const moderationTools = [
 	...tools,
-	...createCaseTools({ cases: {} as never, settings: {} as never }),
+	...createCaseTools({ cases: {} as never, settings: {} as never, cdn: "" }),
 	...createReportTools({
 		settings: {} as never,
 		reports: { find: unused, list: unused, openAbout: unused, end: unused },

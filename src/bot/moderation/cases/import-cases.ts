@@ -1,0 +1,147 @@
+// The tool import_cases: takes over the cases of another bot from CSV (RFC 4180). Results and logs have no texts of the file,
+// only line numbers and names of columns.
+
+import { SnowflakeUtil } from "discord.js";
+import * as v from "valibot";
+import { actingPerson } from "../../../discord/acting-person.ts";
+import { time } from "../../../discord/describe.ts";
+import { currentRun, platformTimeoutMs } from "../../../discord/rest/rest.ts";
+import { inlineText, lengthOf, maxReasonLength } from "../../../discord/text.ts";
+import { bytesAtMost } from "../../../lib/program/listen.ts";
+import { toAbortSignal } from "../../../lib/signal.ts";
+import { listFirst } from "../../../lib/text.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
+import { said } from "../../../texts/texts.ts";
+import { parts } from "../../results/result.ts";
+import { guild_id, requireEither, text } from "../../tool/arguments/arguments.ts";
+import { readDuration, readTime } from "../../tool/arguments/times.ts";
+import { caseActions } from "../../tool/case-record.ts";
+import { editTool } from "../../tool/define.ts";
+import { isAtCdn, readAtCdn } from "../cdn-files.ts";
+import type { NewCase } from "./case.ts";
+import { summaryOf } from "./case-lines.ts";
+import type { Cases } from "./cases.ts";
+
+const maxBytes = 5_000_000;
+const maxRows = 20_000;
+const rules = `IDs have 17 to 20 digits; dates are ISO 8601 or Unix seconds, in the past; a duration is like 7d; a reason has at most ${maxReasonLength} characters; all lines have as many cells as the first.`;
+
+const importable = caseActions.slice(0, caseActions.indexOf("note") + 1);
+const others = new Map(Object.entries({ mute: "timeout", unmute: "removetimeout", warning: "warn" }));
+
+const readDate = (text: string) => (/^\d{1,11}$/.test(text) ? Number(text) * 1000 : readTime(text.replace(" ", "T")));
+
+export function importCases({ cases, cdn }: { cases: Cases; cdn: string }) {
+	return editTool(
+		{
+			name: "import_cases",
+			toolset: "moderation",
+			title: "Import cases",
+			description:
+				"Import another bot's cases from CSV with the columns user_id, action (ban, kick, timeout, warn, …), date, and optionally moderator_id, reason, until or duration, case (its number there). Each is imported once. Nobody is told, and no rule applies.",
+			person: { permissions: [{ permission: "ManageGuild", inGuild: true }] },
+			lock: ["guild_id"],
+			input: {
+				guild_id,
+				source: text(1, 32, "Name of the other bot."),
+				csv: v.optional(text(1, maxBytes, "The file as text.")),
+				file_url: v.optional(text(1, 2_000, "Or the URL of a file on Discord, up to 5 MB.")),
+			},
+			async plan({ source, ...file }, { guild }) {
+				requireEither(file, ["csv", "file_url"]);
+				const csv = file.csv ?? (await download(cdn, file.file_url ?? ""));
+				const bot = inlineText(source, 32);
+				const botId = guild.client.user.id;
+				const read = rowsOf(csv).map(([line, cells]) => [line, caseOf(cells, bot, botId)] as const);
+				const found = read.flatMap(([, one]) => (typeof one === "string" ? [] : one));
+				const wrong = read.flatMap(([line, one]) => (typeof one === "string" ? `line ${line}: ${one}` : []));
+				const missing = await cases.missing(guild.id, found);
+				const byAction = [...Map.groupBy(missing, ({ action }) => action)];
+				const notes = parts(
+					`${found.length - missing.length} were imported before, or are in the file twice.`,
+					wrong.length > 0 && [`${wrong.length} left out. ${rules}`, listFirst(wrong, 20, "\nand ", "\n")],
+				);
+				return {
+					preview: parts(
+						`${missing.length} case(s) to import.`,
+						missing.length > 0 && `From ${time(missing[0]?.createdAt)} to ${time(missing.at(-1)?.createdAt)}.`,
+						summaryOf(byAction.map(([action, { length: count }]) => ({ action, count }))),
+						notes,
+					),
+					async act() {
+						const count = await cases.import(guild.id, missing, bot, actingPerson(guild)?.id ?? botId);
+						return [`Imported ${count} case(s).`, ...notes];
+					},
+				};
+			},
+		},
+		{ additive: true },
+	);
+}
+
+async function download(cdn: string, url: string): Promise<string> {
+	try {
+		const signal = toAbortSignal(currentRun()?.signal ?? AbortSignal.timeout(platformTimeoutMs));
+		const bytes = isAtCdn(cdn, url) ? await bytesAtMost(await readAtCdn(url, signal), maxBytes) : "elsewhere";
+		if (typeof bytes !== "string") return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+	} catch {
+		// The error may have the URL, with which everyone can read the file.
+	}
+	throw new ToolError("file_url: no UTF-8 file of at most 5 MB there. Nothing was done.");
+}
+
+/** With ";" between cells if the first line has one. Without cells if there are not as many as in the first line. */
+function rowsOf(csv: string): [line: number, cells: Record<string, string>][] {
+	const separator = /^.*;/.test(csv) ? ";" : ",";
+	const rows: { line: number; cells: string[] }[] = [];
+	let [row, from, line, isQuoted] = [{ line: 1, cells: [] as string[] }, 0, 1, false];
+	for (const { 0: mark, index } of `${csv}\n`.matchAll(new RegExp(`["\\n${separator}]|\\r\\n?`, "g"))) {
+		if (/[\r\n]/.test(mark)) line += 1;
+		if (mark === '"') isQuoted = !isQuoted;
+		if (isQuoted || mark === '"') continue;
+		const cell = csv.slice(from, index).replace("\u{feff}", "").trim();
+		row.cells.push(cell.replace(/^"([\s\S]*)"$/, "$1").replaceAll('""', '"'));
+		from = index + mark.length;
+		if (mark === separator) continue;
+		if (row.cells.some((one) => one !== "")) rows.push(row);
+		row = { line, cells: [] };
+	}
+	const names = rows.shift()?.cells.map((name) => name.toLowerCase()) ?? [];
+	if (isQuoted || !["user_id", "action", "date"].every((name) => names.includes(name)))
+		throw new ToolError("A quote is open, or the first line lacks user_id, action or date. Nothing was done.");
+	if (rows.length > maxRows || Buffer.byteLength(csv) > maxBytes)
+		throw new ToolError(`The file has more than ${maxRows} rows or 5 MB. Nothing was done.`);
+	return rows.map(({ line, cells }) => [
+		line,
+		cells.length === names.length ? Object.fromEntries(names.map((name, at) => [name, cells[at] ?? ""])) : {},
+	]);
+}
+
+/** Or what is wrong: the name of the column. */
+function caseOf(cells: Record<string, string>, bot: string, botId: string): NewCase | string {
+	const { user_id: userId, reason = "", until = "", duration = "", case: number = "" } = cells;
+	const moderatorId = cells.moderator_id || botId;
+	if (userId === undefined) return "number of cells";
+	if (!/^\d{17,20}$/.test(userId)) return "user_id";
+	const name = (cells.action ?? "").toLowerCase().replaceAll(/[ _-]/g, "");
+	const named = importable.find((one) => one.replace("_", "") === (others.get(name) ?? name));
+	if (!named) return "action";
+	const createdAt = readDate(cells.date ?? "");
+	if (!createdAt || createdAt < SnowflakeUtil.epoch || createdAt > Date.now()) return "date";
+	if (!/^\d{17,20}$/.test(moderatorId)) return "moderator_id";
+	if (lengthOf(reason) > maxReasonLength) return "reason";
+	if (!/^(#?[a-z\d-]{1,40})?$/i.test(number)) return "case";
+	const lasts = /^\d+$/.test(duration) ? Number(duration) * 1000 : (readDuration(duration) ?? Number.NaN);
+	const end = until ? readDate(until) : duration ? createdAt + lasts : createdAt;
+	if (!end || end < createdAt || end > 8.64e15) return until ? "until" : "duration";
+	const isBan = named === "ban" || named === "temp_ban";
+	const endsAt = (isBan || named === "timeout") && end > createdAt ? end : undefined;
+	const action = isBan ? (endsAt === undefined ? "ban" : "temp_ban") : named;
+	const there = number && ` #${number.replace("#", "")}`;
+	const whole = JSON.stringify([userId, action, createdAt, endsAt, moderatorId, reason]);
+	// With the person, because some bots count the cases of each.
+	const key = Bun.SHA256.hash(there ? `${there} ${userId}` : whole, "hex");
+	const detail = [said("case.detail.imported", { bot: `${bot}${there}` })];
+	const source = `import:${bot.toLowerCase()}:${key}`;
+	return { action, userId, moderatorId, reason, createdAt, endsAt, detail, source };
+}
