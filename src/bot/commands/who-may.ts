@@ -23,7 +23,7 @@ export interface Restricted {
 }
 
 export function permissionOf({ permission, may }: Restricted): Permission | undefined {
-	return may ? moderatorActions[may].permissions[0] : permission;
+	return may ? moderatorActions[may][0] : permission;
 }
 
 /** In the guild, or the channel where the command is used. */
@@ -58,7 +58,7 @@ export function holdsIn(
 export function requireHeld(grants: Grants, interaction: RepliableInteraction, may: ModeratorAction): void {
 	if (holdsIn(grants, interaction)({ may })) return;
 	const { guild } = interaction;
-	const [permission] = moderatorActions[may].permissions;
+	const [permission] = moderatorActions[may];
 	const granted = guild ? grants.of(guild.id)[`may.${may}`] : [];
 	const roles = guild?.roles.cache.filter(({ id, managed, permissions }) => {
 		return id !== guild.id && !managed && (permissions.has(permission) || granted.includes(id));

@@ -6,16 +6,16 @@ import { GuildMember } from "discord.js";
 import { bitsIn, type Permission } from "../../discord/permissions.ts";
 
 export const moderatorActions = {
-	warn: { permissions: ["ModerateMembers"] },
-	timeout: { permissions: ["ModerateMembers"] },
-	kick: { permissions: ["KickMembers"] },
-	ban: { permissions: ["BanMembers"] },
-	purge: { permissions: ["ManageMessages"] },
-	lock: { permissions: ["ManageRoles"] },
-	raid_mode: { permissions: ["ManageGuild", "ManageChannels"] },
-	cases: { permissions: ["ModerateMembers", "ManageGuild"] },
-	settings: { permissions: ["ManageGuild"] },
-} as const satisfies Record<string, { permissions: readonly [Permission, ...Permission[]] }>;
+	warn: ["ModerateMembers"],
+	timeout: ["ModerateMembers"],
+	kick: ["KickMembers"],
+	ban: ["BanMembers"],
+	purge: ["ManageMessages"],
+	lock: ["ManageRoles"],
+	raid_mode: ["ManageGuild", "ManageChannels"],
+	cases: ["ModerateMembers", "ManageGuild"],
+	settings: ["ManageGuild"],
+} as const satisfies Record<string, readonly [Permission, ...Permission[]]>;
 
 export type ModeratorAction = keyof typeof moderatorActions;
 
@@ -29,5 +29,5 @@ export function isGranted(grants: Grants, member: unknown, may: ModeratorAction 
 }
 
 export function grantedBits(grants: Grants, member: GuildMember, may: ModeratorAction | undefined): bigint {
-	return may && isGranted(grants, member, may) ? bitsIn(undefined, moderatorActions[may].permissions) : 0n;
+	return may && isGranted(grants, member, may) ? bitsIn(undefined, moderatorActions[may]) : 0n;
 }

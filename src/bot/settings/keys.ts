@@ -86,8 +86,7 @@ export const keys = {
 } as const satisfies Record<string, Key>;
 
 function mayUse(action: ModeratorAction) {
-	const { permissions } = moderatorActions[action];
-	return { value: v.optional(v.array(snowflake), []), to: "role", power: permissions } as const;
+	return { value: v.optional(v.array(snowflake), []), to: "role", power: moderatorActions[action] } as const;
 }
 
 export type SettingKey = keyof typeof keys;

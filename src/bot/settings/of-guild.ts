@@ -12,6 +12,7 @@ import {
 	missingForBot,
 	type Permission,
 	requireOf,
+	requireOfPerson,
 	withTitles,
 } from "../../discord/permissions.ts";
 import { requireRolesBelowPerson } from "../../discord/role-hierarchy.ts";
@@ -114,12 +115,14 @@ export function requireUsable(guild: Guild, stored: Stored, wanted: Stored): rea
 		}
 	};
 	const { "welcome.channel": id } = { ...stored, ...wanted };
-	for (const [key, value] of Object.entries(wanted)) {
-		if (isGreeting(key, value) && key !== "welcome.channel")
-			collect(key, () => requireForPerson(guild, { key, to: "channel", id: String(id) }));
-		collect(key, () => requireRanked(guild, key, stored[key], value));
-		collect(key, () => requireActing(guild, key, value));
-	}
+	for (const [key, value] of Object.entries(wanted))
+		collect(key, () => {
+			if (isGreeting(key, value) && key !== "welcome.channel")
+				requireForPerson(guild, { key, to: "channel", id: String(id) });
+			requireRanked(guild, key, stored[key], value);
+			// Who lets the bot time out, kick or ban people must be allowed to do that.
+			requireOfPerson(guild, undefined, bitsIn(undefined, punishing(key, value)));
+		});
 	for (const reference of referencesIn(wanted))
 		collect(reference.key, () => {
 			requireForPerson(guild, reference);
@@ -139,21 +142,13 @@ function whyPowerless(guild: Guild, key: string): readonly Problem[] {
 }
 
 /** Who grants a power to a role, or takes it away, must rank above the role. */
-function requireRanked(guild: Guild, key: string, before: unknown, after: unknown): undefined {
+function requireRanked(guild: Guild, key: string, before: unknown, after: unknown): void {
 	if (!isKey(key) || !keyOf(key).power || keyOf(key).to !== "role") return;
 	const [old = [], now = []] = [before, after].map((value) => [value ?? []].flat());
 	if (now.includes(guild.id)) throw new SaidError(said("setting.everyone"));
 	const person = actingPerson(guild);
 	const changed = guild.roles.cache.filter(({ id }) => old.includes(id) !== now.includes(id));
 	if (person) requireRolesBelowPerson(person, [...changed.values()]);
-	return undefined;
-}
-
-/** Who lets the bot time out, kick or ban people must be allowed to do that. */
-function requireActing(guild: Guild, key: string, value: unknown): undefined {
-	const person = actingPerson(guild);
-	if (person) requireOf(person, undefined, bitsIn(undefined, punishing(key, value)));
-	return undefined;
 }
 
 /** What the bot does to people because of a setting. */
@@ -174,7 +169,7 @@ function whyNoIntent({ client }: Guild, key: string, value: unknown): string | u
 }
 
 /** A person who sets a role that the bot gives must be able to give it, and to write where the bot posts their text. */
-function requireForPerson(guild: Guild, { key, to, id }: Omit<Reference, "needs">): undefined {
+function requireForPerson(guild: Guild, { key, to, id }: Omit<Reference, "needs">): void {
 	const person = actingPerson(guild);
 	if (!person) return;
 	if (to === "channel" && isHidden(guild, id)) throw new ToolError(`there is no channel ${id} that you can see`);
@@ -239,14 +234,6 @@ export function referencesIn(stored: Stored): Reference[] {
 		if (!to) return [];
 		const ids = isObject(value) ? Object.values(value) : [value].flat();
 		return ids.flatMap((id) => (typeof id === "string" && !isPlaceholder(id) ? { key, to, id, needs } : []));
-	});
-}
-
-/** What it refers to and does not exist. */
-export function goneIn(guild: Guild, wanted: Stored): readonly Problem[] {
-	return referencesIn(wanted).flatMap(({ key, to, id }) => {
-		const { cache } = to === "channel" ? guild.channels : guild.roles;
-		return cache.has(id) ? [] : [{ key, message: `${to === "channel" ? to : "role"} ${id} does not exist any more` }];
 	});
 }
 

@@ -12,7 +12,6 @@ import { listedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { joined, render, type Said, said, type Text } from "../../texts/texts.ts";
-import type { TomlSettings } from "../config/settings.ts";
 import { parts, result } from "../results/result.ts";
 import {
 	type Author,
@@ -26,9 +25,9 @@ import { isGrant, isKey, keyOf } from "../settings/keys.ts";
 import {
 	defaultOf,
 	describeValue,
-	goneIn,
 	mentionValue,
 	problemsOf,
+	referencesIn,
 	requireUsable,
 	whyDestructive,
 	withIds,
@@ -132,12 +131,13 @@ const setSettings = editTool({
 		const changes = orRefuse(() => settings.changes(guild.id, wanted));
 		const changed = Object.fromEntries(changes.map(({ key, after }) => [key, after]));
 		const warnings = orRefuse(() => requireUsable(guild, settings.state(guild.id).stored, changed));
+		const grants = changes.some(({ key, after }) => isGrant(key) && [after ?? []].flat().length > 0);
 		const report = (word: string, problems: readonly Problem[]) =>
 			parts(
 				...describe(guild, changes),
 				...problems.map((one) => result(`${word} ${one.key}: ${one.message}.`, saidProblem(one))),
 				...gone.map((one) => result(`Not restored: ${one.key}: ${one.message}.`, saidProblem(one))),
-				...hiddenCommands(changes, self.toml.commands),
+				self.toml.commands === "global" && grants && commandsHidden,
 			);
 		return {
 			preview: report("Warning for", warnings),
@@ -159,7 +159,10 @@ export const settingTools: readonly BotTool[] = [getSettings, setSettings];
 /** As far as its channels and roles exist: the keys of others stay as they are. */
 async function restoring(guild: Guild, settings: GuildSettings, version: number) {
 	const wanted = await settings.restoring(guild.id, version);
-	const gone = goneIn(guild, wanted ?? {});
+	const gone = referencesIn(wanted ?? {}).flatMap(({ key, to, id }): Problem[] => {
+		const { cache } = to === "channel" ? guild.channels : guild.roles;
+		return cache.has(id) ? [] : [{ key, message: `${to === "channel" ? to : "role"} ${id} does not exist any more` }];
+	});
 	for (const { key } of gone) delete wanted?.[key];
 	return { wanted, gone };
 }
@@ -175,12 +178,7 @@ function describe(guild: Guild, changes: readonly Change[]) {
  * beside the one of all guilds. https://github.com/discord/discord-api-docs/issues/3885
  * https://docs.discord.com/developers/interactions/application-commands#edit-application-command-permissions
  */
-function hiddenCommands(changes: readonly Change[], scope: TomlSettings["commands"]) {
-	const grants = changes.some(({ key, after }) => isGrant(key) && [after ?? []].flat().length > 0);
-	return grants && scope === "global"
-		? [result(render(said("result.commands_hidden"), "en"), said("result.commands_hidden"))]
-		: [];
-}
+const commandsHidden = result(render(said("result.commands_hidden"), "en"), said("result.commands_hidden"));
 
 function describeChange(guild: Guild, { key, before, after }: Change): string {
 	return `${key}: ${describeValue(guild, key, before)} → ${describeValue(guild, key, after)}`;
