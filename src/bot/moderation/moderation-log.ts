@@ -9,7 +9,7 @@ import { type Language, languageOf, render, type Said, said, sayIn, type Text } 
 import { Pending } from "../commands/feature.ts";
 import { createEmbedQueue } from "../messages/embed-queue.ts";
 import type { GuildSettings } from "../settings/guild-settings.ts";
-import type { SettingKey } from "../settings/keys.ts";
+import type { ServerLog, SettingKey } from "../settings/keys.ts";
 import { copiesOf } from "./message-log/copies.ts";
 import type { RecentMessage } from "./message-log/recent-messages.ts";
 
@@ -122,7 +122,7 @@ export function createGuildLog({ settings, connection, log, onPosted }: LogOptio
 	};
 }
 
-type ChannelKey = Extract<SettingKey, "moderation.log_channel" | "log.messages">;
+type ChannelKey = Extract<SettingKey, "moderation.log_channel" | "log.messages" | `log.${ServerLog}`>;
 
 export type GuildLog = ReturnType<typeof createGuildLog>;
 

@@ -9,7 +9,7 @@ import { caseRows, suggestCases } from "./cases/case-actions.ts";
 import { createCaseTools } from "./cases/case-tools.ts";
 import { Cases } from "./cases/cases.ts";
 import { createDeleteAndWarn, deleteAndWarnName } from "./delete-and-warn.ts";
-import { createMessageLog, evidenceFor } from "./message-log/message-log.ts";
+import { evidenceFor, MessageLog } from "./message-log/message-log.ts";
 import { RecentMessages } from "./message-log/recent-messages.ts";
 import { createModerationLog } from "./moderation-log.ts";
 import { createPurge, purgeActions } from "./purge/purge.ts";
@@ -18,6 +18,7 @@ import { reportCommandNames } from "./reports/reporting.ts";
 import { createReportsFeature } from "./reports/reports-feature.ts";
 import { roleMenuAction } from "./role-menus/menu-command.ts";
 import { createRoleMenus } from "./role-menus/role-menus.ts";
+import { createServerLog } from "./server-log/server-log.ts";
 import { createSpam } from "./spam/spam.ts";
 import { tempBanTools } from "./temp-ban-tools.ts";
 import { TempBans } from "./temp-bans.ts";
@@ -64,7 +65,8 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 		{ tools: createCaseTools({ cases, settings, cdn: config.discordCdnUrl }), actions: caseRows },
 		createRoleMenus(featureOptions),
 		createReportsFeature(featureOptions, cases),
-		createMessageLog({ ...featureOptions, cdn: config.discordCdnUrl, recent }),
+		createServerLog({ ...featureOptions, cases }),
+		new MessageLog({ ...featureOptions, cdn: config.discordCdnUrl, recent }),
 		createRaid({ ...featureOptions, moderationLog }),
 		createPurge(featureOptions),
 		createSpam({ ...featureOptions, cdn: config.discordCdnUrl, cases, moderationLog }),

@@ -52,6 +52,13 @@ export const keys = {
 	"log.images": { value: v.optional(v.array(snowflake), []), to: "channel" },
 	"log.ignored": { value: v.optional(v.array(snowflake), []), to: "channel" },
 	"log.without_bots": { value: flag(false) },
+	"log.joins": logOf(["GuildMembers"]),
+	"log.names": logOf(["GuildMembers"]),
+	"log.member_roles": logOf(),
+	"log.timeouts": logOf(),
+	"log.channels": logOf(),
+	"log.roles": logOf(),
+	"log.webhooks": logOf(),
 	"spam.on": { value: flag(false), intent: "MessageContent" },
 	"spam.dry": { value: flag(false) },
 	"spam.honeypots": { value: v.optional(v.array(snowflake), []), to: "channel", needs: ["ManageMessages"] },
@@ -84,6 +91,10 @@ export const keys = {
 	"game.staff_channel": { value: v.optional(snowflake), to: "channel", needs: ["EmbedLinks", "ReadMessageHistory"] },
 	"game.staff_roles": { value: v.optional(v.array(snowflake), []), to: "role", power: ["BanMembers"] },
 } as const satisfies Record<string, Key>;
+
+function logOf([intent]: readonly PrivilegedIntent[] = []) {
+	return { value: v.optional(snowflake), to: "channel", needs: ["EmbedLinks"], ...(intent && { intent }) } as const;
+}
 
 function mayUse(action: ModeratorAction) {
 	return { value: v.optional(v.array(snowflake), []), to: "role", power: moderatorActions[action] } as const;
@@ -120,6 +131,15 @@ export function chargebackSettings(values: Values) {
 	return { restrictedRole, staffChannel, staffRoles };
 }
 
+/** The kinds of events with a channel of their own. */
+export const serverLogs = ["joins", "names", "member_roles", "timeouts", "channels", "roles", "webhooks"] as const;
+
+export type ServerLog = (typeof serverLogs)[number];
+
+function isServerLog(key: string): key is `log.${ServerLog}` {
+	return serverLogs.some((kind) => key === `log.${kind}`);
+}
+
 /** What the bot must be allowed in the guild, to do on its own what a setting asks for. */
 export function actingPermissions(values: Values): readonly (readonly [SettingKey, readonly Permission[]])[] {
 	const forRules = { timeout: "ModerateMembers", kick: "KickMembers", ban: "BanMembers" } as const;
@@ -127,6 +147,7 @@ export function actingPermissions(values: Values): readonly (readonly [SettingKe
 		["moderation.escalate", values["moderation.escalate"].map(({ action }) => forRules[action])],
 		["moderation.raid", values["moderation.raid"] ? ["ManageGuild", "ManageChannels"] : []],
 		["game.chargeback", values["game.chargeback"] ? ["BanMembers", "ManageRoles"] : []],
+		...allKeys.flatMap((key) => (isServerLog(key) && values[key] ? [[key, ["ViewAuditLog"]] as const] : [])),
 		["spam.on", values["spam.on"] && !values["spam.dry"] ? ["ModerateMembers"] : []],
 	];
 }

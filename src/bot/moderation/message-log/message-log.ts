@@ -1,12 +1,12 @@
 // The message log: an entry for each message that is deleted or edited, with its text and who deleted it, in the channel of the
 // setting `log.messages`. Also remembers messages as evidence for entries of the moderation log, with `log.evidence`.
 
-import { AuditLogEvent, type Client, Events, type Message, type PartialMessage } from "discord.js";
+import { AuditLogEvent, type Client, Events, type Message } from "discord.js";
 import { canReadAuditLog } from "../../../discord/audit-log.ts";
 import { within } from "../../../lib/wait.ts";
 import { said } from "../../../texts/texts.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
-import { createGuildLog, type EvidenceOf, type LogEntry } from "../moderation-log.ts";
+import { createGuildLog, type EvidenceOf, type GuildLog, type LogEntry } from "../moderation-log.ts";
 import { copyMessage } from "../reports/message-copy.ts";
 import { editedText } from "./copies.ts";
 import type { RecentMessage, RecentMessages } from "./recent-messages.ts";
@@ -27,45 +27,51 @@ interface Deleter {
 	at: number;
 }
 
-type AnyMessage = Message | PartialMessage;
-
-export function createMessageLog(options: MessageLogOptions) {
-	const { settings, connection, recent, auditMs = 1_000 } = options;
-	const log = createGuildLog(options, "log.messages");
-	const saveImages = createSavedImages(options);
-	const deleters = new Map<string, Deleter>();
+/** In all guilds that have it on. */
+export class MessageLog implements Feature {
+	readonly #log: GuildLog;
+	readonly #saveImages: ReturnType<typeof createSavedImages>;
+	readonly #auditMs: number;
+	readonly #deleters = new Map<string, Deleter>();
 	/** Entries that wait for the audit log. */
-	const waiting = new Map<Timer, () => void>();
-	const expiry = setInterval(() => recent.expire(), expiryMs);
-	expiry.unref();
+	readonly #waiting = new Map<Timer, () => void>();
+	#expiry: Timer | undefined;
 
-	function isKept(guildId: string, { author, channel }: Message): boolean {
-		const { "log.messages": logged, "log.evidence": evidence, "log.ignored": ignored } = settings.of(guildId);
-		if (!logged && !evidence) return false;
-		if (settings.of(guildId)["log.without_bots"] && author.bot) return false;
+	constructor(private readonly options: MessageLogOptions) {
+		this.#log = createGuildLog(options, "log.messages");
+		this.#saveImages = createSavedImages(options);
+		this.#auditMs = options.auditMs ?? 1_000;
+	}
+
+	#isKept(guildId: string, { author, channel }: Message): boolean {
+		const values = this.options.settings.of(guildId);
+		const { "log.messages": logged, "log.evidence": evidence, "log.ignored": ignored } = values;
+		if ((!logged && !evidence) || (values["log.without_bots"] && author.bot)) return false;
 		const parentId = channel.isThread() ? channel.parentId : null;
 		return ![channel.id, parentId].some((id) => id !== null && (id === logged || ignored.includes(id)));
 	}
 
-	async function keep(guildId: string, message: Message): Promise<void> {
-		if (!isKept(guildId, message)) return;
+	async #keep(guildId: string, message: Message): Promise<void> {
+		if (!this.#isKept(guildId, message)) return;
+		const { recent, settings } = this.options;
 		const copy = messageOf(message);
 		recent.set(guildId, copy);
 		if (!settings.of(guildId)["log.images"].includes(message.channelId)) return;
-		const files = await saveImages(guildId, copy.files);
+		const files = await this.#saveImages(guildId, copy.files);
 		// It may have been edited meanwhile.
 		const latest = recent.get(guildId, message.id);
 		if (latest && files.some(({ content }) => content)) recent.set(guildId, { ...latest, files });
 	}
 
-	function onEdited(guildId: string, message: Message): void {
+	#onEdited(guildId: string, message: Message): void {
+		const { recent } = this.options;
 		const before = recent.get(guildId, message.id);
-		if (!before || !isKept(guildId, message)) return;
+		if (!before || !this.#isKept(guildId, message)) return;
 		const after = messageOf(message);
 		// Discord also sends this event when it adds a link preview.
 		if (after.text === before.text) return;
 		recent.set(guildId, { ...before, text: after.text });
-		log.add(guildId, {
+		this.#log.add(guildId, {
 			title: said("messages.edited.title"),
 			userId: before.authorId,
 			channelIds: [before.channelId],
@@ -75,34 +81,31 @@ export function createMessageLog(options: MessageLogOptions) {
 	}
 
 	/** Once Discord's audit log has named who deleted it. Without an entry there, its author did, or a bot. */
-	function onDeleted(guildId: string, channelId: string, ids: readonly string[]): void {
+	#onDeleted(guildId: string, channelId: string, ids: readonly string[]): void {
+		const { settings, recent, connection } = this.options;
 		const { "log.messages": logged } = settings.of(guildId);
 		if (logged === undefined || logged === channelId) return;
 		const copies = ids.flatMap((id) => recent.get(guildId, id) ?? []);
 		if (copies.length === 0 && ids.length === 1) return;
-		const write = () => log.add(guildId, deletedEntry(guildId, channelId, ids, copies));
+		const write = () => this.#log.add(guildId, this.#deletedEntry(guildId, channelId, ids, copies));
 		const guild = connection.guild(guildId);
 		if (!guild || !canReadAuditLog(guild)) {
 			write();
 			return;
 		}
 		const timer = setTimeout(() => {
-			waiting.delete(timer);
+			this.#waiting.delete(timer);
 			write();
-		}, auditMs);
-		waiting.set(timer, write);
+		}, this.#auditMs);
+		this.#waiting.set(timer, write);
 	}
 
-	function deletedEntry(
-		guildId: string,
-		channelId: string,
-		ids: readonly string[],
-		copies: readonly RecentMessage[],
+	#deletedEntry(
+		...[guildId, channelId, ids, copies]: [string, string, readonly string[], readonly RecentMessage[]]
 	): LogEntry {
-		const [first] = copies;
-		const author = ids.length === 1 ? first?.authorId : undefined;
-		const deleter = deleters.get(keyOf(guildId, channelId, author));
-		const isRecent = deleter !== undefined && performance.now() - deleter.at < 3 * auditMs;
+		const author = ids.length === 1 ? copies[0]?.authorId : undefined;
+		const deleter = this.#deleters.get(keyOf(guildId, channelId, author));
+		const isRecent = deleter !== undefined && performance.now() - deleter.at < 3 * this.#auditMs;
 		const unknown = ids.length - copies.length;
 		return {
 			title: said("messages.deleted.title", { count: ids.length }),
@@ -116,50 +119,52 @@ export function createMessageLog(options: MessageLogOptions) {
 		};
 	}
 
-	function noteDeleter(guildId: string, channelId: string, author: string | undefined, executorId: string): void {
-		const key = keyOf(guildId, channelId, author);
-		deleters.delete(key);
-		deleters.set(key, { executorId, at: performance.now() });
-		const [oldest] = deleters.keys();
-		if (deleters.size > maxDeleters && oldest !== undefined) deleters.delete(oldest);
+	#noteDeleter(key: string, executorId: string): void {
+		this.#deleters.delete(key);
+		this.#deleters.set(key, { executorId, at: performance.now() });
+		const [oldest] = this.#deleters.keys();
+		if (this.#deleters.size > maxDeleters && oldest !== undefined) this.#deleters.delete(oldest);
 	}
 
-	return {
-		attach(client: Client) {
-			client.on(Events.MessageCreate, (message) => {
-				if (message.guildId !== null && !message.system) void keep(message.guildId, message);
-			});
-			client.on(Events.MessageUpdate, (_, message) => {
-				if (message.guildId !== null && !message.partial) onEdited(message.guildId, message);
-			});
-			client.on(Events.MessageDelete, ({ id, guildId, channelId }: AnyMessage) => {
-				if (guildId !== null) onDeleted(guildId, channelId, [id]);
-			});
-			client.on(Events.MessageBulkDelete, (messages, { guild, id }) => {
-				onDeleted(guild.id, id, [...messages.keys()]);
-			});
-			client.on(Events.GuildAuditLogEntryCreate, ({ action, executorId, targetId, extra }, { id }) => {
-				if (executorId === null || targetId === null) return;
-				if (action === AuditLogEvent.MessageBulkDelete) noteDeleter(id, targetId, undefined, executorId);
-				if (action === AuditLogEvent.MessageDelete)
-					noteDeleter(id, (extra as { channel: { id: string } }).channel.id, targetId, executorId);
-			});
-		},
-		start() {
-			settings.onChange((guildId) => {
-				const { "log.messages": logged, "log.evidence": evidence } = settings.of(guildId);
-				if (!logged && !evidence) recent.forget(guildId);
-			});
-		},
-		async close() {
-			clearInterval(expiry);
-			for (const [timer, write] of waiting) {
-				clearTimeout(timer);
-				write();
-			}
-			await within(shutdownGraceMs, log.settled());
-		},
-	} satisfies Feature;
+	attach(client: Client): void {
+		client.on(Events.MessageCreate, (message) => {
+			if (message.guildId !== null && !message.system) void this.#keep(message.guildId, message);
+		});
+		client.on(Events.MessageUpdate, (_, message) => {
+			if (message.guildId !== null && !message.partial) this.#onEdited(message.guildId, message);
+		});
+		client.on(Events.MessageDelete, ({ id, guildId, channelId }) => {
+			if (guildId !== null) this.#onDeleted(guildId, channelId, [id]);
+		});
+		client.on(Events.MessageBulkDelete, (messages, { guild, id }) => {
+			this.#onDeleted(guild.id, id, [...messages.keys()]);
+		});
+		client.on(Events.GuildAuditLogEntryCreate, ({ action, executorId, targetId, extra }, { id }) => {
+			if (executorId === null || targetId === null) return;
+			if (action === AuditLogEvent.MessageBulkDelete) this.#noteDeleter(keyOf(id, targetId, undefined), executorId);
+			if (action !== AuditLogEvent.MessageDelete) return;
+			const { channel } = extra as { channel: { id: string } };
+			this.#noteDeleter(keyOf(id, channel.id, targetId), executorId);
+		});
+	}
+
+	start(): void {
+		const { settings, recent } = this.options;
+		this.#expiry = setInterval(() => recent.expire(), expiryMs);
+		settings.onChange((guildId) => {
+			const { "log.messages": logged, "log.evidence": evidence } = settings.of(guildId);
+			if (!logged && !evidence) recent.forget(guildId);
+		});
+	}
+
+	async close(): Promise<void> {
+		clearInterval(this.#expiry);
+		for (const [timer, write] of this.#waiting) {
+			clearTimeout(timer);
+			write();
+		}
+		await within(shutdownGraceMs, this.#log.settled());
+	}
 }
 
 const maxDeleters = 1_000;

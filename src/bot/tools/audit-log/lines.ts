@@ -241,7 +241,8 @@ export function actionOf(action: AuditLogEvent): { verb: string; noun: string } 
 	};
 }
 
-function targetOf(entry: APIAuditLogEntry, nameOf: NameOf): string {
+/** Its name and id; "" if the entry is about the guild. */
+export function targetOf(entry: APIAuditLogEntry, nameOf: NameOf): string {
 	const { target_id } = entry;
 	const changes = changesOf(entry);
 	const textOf = (key: string) => {
@@ -257,7 +258,8 @@ function targetOf(entry: APIAuditLogEntry, nameOf: NameOf): string {
 	return current === named(undefined, target_id) ? named(textOf("name"), target_id) : current;
 }
 
-function placeOf({ options = {} }: APIAuditLogEntry, nameOf: NameOf): string {
+/** For whom or where, as fields. */
+export function placeOf({ options = {} }: APIAuditLogEntry, nameOf: NameOf): string {
 	const {
 		channel_id,
 		message_id,

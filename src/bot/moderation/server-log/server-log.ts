@@ -1,0 +1,187 @@
+// The member and server log: who joins and leaves, names, roles, timeouts, channels, webhooks and integrations. Each kind has the
+// channel of its setting `log.<kind>`. Nearly all of it is from Discord's audit log, which also says who did it.
+
+import {
+	type APIAuditLogEntry,
+	AuditLogEvent,
+	type AuditLogOptionsType,
+	type Client,
+	Events,
+	type Guild,
+	type GuildAuditLogsEntry,
+	type GuildMember,
+	type PartialGuildMember,
+	type User,
+} from "discord.js";
+import { inlineText } from "../../../discord/text.ts";
+import { within } from "../../../lib/wait.ts";
+import { type Said, said, type Text } from "../../../texts/texts.ts";
+import type { Feature, FeatureOptions } from "../../commands/feature.ts";
+import { type ServerLog, serverLogs } from "../../settings/keys.ts";
+import { selectJoin } from "../../store/tables/joins.ts";
+import { StoreUnavailable } from "../../store/unavailable.ts";
+import { describeChanges } from "../../tools/audit-log/changes.ts";
+import { actionOf, namesIn, placeOf, targetOf } from "../../tools/audit-log/lines.ts";
+import type { Cases } from "../cases/cases.ts";
+import { createGuildLog, type LogEntry } from "../moderation-log.ts";
+import { createFolding } from "./folding.ts";
+
+const shutdownGraceMs = 1_500;
+const maxRolesShown = 20;
+
+interface ServerLogOptions extends Pick<FeatureOptions, "settings" | "connection" | "store" | "log"> {
+	cases: Pick<Cases, "countOf">;
+	/** Milliseconds that a join waits for its invite, and a leave for Discord's audit log; and of quiet after a flood. */
+	timing?: { joinMs: number; leaveMs: number; quietMs: number };
+}
+
+const { MemberUpdate, MemberRoleUpdate, MemberKick, MemberBanAdd, BotAdd } = AuditLogEvent;
+
+/** Undefined: in none of these logs. */
+function kindOf({ action, changes }: Pick<GuildAuditLogsEntry, "action" | "changes">): ServerLog | undefined {
+	const name = AuditLogEvent[action] ?? "";
+	if (action === MemberRoleUpdate) return "member_roles";
+	if (action === MemberUpdate) {
+		if (changes.some(({ key }) => key === "nick")) return "names";
+		return changes.some(({ key }) => key === "communication_disabled_until") ? "timeouts" : undefined;
+	}
+	if (/^Channel(Create|Update|Delete|Overwrite)/.test(name)) return "channels";
+	if (/^Role(Create|Update|Delete)/.test(name)) return "roles";
+	return action === BotAdd || /^(Webhook|Integration)/.test(name) ? "webhooks" : undefined;
+}
+
+export function createServerLog(options: ServerLogOptions) {
+	const { settings, store, log, cases } = options;
+	const { joinMs, leaveMs, quietMs } = options.timing ?? { joinMs: 3_000, leaveMs: 1_000, quietMs: 10_000 };
+	const logs = Object.fromEntries(serverLogs.map((kind) => [kind, logOf(kind)])) as Record<
+		ServerLog,
+		ReturnType<typeof logOf>
+	>;
+	const waiting = new Set<Timer>();
+	/** Kicks and bans that the audit log has told, by guild and person. */
+	const removals = new Map<string, GuildAuditLogsEntry>();
+
+	function logOf(kind: ServerLog) {
+		const guildLog = createGuildLog(options, `log.${kind}`);
+		const folding = createFolding((guildId, entry) => guildLog.add(guildId, entry), quietMs);
+		return { guildLog, folding };
+	}
+
+	const isOn = (guildId: string, kind: ServerLog) => settings.of(guildId)[`log.${kind}`] !== undefined;
+
+	function add(kind: ServerLog, guildId: string, entry: LogEntry, flood: string = kind): void {
+		logs[kind].folding.add(flood, guildId, { ...entry, confidential: "entry" });
+	}
+
+	function later(ms: number, work: () => void): void {
+		const timer = setTimeout(() => {
+			waiting.delete(timer);
+			work();
+		}, ms);
+		waiting.add(timer);
+	}
+
+	async function onJoin({ guild, user }: GuildMember): Promise<void> {
+		const detail = [said("server_log.account", { when: timeOf(user.createdTimestamp) })];
+		try {
+			const { invites = "?" } = (await selectJoin(store.sql, guild.id, user.id)) ?? {};
+			const codes = inlineText(invites.split(",").join(", "), 200);
+			if (!invites.includes("?")) detail.push(said(`server_log.invite${invites.includes(",") ? "s" : ""}`, { codes }));
+			const counts = await cases.countOf(guild.id, user.id);
+			const count = counts.reduce((sum, one) => sum + one.count, 0);
+			if (count > 0) detail.push(said("server_log.cases", { count }));
+		} catch (error) {
+			if (!(error instanceof StoreUnavailable)) log.error("could not read about a new member", { error });
+		}
+		add("joins", guild.id, { ...about("joined", user), gravity: "lifted", detail }, "joined");
+	}
+
+	function onLeave({ guild, user, joinedTimestamp, roles }: GuildMember | PartialGuildMember): void {
+		const key = `${guild.id} ${user.id}`;
+		const removal = removals.get(key);
+		removals.delete(key);
+		const held = roles.cache.filter(({ id }) => id !== guild.id).map(({ id }) => `<@&${id}>`);
+		const detail = [
+			...(joinedTimestamp ? [said("server_log.member_since", { when: timeOf(joinedTimestamp) })] : []),
+			...(held.length > 0 ? [said("server_log.had", { roles: held.slice(0, maxRolesShown).join(", ") })] : []),
+		];
+		const kind = removal ? (removal.action === MemberKick ? "kicked" : "banned") : "left";
+		const by = removal && { moderatorId: removal.executorId ?? undefined, reason: removal.reason };
+		add("joins", guild.id, { ...about(kind, user), ...(removal && { gravity: "severe" }), ...by, detail }, kind);
+	}
+
+	function onEntry(entry: GuildAuditLogsEntry, guild: Guild): void {
+		const { action, executorId, targetId, reason } = entry;
+		if ((action === MemberKick || action === MemberBanAdd) && targetId !== null)
+			if (isOn(guild.id, "joins")) removals.set(`${guild.id} ${targetId}`, entry);
+		const kind = kindOf(entry);
+		if (!kind || !isOn(guild.id, kind)) return;
+		const raw = rawEntry(entry);
+		const nameOf = namesIn([], guild);
+		const { verb, noun } = actionOf(action);
+		const isMember = action === MemberUpdate || action === MemberRoleUpdate || action === BotAdd;
+		const changes = describeChanges(raw, nameOf).map((text) => inlineText(text, 300));
+		const what = inlineText([verb, noun, targetOf(raw, nameOf), placeOf(raw, nameOf)].filter(Boolean).join(" "), 300);
+		add(kind, guild.id, {
+			title: said(`server_log.${kind === "joins" ? "joined" : kind}.title`),
+			moderatorId: executorId ?? undefined,
+			...(isMember && targetId !== null && { userId: targetId }),
+			description: [...(isMember ? [] : [what]), ...changes],
+			reason: reason ?? null,
+		});
+	}
+
+	function onUser(client: Client, before: User, after: User): void {
+		const changes = (["username", "globalName"] as const).flatMap((key): Text[] => {
+			const [old, now] = [before[key], after[key]];
+			const shown = (name: string | null) => inlineText(name ?? "", 100);
+			return old === now ? [] : [said("server_log.name", { before: shown(old), after: shown(now) })];
+		});
+		if (changes.length === 0) return;
+		for (const guild of client.guilds.cache.values())
+			if (isOn(guild.id, "names") && guild.members.cache.has(after.id))
+				add("names", guild.id, { ...about("names", after), description: changes });
+	}
+
+	return {
+		attach(client: Client) {
+			client.on(Events.GuildMemberAdd, (member) => {
+				if (isOn(member.guild.id, "joins")) later(joinMs, () => void onJoin(member));
+			});
+			client.on(Events.GuildMemberRemove, (member) => {
+				if (isOn(member.guild.id, "joins")) later(leaveMs, () => onLeave(member));
+			});
+			client.on(Events.GuildAuditLogEntryCreate, onEntry);
+			client.on(Events.UserUpdate, (before, after) => {
+				if (!before.partial) onUser(client, before, after);
+			});
+		},
+		async close() {
+			for (const timer of waiting) clearTimeout(timer);
+			for (const { folding } of Object.values(logs)) folding.close();
+			await within(shutdownGraceMs, Promise.all(Object.values(logs).map(({ guildLog }) => guildLog.settled())));
+		},
+	} satisfies Feature;
+}
+
+function about(kind: "joined" | "left" | "kicked" | "banned" | "names", { id }: User): { title: Said; userId: string } {
+	return { title: said(`server_log.${kind}.title`), userId: id };
+}
+
+/** As Discord sends it; discord.js keeps the options as `extra`. */
+function rawEntry({ id, action, executorId, targetId, reason, changes, extra }: GuildAuditLogsEntry): APIAuditLogEntry {
+	const { id: of, name } = (extra ?? {}) as { id?: string; name?: string };
+	return {
+		id,
+		action_type: action,
+		user_id: executorId,
+		target_id: targetId,
+		...(reason !== null && { reason }),
+		changes: changes.map(({ key, old, new: now }) => ({ key, old_value: old, new_value: now })),
+		...(of !== undefined && { options: { id: of, role_name: name, type: (name ? "0" : "1") as AuditLogOptionsType } }),
+	} as APIAuditLogEntry;
+}
+
+function timeOf(ms: number): string {
+	return `<t:${Math.floor(ms / 1_000)}:R>`;
+}

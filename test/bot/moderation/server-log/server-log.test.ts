@@ -1,0 +1,77 @@
+// What the member and server log shows of what people do by hand, each kind in its channel.
+
+import { expect, test } from "bun:test";
+import { ChannelType } from "discord.js";
+import { createFolding } from "../../../../src/bot/moderation/server-log/folding.ts";
+import { serverLogs } from "../../../../src/bot/settings/keys.ts";
+import { said } from "../../../../src/texts/texts.ts";
+import { until } from "../../../support/until.ts";
+import { moderator, staffChannel, startModerationWorld } from "../moderation-world.ts";
+
+/** All kinds are shown in the staff channel, which is also the moderation log. */
+const startLogged = () =>
+	startModerationWorld(undefined, {}, (simulator) => {
+		const { id } = simulator.channel(staffChannel);
+		return { log: Object.fromEntries(serverLogs.map((kind) => [kind, id])) };
+	});
+
+test("what moderators do by hand is shown with who did it, to whom and what changed", async () => {
+	await using world = await startLogged();
+	const { simulator, guild, member, notes, id } = world;
+	const { members, channels, roles, webhooks, users } = simulator.world;
+	const by = { actor: id(moderator), reason: "tidying *up*" };
+	const shown = (title: string) =>
+		until(`an entry ${title}`, () => {
+			const found = notes().find((note) => note.title === title);
+			return found && JSON.stringify(found);
+		});
+	const mona = member("mona_lisa");
+	members.edit(guild, mona, { nick: "Mona [x](https://evil.example)" }, by);
+	const name = await shown("Name");
+	expect(name).toContain(`<@${id(moderator)}>`);
+	expect(name).toContain(`<@${id("mona_lisa")}>`);
+	expect(name).toContain("tidying \\\\*up\\\\*");
+	expect(name).toContain("\\\\[x](https");
+	members.edit(guild, mona, { roles: [] }, by);
+	expect(await shown("Roles of a member")).toContain("−@Regular");
+	members.edit(guild, mona, { communication_disabled_until: "2100-01-01T00:00:00.000Z" }, by);
+	expect(await shown("Timeout")).toContain("2100-01-01");
+	const channel = channels.add(guild, { name: "new-place", type: ChannelType.GuildText }, by);
+	expect(await shown("Channel")).toContain("created channel #new-place");
+	channels.setOverwrite(channel, { id: guild.id, type: 0, allow: "0", deny: "1024" }, by);
+	await until("the overwrite", () => JSON.stringify(notes()).includes("−VIEW"));
+	roles.add(guild, { name: "Fresh" }, by);
+	expect(await shown("Role")).toContain("created role @Fresh");
+	expect(webhooks).toBeDefined();
+	const nora = users.add({ username: "nora" });
+	members.add(guild, nora);
+	expect(await shown("Member joined")).toMatch(/<@\d+>.*account created <t:\d+:R>/);
+	members.remove(guild, member("liwei"), by);
+	const kicked = await shown("Member kicked");
+	expect(kicked).toContain(`<@${id(moderator)}>`);
+	expect(kicked).toContain("member since");
+	members.remove(guild, member("zoe"));
+	expect(await shown("Member left")).toContain(`<@${id("zoe")}>`);
+}, 60_000);
+
+test("the first of many are shown one by one, and the rest together when it is quiet", async () => {
+	const posted: string[] = [];
+	const { promise: ended, resolve } = Promise.withResolvers<void>();
+	const folding = createFolding((guildId, { userId, description }) => {
+		posted.push(`${guildId} ${userId ?? JSON.stringify(description)}`);
+		if (userId === undefined) resolve();
+	}, 1);
+	for (let user = 1; user <= 40; user += 1)
+		folding.add("joined", "g", { title: said("log.set.title"), userId: `${user}` });
+	folding.add("left", "g", { title: said("log.set.title"), userId: "50" });
+	await ended;
+	expect(posted.slice(0, 6)).toEqual(["g 1", "g 2", "g 3", "g 4", "g 5", "g 50"]);
+	expect(posted).toHaveLength(7);
+	expect(posted[6]).toContain('"count":35');
+	expect(posted[6]).toContain("<@6>, <@7>");
+	// What is folded at a shutdown is not lost.
+	for (let user = 1; user <= 7; user += 1)
+		folding.add("joined", "h", { title: said("log.set.title"), userId: `${user}` });
+	folding.close();
+	expect(posted.at(-1)).toContain('"count":2');
+});
