@@ -513,7 +513,6 @@ export const de = {
 	"server_log.channels.title": "Kanal",
 	"server_log.roles.title": "Rolle",
 	"server_log.webhooks.title": "Webhook oder Integration",
-	"server_log.name": "{before} → {after}",
 	"server_log.account": "Konto erstellt {when}",
 	"server_log.invite": "Einladung {codes}",
 	"server_log.invites": "eine der Einladungen {codes}",

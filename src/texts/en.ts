@@ -488,7 +488,6 @@ export const en = {
 	"server_log.channels.title": "Channel",
 	"server_log.roles.title": "Role",
 	"server_log.webhooks.title": "Webhook or integration",
-	"server_log.name": "{before} → {after}",
 	"server_log.account": "account created {when}",
 	"server_log.invite": "invite {codes}",
 	"server_log.invites": "one of the invites {codes}",

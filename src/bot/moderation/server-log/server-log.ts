@@ -86,7 +86,8 @@ export function createServerLog(options: ServerLogOptions) {
 		try {
 			const { invites = "?" } = (await selectJoin(store.sql, guild.id, user.id)) ?? {};
 			const codes = inlineText(invites.split(",").join(", "), 200);
-			if (!invites.includes("?")) detail.push(said(`server_log.invite${invites.includes(",") ? "s" : ""}`, { codes }));
+			if (!invites.includes("?"))
+				detail.push(said(invites.includes(",") ? "server_log.invites" : "server_log.invite", { codes }));
 			const counts = await cases.countOf(guild.id, user.id);
 			const count = counts.reduce((sum, one) => sum + one.count, 0);
 			if (count > 0) detail.push(said("server_log.cases", { count }));
@@ -135,7 +136,7 @@ export function createServerLog(options: ServerLogOptions) {
 		const changes = (["username", "globalName"] as const).flatMap((key): Text[] => {
 			const [old, now] = [before[key], after[key]];
 			const shown = (name: string | null) => inlineText(name ?? "", 100);
-			return old === now ? [] : [said("server_log.name", { before: shown(old), after: shown(now) })];
+			return old === now ? [] : [`${shown(old)} → ${shown(now)}`];
 		});
 		if (changes.length === 0) return;
 		for (const guild of client.guilds.cache.values())
