@@ -19,7 +19,7 @@ import { idOf } from "./needs-approval.ts";
 import { decisionIn, questionAbout, questionName } from "./question.ts";
 import { openState, type RequestState, sealState } from "./request-state.ts";
 import { deniedResult, finalResult, notBegunResult, usedResult } from "./request-text.ts";
-import { guildIdOf, newId, type RequestedCall } from "./requests.ts";
+import { guildIdOf, logFields, newId, type RequestedCall } from "./requests.ts";
 
 /** For answering the question. */
 const answerMs = 600_000;
@@ -79,13 +79,7 @@ export class ClientApproval {
 			return errorResult(
 				`${row.tool} needs the approval of the person who uses this MCP client, and what it would do is too long to be shown. It was not run. Do less in one call.`,
 			);
-		this.options.log.info("the person at the client is asked to approve a tool call", {
-			approval: id,
-			tool: row.tool,
-			guild_id: row.guild_id ?? undefined,
-			principal: row.principal_id,
-			request: row.request_id ?? undefined,
-		});
+		this.options.log.info("the person at the client is asked to approve a tool call", logFields(row));
 		this.options.requests.note(row, hasChanged ? "asked again at the client" : "asked at the client");
 		const state = { id, expiresAt, call: hashOfCall(call), plan: row.hash };
 		return inputRequired(requestId, { [questionName]: question }, sealState(key, state));

@@ -336,13 +336,7 @@ export class Requests {
 			} catch (error) {
 				return impossibleResult(tool, error);
 			}
-			this.options.log.info("a tool call waits for approval", {
-				approval: row.id,
-				tool: row.tool,
-				guild_id: row.guild_id ?? undefined,
-				principal: row.principal_id,
-				request: row.request_id ?? undefined,
-			});
+			this.options.log.info("a tool call waits for approval", logFields(row));
 			this.note(row, "requested");
 			try {
 				await within(
@@ -620,6 +614,16 @@ function impossibleResult({ name }: Tool<BotContext>, error: unknown): string {
 	return errorResult(
 		`${name} needs the approval of a person, and that is not possible: ${known.message} ${name} was not run.`,
 	);
+}
+
+export function logFields(row: ApprovalRow) {
+	return {
+		approval: row.id,
+		tool: row.tool,
+		guild_id: row.guild_id ?? undefined,
+		principal: row.principal_id,
+		request: row.request_id ?? undefined,
+	};
 }
 
 export function newId(): string {

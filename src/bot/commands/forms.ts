@@ -65,7 +65,7 @@ export function formFor({ action, menu, target, typed = {} }: Form, locale: stri
 	return modalOf({ id, title: commandText(["menu", menu.name], "name", locale), fields, about: userId, locale });
 }
 
-export interface FormField {
+interface FormField {
 	id: string;
 	label: string;
 	hint?: string;

@@ -1,32 +1,25 @@
 // All ways in which people on Discord use the bot: chat commands, slash commands, menus, buttons and forms.
 
 import type { Client } from "discord.js";
-import type { Log } from "../../lib/log.ts";
 import type { GuildSettings } from "../settings/guild-settings.ts";
-import type { CallAs } from "../tool/call-as.ts";
-import type { Action } from "./action.ts";
-import type { Suggest } from "./autocomplete.ts";
 import { createChatCommands } from "./chat-commands.ts";
 import type { Command } from "./commands.ts";
-import { type ComponentHandler, serveComponents } from "./components.ts";
+import { serveComponents } from "./components.ts";
 import type { Limiter } from "./cooldown.ts";
 import { definitionsOf } from "./definitions.ts";
+import type { Feature, FeatureOptions } from "./feature.ts";
 import { createHelp } from "./help.ts";
 import { createCommandLimits, createConcurrencyLimit } from "./limits.ts";
-import type { MenuHandler } from "./menus.ts";
 import { createPerform } from "./perform.ts";
 import { type CommandScope, keepRegistered, type Registration } from "./registration.ts";
 import { SlashCommands } from "./slash-commands.ts";
 
-export interface FrontEndsOptions {
+export interface FrontEndsOptions
+	extends Pick<Feature, "actions" | "menus" | "components" | "suggest">,
+		Pick<FeatureOptions, "callAs" | "log"> {
 	/** Such as "!m". */
 	prefix: string;
 	commands: readonly Command[];
-	actions?: readonly Action[];
-	menus?: readonly MenuHandler[];
-	components?: readonly ComponentHandler[];
-	suggest?: Suggest;
-	callAs: CallAs;
 	settings: Pick<GuildSettings, "of" | "onChange">;
 	scope: CommandScope;
 	/** All that this program can register with any configuration. */
@@ -39,7 +32,6 @@ export interface FrontEndsOptions {
 	logIntervalMs?: number;
 	retryMs?: readonly number[];
 	questionMs?: number;
-	log: Log;
 }
 
 export function createFrontEnds(options: FrontEndsOptions) {

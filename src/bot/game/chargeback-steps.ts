@@ -17,7 +17,7 @@ import { type Language, languageOf, type Said, said } from "../../texts/texts.ts
 import type { FeatureOptions } from "../commands/feature.ts";
 import { findSent } from "../commands/find-sent.ts";
 import type { chargebackSettings } from "../settings/keys.ts";
-import { NotNow } from "../store/durable.ts";
+import { NotNow, requireGuild } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import {
 	type Chargeback,
@@ -67,12 +67,8 @@ export class ChargebackSteps {
 		return languageOf(this.options.connection.guild(this.options.guildId)?.preferredLocale);
 	}
 
-	#discord() {
-		if (!this.options.connection.ready) throw new NotNow("the bot is not connected to Discord");
-		const client = this.options.connection.discord;
-		const guild = this.options.connection.guild(this.options.guildId);
-		if (!guild?.available) throw new NotNow("the guild is unavailable on Discord");
-		return { client, rest: client.rest, guild };
+	#guild(): Guild {
+		return requireGuild(this.options.connection, this.options.guildId);
 	}
 
 	#update({ id }: Pick<Chargeback, "id">, changes: Parameters<typeof updateChargebacks>[2]): Promise<void> {
@@ -81,7 +77,8 @@ export class ChargebackSteps {
 
 	/** Fetches a member from Discord, because the cache may be outdated; undefined if the user is not in the guild. */
 	#fetchMember(chatId: string): Promise<APIGuildMember | undefined> {
-		const { rest, guild } = this.#discord();
+		const guild = this.#guild();
+		const { rest } = guild.client;
 		return absentIf(
 			[RESTJSONErrorCodes.UnknownMember, RESTJSONErrorCodes.UnknownUser],
 			() => rest.get(Routes.guildMember(guild.id, chatId)) as Promise<APIGuildMember>,
@@ -90,7 +87,8 @@ export class ChargebackSteps {
 
 	async #writeRoles({ roles, user: { id } }: APIGuildMember, wanted: readonly string[], reason: string): Promise<void> {
 		if (new Set(roles).symmetricDifference(new Set(wanted)).size === 0) return;
-		const { rest, guild } = this.#discord();
+		const guild = this.#guild();
+		const { rest } = guild.client;
 		const body = { roles: wanted };
 		await rest.patch(Routes.guildMember(guild.id, id), { body, reason });
 	}
@@ -100,7 +98,7 @@ export class ChargebackSteps {
 		if (!row || row.decision !== null || row.chat_id === null) return;
 		const member = await this.#fetchMember(row.chat_id);
 		if (!member) return this.#update(row, { restriction: "absent", restriction_error: null });
-		const { guild } = this.#discord();
+		const guild = this.#guild();
 		const open = await selectOpenChargebacksOf(this.options.store.sql, row.guild_id, row.chat_id);
 		// If no chargeback restricts the member yet, someone else gave them the restricted role: save it like any other.
 		const isFirst = open.every(({ restricted_role }) => restricted_role === null);
@@ -132,7 +130,7 @@ export class ChargebackSteps {
 			return this.#update(row, { restoration: "void", restoration_error: null });
 		const member = await this.#fetchMember(row.chat_id);
 		if (!member) return this.#update(row, { restoration: "absent", restoration_error: null });
-		const { guild } = this.#discord();
+		const guild = this.#guild();
 		const rows = open.filter((other) => !isDone(other));
 		const ours = this.#restrictedRoles(open);
 		const saved = [...new Set(rows.flatMap(({ saved_roles }) => saved_roles))];
@@ -161,7 +159,8 @@ export class ChargebackSteps {
 	async #banOnDiscord(row: Chargeback): Promise<void> {
 		const { chat_id } = row;
 		if (chat_id === null) return;
-		const { rest, guild } = this.#discord();
+		const guild = this.#guild();
+		const { rest } = guild.client;
 		const route = Routes.guildBan(guild.id, chat_id);
 		const { UnknownBan, UnknownUser } = RESTJSONErrorCodes;
 		const banned = await absentIf([UnknownBan], () => rest.get(route));
@@ -187,7 +186,7 @@ export class ChargebackSteps {
 	async #alert(row: Chargeback, isHeld: boolean): Promise<void> {
 		const { body, digest } = createAlert(row, isHeld, this.language);
 		if (row.channel_id === null || row.message_id === null) {
-			const { client } = this.#discord();
+			const { client } = this.#guild();
 			const isThis = ({ components }: APIMessage) => JSON.stringify(components).includes(row.id);
 			const found = await findSent(client, this.options.settings.staffChannel, row.received_at, isThis);
 			const message = found ?? (await this.#sendAlert(row, body));
@@ -198,7 +197,7 @@ export class ChargebackSteps {
 			const route = Routes.channelMessage(row.channel_id, row.message_id);
 			const { UnknownMessage, UnknownChannel } = RESTJSONErrorCodes;
 			const edited = await absentIf([UnknownMessage, UnknownChannel], () =>
-				this.#discord().rest.patch(route, { body }),
+				this.#guild().client.rest.patch(route, { body }),
 			);
 			// The alert was deleted while it is still needed: the next step sends a new one.
 			if (edited === undefined && !isDone(row))
@@ -209,7 +208,7 @@ export class ChargebackSteps {
 	}
 
 	async #sendAlert({ id, alerts_lost }: Chargeback, body: object): Promise<APIMessage> {
-		const { rest } = this.#discord();
+		const { rest } = this.#guild().client;
 		// At most 25 characters. Discord returns the existing message for a nonce used in the last few minutes:
 		// https://discord.com/developers/docs/resources/message#create-message
 		const nonce = `${id.slice(0, 20)}-${alerts_lost}`.slice(0, 25);

@@ -9,7 +9,7 @@ import { type ReadOptions, readGuildState, readRestored } from "./read/read-guil
 import { refusalsOf, requireStep } from "./refusals/refusals.ts";
 import { unreadable } from "./refusals/tools-of-steps.ts";
 
-export interface RulesOptions extends ReadOptions {
+interface RulesOptions extends ReadOptions {
 	denies(toolName: string): boolean;
 	/** Milliseconds of a comparison after which other work gets its turn. */
 	sliceMs?: number;

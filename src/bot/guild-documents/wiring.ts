@@ -14,7 +14,7 @@ import { createPictures } from "./read/pictures.ts";
 import type { OwnSettings } from "./read/read-guild.ts";
 import { createRules } from "./rules.ts";
 
-export interface WiringOptions {
+interface WiringOptions {
 	connection: Connection;
 	store: Store;
 	mutex: KeyedMutex;

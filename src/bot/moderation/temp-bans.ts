@@ -23,7 +23,7 @@ import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Sql } from "../../lib/store/statement.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { render, said, type Text } from "../../texts/texts.ts";
-import { Durable, type DurableOptions, NotNow, type Step } from "../store/durable.ts";
+import { Durable, type DurableOptions, NotNow, requireGuild, type Step } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import { selectBanCase } from "../store/tables/cases.ts";
 import { hasBanSince } from "../store/tables/chargebacks.ts";
@@ -41,7 +41,6 @@ import { ignoreUnavailable, StoreUnavailable } from "../store/unavailable.ts";
 import type { StoredBans } from "../tool/context.ts";
 import { fetchBan } from "../tools/members/bans.ts";
 import type { LogEntry, ModerationLog } from "./moderation-log.ts";
-import { requireGuild } from "./row-guild.ts";
 
 /** After which a ban that Discord has not confirmed is forgotten. */
 const staleMs = 600_000;

@@ -2,6 +2,8 @@
 // records, so that repeating it after a kill is harmless. Jumps of the wall clock start a scan: they may make work due.
 
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { Guild } from "discord.js";
+import type { Connection } from "../../discord/connection/connection.ts";
 import { describePlatformError } from "../../discord/rest/errors.ts";
 import { backOffMs } from "../../lib/back-off.ts";
 import { clockWatch } from "../../lib/clock-watch.ts";
@@ -13,6 +15,13 @@ import { StoreUnavailable } from "./unavailable.ts";
 /** Not now, for a reason outside the program, such as a lost connection: retried, not counted as failed. */
 export class NotNow extends Error {
 	override name = "NotNow";
+}
+
+/** The guild of stored work. NotNow while the bot cannot act there. */
+export function requireGuild(connection: Pick<Connection, "ready" | "guild">, id: string): Guild {
+	const guild = connection.ready ? connection.guild(id) : undefined;
+	if (!guild?.available) throw new NotNow("the bot is not connected to the guild");
+	return guild;
 }
 
 const shutdownGraceMs = 3_000;

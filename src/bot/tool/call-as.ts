@@ -47,7 +47,7 @@ export interface PersonResult {
 /** Never rejects: an error is returned in the result. */
 export type CallAs = (call: PersonCall) => Promise<PersonResult>;
 
-export interface PersonCallsOptions {
+interface PersonCallsOptions {
 	record(call: AuditedCall): void;
 	log: Log;
 }

@@ -133,7 +133,7 @@ interface Question {
 }
 
 /** What a call with `where` has shown. `ids`: without those to whom it was done. */
-export interface PeoplePreview extends Question {
+interface PeoplePreview extends Question {
 	guildId: string;
 	caller: string;
 	tool: string;
@@ -195,7 +195,7 @@ export type ContextFor<Entries> = "guild_id" extends keyof Entries
 	: ToolContext;
 
 /** For tools with which the bot can do more than a person with its permissions, such as editing the bot's messages. */
-export interface PersonNeeds<Args> {
+interface PersonNeeds<Args> {
 	/** See `Needs`. */
 	permissions?: readonly Needed<Args>[];
 	/** Default: the tool's `permissionsIn`, or `channel_id` if that is "run". */

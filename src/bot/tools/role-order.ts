@@ -72,7 +72,7 @@ export function whyPlaceBelow(guild: Guild, target: Role): string | undefined {
 type OrderedRole = Pick<APIRole, "id" | "name" | "position">;
 
 /** A checked change of the order of a guild's roles that can be sent to Discord. */
-export interface RoleMove {
+interface RoleMove {
 	isNeeded: boolean;
 	/** Sends the new order to Discord, unless it is the current order. Returns the guild's roles, highest first. */
 	execute(): Promise<OrderedRole[]>;

@@ -26,7 +26,7 @@ import {
 import type { Pictures } from "../read/pictures.ts";
 import { type OwnSettings, readGuildState, unseenIn } from "../read/read-guild.ts";
 
-export interface BackupSettings {
+interface BackupSettings {
 	/** Milliseconds between two backups of a guild. */
 	every: number;
 	/** Backups kept per guild; those exempt from this rotation have a separate limit of the same size. */
@@ -53,7 +53,7 @@ const defaultTiming = {
 };
 export type BackupTiming = typeof defaultTiming;
 
-export interface BackupsOptions {
+interface BackupsOptions {
 	/** Undefined: no new backups. Existing ones can still be read. */
 	settings: BackupSettings | undefined;
 	/** Ids; undefined for all. */

@@ -173,7 +173,7 @@ function parse(text: string, name: string): GuildDocument {
 }
 
 /** Bytes, or why the picture cannot be used. */
-export type PictureFile = { bytes: Uint8Array } | { issue: string };
+type PictureFile = { bytes: Uint8Array } | { issue: string };
 
 export function readPicture(directory: string | undefined, hash: string): PictureFile {
 	if (directory === undefined) return { issue: "standard input has no pictures beside it" };

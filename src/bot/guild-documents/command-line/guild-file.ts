@@ -24,7 +24,7 @@ import type { GuildFileCommand } from "./options.ts";
 import { maxDocumentBytes, type RequestOutput, type SendDocumentRequest } from "./requests.ts";
 import { createBotClient, NoResponse } from "./running-bot.ts";
 
-export const exitCodes = {
+const exitCodes = {
 	done: 0,
 	error: 1,
 	/** The plan has differences, or not all changes were made. */
@@ -54,7 +54,7 @@ const defaults = {
 	silenceMs: 60_000,
 };
 
-export interface GuildFileOptions extends Partial<typeof defaults> {
+interface GuildFileOptions extends Partial<typeof defaults> {
 	/** Logs in and opens the database. Rejects with a CheckFailed if one is unavailable. */
 	open(
 		config: BotConfig,

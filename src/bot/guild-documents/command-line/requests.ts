@@ -22,7 +22,7 @@ export const maxDocumentBytes = 8 * 1024 * 1024;
 /** Milliseconds, on the side of the bot. */
 export const requestTimeoutMs = 120_000;
 
-export interface DocumentRequestsOptions {
+interface DocumentRequestsOptions {
 	documents: GuildDocuments;
 	pictures: Pick<Pictures, "known" | "read" | "add">;
 	connection: Pick<Connection, "discord">;

@@ -116,7 +116,7 @@ export function undoneBy({ plan, steps }: Job): string[] {
 	return [...new Set(entries(true)).difference(new Set(entries(false)))];
 }
 
-export interface Leftovers {
+interface Leftovers {
 	/** With the reason in `error`. */
 	failed: GuildJobStepRow[];
 	/** Number of differences that were not in the plan. */

@@ -15,7 +15,7 @@ const stateTexts: Record<GuildJobState, string> = {
 	cancelled: "cancelled",
 };
 
-export interface JobTextOptions {
+interface JobTextOptions {
 	guildName: string;
 	/** Why the job is paused; 0 seconds if the time is unknown. */
 	waiting?: { why: string; seconds: number } | undefined;

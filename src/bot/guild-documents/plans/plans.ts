@@ -17,7 +17,7 @@ import { durationText } from "./duration.ts";
 /** Plain data, which can be shown and stored. */
 export type PlannedStep = Omit<Step, "guard" | "note" | "request">;
 
-export interface PlanRefusal extends Refusal {
+interface PlanRefusal extends Refusal {
 	/** The bot could not read a part of the guild. */
 	isUnread?: boolean;
 }

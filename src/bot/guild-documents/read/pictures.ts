@@ -26,7 +26,7 @@ export interface Picture {
 }
 
 /** Each resolves with undefined if the CDN does not have the picture. */
-export interface PictureDownloads {
+interface PictureDownloads {
 	emoji(id: string, isAnimated: boolean): Promise<Picture | undefined>;
 	guildIcon(guildId: string, icon: string): Promise<Picture | undefined>;
 	roleIcon(roleId: string, icon: string): Promise<Picture | undefined>;

@@ -3,9 +3,8 @@
 
 import type { Client } from "discord.js";
 import { onSessionOrGuild } from "../../../discord/connection/session-events.ts";
-import { Durable, type Step } from "../../store/durable.ts";
+import { Durable, requireGuild, type Step } from "../../store/durable.ts";
 import { type CaseRow, selectAskedCases } from "../../store/tables/cases.ts";
-import { requireGuild } from "../row-guild.ts";
 import { type Case, type CaseResult, type CasesOptions, type NewCase, toCase } from "./case.ts";
 import { decideCase } from "./decide.ts";
 import { Escalation } from "./escalation.ts";

@@ -12,7 +12,7 @@ import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import { said } from "../../../texts/texts.ts";
 import type { Grants } from "../../settings/grants.ts";
-import { Durable, type DurableOptions, NotNow, type Step } from "../../store/durable.ts";
+import { Durable, type DurableOptions, NotNow, requireGuild, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {
 	deleteEndedRaidSteps,
@@ -26,7 +26,6 @@ import {
 	selectRaidSteps,
 } from "../../store/tables/raid-modes.ts";
 import type { ModerationLog } from "../moderation-log.ts";
-import { requireGuild } from "../row-guild.ts";
 import { planRaidMode } from "./raid-plan.ts";
 import {
 	confirmed,

@@ -18,7 +18,7 @@ import type { Sql } from "../../../lib/store/statement.ts";
 import { languageOf } from "../../../texts/texts.ts";
 import { findSent } from "../../commands/find-sent.ts";
 import type { GuildSettings } from "../../settings/guild-settings.ts";
-import { Durable, type DurableOptions, NotNow, type Step } from "../../store/durable.ts";
+import { Durable, type DurableOptions, NotNow, requireGuild, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {
 	endReport,
@@ -33,7 +33,6 @@ import {
 	setPosting,
 	setShown,
 } from "../../store/tables/reports.ts";
-import { requireGuild } from "../row-guild.ts";
 import type { Copies } from "./copies.ts";
 import { copyMessage, type MessageCopy } from "./message-copy.ts";
 import { actsOf, changedEntry, isEntryOf, newEntry, type ShownReport, shownReporters } from "./report-entry.ts";

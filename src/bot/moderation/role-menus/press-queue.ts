@@ -39,7 +39,7 @@ const maxHeld = 1_000;
 const tooMany = said("menu.busy");
 
 /** A press (used button or select menu) that waits in the queue or is being handled. */
-export interface PlaceInQueue {
+interface PlaceInQueue {
 	/** Resolves when the press may be handled. Rejects with a SaidError for the member on a timeout. */
 	turn(): Promise<void>;
 	/** Removes the press from the queue. Call it when the press was handled or no longer waits. */

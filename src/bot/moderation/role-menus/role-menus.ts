@@ -13,7 +13,7 @@ import { reservedRoles } from "./takeable.ts";
 
 const shutdownGraceMs = 1_500;
 
-export type RoleMenus = Required<Pick<Feature, "tools" | "actions" | "components" | "close">>;
+type RoleMenus = Required<Pick<Feature, "tools" | "actions" | "components" | "close">>;
 
 export function createRoleMenus(options: FeatureOptions, limits?: PressLimits): RoleMenus {
 	const { connection, mutex, log } = options;

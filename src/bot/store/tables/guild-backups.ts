@@ -64,9 +64,9 @@ export const guildBackupsTables = `
 
 const batchSize = 500;
 
-export type GuildBackupKey = Pick<GuildBackupRow, "guild_id" | "number">;
+type GuildBackupKey = Pick<GuildBackupRow, "guild_id" | "number">;
 
-export interface SaveOptions {
+interface SaveOptions {
 	/** Number of unprotected backups kept for each guild, and also of protected ones. */
 	keep: number;
 	/** Why to protect the previous backup, such as a loss of many channels; undefined if not needed. */
@@ -74,7 +74,7 @@ export interface SaveOptions {
 }
 
 /** "unchanged": not stored, because the latest backup has the same document. */
-export type SavedBackup = { outcome: "unchanged" } | { outcome: "made"; number: number; kept?: string | undefined };
+type SavedBackup = { outcome: "unchanged" } | { outcome: "made"; number: number; kept?: string | undefined };
 
 /** In one transaction, which also deletes the oldest backups. */
 export function saveGuildBackup(

@@ -13,7 +13,7 @@ export const joinsTable = `
 	)`;
 
 /** `invites`: codes, separated by commas: one of them; "?" stands for any other way. */
-export type JoinRow = RowOf<typeof joinsTable, "joins">;
+type JoinRow = RowOf<typeof joinsTable, "joins">;
 
 export function saveJoins(sql: Sql, rows: readonly JoinRow[]): Promise<void> {
 	return upsert(sql, "joins", ["guild_id", "user_id"], rows);

@@ -76,7 +76,7 @@ export function selectRaidMode(sql: Sql, guildId: string): Promise<RaidMode | un
 }
 
 /** `paused_until`: end of the invite pause in epoch milliseconds. */
-export type OpenRaidMode = RaidMode & { paused_until: number | null };
+type OpenRaidMode = RaidMode & { paused_until: number | null };
 
 /** On, or still being turned off; oldest first. */
 export function selectOpenRaidModes(sql: Sql): Promise<OpenRaidMode[]> {

@@ -25,7 +25,7 @@ interface MembersOfName {
 }
 
 /** By names in lower case. */
-export type NamedMembers = ReadonlyMap<string, MembersOfName>;
+type NamedMembers = ReadonlyMap<string, MembersOfName>;
 
 const maxSearches = 10;
 

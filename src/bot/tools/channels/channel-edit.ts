@@ -48,7 +48,7 @@ import { changedField } from "./channel-text.ts";
 import { currentTags, type GivenTag, type Tag, tagChanges, tagLine, tagOptions } from "./forum-tags.ts";
 import { type AccessAfterMove, accessAfterMove, lockNeedsCategory } from "./moved-access.ts";
 
-export interface ChannelEdit extends GivenFields, Access {
+interface ChannelEdit extends GivenFields, Access {
 	tags?: GivenTag[] | undefined;
 	below_channel_id?: string | undefined;
 	lock_permissions?: boolean | undefined;

@@ -53,7 +53,7 @@ import {
 import { fieldText } from "./channel-text.ts";
 import { currentTags, type GivenTag, newTag, requireUniqueNames, tagLine, tagOptions } from "./forum-tags.ts";
 
-export interface NewChannel extends GivenFields, Access {
+interface NewChannel extends GivenFields, Access {
 	permission_overwrites?: GivenOverwrites;
 	name: string;
 	tags?: GivenTag[] | undefined;

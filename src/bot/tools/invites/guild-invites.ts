@@ -18,7 +18,7 @@ import { isHidden, visibleChannel } from "../../../discord/visible-channels.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import { published } from "../../../mcp/json-schema.ts";
 
-export interface GuildInvite {
+interface GuildInvite {
 	data: APIInvite;
 	channel: GuildBasedChannel | undefined;
 }

@@ -34,7 +34,7 @@ export async function readTimeouts(guild: Guild, members: readonly GuildMember[]
 	};
 }
 
-export interface DoneBy {
+interface DoneBy {
 	/** Such as "2026-01-31T12:00:00Z by @ada (ID: …)"; undefined if unknown. */
 	of(userId: string): string | undefined;
 	/** Why some are unknown. */
