@@ -20,7 +20,7 @@ const budgets: Record<string, number> = {
 	"bot/server": 730,
 	"bot/setup": 1241,
 	"bot/settings": 1015,
-	"bot/store": 3190,
+	"bot/store": 3183,
 	"bot/tool": 3849,
 	"bot/tools": 11_765,
 	ai: 850,

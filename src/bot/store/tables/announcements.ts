@@ -2,7 +2,7 @@
 // row is stored before the message is sent.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { many, type Sql } from "../../../lib/store/statement.ts";
+import { hasRow, many, type Sql } from "../../../lib/store/statement.ts";
 
 export interface Announcement extends RowOf<typeof announcementsTable, "announcements"> {
 	/** Also the nonce of the message. */
@@ -35,10 +35,9 @@ export async function insertAnnouncement(sql: Sql, row: Announcement): Promise<v
 }
 
 /** Whether the channel was told the same, and that was not removed. */
-export async function hasAnnouncement(sql: Sql, { channel_id, what, value }: Announcement): Promise<boolean> {
-	const rows = await sql`
-		SELECT id FROM announcements WHERE channel_id = ${channel_id} AND what = ${what} AND value = ${value}`;
-	return rows.length > 0;
+export function hasAnnouncement(sql: Sql, { channel_id, what, value }: Announcement): Promise<boolean> {
+	return hasRow(sql`
+		SELECT id FROM announcements WHERE channel_id = ${channel_id} AND what = ${what} AND value = ${value}`);
 }
 
 export async function setAnnouncementMessage(sql: Sql, id: string, messageId: string): Promise<void> {

@@ -288,12 +288,7 @@ export async function countCasesSince(
 }
 
 /** Of each person with any. Only actions that were carried out, at or after `from`. */
-export function countCasesByUser(
-	sql: Sql,
-	guildId: string,
-	action: string | undefined,
-	from: number,
-): Promise<{ user_id: string; count: number }[]> {
+export function countCasesByUser(sql: Sql, guildId: string, action: string | undefined, from: number) {
 	return sql<{ user_id: string; count: number }>`
 		SELECT user_id, COUNT(*) AS count FROM cases
 		WHERE guild_id = ${guildId} AND user_id IS NOT NULL AND created_at >= ${from}

@@ -104,18 +104,16 @@ export async function selectChargeback(sql: Sql, id: string): Promise<Chargeback
 	return row && read(row);
 }
 
+/** Oldest first. */
 export async function selectOpenChargebacks(sql: Sql, guildId: string): Promise<Chargeback[]> {
 	const rows = await sql<Row>`
 		SELECT * FROM chargebacks WHERE guild_id = ${guildId} AND closed = ${0} ORDER BY received_at, id`;
 	return rows.map(read);
 }
 
-/** Oldest first. */
 export async function selectOpenChargebacksOf(sql: Sql, guildId: string, chatId: string): Promise<Chargeback[]> {
-	const rows = await sql<Row>`
-		SELECT * FROM chargebacks WHERE guild_id = ${guildId} AND closed = ${0} AND chat_id = ${chatId}
-		ORDER BY received_at, id`;
-	return rows.map(read);
+	const open = await selectOpenChargebacks(sql, guildId);
+	return open.filter(({ chat_id }) => chat_id === chatId);
 }
 
 /** Another chargeback of the user led to a ban, and is open or was decided after this one arrived. */
@@ -135,11 +133,7 @@ export function hasBanSince(sql: Sql, guildId: string, chatId: string, since: nu
 }
 
 /** Newest decision first, at most 20. */
-export function selectBansFor(
-	sql: Sql,
-	guildId: string,
-	chatId: string,
-): Promise<Pick<Chargeback, "id" | "decided_by">[]> {
+export function selectBansFor(sql: Sql, guildId: string, chatId: string) {
 	return sql<Pick<Chargeback, "id" | "decided_by">>`
 		SELECT id, decided_by FROM chargebacks
 		WHERE guild_id = ${guildId} AND chat_id = ${chatId} AND decision = ${"ban"}

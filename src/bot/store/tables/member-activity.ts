@@ -75,8 +75,7 @@ export function claimPromotion(
 	roleId: string,
 ): Promise<boolean> {
 	return hasRow(sql`
-		INSERT INTO member_activity (guild_id, user_id, joined_at, messages, promoted, role_id, claimed, withheld)
-		VALUES (${guildId}, ${user_id}, ${joined_at}, 0, 1, ${roleId}, 1, 0)
+		INSERT INTO member_activity ${many([newRow(guildId, { user_id, joined_at, promoted: 1, role_id: roleId, claimed: 1 })])}
 		ON CONFLICT (guild_id, user_id) DO UPDATE SET
 			messages = CASE WHEN member_activity.joined_at = excluded.joined_at THEN member_activity.messages ELSE 0 END,
 			promoted = 1, role_id = excluded.role_id, claimed = 1, withheld = 0, joined_at = excluded.joined_at

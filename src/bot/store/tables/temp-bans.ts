@@ -49,12 +49,9 @@ export function deleteTempBan(sql: Sql, { guild_id, user_id }: TempBanKey): Prom
 }
 
 /** Bans that ended at `now`, those not confirmed by Discord, and the next to end. */
-export function selectDue(
-	sql: Sql,
-	now: number,
-): Promise<Pick<TempBan, "guild_id" | "user_id" | "ends_at" | "state">[]> {
+export function selectDue(sql: Sql, now: number): Promise<TempBan[]> {
 	return sql<TempBan>`
-		SELECT guild_id, user_id, ends_at, state FROM temp_bans
+		SELECT * FROM temp_bans
 		WHERE state = ${"asked"} OR ends_at <= ${now}
 			OR ends_at = (SELECT MIN(ends_at) FROM temp_bans WHERE ends_at > ${now})
 		ORDER BY ends_at`;
