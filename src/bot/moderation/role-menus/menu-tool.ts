@@ -4,7 +4,7 @@ import { type APIMessage, type Guild, MessageFlags, type Role, Routes } from "di
 import * as v from "valibot";
 import { roleName } from "../../../discord/describe.ts";
 import { role, textChannel } from "../../../discord/find.ts";
-import { withTitles } from "../../../discord/permissions.ts";
+import { describeBits, withTitles } from "../../../discord/permissions.ts";
 import { grantsOf } from "../../../discord/powers.ts";
 import { isMenu, type MenuEntry, maxLabelLength, maxRoles, menuComponents } from "../../../discord/role-menu.ts";
 import { countOf, lengthOf, resultLines, truncate } from "../../../discord/text.ts";
@@ -157,7 +157,7 @@ function describeRules(roles: readonly Role[], max: number | undefined, required
 				: `at most ${max} of them`;
 	return result(
 		resultLines(
-			`${countOf(roles.length, "role")}: ${roles.map(roleName).join(", ")}. None gives a moderator's permissions.`,
+			`${countOf(roles.length, "role")}: ${roles.map(roleName).join(", ")}. None gives a moderator's permissions.${beyondEveryone(roles)}`,
 			`People may have ${limit}.`,
 			required && `Only people with ${roleName(required)} can use it.`,
 		),
@@ -165,6 +165,14 @@ function describeRules(roles: readonly Role[], max: number | undefined, required
 		max === undefined ? said("menu.limit.none") : said("menu.limit", { count: max }),
 		required && said("menu.limit.role", { role: `<@&${required.id}>` }),
 	);
+}
+
+function beyondEveryone(roles: readonly Role[]): string {
+	const added = roles.flatMap((one) => {
+		const bits = one.permissions.bitfield & ~one.guild.roles.everyone.permissions.bitfield;
+		return bits === 0n ? [] : `${roleName(one)}: ${describeBits(bits)}`;
+	});
+	return added.length > 0 ? ` Beyond @everyone's: ${added.join("; ")}.` : " They add nothing to @everyone's.";
 }
 
 /** Throws a ToolError if members must not be able to give themselves this role through a role menu. */
