@@ -121,7 +121,7 @@ export function createServerLog(options: ServerLogOptions) {
 		const nameOf = namesIn([], guild);
 		const { verb, noun } = actionOf(action);
 		const isMember = action === MemberUpdate || action === MemberRoleUpdate || action === BotAdd;
-		const changes = describeChanges(raw, nameOf).map((text) => inlineText(text, 300));
+		const changes = describeChanges(raw, nameOf).map((text) => withTimes(inlineText(text, 300)));
 		const what = inlineText([verb, noun, targetOf(raw, nameOf), placeOf(raw, nameOf)].filter(Boolean).join(" "), 300);
 		add(kind, guild.id, {
 			title: said(`server_log.${kind === "joins" ? "joined" : kind}.title`),
@@ -181,6 +181,11 @@ function rawEntry({ id, action, executorId, targetId, reason, changes, extra }: 
 		changes: changes.map(({ key, old, new: now }) => ({ key, old_value: old, new_value: now })),
 		...(of !== undefined && { options: { id: of, role_name: name, type: (name ? "0" : "1") as AuditLogOptionsType } }),
 	} as APIAuditLogEntry;
+}
+
+/** Times as Discord shows them, in each reader's time zone. */
+function withTimes(text: string): string {
+	return text.replace(/\b\d{4}-\d\d-\d\dT[\d:]+Z/g, (iso) => `<t:${Math.floor(Date.parse(iso) / 1_000)}:f>`);
 }
 
 function timeOf(ms: number): string {
