@@ -1,54 +1,57 @@
-// Folds floods of entries: the first ones of a kind are shown one by one, the rest of a busy time together at its end.
+// Folds floods of entries: of those of a kind within ten seconds, the first five are shown one by one and the rest together.
 
+import { SlidingWindow } from "../../../lib/sliding-window.ts";
 import { said } from "../../../texts/texts.ts";
 import type { LogEntry } from "../moderation-log.ts";
 
 const shownOneByOne = 5;
 const maxNamed = 30;
-const quietMs = 10_000;
 
 interface Flood {
-	count: number;
-	/** Not shown yet. */
+	guildId: string;
+	shown: SlidingWindow;
+	/** The first of those that wait. */
 	folded: LogEntry[];
-	timer: Timer;
+	count: number;
+	timer?: Timer | undefined;
 }
 
-/** `key`: entries that may be folded into one. */
-export function createFolding(post: (guildId: string, entry: LogEntry) => void, afterMs = quietMs) {
+/** `kind` in `add`: entries that may be folded into one. */
+export function createFolding(post: (guildId: string, entry: LogEntry) => void, windowMs = 10_000) {
 	const floods = new Map<string, Flood>();
 
-	function end(key: string, guildId: string): void {
-		const flood = floods.get(key);
-		if (!flood) return;
+	function flush(flood: Flood): void {
 		clearTimeout(flood.timer);
-		floods.delete(key);
-		const [first, ...rest] = flood.folded;
+		flood.timer = undefined;
+		const { guildId, folded, count } = flood;
+		const [first] = folded;
+		flood.folded = [];
+		flood.count = 0;
 		if (!first) return;
-		if (rest.length === 0) {
-			post(guildId, first);
-			return;
-		}
-		const names = flood.folded.slice(0, maxNamed).map(({ userId }) => (userId === undefined ? "…" : `<@${userId}>`));
+		const names = folded.map(({ userId }) => (userId === undefined ? "…" : `<@${userId}>`));
 		const who = [...new Set(names)].join(", ");
-		const { title, gravity = "note" } = first;
-		post(guildId, { title, gravity, description: said("server_log.folded", { count: flood.folded.length, who }) });
+		const { title, gravity = "note", confidential } = first;
+		const all = { title, gravity, confidential, description: said("server_log.folded", { count, who }) };
+		post(guildId, count === 1 ? first : all);
 	}
 
 	return {
 		add(kind: string, guildId: string, entry: LogEntry): void {
 			const key = `${guildId} ${kind}`;
-			const flood: Flood = floods.get(key) ?? { count: 0, folded: [], timer: setTimeout(() => {}, 0) };
+			const made = { guildId, shown: new SlidingWindow({ max: shownOneByOne, windowMs }), folded: [], count: 0 };
+			const flood: Flood = floods.get(key) ?? made;
 			floods.set(key, flood);
-			clearTimeout(flood.timer);
-			flood.timer = setTimeout(end, afterMs, key, guildId);
+			if (flood.count === 0 && flood.shown.take()) {
+				post(guildId, entry);
+				return;
+			}
 			flood.count += 1;
-			if (flood.count <= shownOneByOne) post(guildId, entry);
-			else flood.folded.push(entry);
+			if (flood.folded.length < maxNamed) flood.folded.push(entry);
+			flood.timer ??= setTimeout(flush, windowMs, flood);
 		},
 		/** Posts what is folded. */
 		close(): void {
-			for (const key of [...floods.keys()]) end(key, key.split(" ")[0] ?? "");
+			for (const flood of floods.values()) flush(flood);
 		},
 	};
 }

@@ -31,8 +31,8 @@ const maxRolesShown = 20;
 
 interface ServerLogOptions extends Pick<FeatureOptions, "settings" | "connection" | "store" | "log"> {
 	cases: Pick<Cases, "countOf">;
-	/** Milliseconds that a join waits for its invite, and a leave for Discord's audit log; and of quiet after a flood. */
-	timing?: { joinMs: number; leaveMs: number; quietMs: number };
+	/** Milliseconds that a join waits for its invite, and a leave for Discord's audit log; and in which a flood is folded. */
+	timing?: { joinMs: number; leaveMs: number; floodMs: number };
 }
 
 const { MemberUpdate, MemberRoleUpdate, MemberKick, MemberBanAdd, BotAdd } = AuditLogEvent;
@@ -52,7 +52,7 @@ function kindOf({ action, changes }: Pick<GuildAuditLogsEntry, "action" | "chang
 
 export function createServerLog(options: ServerLogOptions) {
 	const { settings, store, log, cases } = options;
-	const { joinMs, leaveMs, quietMs } = options.timing ?? { joinMs: 3_000, leaveMs: 1_000, quietMs: 10_000 };
+	const { joinMs, leaveMs, floodMs } = options.timing ?? { joinMs: 3_000, leaveMs: 1_000, floodMs: 10_000 };
 	const logs = Object.fromEntries(serverLogs.map((kind) => [kind, logOf(kind)])) as Record<
 		ServerLog,
 		ReturnType<typeof logOf>
@@ -63,7 +63,7 @@ export function createServerLog(options: ServerLogOptions) {
 
 	function logOf(kind: ServerLog) {
 		const guildLog = createGuildLog(options, `log.${kind}`);
-		const folding = createFolding((guildId, entry) => guildLog.add(guildId, entry), quietMs);
+		const folding = createFolding((guildId, entry) => guildLog.add(guildId, entry), floodMs);
 		return { guildLog, folding };
 	}
 
