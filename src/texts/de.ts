@@ -439,6 +439,7 @@ export const de = {
 	"case.action.raid_on": "Raid-Modus an",
 	"case.action.raid_off": "Raid-Modus aus",
 	"case.action.spam": "Spam",
+	"case.action.automod": "AutoMod",
 	"case.action.prune": "Inaktive Mitglieder entfernt",
 	"case.state.undone": "nicht ausgeführt",
 	"case.state.asked": "noch nicht bestätigt",
@@ -687,6 +688,18 @@ export const de = {
 		"Dort soll niemand schreiben: Der Kanal fängt Konten ab, die überall Werbung posten. Wenn du aus Versehen dort geschrieben hast, ist das nicht schlimm: Warte, bis der Timeout endet, oder bitte einen Moderator, ihn aufzuheben.",
 	"spam.tell.account":
 		"Wenn du das nicht warst, benutzt jemand anderes dein Konto: Ändere dein Discord-Passwort, schalte die Zwei-Faktor-Authentifizierung ein und entferne Apps, die du nicht kennst (Benutzereinstellungen → Autorisierte Apps).",
+
+	// AutoMod
+	"automod.reason": "AutoMod: {rule}",
+	"automod.blocked": {
+		one: "AutoMod hat {count} Nachricht blockiert.",
+		other: "AutoMod hat {count} Nachrichten blockiert.",
+	},
+	"automod.barred": "AutoMod lässt dieses Mitglied wegen seines Profils nicht mit anderen interagieren.",
+	"automod.reported": {
+		one: "AutoMod hat {count} Nachricht gemeldet; sie bleibt stehen.",
+		other: "AutoMod hat {count} Nachrichten gemeldet; sie bleiben stehen.",
+	},
 
 	// Raid mode
 	"raid.invites": "Einladungen: {outcome}.",
@@ -1511,6 +1524,10 @@ export const de = {
 	"setting.spam.links": "Links, die sofort Spam sind: Hosts wie example.com oder Pfade, mit allem, was darunter liegt",
 	"setting.spam.timeout": "Dauer des Timeouts, von 1m bis 28d",
 	"setting.spam.exempt_roles": "Rollen, deren Mitglieder sich wiederholen dürfen. Das Team darf es ohnehin",
+	"setting.automod.log":
+		"Ob das Moderations-Log zeigt, was Discords AutoMod tut, mit Knöpfen, und Timeouts zu Fällen werden",
+	"setting.automod.counts":
+		"Ob auch Nachrichten, die AutoMod blockiert, zu Fällen werden und alle Fälle von AutoMod in den Regeln als Verwarnungen zählen",
 	"setting.keep.cases_days":
 		"Tage, nach denen Fälle und ihre Änderungen gelöscht werden. Ohne diese Angabe bleiben sie",
 	"setting.keep.reports_days": "Tage nach dem Ende einer Meldung, bis sie gelöscht wird",
@@ -1639,6 +1656,9 @@ export const de = {
 	"setting.spam.links.label": "Verbotene Links",
 	"setting.spam.timeout.label": "Timeout",
 	"setting.spam.exempt_roles.label": "Ausgenommene Rollen",
+	"setting.section.automod.label": "Discords AutoMod",
+	"setting.automod.log.label": "AutoMod im Log",
+	"setting.automod.counts.label": "Zählt als Verwarnung",
 	"setting.section.keep.label": "Wie lange etwas bleibt",
 	"setting.keep.cases_days.label": "Fälle, Tage",
 	"setting.keep.reports_days.label": "Meldungen, Tage",

@@ -417,6 +417,7 @@ export const en = {
 	"case.action.raid_on": "Raid mode on",
 	"case.action.raid_off": "Raid mode off",
 	"case.action.spam": "Spam",
+	"case.action.automod": "AutoMod",
 	"case.action.prune": "Prune",
 	"case.state.undone": "not done",
 	"case.state.asked": "not confirmed yet",
@@ -653,6 +654,15 @@ export const en = {
 		"Nobody is meant to write there: the channel catches accounts that post advertisements everywhere. If you wrote there by mistake, nothing else is wrong: wait until the timeout ends, or ask a moderator to end it.",
 	"spam.tell.account":
 		"If it was not you, somebody else uses your account: change your Discord password, turn on two-factor authentication, and remove apps that you do not know (User Settings → Authorized Apps).",
+
+	// AutoMod
+	"automod.reason": "AutoMod: {rule}",
+	"automod.blocked": { one: "AutoMod blocked {count} message.", other: "AutoMod blocked {count} messages." },
+	"automod.barred": "AutoMod keeps this member from interacting with others, because of their profile.",
+	"automod.reported": {
+		one: "AutoMod reported {count} message, which stays.",
+		other: "AutoMod reported {count} messages, which stay.",
+	},
 
 	// Raid mode
 	"raid.invites": "Invites: {outcome}.",
@@ -1370,6 +1380,10 @@ export const en = {
 	"setting.spam.links": "Links that are spam at once: hosts, such as example.com, or paths, with what is below them",
 	"setting.spam.timeout": "Length of the timeout, from 1m to 28d",
 	"setting.spam.exempt_roles": "Roles whose members may repeat themselves. Staff may anyway",
+	"setting.automod.log":
+		"Whether the moderation log shows what Discord's AutoMod does, with buttons, and timeouts become cases",
+	"setting.automod.counts":
+		"Whether messages that AutoMod blocks become cases, too, and all cases of AutoMod count as warnings in the rules",
 	"setting.keep.cases_days": "Days after which cases and their changes are deleted. Without it, they are kept",
 	"setting.keep.reports_days": "Days after the end of a report until it is deleted",
 	"setting.keep.calls_days":
@@ -1494,6 +1508,9 @@ export const en = {
 	"setting.spam.links.label": "Forbidden links",
 	"setting.spam.timeout.label": "Timeout",
 	"setting.spam.exempt_roles.label": "Exempt roles",
+	"setting.section.automod.label": "Discord's AutoMod",
+	"setting.automod.log.label": "AutoMod in the log",
+	"setting.automod.counts.label": "Counts as warning",
 	"setting.section.keep.label": "How long things are kept",
 	"setting.keep.cases_days.label": "Cases, days",
 	"setting.keep.reports_days.label": "Reports, days",

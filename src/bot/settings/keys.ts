@@ -68,6 +68,8 @@ export const keys = {
 	"spam.links": { value: v.optional(v.pipe(v.array(link), v.maxLength(500, expected("at most 500 links"))), []) },
 	"spam.timeout": { value: v.optional(durationFrom("1m", "28d"), "1d") },
 	"spam.exempt_roles": { value: v.optional(v.array(snowflake), []), to: "role" },
+	"automod.log": { value: flag(false) },
+	"automod.counts": { value: flag(false) },
 	"keep.cases_days": { value: v.optional(whole(1, 3_650)) },
 	"keep.reports_days": { value: v.optional(whole(1, 3_650), 180) },
 	"keep.calls_days": { value: v.optional(whole(1, 3_650)) },
@@ -120,6 +122,7 @@ export function withoutEffect(values: Values): readonly (readonly [SettingKey, s
 		note("game.donator_sync", " without game.tiers");
 	if (values["game.chargeback"] && !chargebackSettings(values))
 		note("game.chargeback", " without game.restricted_role, game.staff_channel and game.staff_roles");
+	if (values["automod.counts"] && !values["automod.log"]) note("automod.counts", " without automod.log");
 	return found;
 }
 
@@ -149,6 +152,7 @@ export function actingPermissions(values: Values): readonly (readonly [SettingKe
 		["game.chargeback", values["game.chargeback"] ? ["BanMembers", "ManageRoles"] : []],
 		...allKeys.flatMap((key) => (isServerLog(key) && values[key] ? [[key, ["ViewAuditLog"]] as const] : [])),
 		["spam.on", values["spam.on"] && !values["spam.dry"] ? ["ModerateMembers"] : []],
+		["automod.log", values["automod.log"] ? ["ManageGuild"] : []],
 	];
 }
 
@@ -157,6 +161,7 @@ const featureOf: Readonly<Record<string, "moderation" | "game">> = {
 	moderation: "moderation",
 	log: "moderation",
 	spam: "moderation",
+	automod: "moderation",
 	game: "game",
 };
 

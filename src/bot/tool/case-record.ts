@@ -32,6 +32,7 @@ export const caseActions = [
 	"raid_on",
 	"raid_off",
 	"spam",
+	"automod",
 	"prune",
 ] as const;
 

@@ -316,6 +316,7 @@ export class Connection {
 				intents.GuildVoiceStates,
 				intents.GuildMessages,
 				intents.GuildModeration,
+				intents.AutoModerationExecution,
 				...this.#options.privileged.map((name) => intents[name]),
 			].filter((intent) => !refused.has(intent)),
 			rest: restOptions(api, responses, this.requests),

@@ -18,7 +18,7 @@ const actionTitles = Object.fromEntries(
 ) as Readonly<Record<CaseAction, string>>;
 
 const severe: readonly CaseAction[] = ["ban", "temp_ban", "kick", "prune"];
-const warning: readonly CaseAction[] = ["timeout", "warn", "spam", "purge", "lock", "raid_on"];
+const warning: readonly CaseAction[] = ["timeout", "warn", "spam", "automod", "purge", "lock", "raid_on"];
 const lifted: readonly CaseAction[] = ["unban", "remove_timeout", "unlock", "raid_off"];
 
 export function gravityOf(action: CaseAction): Gravity {

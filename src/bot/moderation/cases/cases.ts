@@ -212,8 +212,8 @@ export class Cases implements CaseRecorder {
 	async #escalate(sql: Sql, row: CaseRow): Promise<CaseRow | undefined> {
 		if (row.state !== "done" || row.user_id === null) return undefined;
 		const at = this.#now();
-		const rules = this.options.settings.of(row.guild_id)["moderation.escalate"];
-		const rule = await crossedRule(sql, row, rules, at);
+		const { "moderation.escalate": rules, "automod.counts": countsAutomod } = this.options.settings.of(row.guild_id);
+		const rule = await crossedRule(sql, row, rules, at, countsAutomod);
 		if (!rule) return undefined;
 		const { action, durationMs, text } = rule;
 		const next: NewCase = {

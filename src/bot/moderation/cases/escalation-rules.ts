@@ -10,14 +10,16 @@ export async function crossedRule(
 	row: CaseRow,
 	rules: readonly EscalationRule[],
 	now: number,
+	countsAutomod: boolean,
 ): Promise<EscalationRule | undefined> {
 	const crossed: EscalationRule[] = [];
 	for (const rule of rules) {
 		const from = now - rule.windowMs;
-		if (!rule.actions.some((one) => one === row.action) || row.created_at < from) continue;
+		const ofAutomod = countsAutomod && rule.actions.some((one) => one === "warn") ? (["automod"] as const) : [];
+		const actions = [...rule.actions, ...ofAutomod];
+		if (!actions.some((one) => one === row.action) || row.created_at < from) continue;
 		let count = 0;
-		for (const action of rule.actions)
-			count += await countCasesSince(sql, row.guild_id, row.user_id ?? "", action, from);
+		for (const action of actions) count += await countCasesSince(sql, row.guild_id, row.user_id ?? "", action, from);
 		if (count === rule.count) crossed.push(rule);
 	}
 	return crossed.toSorted(bySeverity)[0];

@@ -1,8 +1,10 @@
 // A spam incident: the spam messages of one person, with the outcome of the timeout and of each deletion.
 
+import type { Guild, GuildMember } from "discord.js";
 import type { Said } from "../../../texts/texts.ts";
 import type { Told } from "../../store/tables/cases.ts";
 import type { SpamIncidentRow } from "../../store/tables/spam-incidents.ts";
+import type { RecentMessage } from "../message-log/recent-messages.ts";
 import type { Detection } from "./detector.ts";
 import type { RequestEnd } from "./persistent-request.ts";
 
@@ -14,9 +16,9 @@ export interface Incident {
 	readonly id: string;
 	readonly userId: string;
 	/** Why the messages are spam. Contains nothing that people wrote. */
-	readonly rule: Said;
+	rule: Said;
 	readonly detectedAt: number;
-	readonly until: number;
+	until: number;
 	/** Only the log says what would be done. */
 	readonly isDry: boolean;
 	/** Empty after a restart. */
@@ -38,10 +40,14 @@ export interface Incident {
 	caseNumber: number | undefined;
 	/** In the moderation log. */
 	entry: { channelId: string; messageId: string } | undefined;
+	/** What Discord's AutoMod did instead of the bot; then `messages` are those that it left. */
+	automod?: { ruleId: string; blocked: number; isBarred: boolean; copies: RecentMessage[]; timer: Timer | undefined };
 }
 
+type Person = Pick<GuildMember, "id"> & { guild: Pick<Guild, "id"> };
+
 export function newIncident(
-	{ member, messageId, rule, hashes }: Detection,
+	{ member, messageId, rule, hashes }: Pick<Detection, "messageId" | "rule" | "hashes"> & { member: Person },
 	fixed: Pick<Incident, "detectedAt" | "until" | "isDry">,
 ): Incident {
 	return {

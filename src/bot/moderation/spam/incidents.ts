@@ -321,6 +321,11 @@ export class Incidents {
 		return this.#current(member)?.hashes;
 	}
 
+	/** And acts on it. */
+	isOpen(guildId: string, userId: string): boolean {
+		return this.#watched.get(`${guildId} ${userId}`)?.isDry === false;
+	}
+
 	/** Further spam of the same person soon afterwards joins the incident. Never throws. */
 	add(detection: Detection): void {
 		const { "spam.dry": isDry, "spam.timeout": timeoutMs } = this.options.settings.of(detection.member.guild.id);

@@ -1,7 +1,8 @@
 // Entries about spam incidents in the moderation log, with buttons.
 
 import { type APIMessage, ButtonStyle, EmbedBuilder, Routes } from "discord.js";
-import { resultLines } from "../../../discord/text.ts";
+import { inlineText, resultLines } from "../../../discord/text.ts";
+import { isPublic } from "../../../discord/visible-channels.ts";
 import { render, type Say, said, sayIn } from "../../../texts/texts.ts";
 import type { FeatureOptions } from "../../commands/feature.ts";
 import { buttonRow } from "../../messages/buttons.ts";
@@ -43,7 +44,9 @@ export function createEntries({ connection, log, channelOf, evidenceFor, onPoste
 					return;
 				}
 				const evidence = { guildId, action: "spam", messageIds: [...incident.messages.keys()] };
-				const copies = copiesOf(guild, differing(evidenceFor(evidence)), say);
+				const channel = guild?.channels.cache.get(channelId);
+				const wanted = incident.automod?.copies ?? differing(evidenceFor(evidence));
+				const copies = copiesOf(guild, channel && isPublic(channel) ? [] : wanted, say);
 				if (copies.text !== "") body.embeds.push(new EmbedBuilder().setDescription(copies.text).toJSON());
 				const files = copies.files.map(({ name, attachment }) => ({ name: String(name), data: attachment as Buffer }));
 				// The nonce is the same after a restart, so Discord does not create a second entry.
@@ -98,24 +101,35 @@ export function messageOf(incident: Incident, say: Say) {
 }
 
 function embedOf(incident: Incident, say: Say): EmbedBuilder {
-	const { userId, rule, told, caseNumber, timeout } = incident;
+	const { userId, rule, told, caseNumber, timeout, automod } = incident;
 	const isFailure = typeof timeout === "object";
 	const embed = new EmbedBuilder()
-		.setTitle(say(incident.isDry ? "spam.dry.title" : "spam.title"))
+		.setTitle(say(automod ? "case.action.automod" : incident.isDry ? "spam.dry.title" : "spam.title"))
 		.setColor(isFailure ? 0xc62828 : 0xef6c00)
 		.setTimestamp(incident.detectedAt)
 		.setDescription(describe(incident, say));
 	const add = (name: string, value: string) => embed.addFields({ name, value, inline: value.length < 60 });
 	add(say("log.user.field"), `<@${userId}>`);
-	add(say("log.reason.field"), say("spam.reason", { rule }));
+	add(
+		say("log.reason.field"),
+		automod ? inlineText(say("refusal.reason", { text: rule }), 200) : say("spam.reason", { rule }),
+	);
 	if (told) add(say("log.told.field"), say(`log.told.${told}`));
-	if (!incident.isDry)
+	if (!incident.isDry && (!automod || caseNumber !== undefined))
 		add(say("log.case.field"), caseNumber === undefined ? say("spam.case.none") : String(caseNumber));
 	return embed;
 }
 
 function describe(incident: Incident, say: Say): string {
-	const { messages, timeout, until } = incident;
+	const { messages, timeout, until, automod } = incident;
+	if (automod)
+		return resultLines(
+			timeout === "done" && say("spam.done", { end: formatEnd(until) }),
+			automod.blocked > 0 && say("automod.blocked", { count: automod.blocked }),
+			automod.isBarred && say("automod.barred"),
+			messages.size > 0 && say("automod.reported", { count: messages.size }),
+			timeout === "done" && say("spam.help"),
+		).join("\n");
 	const channels = said("spam.channels", { count: new Set(messages.values()).size });
 	if (incident.isDry) return say("spam.dry", { messages: said("count.messages", { count: messages.size }), channels });
 	const failures = failuresOf(incident);
@@ -130,14 +144,14 @@ function describe(incident: Incident, say: Say): string {
 	).join("\n");
 }
 
-function buttonsOf({ userId, id }: Incident, say: Say) {
+function buttonsOf({ userId, id, automod, timeout }: Incident, say: Say) {
 	const button = (name: "undo" | "ban" | "fine", style: Parameters<typeof buttonRow>[0][number]["style"]) => ({
 		id: `${prefix}:${name}:${userId}:${id}`,
 		label: say(`spam.${name}.button`),
 		style,
 	});
 	return buttonRow([
-		button("undo", ButtonStyle.Secondary),
+		...(automod && timeout !== "done" ? [] : [button("undo", ButtonStyle.Secondary)]),
 		button("ban", ButtonStyle.Danger),
 		button("fine", ButtonStyle.Success),
 	]);

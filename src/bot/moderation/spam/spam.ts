@@ -12,6 +12,7 @@ import { deleteOldSpam } from "../../store/tables/spam-incidents.ts";
 import type { Cases } from "../cases/cases.ts";
 import type { ModerationLog } from "../moderation-log.ts";
 import { createAllowances } from "./allowances.ts";
+import { createAutomodLog } from "./automod-log.ts";
 import { createButtons } from "./buttons.ts";
 import { createDetector, type Detection } from "./detector.ts";
 import { createFileContent } from "./file-content.ts";
@@ -48,19 +49,21 @@ export function createSpam(options: SpamOptions) {
 	const { timing = defaultTiming, now = Date.now } = options;
 	const closing = new AbortController();
 	const allowances = createAllowances(store, log, now);
-	const incidents = new Incidents({
+	const entries = createEntries({
+		connection,
+		log,
+		closing: closing.signal,
+		backOffMs: timing.backOffMs,
+		...options.moderationLog,
+		onPosted: (...entry) => void cases.setEntry(...entry),
+	});
+	const incidents = new Incidents({ ...options, timing, now, closing: closing.signal, entries });
+	const automodLog = createAutomodLog({
 		...options,
 		timing,
 		now,
-		closing: closing.signal,
-		entries: createEntries({
-			connection,
-			log,
-			closing: closing.signal,
-			backOffMs: timing.backOffMs,
-			...options.moderationLog,
-			onPosted: (...entry) => void cases.setEntry(...entry),
-		}),
+		entries,
+		isFound: (guildId, userId) => incidents.isOpen(guildId, userId),
 	});
 	const detector = createDetector({
 		rulesOf: (guildId) => rulesIn(settings.of(guildId)),
@@ -79,6 +82,7 @@ export function createSpam(options: SpamOptions) {
 		callAs: options.callAs,
 		onUndone(guildId, userId) {
 			incidents.release(guildId, userId);
+			automodLog.release(guildId, userId);
 			detector.forget(guildId, userId);
 		},
 	});
@@ -132,6 +136,7 @@ export function createSpam(options: SpamOptions) {
 		attach(client: Client) {
 			client.on(Events.MessageCreate, detector.see);
 			client.on(Events.GuildMemberUpdate, (_, member) => incidents.see(member));
+			client.on(Events.AutoModerationActionExecution, automodLog.see);
 			client.on(Events.MessageUpdate, (before, message) => {
 				// Discord also sends this event when it adds a link preview.
 				if (!message.partial && !before.partial && before.content !== message.content) detector.see(message);
@@ -143,6 +148,7 @@ export function createSpam(options: SpamOptions) {
 		},
 		start: work.wake,
 		async close() {
+			await within(shutdownGraceMs, automodLog.close());
 			closing.abort();
 			await Promise.all([work.close(), within(shutdownGraceMs, incidents.close())]);
 		},

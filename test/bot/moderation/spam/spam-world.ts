@@ -51,6 +51,7 @@ export async function startSpam(
 		options: changes = {},
 		moderation = { tell: [] },
 		spam: more,
+		sections = {},
 		...setup
 	}: Omit<FeatureSetup, "create" | "settings"> & {
 		channels?: number;
@@ -59,6 +60,7 @@ export async function startSpam(
 		moderation?: Record<string, unknown>;
 		/** More keys of spam, which depend on the channels. */
 		spam?(channels: readonly GuildChannel[]): Record<string, unknown>;
+		sections?: Record<string, unknown>;
 	} = {},
 ) {
 	const channels: GuildChannel[] = [];
@@ -69,6 +71,7 @@ export async function startSpam(
 			features: { moderation: true },
 			moderation: { log_channel: simulator.channel(staffChannel).id, ...moderation },
 			spam: { on: true, channels: 3, ...spam, ...more?.(channels) },
+			...sections,
 		}),
 		prepare(simulator) {
 			const guild = simulator.guild("The Cooks");
@@ -96,6 +99,8 @@ export async function startSpam(
 	};
 	return Object.assign(world, {
 		channels,
+		set: (changes: Record<string, unknown>) =>
+			world.settings.change(guild.id, changes as never, { userId: null, door: "test" }),
 		/** Posts as a person. Unlike the REST API, this also works for members who are timed out. */
 		post(user: User, channel: number | GuildChannel, content: string, attachments: readonly Attachment[] = []) {
 			return simulator.world.messages.add(typeof channel === "number" ? channelAt(channel) : channel, user, {

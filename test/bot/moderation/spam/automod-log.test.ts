@@ -1,0 +1,139 @@
+// What Discord's AutoMod does, in the moderation log and as cases.
+
+import { expect, test } from "bun:test";
+import { AutoModerationActionType as Action, AutoModerationRuleTriggerType as Trigger } from "discord.js";
+import { until } from "../../../support/until.ts";
+import { advert, type SpamWorld, staffChannel, startSpam } from "./spam-world.ts";
+
+const block = { type: Action.BlockMessage, metadata: {} };
+const timeout = { type: Action.Timeout, metadata: { duration_seconds: 3_600 } };
+const evil = "my evil words";
+
+interface Setup {
+	automod?: Record<string, unknown>;
+	moderation?: Record<string, unknown>;
+	/** Keys of the section `log`. */
+	log?: Record<string, unknown>;
+	actions?: readonly ("block" | "alert" | "timeout")[];
+}
+
+async function startAutomod({ automod = { log: true }, moderation, log = {}, actions = ["block"] }: Setup = {}) {
+	const world = await startSpam({}, { moderation: { tell: [], ...moderation }, sections: { automod, log } });
+	const { simulator, guild } = world;
+	const alert = { type: Action.SendAlertMessage, metadata: { channel_id: simulator.channel(staffChannel).id } };
+	const rule = simulator.world.autoModeration.add(guild, {
+		name: "No *evil*",
+		creator_id: guild.owner_id,
+		enabled: true,
+		event_type: 1,
+		trigger_type: Trigger.Keyword,
+		actions: actions.map((name) => ({ block, alert, timeout })[name]),
+		exempt_roles: [],
+		exempt_channels: [],
+		trigger_metadata: { keyword_filter: ["evil"] },
+	});
+	return Object.assign(world, {
+		rule,
+		say: (text: string, user = "zoe") =>
+			simulator
+				.user(user)
+				.say("The Cooks/general", text)
+				.catch(() => {}),
+		shown: () => world.entries().map(({ embeds }) => JSON.stringify(embeds)),
+		buttons: () => JSON.stringify(world.entries()[0]?.components).match(/"label":"[^"]+"/g)?.length,
+		cases: () =>
+			world.store.sql<{
+				action: string;
+				reason: string;
+				ends_at: number | null;
+			}>`SELECT action, reason, ends_at FROM cases`,
+	});
+}
+
+const rows: Record<string, [Setup, entry: readonly string[], buttons: number, cases: number]> = {
+	"block, alert and timeout": [
+		{ actions: ["block", "alert", "timeout"] },
+		["Timed out until", "AutoMod blocked 1 message.", "**Undo**"],
+		3,
+		1,
+	],
+	"a block": [{}, ["AutoMod blocked 1 message."], 2, 0],
+	"a block that counts": [{ automod: { log: true, counts: true } }, ["AutoMod blocked 1 message.", '"Case"'], 2, 1],
+	"an alert": [{ actions: ["alert"] }, ["AutoMod reported 1 message, which stays."], 2, 0],
+};
+
+for (const [what, [setup, entry, buttons, cases]] of Object.entries(rows))
+	test(`one entry: ${what}`, async () => {
+		await using world = await startAutomod(setup);
+		await world.say(evil);
+		await until("the entry", () => world.entries().length > 0);
+		for (const part of ["AutoMod: No \\\\*evil\\\\*", world.simulator.user("zoe").id, ...entry])
+			expect(world.shown()[0]).toContain(part);
+		expect(world.buttons()).toBe(buttons);
+		const isDone = async () => (await world.store.sql`SELECT id FROM spam_incidents WHERE state = ${"done"}`).length;
+		await until("it is stored", async () => (await isDone()) === 1);
+		expect(await world.cases()).toHaveLength(cases);
+		for (const one of await world.cases())
+			expect(one).toMatchObject({ action: "automod", reason: "AutoMod: No *evil*" });
+		// What follows is added to the entry.
+		const zoe = world.member("zoe");
+		world.simulator.world.members.edit(world.guild, zoe, { communication_disabled_until: null });
+		await world.say(evil);
+		await until("the entry is up to date", () => /2 messages|which stay\./.test(world.shown()[0] ?? ""));
+		expect(world.entries()).toHaveLength(1);
+		expect(await world.cases()).toHaveLength(cases);
+		const stored = JSON.stringify(await world.store.sql`SELECT * FROM spam_incidents`);
+		expect(stored + JSON.stringify(world.logged.messages()) + world.shown().join()).not.toContain("my evil");
+	});
+
+test("off, and what the bot itself has found, are no entries", async () => {
+	await using off = await startAutomod({ automod: {} });
+	await off.say(evil);
+	await off.heard();
+	expect(off.entries()).toEqual([]);
+
+	await using world = await startAutomod({ actions: ["alert"] });
+	const text = `${evil} ${advert}`;
+	const zoe = world.simulator.world.users.get(world.simulator.user("zoe").id);
+	if (!zoe) throw new Error("no zoe");
+	for (const channel of [0, 1, 2]) world.post(zoe, channel, text);
+	await world.say(text);
+	await until("the entry", () => world.entries().length > 0);
+	await world.say(text);
+	await world.heard();
+	expect(world.shown()).toHaveLength(1);
+	expect(world.shown()[0]).toContain('"Spam"');
+});
+
+test("with log.evidence the entry shows the text, but not in a channel that everyone sees", async () => {
+	const shown = async (isPublic: boolean) => {
+		await using world = await startAutomod({ log: { evidence: true } });
+		const { simulator, guild } = world;
+		if (isPublic) for (const one of world.channels.slice(0, 1)) await world.set({ "moderation.log_channel": one.id });
+		await world.say(evil);
+		const where = isPublic ? (world.channels[0]?.id ?? "") : simulator.channel(staffChannel).id;
+		const entry = () =>
+			simulator.world.messages.in(where).find(({ author }) => author.id === simulator.bot("alpha").id);
+		await until("the entry", entry);
+		expect(guild.channels.has(where)).toBe(true);
+		return JSON.stringify(entry()?.embeds);
+	};
+	expect(await shown(false)).toContain(evil);
+	expect(await shown(true)).not.toContain(evil);
+});
+
+test("cases of AutoMod count as warnings only with automod.counts", async () => {
+	const escalated = async (counts: boolean): Promise<SpamWorld["guild"]["id"][]> => {
+		const escalate = ["1 warning in 1d: kick"];
+		await using world = await startAutomod({
+			automod: { log: true, counts },
+			moderation: { escalate },
+			actions: ["timeout"],
+		});
+		await world.say(evil);
+		await until("the case", async () => (await world.cases()).length > 0);
+		return (await world.cases()).map(({ action }) => action);
+	};
+	expect(await escalated(false)).toEqual(["automod"]);
+	expect(await escalated(true)).toEqual(["automod", "kick"]);
+});
