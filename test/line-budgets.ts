@@ -6,21 +6,21 @@ import { Glob } from "bun";
 
 /** Maximum lines of the .ts and .js files of each folder, below src. "bot/." is what stands at the bot's root. */
 const budgets: Record<string, number> = {
-	"bot/.": 429,
+	"bot/.": 431,
 	"bot/approval": 2041,
 	"bot/commands": 2836,
 	"bot/config": 936,
 	"bot/features": 3189,
 	"bot/game": 1697,
-	"bot/guild-documents": 5102,
+	"bot/guild-documents": 5137,
 	"bot/messages": 2796,
-	"bot/moderation": 10_229,
+	"bot/moderation": 10_352,
 	"bot/people": 778,
 	"bot/results": 171,
 	"bot/server": 730,
 	"bot/setup": 1241,
 	"bot/settings": 1020,
-	"bot/store": 3183,
+	"bot/store": 3243,
 	"bot/tool": 3850,
 	"bot/tools": 11_765,
 	ai: 850,
@@ -36,7 +36,7 @@ const budgets: Record<string, number> = {
 	pages: 5946,
 	simulator: 15_799,
 	// Nearly all of it is the two language files.
-	texts: 3421,
+	texts: 3437,
 	up: 1862,
 };
 

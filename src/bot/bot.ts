@@ -23,6 +23,7 @@ import { createFeatures, knownCommands } from "./features/index.ts";
 import { createSettingsForm } from "./features/settings-form.ts";
 import { createDocumentRequests } from "./guild-documents/command-line/requests.ts";
 import { wireGuildDocuments } from "./guild-documents/wiring.ts";
+import { createIncidentButtons, createNotify } from "./moderation/night/notice.ts";
 import { createPeople } from "./people/people.ts";
 import { createAuditChannel } from "./server/audit-channel.ts";
 import { createAuditedCall } from "./server/audited-call.ts";
@@ -130,8 +131,9 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 		backup: toml.backup,
 		denies: (name) => offered.denies(name) || (name === "create_role_menu" && !toml.features.moderation),
 		guilds,
-		notify: auditChannel.notify,
+		notify: createNotify({ settings, connection, log }),
 	});
+	const incidentButtons = createIncidentButtons({ callAs, store });
 	const context: BotContext = {
 		connection,
 		guildId: config.guildId,
@@ -167,7 +169,7 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 	const frontEnds = createFrontEnds({
 		...features,
 		suggest: features.suggest ?? (async () => []),
-		components: [features.components, approval?.components ?? [], auditChannel.details(audit)].flat(),
+		components: [features.components, approval?.components ?? [], auditChannel.details(audit), incidentButtons].flat(),
 		callAs,
 		settings,
 		log,

@@ -1213,13 +1213,21 @@ export const de = {
 	"audit.not-allowed": "Einzelheiten von Aufrufen sehen nur Leute mit „Server verwalten“.",
 	"audit.gone": "Dieser Aufruf ist nicht mehr gespeichert: Der Bot behält Aufrufe nur für eine begrenzte Zeit.",
 	"audit.deletion.title": "Massenlöschung",
-	"audit.deletion": "{server}: {who} hat innerhalb von {seconds} s {count} Kanäle oder Rollen gelöscht.\n{backup}",
+	"audit.deletion": {
+		one: "{server}: {who} hat um {to} {count} Kanal oder Rolle gelöscht: {names}.\n{backup}",
+		other: "{server}: {who} hat von {from} bis {to} {count} Kanäle oder Rollen gelöscht: {names}.\n{backup}",
+	},
 	"audit.deletion.unknown": "Jemand (der Bot darf das Audit-Log nicht einsehen)",
 	"audit.deletion.no_backup": "Es gibt kein Backup von vorher.",
 	"audit.deletion.later":
 		"Die Datenbank des Bots ist nicht erreichbar. Sobald sie es wieder ist, wird das letzte Backup von vorher aufgehoben.",
 	"audit.deletion.kept":
-		'Backup {number} vom {when} enthält, was gelöscht wurde, und wird aufgehoben. Zum Wiederherstellen zeigt plan_guild mit guild_id = "{guild}" und backup = "{number}", was sich ändern würde, und apply_guild führt es aus; undo_actions macht rückgängig, was das Konto sonst tat. Nachrichten kommen nicht zurück.',
+		'Backup {number} vom {when} enthält, was gelöscht wurde, und wird aufgehoben. „Wiederherstellen“ zeigt, was sich ändern würde, und fragt. Assistenten: plan_guild mit guild_id = "{guild}" und backup = "{number}", dann apply_guild; undo_actions macht rückgängig, was das Konto sonst tat. Nachrichten kommen nicht zurück.',
+
+	"incident.restore": "Wiederherstellen …",
+	"incident.apply": "Ausführen",
+	"incident.ask": "Das würde getan. Ausführen?",
+	"incident.gone": "Dieser Knopf hat keine Wirkung mehr.",
 
 	// Discord's errors: sentences without their period
 	"discord.failed": "{problem}.",

@@ -1085,13 +1085,21 @@ export const en = {
 	"audit.not-allowed": "Only people with Manage Server can see the details of calls.",
 	"audit.gone": "The record of this call is gone: the bot keeps calls for a limited time.",
 	"audit.deletion.title": "Mass deletion",
-	"audit.deletion": "In {server}, {who} deleted {count} channels or roles within {seconds} s.\n{backup}",
+	"audit.deletion": {
+		one: "In {server}, {who} deleted {count} channel or role at {to}: {names}.\n{backup}",
+		other: "In {server}, {who} deleted {count} channels or roles from {from} to {to}: {names}.\n{backup}",
+	},
 	"audit.deletion.unknown": "someone (the bot may not view the audit log)",
 	"audit.deletion.no_backup": "There is no backup from before.",
 	"audit.deletion.later":
 		"The bot's database is unavailable. The last backup from before will be kept once it is back.",
 	"audit.deletion.kept":
-		'Backup {number} of {when} has what was deleted, and is kept. To restore it: plan_guild with guild_id = "{guild}" and backup = "{number}" shows what would change, and apply_guild does it; undo_actions undoes what else the account did. Messages do not come back.',
+		'Backup {number} of {when} has what was deleted, and is kept. Restore shows what would change, and asks. Assistants: plan_guild with guild_id = "{guild}" and backup = "{number}", then apply_guild; undo_actions undoes what else the account did. Messages do not come back.',
+
+	"incident.restore": "Restore …",
+	"incident.apply": "Do it",
+	"incident.ask": "This is what would be done. Do it?",
+	"incident.gone": "This button is of no use any more.",
 
 	// Discord's errors: sentences without their period
 	"discord.failed": "{problem}.",

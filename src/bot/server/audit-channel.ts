@@ -1,12 +1,12 @@
-// Posts a line in a channel for each call of an assistant that changes something, with its details behind a button, and what
-// operators should know. Posts are queued and never delay a call. Commands of people on Discord are not posted.
+// Posts a line in a channel for each call of an assistant that changes something, with its details behind a button. Posts are
+// queued and never delay a call. Commands of people on Discord are not posted.
 
 import { EmbedBuilder, MessageFlags, PermissionFlagsBits, type RepliableInteraction } from "discord.js";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { inlineText, oneLine } from "../../discord/text.ts";
 import type { Log } from "../../lib/log.ts";
 import { SaidError } from "../../texts/said-error.ts";
-import { languageOf, render, type Said, type Say, said, sayIn, type TextKey } from "../../texts/texts.ts";
+import { languageOf, render, type Said, said, sayIn, type TextKey } from "../../texts/texts.ts";
 import { createEmbedQueue } from "../messages/embed-queue.ts";
 import { noMentions } from "../messages/split-message.ts";
 import type { GuildSettings } from "../settings/guild-settings.ts";
@@ -46,13 +46,6 @@ export function createAuditChannel({ settings, connection, log }: AuditChannelOp
 			if (isOnDiscord(principal) || channelId === undefined || isBeyond) return;
 			const line = () => lineFor(call, locale(guildId));
 			queue.push(channelId, line, id === undefined ? {} : { details: `${prefix}:${id}` });
-		},
-		/** Resolves when it was sent or has failed. */
-		async notify(guildId: string, notice: (say: Say) => EmbedBuilder): Promise<void> {
-			const { "audit.channel": channelId } = settings.of(guildId);
-			if (channelId === undefined) return;
-			queue.push(channelId, () => notice(sayIn(locale(guildId))));
-			await queue.settled();
 		},
 		settled: queue.settled,
 		/** The button "Details": for those with Manage Server, from the row of the call. */

@@ -116,6 +116,7 @@ export const tableData: Readonly<Record<string, TableData>> = {
 	spam_incidents: { people: [["spam", ofUser, "rule, detected_at, until, messages, timeout, case_number"]] },
 	spam_allowances: { people: [["posts_that_are_no_spam", ofUser, "until", "DELETE"]] },
 	raid_modes: { people: [["raid_mode", "moderator_id = $user", "wanted, asked_at, ended_at"]] },
+	incidents: { people: [["mass_deletions", "actor_id = $user", "kind, count, first_at, last_at, roles"]] },
 	channel_locks: { people: [["locks", "target_id = $user", "channel_id, locked_at, allows, denies, allowed"]] },
 	chargebacks: {
 		people: [

@@ -15,6 +15,7 @@ import { guildJobsTables } from "./tables/guild-jobs.ts";
 import { guildMessagesTable } from "./tables/guild-messages.ts";
 import { guildPicturesTables } from "./tables/guild-pictures.ts";
 import { guildPlansTable } from "./tables/guild-plans.ts";
+import { incidentsTable } from "./tables/incidents.ts";
 import { joinRolesTables } from "./tables/join-roles.ts";
 import { joinsTable } from "./tables/joins.ts";
 import { memberActivityTable } from "./tables/member-activity.ts";
@@ -54,6 +55,7 @@ const tables = [
 	caseMarksTable,
 	guildMessagesTable,
 	undoneEntriesTable,
+	incidentsTable,
 	privacyTables,
 ];
 

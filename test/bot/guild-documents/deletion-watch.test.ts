@@ -5,7 +5,9 @@ import { PermissionFlagsBits } from "discord.js";
 import { Backups } from "../../../src/bot/guild-documents/backups/backups.ts";
 import { DeletionWatch, type DeletionWatchOptions } from "../../../src/bot/guild-documents/backups/deletion-watch.ts";
 import { markedReason } from "../../../src/bot/guild-documents/jobs/made-things.ts";
-import { saveGuildBackup, selectDueNotices, selectGuildBackups } from "../../../src/bot/store/tables/guild-backups.ts";
+import { noticeOf } from "../../../src/bot/moderation/night/notice.ts";
+import { saveGuildBackup, selectGuildBackups } from "../../../src/bot/store/tables/guild-backups.ts";
+import { selectOpenIncidents } from "../../../src/bot/store/tables/incidents.ts";
 import { StoreUnavailable } from "../../../src/bot/store/unavailable.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { sayIn } from "../../../src/texts/texts.ts";
@@ -59,13 +61,15 @@ async function startWatch(setup: Setup = {}) {
 				connection,
 				backups,
 				store,
-				async notify(_, notice) {
+				async notify(...given) {
 					await setup.beforeNotice?.();
-					notices.push(notice(sayIn(setup.locale)).data.description ?? "");
+					notices.push(noticeOf(...given)(sayIn(setup.locale)).embeds[0].data.description ?? "");
 				},
 				log,
 				monotonicNow: () => clock.now,
 				backOffMs: [1, 5],
+				maxSleepMs: 5,
+				settleMs: 0,
 				...setup.options,
 			});
 		},
@@ -144,14 +148,16 @@ watchTest("a mass deletion keeps the newest backup from before, and is announced
 	world.removeChannel(world.by("zoe"));
 	await until("it is announced", () => notices.length === 1);
 	const { id } = world.bot.simulator.user("zoe");
-	expect(notices[0]).toStartWith(`In The Cooks, <@${id}> deleted 3 channels or roles within 60 s.\n`);
+	expect(notices[0]).toMatch(
+		new RegExp(`^In The Cooks!?, <@${id}> deleted 3 channels or roles from <t:\\d+:T> to <t:\\d+:T>: #c0, @r0, #c1.\n`),
+	);
 	expect(notices[0]).toContain("Backup 3 of <t:1790000000:f> has");
 	expect(notices[0]).toContain(`plan_guild with guild_id = "${world.bot.guild.id}" and backup = "3"`);
 	expect(await world.kept()).toEqual([3]);
 	for (let times = 0; times < 10; times += 1) world.removeChannel(world.by("zoe"));
 	await world.heard();
 	await until("the notice is recorded", async () => {
-		const due = await selectDueNotices(world.bot.store.sql);
+		const due = await selectOpenIncidents(world.bot.store.sql);
 		return due.length === 0;
 	});
 	expect(notices).toHaveLength(1);
@@ -162,10 +168,30 @@ watchTest("in a German server the notice is German", { locale: "de" }, async (wo
 	await world.backUp([...world.channels, ...world.roles]);
 	for (let times = 0; times < 3; times += 1) world.removeChannel(world.by("zoe"));
 	await until("it is announced", () => world.notices.length === 1);
-	expect(world.notices[0]).toStartWith(
-		`The Cooks: <@${world.bot.simulator.user("zoe").id}> hat innerhalb von 60 s 3 Kanäle oder Rollen gelöscht.\nBackup 1 vom <t:1790000000:f> enthält, was gelöscht wurde`,
+	expect(world.notices[0]).toStartWith(`The Cooks: <@${world.bot.simulator.user("zoe").id}> hat von <t:`);
+	expect(world.notices[0]).toContain(
+		"3 Kanäle oder Rollen gelöscht: #c0, #c1, #c2.\nBackup 1 vom <t:1790000000:f> enthält, was gelöscht wurde",
 	);
 });
+
+watchTest(
+	"the notice has the right number and names, without what people could write into them",
+	{ options: { settleMs: 3_000 } },
+	async (world) => {
+		const { bot, clock, notices } = world;
+		const { channels: state } = bot.simulator.world;
+		state.remove(state.add(bot.guild, { name: "**@everyone**" }), world.by("zoe"));
+		for (let number = 0; number < 11; number += 1) world.removeChannel(world.by("zoe"));
+		await world.heard();
+		clock.now += 2_999;
+		await world.heard();
+		expect(notices).toEqual([]);
+		clock.now += 1;
+		await until("it is announced", () => notices.length === 1);
+		expect(notices[0]).toContain(" deleted 12 channels or roles from <t:");
+		expect(notices[0]).toContain(": #\\*\\*@everyone\\*\\*, #c0, #c1, #c2, #c3, #c4, #c5, #c6, #c7, #c8 and 2 more.");
+	},
+);
 
 watchTest("deletions by several people are counted for each", async (world) => {
 	for (const name of ["zoe", "ada", "zoe", "ada"]) world.removeChannel(world.by(name));
@@ -252,7 +278,7 @@ test("without the database the operators are told at once, and the backup is kep
 	expect(world.notices[0]).toContain("The bot's database is unavailable");
 	isAway = false;
 	await until("it is kept", () => kept.length === 1);
-	expect(kept[0]).toMatchObject([world.bot.guild.id, expect.any(Array), { notice: false }]);
+	expect(kept[0]).toMatchObject([world.bot.guild.id, expect.any(Array), expect.any(String)]);
 	await world.heard();
 	expect(world.notices).toHaveLength(1);
 });
@@ -345,7 +371,7 @@ onBoth((databases) => {
 		await world.backUp(channels);
 		for (let times = 0; times < 3; times += 1) world.removeChannel(world.by("zoe"));
 		await until("the backup is kept", async () => {
-			const due = await selectDueNotices(bot.store.sql);
+			const due = await selectOpenIncidents(bot.store.sql);
 			return due.length === 1;
 		});
 		await bot.kill();
@@ -354,7 +380,7 @@ onBoth((databases) => {
 		await until("it is announced", () => notices.length === 1);
 		expect(notices[0]).toContain(`<@${world.bot.simulator.user("zoe").id}>`);
 		await until("that is recorded", async () => {
-			const due = await selectDueNotices(bot.store.sql);
+			const due = await selectOpenIncidents(bot.store.sql);
 			return due.length === 0;
 		});
 		await bot.stop();

@@ -15,6 +15,7 @@ import { Announcements } from "../../../src/bot/moderation/announcements.ts";
 import { createCaseTools } from "../../../src/bot/moderation/cases/case-tools.ts";
 import { Cases } from "../../../src/bot/moderation/cases/cases.ts";
 import { createModerationLog } from "../../../src/bot/moderation/moderation-log.ts";
+import { noticeOf } from "../../../src/bot/moderation/night/notice.ts";
 import { RaidModes } from "../../../src/bot/moderation/raid/raid-mode.ts";
 import { Reports } from "../../../src/bot/moderation/reports/reports.ts";
 import { createSpam } from "../../../src/bot/moderation/spam/spam.ts";
@@ -244,8 +245,8 @@ export const scenarios: Record<string, Scenario> = {
 					if (channel.name.startsWith("recipes-")) channels.remove(channel, by);
 			},
 			async isOver({ sql }) {
-				const rows = await sql`SELECT number, notice_due FROM guild_backups WHERE kept_at IS NOT NULL`;
-				return rows.length === 1 && rows[0]?.notice_due === 0 && notices.length > 0;
+				const rows = await sql`SELECT told FROM incidents WHERE backup = 1`;
+				return rows.length === 1 && rows[0]?.told === 1 && notices.length > 0;
 			},
 			// After a kill the notice may be posted again.
 			outcome: () => new Set(notices).size,
@@ -521,10 +522,10 @@ function backupsOf({ simulator, guild, clock, person }: World) {
 			pictures: createPictures({ store, downloads: connection.pictures }),
 			timing: { now: () => clock.now, startDelayMs: 0, spacingMs: 0, maxSleepMs: 50, backOffMs, shutdownGraceMs: 1 },
 		});
-		const notify: DeletionWatchOptions["notify"] = async (_, notice) =>
-			void notices.push(notice(sayIn("en")).data.description ?? "");
+		const notify: DeletionWatchOptions["notify"] = async (...given) =>
+			void notices.push(noticeOf(...given)(sayIn("en")).embeds[0].data.description ?? "");
 		const settings = { deletions: 3, windowMs: 60_000 };
-		return featureOf(backups, new DeletionWatch({ ...given, settings, backups, notify, backOffMs }));
+		return featureOf(backups, new DeletionWatch({ ...given, settings, backups, notify, backOffMs, settleMs: 20 }));
 	};
 	return { create, notices };
 }

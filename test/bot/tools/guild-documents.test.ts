@@ -300,7 +300,7 @@ test("administrators reach no backups, plans or jobs of guilds in which they are
 	const other = world.guild;
 	using file = new Database(join(world.dataDirectory, "store.sqlite"));
 	file.run(
-		"INSERT INTO guild_backups (guild_id, number, made_at, guild_name, length, sha256, channels, roles, omitted, notice_due, document) VALUES (?, 1, 0, 'The Cooks', 2, '', 1, 1, '', 0, '{}')",
+		"INSERT INTO guild_backups (guild_id, number, made_at, guild_name, length, sha256, channels, roles, omitted, document) VALUES (?, 1, 0, 'The Cooks', 2, '', 1, 1, '', '{}')",
 		[other.id],
 	);
 	const { text } = await world.call("list_backups");

@@ -310,7 +310,7 @@ worldTest("deleted things come back as far as the audit log and a backup of befo
 	const { text: json } = await world.call("export_guild", { parts: ["roles", "channels", "categories", "members"] });
 	using database = new Database(join(world.dataDirectory, "store.sqlite"));
 	database.run(
-		"INSERT INTO guild_backups (guild_id, number, made_at, guild_name, length, sha256, channels, roles, omitted, notice_due, document) VALUES (?, 1, ?, 'The Cooks', ?, '', 1, 1, '', 0, ?)",
+		"INSERT INTO guild_backups (guild_id, number, made_at, guild_name, length, sha256, channels, roles, omitted, document) VALUES (?, 1, ?, 'The Cooks', ?, '', 1, 1, '', ?)",
 		// After the time since when it is undone, before the first action.
 		[guild.id, Date.now() - 60_000, json.length, json],
 	);

@@ -269,12 +269,12 @@ export class Backups {
 
 	/**
 	 * Exempts the backup with most of these deleted things from the rotation, and returns it; undefined if none has any.
-	 * `notice`: the operators must still be told. Rejects with StoreUnavailable.
+	 * Rejects with StoreUnavailable.
 	 */
 	async keepBefore(
 		guildId: string,
 		deletedIds: readonly string[],
-		{ reason, notice }: { reason: string; notice: boolean },
+		reason: string,
 	): Promise<ReturnType<typeof describe> | undefined> {
 		let best: { row: GuildBackupRow; count: number } | undefined;
 		for (const { number } of await selectGuildBackups(this.#sql, guildId)) {
@@ -288,7 +288,7 @@ export class Backups {
 		}
 		if (!best) return undefined;
 		const { row } = best;
-		await keepGuildBackup(this.#sql, row, { at: this.#timing.now(), reason, notice });
+		await keepGuildBackup(this.#sql, row, { at: this.#timing.now(), reason });
 		this.options.log.warn("a backup of a guild will not be deleted automatically", {
 			guild: guildId,
 			backup: row.number,

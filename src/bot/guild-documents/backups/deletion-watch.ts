@@ -1,24 +1,32 @@
 // Notices mass deletions: many channels or roles that one person or bot deletes within a short time. Keeps the last backup
-// from before, so that it is not rotated away, and tells the operators who did it and how to restore the guild.
+// from before, so that it is not rotated away, and tells staff who did it and how to restore the guild.
 
-import { AuditLogEvent, type Client, Colors, EmbedBuilder, Events, type Guild, SnowflakeUtil } from "discord.js";
+import { AuditLogEvent, type Client, Events, type Guild, SnowflakeUtil } from "discord.js";
 import { canReadAuditLog, readAuditLog } from "../../../discord/audit-log.ts";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { GuildChecks } from "../../../discord/connection/session-events.ts";
 import { userName } from "../../../discord/describe.ts";
-import { inlineText } from "../../../discord/text.ts";
 import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { Registry } from "../../../lib/metrics.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
-import { type Said, type Say, said } from "../../../texts/texts.ts";
-import { Durable, type DurableOptions, type Step } from "../../store/durable.ts";
+import { Durable, type DurableOptions, NotNow, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
-import { type GuildBackupRow, selectDueNotices, setNoticed } from "../../store/tables/guild-backups.ts";
 import { saveDeletionMark, selectDeletionMark } from "../../store/tables/guild-deletion-marks.ts";
+import {
+	deleteOldIncidents,
+	type IncidentRow,
+	insertIncident,
+	selectOpenIncidents,
+	setActed,
+	setTold,
+} from "../../store/tables/incidents.ts";
 import { isJobReason } from "../jobs/made-things.ts";
 import type { Backups } from "./backups.ts";
 
-export interface DeletionWatchOptions extends Pick<DurableOptions, "log" | "backOffMs"> {
+/** Resolves when it was sent, or if it cannot be sent. `isStored`: or else the database is unavailable. */
+export type Notify = (guild: Guild, row: IncidentRow, isStored: boolean) => Promise<void>;
+
+export interface DeletionWatchOptions extends Pick<DurableOptions, "log" | "backOffMs" | "maxSleepMs"> {
 	/** So many channels and roles deleted by one person within `windowMs` are a mass deletion. */
 	settings: { deletions: number; windowMs: number };
 	/** Ids; undefined for all. */
@@ -26,8 +34,9 @@ export interface DeletionWatchOptions extends Pick<DurableOptions, "log" | "back
 	connection: Pick<Connection, "ready" | "guilds">;
 	backups: Pick<Backups, "keepBefore">;
 	store: Pick<Store, "sql">;
-	/** Resolves when it was sent or sending failed. Undefined without a channel for operators. */
-	notify(guildId: string, notice: (say: Say) => EmbedBuilder): Promise<void>;
+	notify: Notify;
+	/** For so many milliseconds nothing more is deleted before staff are told, or five times as long at most. */
+	settleMs?: number;
 	registry?: Registry | undefined;
 	/** Milliseconds. */
 	monotonicNow?: () => number;
@@ -35,29 +44,42 @@ export interface DeletionWatchOptions extends Pick<DurableOptions, "log" | "back
 
 interface Deletion {
 	id: string;
+	name: string;
 	at: number;
 	entryId?: string | undefined;
 }
 
-interface Alarm {
+interface Incident {
+	row: IncidentRow;
 	guild: Guild;
-	reason: string;
 	ids: readonly string[];
-	/** The operators were already told, because the database was unavailable. */
-	isNoticed: boolean;
-	entryId: string | undefined;
+	named: string[];
+	/** Staff are told then, so that the number is right. */
+	quietAt: number;
+	latestAt: number;
+	isRecorded: boolean;
+}
+
+interface Burst {
+	deletions: Deletion[];
+	known: Incident | undefined;
 }
 
 interface Entry {
 	id: string;
+	action: AuditLogEvent;
 	executorId: string | null;
 	targetId: string | null;
 	reason: string | null | undefined;
+	/** Discord's have "old_value", discord.js' "old". */
+	changes: readonly { key: string; old?: unknown; old_value?: unknown }[];
 }
 
 const deletionActions: readonly AuditLogEvent[] = [AuditLogEvent.ChannelDelete, AuditLogEvent.RoleDelete];
 
 const maxBursts = 1_000;
+const maxNames = 10;
+const keptMs = 180 * 86_400_000;
 /** Audit log entries remembered as counted, so that they are not counted twice. */
 const maxHandled = 10_000;
 const [lastId, firstId] = [String(2n ** 63n), "0"];
@@ -66,13 +88,12 @@ export class DeletionWatch {
 	readonly #sql: Sql;
 	readonly #monotonicNow: () => number;
 	readonly #checks: GuildChecks;
-	readonly #bursts = new Map<string, { deletions: Deletion[]; isKnown: boolean }>();
-	/** Those for which an earlier backup must still be exempted from the rotation. */
-	readonly #alarms = new Set<Alarm>();
+	readonly #bursts = new Map<string, Burst>();
+	/** Those that are not stored yet, or of which staff were not told. */
+	readonly #live = new Map<string, Incident>();
 	readonly #handled = new Set<string>();
 	/** The last processed audit log entry that is not stored as such, by guild id. */
 	readonly #marks = new Map<string, string>();
-	#lastAlarm = 0;
 	readonly #counter;
 	readonly #work: Durable;
 
@@ -85,7 +106,8 @@ export class DeletionWatch {
 		this.#work = new Durable({
 			...options,
 			name: "mass deletions",
-			scan: async () => (connection.ready ? [...this.#dueChecks(), ...(await this.#dueNotices())] : []),
+			clean: () => deleteOldIncidents(this.#sql, Date.now() - keptMs),
+			scan: async () => (connection.ready ? [...this.#dueChecks(), ...(await this.#dueIncidents())] : []),
 		});
 	}
 
@@ -100,12 +122,18 @@ export class DeletionWatch {
 		}));
 	}
 
-	async #dueNotices(): Promise<Step[]> {
-		return (await selectDueNotices(this.#sql)).map((row) => ({
-			key: `notice ${row.guild_id} ${row.number}`,
-			failure: "could not send the notice that many channels or roles of a guild were deleted",
+	async #dueIncidents(): Promise<Step[]> {
+		const recorded = this.#live.entries().filter(([, { isRecorded }]) => isRecorded);
+		const before = [...recorded];
+		const rows = await selectOpenIncidents(this.#sql);
+		const open = new Set(rows.map(keyOf));
+		for (const [key] of before) if (!open.has(key)) this.#live.delete(key);
+		return rows.map((row) => ({
+			key: `incident ${keyOf(row)}`,
+			inMs: row.done === null ? 0 : (this.#live.get(keyOf(row))?.quietAt ?? 0) - this.#monotonicNow(),
+			failure: "could not act on a mass deletion or mass ban, or tell of it",
 			fields: { guild: row.guild_id },
-			run: () => this.#tell(row),
+			run: () => this.#process(row),
 		}));
 	}
 
@@ -114,8 +142,8 @@ export class DeletionWatch {
 		const mark = await selectDeletionMark(this.#sql, guild.id);
 		const entries: Entry[] = [];
 		for (const action of deletionActions)
-			for (const { id, user_id, target_id, reason } of await readAuditLog(guild, action, mark ?? lastId))
-				entries.push({ id, executorId: user_id, targetId: target_id, reason });
+			for (const { id, user_id, target_id, reason, changes = [] } of await readAuditLog(guild, action, mark ?? lastId))
+				entries.push({ id, action, executorId: user_id, targetId: target_id, reason, changes });
 		entries.sort((a, b) => compareIds(a.id, b.id));
 		const newest = entries.at(-1)?.id ?? firstId;
 		// At the first start, what happened before is none of the bot's business.
@@ -139,7 +167,7 @@ export class DeletionWatch {
 	async #saveMark(guildId: string): Promise<void> {
 		const entryId = this.#marks.get(guildId);
 		// A mass deletion that is not recorded yet must be found again after a kill.
-		const isPending = this.#alarms.values().some(({ guild }) => guild.id === guildId);
+		const isPending = this.#live.values().some(({ guild, isRecorded }) => guild.id === guildId && !isRecorded);
 		if (entryId === undefined || isPending) return;
 		await saveDeletionMark(this.#sql, guildId, entryId);
 		if (this.#marks.get(guildId) === entryId) this.#marks.delete(guildId);
@@ -149,104 +177,127 @@ export class DeletionWatch {
 		return this.options.guilds?.has(id) ?? true;
 	}
 
-	#noteEntry(guild: Guild, { id: entryId, executorId, targetId, reason }: Entry): void {
+	#noteEntry(guild: Guild, { id: entryId, action, executorId, targetId, reason, changes }: Entry): void {
 		if (targetId === null || this.#handled.has(entryId)) return;
 		this.#handled.add(entryId);
 		const [first] = this.#handled;
 		if (this.#handled.size > maxHandled && first !== undefined) this.#handled.delete(first);
-		const { client } = guild;
 		// A plan with prune was shown and approved.
-		if (executorId === client.user.id && isJobReason(reason ?? "")) return;
-		const user = client.users.cache.get(executorId ?? "");
-		const actor =
-			executorId === null ? undefined : { id: executorId, name: user ? userName(user) : `the user ${executorId}` };
+		if (executorId === guild.client.user.id && isJobReason(reason ?? "")) return;
+		const sign = action === AuditLogEvent.ChannelDelete ? "#" : "@";
+		const { old, old_value = old } = changes.find(({ key }) => key === "name") ?? {};
+		const name = typeof old_value === "string" ? `${sign}${old_value}` : targetId;
 		// By Discord's clock: after a lost connection, all events arrive at once.
-		this.#note(guild, actor, { id: targetId, at: timeOf(entryId), entryId });
+		this.#note(guild, executorId, { id: targetId, name, at: timeOf(entryId), entryId });
 	}
 
-	#note(guild: Guild, actor: { id: string; name: string } | undefined, deletion: Deletion): void {
+	#note(guild: Guild, actor: string | null, event: Deletion): void {
 		if (!this.#isServed(guild)) return;
-		const { at, entryId } = deletion;
-		const key = `${guild.id} ${actor?.id ?? ""}`;
+		const { settings, settleMs = 3_000 } = this.options;
+		const { at, entryId } = event;
+		const key = `${guild.id} ${actor ?? ""}`;
 		const before = this.#bursts.get(key);
-		const recent = before?.deletions.filter((one) => Math.abs(at - one.at) < this.options.settings.windowMs) ?? [];
-		const burst = {
-			deletions: [...recent, deletion].slice(-this.options.settings.deletions),
-			isKnown: before?.isKnown === true && recent.length > 0,
-		};
+		const recent = before?.deletions.filter((one) => Math.abs(at - one.at) < settings.windowMs) ?? [];
+		const burst: Burst = { deletions: [...recent, event].slice(-settings.deletions), known: undefined };
+		if (recent.length > 0) burst.known = before?.known;
 		this.#bursts.delete(key);
 		this.#bursts.set(key, burst);
 		const [oldest] = this.#bursts.keys();
 		if (this.#bursts.size > maxBursts && oldest !== undefined) this.#bursts.delete(oldest);
-		if (burst.isKnown && entryId !== undefined) this.#setMark(guild, entryId);
-		if (burst.isKnown || burst.deletions.length < this.options.settings.deletions) return;
-		burst.isKnown = true;
-		const who = actor?.name ?? "someone (the bot lacks VIEW_AUDIT_LOG)";
-		const alarm = {
-			guild,
-			reason: `${who} deleted ${this.options.settings.deletions} channels or roles within ${this.options.settings.windowMs / 1000} s`,
-			ids: burst.deletions.map((one) => one.id),
-			isNoticed: false,
-			entryId,
-		};
-		this.#lastAlarm += 1;
-		this.#alarms.add(alarm);
-		void this.#work.add({
-			key: `alarm ${this.#lastAlarm}`,
-			failure: "could not exempt the backup from before a mass deletion from the clean-up of old backups",
-			fields: { guild: guild.id },
-			run: () => this.#keepBackup(alarm),
-		});
-		this.#counter?.add([]);
-		this.options.log.warn("noticed a mass deletion of channels or roles", {
-			guild: guild.id,
-			actor: actor?.id,
-			deletions: this.options.settings.deletions,
-			seconds: this.options.settings.windowMs / 1000,
-		});
+		if (burst.known) {
+			const { known } = burst;
+			const { row } = known;
+			row.count += 1;
+			known.named.push(event.name);
+			row.names = JSON.stringify(known.named.slice(0, maxNames));
+			row.last_at = Math.max(row.last_at, entryId === undefined ? Date.now() : at);
+			known.quietAt = Math.min(this.#monotonicNow() + settleMs, known.latestAt);
+			if (entryId !== undefined) this.#setMark(guild, entryId);
+			return;
+		}
+		if (burst.deletions.length >= settings.deletions) burst.known = this.#begin(guild, actor, burst.deletions);
 	}
 
-	/** Also stores that the operators must be told; `tell` then tells them. */
-	async #keepBackup(alarm: Alarm): Promise<void> {
-		const { guild, reason, ids, isNoticed, entryId } = alarm;
+	#begin(guild: Guild, actor: string | null, deletions: readonly Deletion[]): Incident {
+		const { settings, settleMs = 3_000, log } = this.options;
+		const times = deletions.map(({ at, entryId }) => (entryId === undefined ? Date.now() : at));
+		const named = deletions.map(({ name }) => name);
+		const last = deletions.at(-1);
+		const row: IncidentRow = {
+			guild_id: guild.id,
+			id: last?.entryId ?? last?.id ?? "",
+			kind: "deletions",
+			actor_id: actor,
+			count: deletions.length,
+			names: JSON.stringify(named.slice(0, maxNames)),
+			first_at: Math.min(...times),
+			last_at: Math.max(...times),
+			backup: null,
+			backup_at: null,
+			roles: null,
+			done: null,
+			told: 0,
+		};
+		const quietAt = this.#monotonicNow() + settleMs;
+		const latestAt = this.#monotonicNow() + 5 * settleMs;
+		const ids = deletions.map(({ id }) => id);
+		const incident: Incident = { row, guild, ids, named, quietAt, latestAt, isRecorded: false };
+		this.#live.set(keyOf(row), incident);
+		void this.#work.add({
+			key: `record ${keyOf(row)}`,
+			failure: "could not exempt the backup from before a mass deletion from the clean-up of old backups",
+			fields: { guild: guild.id },
+			run: () => this.#record(incident),
+		});
+		this.#counter?.add([]);
+		const { deletions: count, windowMs } = settings;
+		const fields = { guild: guild.id, actor: actor ?? undefined, deletions: count, seconds: windowMs / 1000 };
+		log.warn("noticed a mass deletion of channels or roles", fields);
+		return incident;
+	}
+
+	/** Also stores that staff must be told; `process` then tells them. */
+	async #record(incident: Incident): Promise<void> {
+		const { guild, row, ids } = incident;
+		const { backups, settings } = this.options;
+		const user = guild.client.users.cache.get(row.actor_id ?? "");
+		const who = user ? userName(user) : row.actor_id ? `the user ${row.actor_id}` : "someone";
 		try {
-			const kept = await this.options.backups.keepBefore(guild.id, ids, { reason, notice: !isNoticed });
-			this.#alarms.delete(alarm);
-			const mark = entryId ?? this.#marks.get(guild.id);
+			const kept = await backups.keepBefore(guild.id, ids, `from before a mass deletion by ${who}`);
+			if (kept) Object.assign(row, { backup: Number(kept.name), backup_at: kept.madeAt.getTime() });
+			await insertIncident(this.#sql, row, settings.windowMs);
+			incident.isRecorded = true;
+			const mark = row.actor_id === null ? this.#marks.get(guild.id) : row.id;
 			if (mark !== undefined) this.#setMark(guild, mark);
-			if (!kept) await this.#tellAtOnce(alarm, said("audit.deletion.no_backup"));
 		} catch (error) {
-			await this.#tellAtOnce(alarm, said("audit.deletion.later"));
+			if (row.told === 0) await this.options.notify(guild, row, false);
+			row.told = 1;
 			throw error;
 		}
 	}
 
-	async #tellAtOnce(alarm: Alarm, backup: Said): Promise<void> {
-		if (alarm.isNoticed) return;
-		alarm.isNoticed = true;
-		await this.options.notify(alarm.guild.id, noticeOf(alarm.guild.name, alarm.reason, backup));
-	}
-
-	async #tell(row: GuildBackupRow): Promise<void> {
-		const { guild_id, guild_name, made_at, kept_reason } = row;
-		const backup = { number: String(row.number), when: `<t:${Math.floor(made_at / 1000)}:f>`, guild: guild_id };
-		const notice = noticeOf(guild_name, kept_reason ?? "", said("audit.deletion.kept", backup));
-		await this.options.notify(guild_id, notice);
-		await setNoticed(this.#sql, row);
+	async #process(row: IncidentRow): Promise<void> {
+		const guild = this.options.connection.guilds.find(({ id }) => id === row.guild_id);
+		if (!guild) throw new NotNow("the bot is not in the guild");
+		if (row.done === null) return setActed(this.#sql, { ...row, done: "[]" });
+		const { count, names, last_at } = this.#live.get(keyOf(row))?.row ?? row;
+		const now = { ...row, count, names, last_at };
+		await this.options.notify(guild, now, true);
+		await setTold(this.#sql, now);
 	}
 
 	attach(client: Client): void {
 		client.on(Events.GuildAuditLogEntryCreate, (entry, guild) => {
-			if (deletionActions.includes(entry.action)) this.#noteEntry(guild, entry);
+			if (deletionActions.includes(entry.action)) this.#noteEntry(guild, entry as Entry);
 		});
 		// Without the audit log nobody knows who did it.
-		const noteUnread = (guild: Guild, id: string) => {
-			if (!canReadAuditLog(guild)) this.#note(guild, undefined, { id, at: this.#monotonicNow() });
+		const noteUnread = (guild: Guild, id: string, name: string) => {
+			if (!canReadAuditLog(guild)) this.#note(guild, null, { id, name, at: this.#monotonicNow() });
 		};
 		client.on(Events.ChannelDelete, (channel) => {
-			if (!channel.isDMBased()) noteUnread(channel.guild, channel.id);
+			if (!channel.isDMBased()) noteUnread(channel.guild, channel.id, `#${channel.name}`);
 		});
-		client.on(Events.GuildRoleDelete, ({ guild, id }) => noteUnread(guild, id));
+		client.on(Events.GuildRoleDelete, ({ guild, id, name }) => noteUnread(guild, id, `@${name}`));
 		this.#checks.attach(client, this.#work.retryAll, this.#work.wake);
 	}
 
@@ -259,24 +310,8 @@ export class DeletionWatch {
 	}
 }
 
-/** `reason`: as it is stored with the backup. */
-function noticeOf(guildName: string, reason: string, backup: Said) {
-	const stored = /^(?:.*\(ID: (\d+)\)|the user (\d+)|.*) deleted (\d+) channels or roles within ([\d.]+) s$/s;
-	const [, known, unknown, deletions, seconds = ""] = stored.exec(reason) ?? [];
-	const id = known ?? unknown;
-	return (say: Say) =>
-		new EmbedBuilder()
-			.setTitle(say("audit.deletion.title"))
-			.setColor(Colors.Red)
-			.setDescription(
-				say("audit.deletion", {
-					server: inlineText(guildName, 200),
-					who: id === undefined ? said("audit.deletion.unknown") : `<@${id}>`,
-					count: Number(deletions),
-					seconds,
-					backup,
-				}),
-			);
+function keyOf({ guild_id, id }: IncidentRow): string {
+	return `${guild_id} ${id}`;
 }
 
 function timeOf(id: string): number {

@@ -19,8 +19,6 @@ export interface GuildBackupRow extends Omit<RowOf<typeof guildBackupsTables, "g
 	omitted: string;
 	/** Null if newer backups may replace it. */
 	kept_at: number | null;
-	/** 1 until the operators are told of the protection after a mass deletion. */
-	notice_due: 0 | 1;
 }
 
 export interface NewGuildBackup
@@ -46,7 +44,6 @@ export const guildBackupsTables = `
 		omitted TEXT NOT NULL,
 		kept_at BIGINT,
 		kept_reason TEXT,
-		notice_due INTEGER NOT NULL,
 		document TEXT NOT NULL,
 		PRIMARY KEY (guild_id, number)
 	);
@@ -96,7 +93,7 @@ export function saveGuildBackup(
 			await sql`
 				UPDATE guild_backups SET kept_at = ${made_at}, kept_reason = ${kept}
 				WHERE guild_id = ${guild_id} AND number = ${latest.number} AND kept_at IS NULL`;
-		await sql`INSERT INTO guild_backups ${many([{ ...row, number, notice_due: 0 }])}`;
+		await sql`INSERT INTO guild_backups ${many([{ ...row, number }])}`;
 		for (const batch of inBatches(pictures, batchSize))
 			await sql`
 				INSERT INTO guild_backup_pictures ${many(batch.map((hash) => ({ guild_id, number, hash })))}`;
@@ -129,8 +126,7 @@ export async function selectBackupChecks(sql: Sql): Promise<Map<string, number>>
 /** Newest first. */
 export function selectGuildBackups(sql: Sql, guildId: string): Promise<GuildBackupRow[]> {
 	return sql<GuildBackupRow>`
-		SELECT guild_id, number, made_at, guild_name, length, sha256, channels, roles, omitted, kept_at, kept_reason,
-			notice_due
+		SELECT guild_id, number, made_at, guild_name, length, sha256, channels, roles, omitted, kept_at, kept_reason
 		FROM guild_backups WHERE guild_id = ${guildId} ORDER BY number DESC`;
 }
 
@@ -148,25 +144,12 @@ export function selectGuildBackup(
 
 const maxNumber = 2 ** 31 - 1;
 
-/** `notice`: whether the operators must be notified. */
 export async function keepGuildBackup(
 	sql: Sql,
 	{ guild_id, number }: GuildBackupKey,
-	{ at, reason, notice }: { at: number; reason: string; notice: boolean },
+	{ at, reason }: { at: number; reason: string },
 ): Promise<void> {
 	await sql`
-		UPDATE guild_backups SET kept_at = COALESCE(kept_at, ${at}), kept_reason = ${reason}, notice_due = ${notice ? 1 : 0}
+		UPDATE guild_backups SET kept_at = COALESCE(kept_at, ${at}), kept_reason = ${reason}
 		WHERE guild_id = ${guild_id} AND number = ${number}`;
-}
-
-export function selectDueNotices(sql: Sql): Promise<GuildBackupRow[]> {
-	return sql<GuildBackupRow>`
-		SELECT guild_id, number, made_at, guild_name, length, sha256, channels, roles, omitted, kept_at, kept_reason,
-			notice_due
-		FROM guild_backups WHERE notice_due = ${1} ORDER BY kept_at, guild_id, number`;
-}
-
-export async function setNoticed(sql: Sql, { guild_id, number }: GuildBackupKey): Promise<void> {
-	await sql`
-		UPDATE guild_backups SET notice_due = ${0} WHERE guild_id = ${guild_id} AND number = ${number}`;
 }

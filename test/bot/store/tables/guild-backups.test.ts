@@ -6,10 +6,8 @@ import {
 	type NewGuildBackup,
 	saveGuildBackup,
 	selectBackupChecks,
-	selectDueNotices,
 	selectGuildBackup,
 	selectGuildBackups,
-	setNoticed,
 } from "../../../../src/bot/store/tables/guild-backups.ts";
 import {
 	deleteUnusedPictures,
@@ -56,7 +54,7 @@ onBoth((databases) => {
 		const second = backup("two", { made_at: at - 5, omitted: "no webhooks" });
 		expect(await saveGuildBackup(store, second, options)).toEqual({ outcome: "made", number: 2 });
 		const { pictures: _, document, ...rest } = second;
-		const row = { ...rest, number: 2, kept_at: null, kept_reason: null, notice_due: 0 };
+		const row = { ...rest, number: 2, kept_at: null, kept_reason: null };
 		expect(await selectGuildBackup(store.sql, guild_id, undefined)).toEqual({ ...row, document } as never);
 		const [latest, first] = await selectGuildBackups(store.sql, guild_id);
 		expect(latest).toEqual(row as never);
@@ -89,23 +87,15 @@ onBoth((databases) => {
 		]);
 	});
 
-	openedTest("a kept backup is not rotated, and announced once; too many kept ones are rotated", async ({ store }) => {
+	openedTest("a kept backup is not rotated; too many kept ones are rotated", async ({ store }) => {
 		for (let number = 1; number <= 12; number += 1) {
 			await saveGuildBackup(store, backup(`document ${number}`), options);
 			if (number > 5) continue;
-			await keepGuildBackup(
-				store.sql,
-				{ guild_id, number },
-				{ at: at + number, reason: `reason ${number}`, notice: number === 5 },
-			);
+			await keepGuildBackup(store.sql, { guild_id, number }, { at: at + number, reason: `reason ${number}` });
 		}
 		const rows = await selectGuildBackups(store.sql, guild_id);
 		expect(rows.map(({ number }) => number)).toEqual([12, 11, 10, 5, 4, 3]);
-		const [due, ...others] = await selectDueNotices(store.sql);
-		expect(others).toEqual([]);
-		expect(due).toMatchObject({ number: 5, kept_at: at + 5, kept_reason: "reason 5" });
-		await setNoticed(store.sql, { guild_id, number: 5 });
-		expect(await selectDueNotices(store.sql)).toEqual([]);
+		expect(rows[3]).toMatchObject({ number: 5, kept_at: at + 5, kept_reason: "reason 5" });
 	});
 
 	openedTest("the previous backup is kept if there is a reason", async ({ store }) => {

@@ -10,6 +10,7 @@ import * as conversations from "../../../../src/bot/store/tables/conversations.t
 import * as donators from "../../../../src/bot/store/tables/donators.ts";
 import * as backups from "../../../../src/bot/store/tables/guild-backups.ts";
 import * as jobs from "../../../../src/bot/store/tables/guild-jobs.ts";
+import * as incidents from "../../../../src/bot/store/tables/incidents.ts";
 import * as raidModes from "../../../../src/bot/store/tables/raid-modes.ts";
 import * as reports from "../../../../src/bot/store/tables/reports.ts";
 import * as bans from "../../../../src/bot/store/tables/temp-bans.ts";
@@ -44,6 +45,7 @@ const backup = {
 	document: "{}",
 	pictures: ["6"],
 };
+const incident = { guild_id, id: "2", count: 3, names: "[]", last_at: at } as incidents.IncidentRow;
 const turn = {
 	message_id: "2",
 	parent_id: null,
@@ -90,8 +92,10 @@ test.each<[string, (sql: Sql) => Promise<unknown>]>([
 		"saveGuildBackup",
 		(sql) => backups.saveGuildBackup(inTransaction(sql), backup, { keep: 0, keepReason: () => "it lost channels" }),
 	],
-	["keepGuildBackup", (sql) => backups.keepGuildBackup(sql, key, { at, reason: "why", notice: true })],
-	["setNoticed", (sql) => backups.setNoticed(sql, key)],
+	["keepGuildBackup", (sql) => backups.keepGuildBackup(sql, key, { at, reason: "why" })],
+	["setActed", (sql) => incidents.setActed(sql, incident)],
+	["setTold", (sql) => incidents.setTold(sql, incident)],
+	["deleteOldIncidents", (sql) => incidents.deleteOldIncidents(sql, at)],
 	["endGuildJob", (sql) => jobs.endGuildJob(sql, { id: "1", state: "done", note: null, ended_at: at })],
 	["deleteGuildJobsBefore", (sql) => jobs.deleteGuildJobsBefore(sql, at)],
 	["deleteEndedRaidSteps", (sql) => raidModes.deleteEndedRaidSteps(sql, guild_id)],

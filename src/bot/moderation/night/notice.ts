@@ -1,0 +1,123 @@
+// Tells staff of a mass deletion, with buttons that restore what was deleted in the name of who presses them.
+
+import { ButtonStyle, Colors, DiscordAPIError, EmbedBuilder, type Guild, MessageFlags } from "discord.js";
+import type { Connection } from "../../../discord/connection/connection.ts";
+import { inlineText } from "../../../discord/text.ts";
+import type { Log } from "../../../lib/log.ts";
+import { SaidError } from "../../../texts/said-error.ts";
+import { type Say, said, sayIn } from "../../../texts/texts.ts";
+import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
+import { type ComponentHandler, callerOf } from "../../commands/components.ts";
+import type { Notify } from "../../guild-documents/backups/deletion-watch.ts";
+import { buttonRow } from "../../messages/buttons.ts";
+import { noMentions } from "../../messages/split-message.ts";
+import type { GuildSettings } from "../../settings/guild-settings.ts";
+import type { Store } from "../../store/store.ts";
+import { type IncidentRow, selectIncident } from "../../store/tables/incidents.ts";
+import type { CallAs } from "../../tool/call-as.ts";
+
+const prefix = "incident";
+const maxNameLength = 100;
+
+type Notice = (say: Say) => { embeds: [EmbedBuilder]; components: ReturnType<typeof buttonRow>[] };
+
+export function noticeOf({ name, id: guild }: Pick<Guild, "name" | "id">, row: IncidentRow, isStored: boolean): Notice {
+	const { actor_id, count, backup, backup_at } = row;
+	const names = (JSON.parse(row.names) as string[]).map((one) => inlineText(one, maxNameLength));
+	const list = names.join(", ");
+	const more = count - names.length;
+	const kept = { number: String(backup), when: timestamp(backup_at ?? 0, "f"), guild };
+	return (say) => {
+		const description = say("audit.deletion", {
+			server: inlineText(name, 200),
+			who: actor_id === null ? said("audit.deletion.unknown") : `<@${actor_id}>`,
+			count,
+			from: timestamp(row.first_at, "T"),
+			to: timestamp(row.last_at, "T"),
+			names: more > 0 ? said("result.and_more", { list, count: more }) : list,
+			backup: !isStored
+				? said("audit.deletion.later")
+				: backup === null
+					? said("audit.deletion.no_backup")
+					: said("audit.deletion.kept", kept),
+		});
+		const embed = new EmbedBuilder({ title: say("audit.deletion.title"), color: Colors.Red, description });
+		const canRestore = isStored && (backup !== null || actor_id !== null);
+		const restore = { id: `${prefix}:restore:${row.id}`, label: say("incident.restore"), style: primary };
+		return { embeds: [embed], components: canRestore ? [buttonRow([restore])] : [] };
+	};
+}
+
+const primary = ButtonStyle.Primary as const;
+
+function timestamp(ms: number, style: "f" | "T"): string {
+	return `<t:${Math.floor(ms / 1000)}:${style}>`;
+}
+
+interface NotifyOptions {
+	settings: Pick<GuildSettings, "of" | "loaded">;
+	connection: Connection;
+	log: Log;
+}
+
+/** In the audit channel, or else in the moderation log. */
+export function createNotify({ settings, connection, log }: NotifyOptions): Notify {
+	return async (guild, row, isStored) => {
+		await settings.loaded;
+		const { "audit.channel": audit, "moderation.log_channel": moderation } = settings.of(row.guild_id);
+		const channelId = audit ?? moderation;
+		if (channelId === undefined) return;
+		const fields = { guild: row.guild_id, channel: channelId };
+		const channel = connection.discord.channels.cache.get(channelId);
+		if (!channel?.isSendable()) return log.warn("the channel for notices of mass deletions cannot be used", fields);
+		const message = noticeOf(guild, row, isStored)(sayIn(guild.preferredLocale));
+		try {
+			// The nonce is the same after a restart, so Discord does not post it twice.
+			await channel.send({ ...message, nonce: row.id, enforceNonce: true, allowedMentions: noMentions });
+		} catch (error) {
+			if (!(error instanceof DiscordAPIError)) throw error;
+			log.warn("Discord refused a notice of a mass deletion", { ...fields, reason: error.message });
+		}
+	};
+}
+
+interface ButtonsOptions {
+	callAs: CallAs;
+	store: Pick<Store, "sql">;
+}
+
+export function createIncidentButtons({ callAs, store }: ButtonsOptions): ComponentHandler {
+	return {
+		prefix,
+		async run(interaction, rest) {
+			const [, name, id = ""] = /^(restore|apply_guild|undo_actions):([0-9a-f]{1,32})$/.exec(rest) ?? [];
+			if (!name || !interaction.isButton()) throw new SaidError(said("incident.gone"));
+			await deferPrivately(interaction);
+			const say = sayIn(interaction.locale);
+			const call = (tool: string, args: Parameters<CallAs>[0]["args"]) =>
+				callAs({ ...callerOf(interaction), tool, args, command: "the button Restore" });
+			if (name !== "restore") {
+				const { text } = await call(name, { plan_hash: id });
+				return answerPrivately(interaction, text);
+			}
+			const row = await selectIncident(store.sql, interaction.guildId, id);
+			if (!row) throw new SaidError(said("incident.gone"));
+			const after = new Date(row.first_at - 1_000).toISOString();
+			const { text, isError } = await (row.backup === null
+				? call("undo_actions", { user_id: row.actor_id, after })
+				: call("plan_guild", { backup: String(row.backup) }));
+			await answerPrivately(interaction, text);
+			const [, hash] = /hash=([0-9a-f]{32})/.exec(text) ?? [];
+			if (isError || hash === undefined) return;
+			const by = row.backup === null ? "undo_actions" : "apply_guild";
+			const button = {
+				id: `${prefix}:${by}:${hash}`,
+				label: say("incident.apply"),
+				style: ButtonStyle.Danger as const,
+			};
+			const content = say("incident.ask");
+			const components = [buttonRow([button])];
+			await interaction.followUp({ content, components, flags: MessageFlags.Ephemeral, allowedMentions: noMentions });
+		},
+	};
+}

@@ -1,0 +1,74 @@
+// Table "incidents": mass deletions and mass bans by one account, what the bot did about them, and whether staff were told. Times
+// are in epoch milliseconds.
+
+import type { RowOf } from "../../../lib/store/row.ts";
+import { firstRow, hasRow, many, type Sql } from "../../../lib/store/statement.ts";
+
+export interface IncidentRow extends RowOf<typeof incidentsTable, "incidents"> {
+	/** Of the audit log entry, or else the thing, that made it one. */
+	id: string;
+	kind: "deletions" | "bans";
+	/** Null if the bot may not read the audit log. */
+	actor_id: string | null;
+	/** JSON: the first names of what was deleted, or the first ids of who was banned. */
+	names: string;
+	/** Number of the backup from before. */
+	backup: number | null;
+	/** JSON: ids of the roles that the bot is taking or took from the account; empty once they were given back. */
+	roles: string | null;
+	/** JSON: what the bot did, as messages; null until it has done it. */
+	done: string | null;
+	told: 0 | 1;
+}
+
+export const incidentsTable = `
+	CREATE TABLE incidents (
+		guild_id TEXT NOT NULL,
+		id TEXT NOT NULL,
+		kind TEXT NOT NULL,
+		actor_id TEXT,
+		count INTEGER NOT NULL,
+		names TEXT NOT NULL,
+		first_at BIGINT NOT NULL,
+		last_at BIGINT NOT NULL,
+		backup INTEGER,
+		backup_at BIGINT,
+		roles TEXT,
+		done TEXT,
+		told INTEGER NOT NULL,
+		PRIMARY KEY (guild_id, id)
+	)`;
+
+/** Does nothing if it is stored, or another part of it up to `windowMs` away, unless its roles were given back since. */
+export async function insertIncident(sql: Sql, row: IncidentRow, windowMs: number): Promise<void> {
+	const { guild_id, kind, actor_id, first_at, last_at } = row;
+	const isKnown = await hasRow(sql`
+		SELECT id FROM incidents WHERE guild_id = ${guild_id} AND kind = ${kind} AND actor_id = ${actor_id}
+			AND COALESCE(roles, '') <> '[]' AND last_at > ${first_at - windowMs} AND first_at < ${last_at + windowMs}`);
+	if (!isKnown) await sql`INSERT INTO incidents ${many([row])} ON CONFLICT DO NOTHING`;
+}
+
+/** What the bot did, or the roles that it is about to take. */
+export async function setActed(sql: Sql, { guild_id, id, roles, done }: IncidentRow): Promise<void> {
+	await sql`
+		UPDATE incidents SET roles = ${roles}, done = ${done} WHERE guild_id = ${guild_id} AND id = ${id}`;
+}
+
+export async function setTold(sql: Sql, { guild_id, id, count, names, last_at }: IncidentRow): Promise<void> {
+	await sql`
+		UPDATE incidents SET told = ${1}, count = ${count}, names = ${names}, last_at = ${last_at}
+		WHERE guild_id = ${guild_id} AND id = ${id}`;
+}
+
+export function selectIncident(sql: Sql, guildId: string, id: string): Promise<IncidentRow | undefined> {
+	return firstRow(sql<IncidentRow>`SELECT * FROM incidents WHERE guild_id = ${guildId} AND id = ${id}`);
+}
+
+/** Of which staff were not told yet. */
+export function selectOpenIncidents(sql: Sql): Promise<IncidentRow[]> {
+	return sql<IncidentRow>`SELECT * FROM incidents WHERE told = ${0} ORDER BY first_at, guild_id, id`;
+}
+
+export async function deleteOldIncidents(sql: Sql, before: number): Promise<void> {
+	await sql`DELETE FROM incidents WHERE last_at < ${before} AND told = ${1}`;
+}
