@@ -1,237 +1,174 @@
-// Actions of a person: write, react, press buttons, choose in menus, vote, join and leave.
+// Actions of the person in whose name the page acts: write, react, press buttons, choose in menus, vote, join and leave.
+// Failures are shown.
 
-import { byId, element } from "../dom.js";
+import { element } from "../dom.js";
 import { commandType, messageFlags, suggestionType } from "./message-state.js";
-import { openModal } from "./modal.js";
+import { notify, showDialog } from "./notices.js";
 import { request, requestAs } from "./server.js";
-import { direct } from "./world.js";
+import { direct, world } from "./world.js";
+
+/** @typedef {import("./server.js").Json} Json */
 
 /**
- * @typedef {import("./world.js").Json} Json
- * @typedef {import("./world.js").World} World
- */
-
-/**
- * Functions of the page that actions call.
+ * Functions of main.js that other modules call. It imports these, so it sets them when it starts.
  * @typedef {object} Page
- * @property {(text: string, isError?: boolean) => void} notify
+ * @property {() => Promise<void>} loadAll
+ * @property {() => Promise<void>} reload Loads the people and guilds again.
  * @property {(guildId: string, channelId?: string) => Promise<void>} open
+ * @property {() => Promise<void>} openMessages
  * @property {(userId: string) => Promise<void>} become
- * @property {() => Promise<void>} reload
- * @property {(message: Json) => void} reply
- * @property {() => void} showMessages
+ * @property {() => void} showPlaces
+ * @property {() => void} showChannel
+ * @property {(given?: { changed?: string[] }) => void} showMessages
  */
+export const page = /** @type {Page} */ ({});
 
-/** What the person does in whose name the page acts. Failures are shown. */
-export class Actions {
-	#world;
-	#page;
-
-	/**
-	 * @param {World} world
-	 * @param {Page} page
-	 */
-	constructor(world, page) {
-		this.#world = world;
-		this.#page = page;
+/**
+ * Runs an action. Resolves with whether it succeeded. If it failed, shows the reason.
+ * @param {() => Promise<unknown>} act
+ */
+export async function attempt(act) {
+	try {
+		await act();
+		return true;
+	} catch (error) {
+		notify(/** @type {Error} */ (error).message, true);
+		return false;
 	}
+}
 
-	/**
-	 * Runs an action. Resolves with whether it succeeded. If it failed, shows the reason.
-	 * @param {() => Promise<unknown>} act
-	 * @param {string} [done]
-	 */
-	async attempt(act, done) {
-		try {
-			await act();
-			if (done) this.#page.notify(done);
-			return true;
-		} catch (error) {
-			this.#page.notify(/** @type {Error} */ (error).message, true);
-			return false;
-		}
-	}
+/** @param {string} method @param {string} path @param {unknown} [body] */
+async function asPerson(method, path, body) {
+	if (world.person) return requestAs(world.person, method, path, body);
+}
 
-	/** @param {string} method @param {string} path @param {unknown} [body] */
-	async #asPerson(method, path, body) {
-		const { person } = this.#world;
-		if (person) return requestAs(person, method, path, body);
-	}
+/** @param {Json} body */
+export function interact(body) {
+	const { channelId, guildId } = world;
+	const place = { channel_id: channelId, ...(guildId !== direct && { guild_id: guildId }) };
+	return asPerson("POST", "/interactions", { ...body, ...place });
+}
 
-	/** @param {Json} body */
-	#interact(body) {
-		const { channelId, guildId } = this.#world;
-		const place = { channel_id: channelId, ...(guildId !== direct && { guild_id: guildId }) };
-		return this.#asPerson("POST", "/interactions", { ...body, ...place });
-	}
+/** Changes the language of the person's client, in which bots answer. @param {string} locale */
+export function speak(locale) {
+	const { person } = world;
+	return attempt(async () => {
+		await request("POST", "/simulator/locale", { body: { user_id: person?.id, locale } });
+		if (person) person.locale = locale;
+	});
+}
 
-	/** Changes the language of the person's client, in which bots answer. @param {import("./server.js").Person} person @param {string} locale */
-	speak(person, locale) {
-		return this.attempt(async () => {
-			await request("POST", "/simulator/locale", { body: { user_id: person.id, locale } });
-			person.locale = locale;
-		});
-	}
+/** @param {string} content @param {Json | undefined} replyTo */
+export function write(content, replyTo) {
+	const reference = replyTo && { message_reference: { message_id: replyTo.id } };
+	return attempt(() => asPerson("POST", `/channels/${world.channelId}/messages`, { content, ...reference }));
+}
 
-	/** @param {string} content @param {Json | undefined} replyTo */
-	write(content, replyTo) {
-		const reference = replyTo && { message_reference: { message_id: replyTo.id } };
-		const path = `/channels/${this.#world.channelId}/messages`;
-		return this.attempt(() => this.#asPerson("POST", path, { content, ...reference }));
-	}
+/** @param {Json} command @param {Json[]} options */
+export function run(command, options) {
+	return attempt(() => interact({ type: commandType, ...commandWith(command, options) }));
+}
 
-	/** @param {Json} command @param {Json[]} options */
-	run(command, options) {
-		return this.attempt(() => this.#interact({ type: commandType, ...commandWith(command, options) }));
-	}
+/** Asks a bot for suggestions. They arrive as an event. @param {Json} command @param {Json[]} options */
+export async function suggest(command, options) {
+	await interact({ type: suggestionType, ...commandWith(command, options) }).catch(() => undefined);
+}
 
-	/**
-	 * Asks a bot for suggestions. They arrive as an event.
-	 * @param {Json} command
-	 * @param {Json[]} options
-	 */
-	async suggest(command, options) {
-		await this.#interact({ type: suggestionType, ...commandWith(command, options) }).catch(() => undefined);
-	}
+/** Uses a command in the context menu of a message or member. @param {Json} command @param {string} targetId */
+export function useInMenu({ application_id, id, type }, targetId) {
+	void attempt(() => interact({ type: commandType, application_id, data: { id, type, target_id: targetId } }));
+}
 
-	/**
-	 * Uses a command in the context menu of a message or member.
-	 * @param {Json} command
-	 * @param {string} targetId
-	 */
-	useInMenu({ application_id, id, type }, targetId) {
-		const data = { id, type, target_id: targetId };
-		void this.attempt(() => this.#interact({ type: commandType, application_id, data }));
-	}
+/** Presses a button or chooses in a menu. @param {Json} message @param {Json} component @param {string[]} [values] */
+export function use(message, { type, custom_id }, values) {
+	const data = { component_type: type, custom_id, ...(values && { values }) };
+	void attempt(() => interact({ type: 3, application_id: message.author.id, message_id: message.id, data }));
+}
 
-	/** @param {Json} interaction */
-	openModal({ id, application_id, modal }) {
-		openModal(this.#world, modal, (components) => {
-			const data = { id, custom_id: modal.custom_id, components };
-			return this.attempt(() => this.#interact({ type: 5, application_id, data }));
-		});
-	}
+/** @param {Json} message */
+export function remove(message) {
+	void attempt(() => asPerson("DELETE", pathOf(message)));
+}
 
-	/**
-	 * Presses a button or chooses in a menu.
-	 * @type {import("./components.js").Use}
-	 */
-	use(message, { type, custom_id }, values) {
-		const data = { component_type: type, custom_id, ...(values && { values }) };
-		const body = { type: 3, application_id: message.author.id, message_id: message.id, data };
-		void this.attempt(() => this.#interact(body));
-	}
+/** @param {Json} message @param {string} emoji @param {boolean} add */
+export function react(message, emoji, add) {
+	const path = `${pathOf(message)}/reactions/${encodeURIComponent(emoji)}/@me`;
+	void attempt(() => asPerson(add ? "PUT" : "DELETE", path));
+}
 
-	/** @param {Json} message */
-	reply(message) {
-		this.#page.reply(message);
-	}
+/** @param {Json} message @param {number} answerId */
+export function vote({ channel_id, id }, answerId) {
+	const body = { username: world.person?.username, channel_id, message_id: id, answer_ids: [answerId] };
+	void attempt(async () => {
+		await request("POST", "/simulator/votes", { body });
+		await page.open(world.guildId, world.channelId);
+	});
+}
 
-	/** @param {Json} message */
-	remove(message) {
-		void this.attempt(() => this.#asPerson("DELETE", pathOf(message)));
-	}
+/** @param {Json} message */
+export function dismiss({ id, flags }) {
+	for (const { reply, follow_ups } of world.interactions.values())
+		for (const one of [reply, ...follow_ups]) if (one?.id === id) one.deleted = true;
+	if (!(flags & messageFlags.thinking)) world.interactions.delete(id);
+	page.showMessages();
+}
 
-	/** @param {Json} message @param {string} emoji @param {boolean} add */
-	react(message, emoji, add) {
-		const path = `${pathOf(message)}/reactions/${encodeURIComponent(emoji)}/@me`;
-		void this.attempt(() => this.#asPerson(add ? "PUT" : "DELETE", path));
-	}
+/** @param {string | null} channelId */
+export function joinVoice(channelId) {
+	const body = { user_id: world.person?.id, channel_id: channelId };
+	void attempt(() => request("POST", "/simulator/voice", { body }));
+}
 
-	/** @param {Json} message @param {number} answerId */
-	vote({ channel_id, id }, answerId) {
-		const { person, guildId, channelId } = this.#world;
-		const body = { username: person?.username, channel_id, message_id: id, answer_ids: [answerId] };
-		void this.attempt(async () => {
-			await request("POST", "/simulator/votes", { body });
-			await this.#page.open(guildId, channelId);
-		});
-	}
+export function invite() {
+	void attempt(async () => {
+		const path = `/channels/${world.channelId}/invites`;
+		const made = await asPerson("POST", path, { max_age: 0, max_uses: 0, unique: true });
+		notify(made ? `Invite: ${made.code}. Act as somebody else to join with it.` : "Invites are paused here.");
+	});
+}
 
-	/** @param {Json} message */
-	dismiss({ id, flags }) {
-		const { interactions } = this.#world;
-		for (const { reply, follow_ups } of interactions.values())
-			for (const one of [reply, ...follow_ups]) if (one?.id === id) one.deleted = true;
-		if (!(flags & messageFlags.thinking)) interactions.delete(id);
-		this.#page.showMessages();
-	}
+export function leave() {
+	const { guildId, name } = world;
+	void attempt(async () => {
+		await asPerson("DELETE", `/users/@me/guilds/${guildId}`);
+		notify(`${name} has left.`);
+	});
+}
 
-	/** @param {string} guildId */
-	openGuild(guildId) {
-		void this.#page.open(guildId);
-	}
+/** Opens the direct messages with a user. @param {string} userId */
+export function openDirect(userId) {
+	void attempt(async () => {
+		const channel = await asPerson("POST", "/users/@me/channels", { recipient_id: userId });
+		await page.reload();
+		await page.open(direct, channel.id);
+	});
+}
 
-	/** @param {string} channelId */
-	openChannel(channelId) {
-		void this.#page.open(this.#world.guildId, channelId);
-	}
+/** @param {string} given an invite's code, or an address that ends with it */
+export function joinWith(given) {
+	const code = given.trim().split("/").at(-1) ?? "";
+	void attempt(async () => {
+		const { guild, channel } = await asPerson("POST", `/invites/${encodeURIComponent(code)}`, {});
+		await page.reload();
+		await page.open(guild.id, channel?.id);
+		notify(`${world.name} is in ${guild.name}.`);
+	});
+}
 
-	/** @param {string | null} channelId */
-	joinVoice(channelId) {
-		const body = { user_id: this.#world.person?.id, channel_id: channelId };
-		void this.attempt(() => request("POST", "/simulator/voice", { body }));
-	}
+/** Asks for an invite's code or URL, and joins its guild. */
+export function join() {
+	ask("Join a guild", "Invite code", "Join", joinWith);
+}
 
-	invite() {
-		void this.attempt(async () => {
-			const path = `/channels/${this.#world.channelId}/invites`;
-			const invite = await this.#asPerson("POST", path, { max_age: 0, max_uses: 0, unique: true });
-			const made = invite && `Invite: ${invite.code}. Act as somebody else to join with it.`;
-			this.#page.notify(made ?? "Invites are paused here.");
-		});
-	}
-
-	leave() {
-		const { guildId, name } = this.#world;
-		void this.attempt(() => this.#asPerson("DELETE", `/users/@me/guilds/${guildId}`), `${name} has left.`);
-	}
-
-	/** @param {string} userId */
-	become(userId) {
-		void this.#page.become(userId);
-	}
-
-	/**
-	 * Opens the direct messages with a user.
-	 * @param {string} userId
-	 */
-	message(userId) {
-		void this.attempt(async () => {
-			const channel = await this.#asPerson("POST", "/users/@me/channels", { recipient_id: userId });
-			await this.#page.reload();
-			await this.#page.open(direct, channel.id);
-		});
-	}
-
-	/** @param {string} given an invite's code, or an address that ends with it */
-	joinWith(given) {
-		const code = given.trim().split("/").at(-1) ?? "";
-		return this.attempt(async () => {
-			const { guild, channel } = await this.#asPerson("POST", `/invites/${encodeURIComponent(code)}`, {});
-			await this.#page.reload();
-			await this.#page.open(guild.id, channel?.id);
-			this.#page.notify(`${this.#world.name} is in ${guild.name}.`);
-		});
-	}
-
-	/** Asks for an invite's code or URL, and joins its guild. */
-	async join() {
-		const code = await ask({ title: "Join a guild", label: "Invite code", submit: "Join" });
-		if (code) await this.joinWith(code);
-	}
-
-	/** Asks for a name, creates a person with it, and acts as this person. */
-	async createPerson() {
-		const label = "Username: lower-case letters, digits, _ and .";
-		const username = await ask({ title: "A new person", label, submit: "Act as them" });
-		if (!username) return;
-		await this.attempt(async () => {
+/** Asks for a name, creates a person with it, and acts as this person. */
+export function createPerson() {
+	ask("A new person", "Username: lower-case letters, digits, _ and .", "Act as them", (username) =>
+		attempt(async () => {
 			const { id } = await request("POST", "/simulator/people", { body: { username } });
-			await this.#page.reload();
-			await this.#page.become(id);
-		});
-	}
+			await page.reload();
+			await page.become(id);
+		}),
+	);
 }
 
 /** @param {Json} message */
@@ -249,37 +186,13 @@ function commandWith({ application_id, id, path }, options) {
 	return { application_id, data: { id, options: nested } };
 }
 
-/**
- * Shows the dialog. Resolves with the entered text, or with undefined if the dialog was closed.
- * @param {{ title: string, label: string, submit: string }} question
- */
-function ask({ title, label, submit }) {
-	const dialog = /** @type {HTMLDialogElement} */ (byId("dialog"));
-	const input = element("input", {
-		id: "dialog-answer",
-		required: true,
-		autocomplete: "off",
-		autocapitalize: "off",
-		spellcheck: "false",
-	});
-	dialog.replaceChildren(
-		element(
-			"form.fields-form",
-			{ method: "dialog" },
-			element("h2", { id: "dialog-title" }, title),
-			element("label", { for: "dialog-answer" }, label),
-			input,
-			element(
-				"div.row",
-				element("button.main", { value: "submit" }, submit),
-				element("button", { onclick: () => dialog.close("") }, "Cancel"),
-			),
-		),
-	);
-	dialog.returnValue = "";
-	dialog.showModal();
-	return new Promise((resolve) => {
-		const done = () => resolve(dialog.returnValue === "submit" ? input.value : undefined);
-		dialog.addEventListener("close", done, { once: true });
-	});
+/** @param {string} title @param {string} question @param {string} label @param {(answer: string) => void} act */
+function ask(title, question, label, act) {
+	const attributes = { required: true, autocomplete: "off", autocapitalize: "off", spellcheck: "false" };
+	const input = element("input", { id: "dialog-answer", ...attributes });
+	async function submit() {
+		act(input.value);
+		return true;
+	}
+	showDialog(title, label, submit, element("label", { for: input.id }, question), input);
 }

@@ -1,14 +1,11 @@
 // Renders the buttons and select menus of messages, and context menus. https://discord.com/developers/docs/components/reference
 
 import { element } from "../dom.js";
+import { use, useInMenu } from "./actions.js";
 import { linkTo } from "./markdown.js";
-import { shownName } from "./world.js";
+import { shownName, world } from "./world.js";
 
-/**
- * @typedef {import("./world.js").Json} Json
- * @typedef {import("./world.js").World} World
- * @typedef {(message: Json, component: Json, values?: string[]) => void} Use
- */
+/** @typedef {import("./server.js").Json} Json */
 
 export const componentTypes = {
 	row: 1,
@@ -24,25 +21,15 @@ export const componentTypes = {
 
 const buttonStyles = ["", "primary", "secondary", "success", "danger", "link"];
 
-/**
- * Returns the rows of a message's components as elements. `use` is called when a person presses a button or chooses in a
- * menu.
- * @param {World} world
- * @param {Json} message
- * @param {Use} use
- */
-export function renderComponents(world, message, use) {
+/** Returns the rows of a message's components as elements. @param {Json} message */
+export function renderComponents(message) {
 	const render = (/** @type {Json} */ one) =>
-		one.type === componentTypes.button ? button(message, one, use) : select(world, message, one, use);
+		one.type === componentTypes.button ? button(message, one) : select(message, one);
 	return message.components.map((/** @type {Json} */ { components }) => element("div.row", ...components.map(render)));
 }
 
-/**
- * @param {Json} message
- * @param {Json} component
- * @param {Use} use
- */
-function button(message, component, use) {
+/** @param {Json} message @param {Json} component */
+function button(message, component) {
 	const { style, label, emoji, custom_id, url, disabled } = component;
 	const text = [emoji?.id ? "" : (emoji?.name ?? ""), label ?? ""].join(" ").trim();
 	const shown = text || `:${emoji?.name ?? "button"}:`;
@@ -59,15 +46,10 @@ function button(message, component, use) {
 	);
 }
 
-/**
- * @param {World} world
- * @param {Json} message
- * @param {Json} component
- * @param {Use} use
- */
-function select(world, message, component, use) {
+/** @param {Json} message @param {Json} component */
+function select(message, component) {
 	const { custom_id, placeholder, disabled, min_values: min = 1, max_values: max = 1 } = component;
-	const menu = selectMenu(world, component, {
+	const menu = selectMenu(component, {
 		"aria-label": placeholder || "Choose",
 		"data-key": `choose-${message.id}-${custom_id}`,
 		// Its id counts the components before it.
@@ -89,14 +71,10 @@ function select(world, message, component, use) {
 	);
 }
 
-/**
- * @param {World} world
- * @param {Json} component
- * @param {Record<string, string | boolean>} [attributes]
- */
-export function selectMenu(world, component, attributes = {}) {
+/** @param {Json} component @param {Record<string, string | boolean>} [attributes] */
+export function selectMenu(component, attributes = {}) {
 	const { placeholder, default_values = [], max_values: max = 1 } = component;
-	const options = optionElements(optionsOf(world, component));
+	const options = optionElements(optionsOf(component));
 	const defaults = new Set(default_values.map((/** @type {Json} */ { id }) => id));
 	for (const option of options) if (defaults.has(option.value)) option.defaultSelected = true;
 	return element(
@@ -139,10 +117,9 @@ export function field(control, label, { description, required, list }) {
 
 /**
  * Returns the options of a select menu: its own, or members, roles and the channels that the person sees.
- * @param {World} world
  * @param {Json} component
  */
-export function optionsOf(world, { type, options, channel_types }) {
+export function optionsOf({ type, options, channel_types }) {
 	if (type === componentTypes.stringSelect)
 		return (Array.isArray(options) ? options : []).map((one) => ({
 			value: String(one.value),
@@ -150,30 +127,26 @@ export function optionsOf(world, { type, options, channel_types }) {
 			description: one.description,
 			selected: one.default === true,
 		}));
-	if (type === componentTypes.channelSelect) return channelOptions(world, channel_types);
-	if (type === componentTypes.userSelect) return memberOptions(world);
-	if (type === componentTypes.roleSelect) return roleOptions(world);
-	return [...memberOptions(world), ...roleOptions(world)];
+	if (type === componentTypes.channelSelect) return channelOptions(channel_types);
+	if (type === componentTypes.userSelect) return memberOptions();
+	if (type === componentTypes.roleSelect) return roleOptions();
+	return [...memberOptions(), ...roleOptions()];
 }
 
-/** @param {World} world */
-function memberOptions({ view, bots, people }) {
+function memberOptions() {
+	const { view, bots, people } = world;
 	const members = view?.members ?? [...people, ...bots].map((user) => ({ user }));
 	return members.map((/** @type {Json} */ { user, nick }) => ({ value: user.id, label: nick ?? shownName(user) }));
 }
 
-/** @param {World} world */
-function roleOptions({ view }) {
-	const roles = /** @type {Json[]} */ (view?.guild.roles ?? []);
+function roleOptions() {
+	const roles = /** @type {Json[]} */ (world.view?.guild.roles ?? []);
 	return roles.map(({ id, name }) => ({ value: id, label: `@${name.replace(/^@/, "")}` }));
 }
 
-/**
- * @param {World} world
- * @param {number[]} [types]
- */
-function channelOptions({ view }, types) {
-	const channels = /** @type {Json[]} */ (view?.channels ?? []);
+/** @param {number[]} [types] */
+function channelOptions(types) {
+	const channels = /** @type {Json[]} */ (world.view?.channels ?? []);
 	return channels
 		.filter(({ type }) => !types?.length || types.includes(type))
 		.map(({ id, name }) => ({ value: id, label: `#${name}` }));
@@ -185,13 +158,11 @@ export const messageMenu = 3;
 
 /**
  * Returns a menu with the commands of bots for a user or message; undefined if there are none.
- * @param {World} world
  * @param {number} type
  * @param {string} targetId
  * @param {string} target
- * @param {(command: Json) => void} use
  */
-export function renderMenu(world, type, targetId, target, use) {
+export function renderMenu(type, targetId, target) {
 	const commands = world.menuCommands.filter((one) => one.type === type);
 	if (commands.length === 0) return undefined;
 	return element(
@@ -200,7 +171,9 @@ export function renderMenu(world, type, targetId, target, use) {
 		element("summary", { "data-key": `apps-${targetId}`, "aria-label": `Apps for ${target}` }, "Apps"),
 		element(
 			"div.command-choice",
-			...commands.map((command) => element("button", { onclick: () => use(command) }, element("bdi", command.name))),
+			...commands.map((command) =>
+				element("button", { onclick: () => useInMenu(command, targetId) }, element("bdi", command.name)),
+			),
 		),
 	);
 }

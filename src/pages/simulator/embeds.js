@@ -1,12 +1,10 @@
 // Renders the embeds, files and polls of messages.
 
 import { element } from "../dom.js";
+import { vote } from "./actions.js";
 import { linkTo, renderLine, renderMarkdown } from "./markdown.js";
 
-/**
- * @typedef {import("./world.js").Json} Json
- * @typedef {import("./world.js").World} World
- */
+/** @typedef {import("./server.js").Json} Json */
 
 /** @param {string} timestamp */
 export function shortTime(timestamp) {
@@ -17,17 +15,14 @@ export function shortTime(timestamp) {
 		: date.toLocaleString([], { dateStyle: "short", timeStyle: "short" });
 }
 
-/**
- * @param {Json} embed
- * @param {World} world
- */
-export function renderEmbed(embed, { names }) {
+/** @param {Json} embed */
+export function renderEmbed(embed) {
 	const { title, url, description, author, fields = [], footer } = embed;
 	const box = element(
 		"article.embed",
 		author && element("p.small", element("bdi", author.name)),
-		title && element("p.title", { dir: "auto" }, url ? linkTo(url, title) : renderLine(title, names)),
-		description && element("div", { dir: "auto" }, renderMarkdown(description, names)),
+		title && element("p.title", { dir: "auto" }, url ? linkTo(url, title) : renderLine(title)),
+		description && element("div", { dir: "auto" }, renderMarkdown(description)),
 		fields.length > 0 &&
 			element(
 				"dl.fields",
@@ -35,8 +30,8 @@ export function renderEmbed(embed, { names }) {
 					element(
 						"div",
 						{ class: field.inline ? "inline" : undefined },
-						element("dt", { dir: "auto" }, renderLine(field.name, names)),
-						element("dd", { dir: "auto" }, renderMarkdown(field.value, names)),
+						element("dt", { dir: "auto" }, renderLine(field.name)),
+						element("dd", { dir: "auto" }, renderMarkdown(field.value)),
 					),
 				),
 			),
@@ -78,11 +73,8 @@ export function renderAttachment({ url, filename, content_type = "", size, descr
 	return element("p.file", linkTo(url, element("bdi", filename)), ` ${Math.ceil(size / 1024)} KB`);
 }
 
-/**
- * @param {Json} message
- * @param {(answerId: number) => void} vote
- */
-export function renderPoll(message, vote) {
+/** @param {Json} message */
+export function renderPoll(message) {
 	const { question, answers, results } = message.poll;
 	return element(
 		"fieldset.poll",
@@ -95,7 +87,7 @@ export function renderPoll(message, vote) {
 					"data-key": `vote-${message.id}-${answer_id}`,
 					disabled: results?.is_finalized,
 					"aria-pressed": String(counted?.me_voted === true),
-					onclick: () => vote(answer_id),
+					onclick: () => vote(message, answer_id),
 				},
 				element("bdi", poll_media.text ?? poll_media.emoji?.name ?? ""),
 				` (${counted?.count ?? 0})`,

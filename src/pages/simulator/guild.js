@@ -1,20 +1,13 @@
 // Renders the list of guilds, and the open guild's channels with the members in voice.
 
 import { element } from "../dom.js";
+import { invite, joinVoice, joinWith, leave, page } from "./actions.js";
 import { avatar } from "./messages.js";
-import { channelTypes, direct, holdsPosts, isThread, isVoice } from "./world.js";
+import { channelTypes, direct, holdsPosts, isThread, isVoice, world } from "./world.js";
 
-/**
- * @typedef {import("./world.js").Json} Json
- * @typedef {import("./world.js").World} World
- * @typedef {import("./actions.js").Actions} Actions
- */
+/** @typedef {import("./server.js").Json} Json */
 
-/**
- * @param {World} world
- * @param {Actions} actions
- */
-export function renderGuilds(world, actions) {
+export function renderGuilds() {
 	const entries = [
 		...world.guilds.map(({ id, name, channels, threads }) => ({
 			id,
@@ -35,7 +28,7 @@ export function renderGuilds(world, actions) {
 					"data-key": `guild-${id}`,
 					"aria-current": id === world.guildId ? "true" : undefined,
 					title: name,
-					onclick: () => actions.openGuild(id),
+					onclick: () => page.open(id),
 				},
 				element("span", { "aria-hidden": "true" }, initials),
 				element("span.visually-hidden", isNew ? `${name}, with news` : name),
@@ -51,18 +44,14 @@ function initialsOf(name) {
 	return letters.slice(-2).join("").toUpperCase() || "?";
 }
 
-/**
- * Returns the list of channels: categories with their channels, active threads, and who is in voice.
- * @param {World} world
- * @param {Actions} actions
- */
-export function renderChannels(world, actions) {
-	if (world.guildId === direct) return directList(world, actions);
+/** Returns the list of channels: categories with their channels, active threads, and who is in voice. */
+export function renderChannels() {
+	if (world.guildId === direct) return directList();
 	const channels = [...(world.view?.channels ?? [])].sort(inOrder);
 	const within = (/** @type {string | null} */ parent) =>
 		channels.filter(({ parent_id, type }) => (parent_id ?? null) === parent && type !== channelTypes.category);
 	/** @param {Json[]} list */
-	const listOf = (list) => element("ul.channels", ...list.map((one) => channelItem(world, one, actions)));
+	const listOf = (list) => element("ul.channels", ...list.map(channelItem));
 	return [
 		listOf(within(null)),
 		...channels
@@ -78,43 +67,31 @@ function inOrder(a, b) {
 	return Number(isVoice(a)) - Number(isVoice(b)) || a.position - b.position || a.id.localeCompare(b.id);
 }
 
-/**
- * @param {World} world
- * @param {Actions} actions
- */
-function directList(world, actions) {
+function directList() {
 	const { conversations } = world;
 	if (conversations.length === 0) return [element("p.quiet.empty", `${world.name} has no direct messages yet.`)];
-	return [element("ul.channels", ...conversations.map((one) => channelItem(world, one, actions)))];
+	return [element("ul.channels", ...conversations.map(channelItem))];
 }
 
-/**
- * @param {World} world
- * @param {Json} channel
- * @param {Actions} actions
- */
-function channelItem(world, channel, actions) {
+/** @param {Json} channel */
+function channelItem(channel) {
 	const threads = (world.view?.threads ?? []).filter(
 		(/** @type {Json} */ { parent_id, thread_metadata }) => parent_id === channel.id && !thread_metadata?.archived,
 	);
-	const item = element("li", channelButton(world, channel, actions));
-	if (isVoice(channel) && world.view?.is_member) item.append(...voice(world, channel, actions));
+	const item = element("li", channelButton(channel));
+	if (isVoice(channel) && world.view?.is_member) item.append(...voice(channel));
 	if (threads.length > 0)
 		item.append(
 			element(
 				"ul.channels.threads",
-				...threads.map((/** @type {Json} */ thread) => element("li", channelButton(world, thread, actions))),
+				...threads.map((/** @type {Json} */ thread) => element("li", channelButton(thread))),
 			),
 		);
 	return item;
 }
 
-/**
- * @param {World} world
- * @param {Json} channel
- * @param {Actions} actions
- */
-function channelButton(world, channel, actions) {
+/** @param {Json} channel */
+function channelButton(channel) {
 	const { id, name } = channel;
 	const unread = world.marks.get(id);
 	return element(
@@ -123,7 +100,7 @@ function channelButton(world, channel, actions) {
 			class: unread === undefined ? "channel" : "channel new",
 			"data-key": `channel-${id}`,
 			"aria-current": id === world.channelId ? "true" : undefined,
-			onclick: () => actions.openChannel(id),
+			onclick: () => page.open(world.guildId, id),
 		},
 		element("span.sign", { "aria-hidden": "true" }, signOf(channel)),
 		element("bdi.name", name),
@@ -140,12 +117,8 @@ export function signOf(channel) {
 	return holdsPosts(channel) ? "☰" : "#";
 }
 
-/**
- * @param {World} world
- * @param {Json} channel
- * @param {Actions} actions
- */
-function voice(world, channel, actions) {
+/** @param {Json} channel */
+function voice(channel) {
 	const states = (world.view?.voice_states ?? []).filter(
 		(/** @type {Json} */ { channel_id }) => channel_id === channel.id,
 	);
@@ -156,7 +129,7 @@ function voice(world, channel, actions) {
 			{
 				"data-key": `voice-${channel.id}`,
 				"aria-label": `${isIn ? "Leave" : "Join"} voice in ${channel.name}`,
-				onclick: () => actions.joinVoice(isIn ? null : channel.id),
+				onclick: () => joinVoice(isIn ? null : channel.id),
 			},
 			isIn ? "Leave" : "Join",
 		),
@@ -180,24 +153,17 @@ function voice(world, channel, actions) {
 	].filter((one) => one instanceof HTMLElement);
 }
 
-/**
- * @param {World} world
- * @param {Actions} actions
- */
-export function guildTools({ view, person }, actions) {
+export function guildTools() {
+	const { view, person } = world;
 	if (!view?.is_member) return [];
 	const isOwner = view.guild.owner_id === person?.id;
 	/** @param {string} text @param {() => void} act */
 	const tool = (text, act) => element("button.small-button", { "data-key": text, onclick: act }, text);
-	return [tool("Make an invite", () => actions.invite()), ...(isOwner ? [] : [tool("Leave", () => actions.leave())])];
+	return [tool("Make an invite", invite), ...(isOwner ? [] : [tool("Leave", leave)])];
 }
 
-/**
- * @param {World} world
- * @param {Actions} actions
- * @returns {HTMLElement[]}
- */
-export function placeholder(world, actions) {
+/** @returns {HTMLElement[]} */
+export function placeholder() {
 	const { unreadable, channel, view } = world;
 	if (unreadable === undefined) {
 		const hint =
@@ -206,16 +172,16 @@ export function placeholder(world, actions) {
 				: "No messages yet. Write one, or ask your assistant for something: what a bot does appears here at once.";
 		return world.messages.length > 0 ? [] : [element("p", hint)];
 	}
-	const [invite] = view?.is_member ? [] : (view?.invites ?? []);
-	const join = () => void actions.joinWith(invite.code);
+	const [open] = view?.is_member ? [] : (view?.invites ?? []);
 	return [
 		element("p", unreadable),
-		...(invite ? [element("button.main", { onclick: join }, `Join with the invite ${invite.code}`)] : []),
+		...(open
+			? [element("button.main", { onclick: () => joinWith(open.code) }, `Join with the invite ${open.code}`)]
+			: []),
 	];
 }
 
-/** @param {World} world */
-export function channelsInOrder(world) {
+export function channelsInOrder() {
 	/** @type {Json[]} */
 	const channels = world.view?.channels ?? [];
 	return channels

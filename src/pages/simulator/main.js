@@ -2,17 +2,16 @@
 // restart of the simulator, which creates new ids, it opens the guild and channel of the same names as the same person.
 
 import { byId, element, setChildren } from "../dom.js";
-import { Actions } from "./actions.js";
-import { Composer } from "./composer.js";
-import { Receiver } from "./events.js";
+import { attempt, createPerson, join, page, speak } from "./actions.js";
+import { closeCommand, updateComposer } from "./composer.js";
+import { receive } from "./events.js";
 import { channelsInOrder, guildTools, placeholder, renderChannels, renderGuilds, signOf } from "./guild.js";
 import { renderMembers } from "./members.js";
 import { renderMessage } from "./messages.js";
-import { notify, showConnection } from "./notices.js";
+import { showConnection } from "./notices.js";
 import { followEvents, rememberedNames, rememberNames } from "./server.js";
-import { direct, shownName, World } from "./world.js";
+import { direct, shownName, world } from "./world.js";
 
-const world = new World();
 const narrow = matchMedia("(max-width: 60rem)");
 const scroll = byId("scroll");
 const localeChoice = /** @type {HTMLSelectElement} */ (byId("locale"));
@@ -22,19 +21,6 @@ const newPerson = "new";
 
 /** The items of the messages that are shown, by message id. @type {Map<string, HTMLLIElement>} */
 let items = new Map();
-
-const actions = new Actions(world, {
-	notify,
-	open,
-	become,
-	reload: async () => {
-		await world.loadState();
-		showPeople();
-	},
-	reply: (message) => composer.reply(message),
-	showMessages: () => showMessages(),
-});
-const composer = new Composer(world, actions);
 
 // Opening
 
@@ -52,6 +38,11 @@ async function loadAll() {
 	showConnection(true);
 }
 
+async function reload() {
+	await world.loadState();
+	showPeople();
+}
+
 /**
  * Opens a guild and one of its channels: the channel with this id or name, otherwise the first one that has messages.
  * @param {string} guildId
@@ -62,12 +53,12 @@ async function open(guildId, channelId, channelName) {
 	if (channelId !== undefined) setView("chat");
 	const isOther = guildId !== world.guildId || !world.view;
 	world.guildId = guildId;
-	if (isOther) await actions.attempt(() => world.loadGuild());
-	const channels = guildId === direct ? world.conversations : channelsInOrder(world);
+	if (isOther) await attempt(() => world.loadGuild());
+	const channels = guildId === direct ? world.conversations : channelsInOrder();
 	const named = channels.find(({ name }) => name === channelName);
 	world.channelId = channelId ?? (named ?? channels[0])?.id ?? "";
 	world.marks.delete(world.channelId);
-	composer.closeCommand();
+	closeCommand();
 	rememberNames({
 		person: world.person?.username,
 		guild: guildId === direct ? direct : world.view?.guild.name,
@@ -83,7 +74,7 @@ async function openMessages() {
 	await world.loadMessages();
 	showChannel();
 	// Messages and members have commands in their menus.
-	await composer.update();
+	await updateComposer();
 	items = new Map();
 	showPlaces();
 	showMessages({ atEnd: true });
@@ -96,7 +87,7 @@ async function become(userId) {
 	world.person = world.people.find(({ id }) => id === userId) ?? world.person;
 	personChoice.value = world.person?.id ?? "";
 	showLocale();
-	await actions.attempt(() => world.loadGuild());
+	await attempt(() => world.loadGuild());
 	const stays = world.guildId !== direct || world.conversations.some(({ id }) => id === world.channelId);
 	await open(world.guildId, undefined, stays ? world.channel?.name : undefined);
 }
@@ -126,10 +117,10 @@ function showLocale() {
 function showPlaces() {
 	const { guildId, view } = world;
 	byId("guild-name").textContent = guildId === direct ? "Direct messages" : (view?.guild.name ?? "");
-	setChildren(byId("guilds"), renderGuilds(world, actions));
-	setChildren(byId("channels"), renderChannels(world, actions));
-	setChildren(byId("member-list"), renderMembers(world, actions));
-	setChildren(byId("guild-tools"), guildTools(world, actions));
+	setChildren(byId("guilds"), renderGuilds());
+	setChildren(byId("channels"), renderChannels());
+	setChildren(byId("member-list"), renderMembers());
+	setChildren(byId("guild-tools"), guildTools());
 }
 
 /** Shows the name and topic of the open channel, and the placeholder if it has no messages. */
@@ -140,7 +131,7 @@ function showChannel() {
 	byId("channel-name").textContent = name;
 	byId("topic").textContent = channel?.topic ?? "";
 	scroll.setAttribute("aria-label", `Messages in ${name}`);
-	byId("empty").replaceChildren(...placeholder(world, actions));
+	byId("empty").replaceChildren(...placeholder());
 }
 
 /**
@@ -152,7 +143,7 @@ function showMessages({ changed = [], atEnd = false } = {}) {
 	const ephemeral = world.unreadable === undefined ? world.ephemeral : [];
 	const all = [...world.messages, ...ephemeral].sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
 	for (const id of changed) items.delete(id);
-	const shown = all.map((message) => items.get(message.id) ?? renderMessage(world, message, actions));
+	const shown = all.map((message) => items.get(message.id) ?? renderMessage(message));
 	items = new Map();
 	for (const [index, item] of shown.entries()) items.set(all[index]?.id, item);
 	setChildren(byId("messages"), shown);
@@ -173,17 +164,16 @@ for (const button of viewButtons) button.addEventListener("click", () => setView
 personChoice.addEventListener("change", async () => {
 	if (personChoice.value !== newPerson) return become(personChoice.value);
 	personChoice.value = world.person?.id ?? "";
-	await actions.createPerson();
+	createPerson();
 });
 localeChoice.addEventListener("change", async () => {
-	const { person } = world;
-	if (person) await actions.speak(person, localeChoice.value);
+	await speak(localeChoice.value);
 	await openMessages();
 });
-byId("join").addEventListener("click", () => void actions.join());
+byId("join").addEventListener("click", join);
 byId("older").addEventListener("click", async () => {
 	const height = scroll.scrollHeight;
-	await actions.attempt(() => world.loadOlder());
+	await attempt(() => world.loadOlder());
 	showMessages();
 	scroll.scrollTop += scroll.scrollHeight - height;
 });
@@ -191,15 +181,5 @@ byId("older").addEventListener("click", async () => {
 scroll.tabIndex = 0;
 setView("chat");
 
-const receiver = new Receiver(world, actions, composer, {
-	loadAll,
-	open,
-	openMessages,
-	showPlaces,
-	showChannel,
-	showMessages,
-});
-await followEvents(
-	(type, data) => receiver.receive(type, data),
-	() => showConnection(false),
-);
+Object.assign(page, { loadAll, reload, open, openMessages, become, showPlaces, showChannel, showMessages });
+await followEvents(receive, () => showConnection(false));

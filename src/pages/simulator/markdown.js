@@ -2,15 +2,7 @@
 // links. https://support.discord.com/hc/en-us/articles/210298617-Markdown-Text-101
 
 import { element } from "../dom.js";
-
-/**
- * Functions that return the names for mentions in a text; undefined if nothing has this id.
- * @typedef {object} Names
- * @property {(id: string) => string | undefined} user
- * @property {(id: string) => string | undefined} role
- * @property {(id: string) => string | undefined} channel
- * @property {(id: string) => boolean} emoji whether the guild has this emoji, so that there is a picture of it
- */
+import { world } from "./world.js";
 
 /** Marks that are nested more deeply are shown as plain text. */
 const maxDepth = 8;
@@ -18,24 +10,20 @@ const maxDepth = 8;
 /**
  * Returns a text in Discord's markdown as a fragment of blocks: paragraphs, headings, quotes, lists and code.
  * @param {string} text
- * @param {Names} names
  */
-export function renderMarkdown(text, names) {
+export function renderMarkdown(text) {
 	const fragment = document.createDocumentFragment();
 	const parts = text.split(/```([\s\S]+?)```/);
 	for (const [index, part] of parts.entries())
 		if (index % 2 === 1) fragment.append(codeBlock(part));
-		else if (part !== "") fragment.append(...blocks(trimBreak(part), names));
+		else if (part !== "") fragment.append(...blocks(trimBreak(part)));
 	return fragment;
 }
 
-/**
- * @param {string} text
- * @param {Names} names
- */
-export function renderLine(text, names) {
+/** @param {string} text */
+export function renderLine(text) {
 	const fragment = document.createDocumentFragment();
-	fragment.append(...inline(text, names, 0));
+	fragment.append(...inline(text, 0));
 	return fragment;
 }
 
@@ -64,10 +52,9 @@ const lineKinds = /** @type {const} */ ([
 
 /**
  * @param {string} text
- * @param {Names} names
  * @returns {HTMLElement[]}
  */
-function blocks(text, names) {
+function blocks(text) {
 	/** @type {{ kind: string, lines: string[] }[]} */
 	const found = [];
 	const lines = text.split("\n");
@@ -83,7 +70,7 @@ function blocks(text, names) {
 		if (last?.kind === kind && !/^h\d$/.test(kind)) last.lines.push(content);
 		else found.push({ kind, lines: [content] });
 	}
-	return found.map((block) => renderBlock(block, names));
+	return found.map(renderBlock);
 }
 
 /**
@@ -98,14 +85,11 @@ function kindOf(line) {
 	return ["p", line];
 }
 
-/**
- * @param {{ kind: string, lines: string[] }} block
- * @param {Names} names
- */
-function renderBlock({ kind, lines }, names) {
+/** @param {{ kind: string, lines: string[] }} block */
+function renderBlock({ kind, lines }) {
 	if (kind === "ul" || kind === "ol") {
 		const list = element(kind);
-		for (const line of lines) list.append(element("li", { dir: "auto" }, renderLine(line, names)));
+		for (const line of lines) list.append(element("li", { dir: "auto" }, renderLine(line)));
 		return list;
 	}
 	// A heading inside a message must not be a heading of the page.
@@ -114,7 +98,7 @@ function renderBlock({ kind, lines }, names) {
 	return element(
 		tag,
 		{ dir: "auto", class: heading || kind === "small" ? kind : undefined },
-		renderLine(lines.join("\n"), names),
+		renderLine(lines.join("\n")),
 	);
 }
 
@@ -133,11 +117,10 @@ const special = /[\\`*_~|<[@]|https?:\/\//g;
 
 /**
  * @param {string} text
- * @param {Names} names
  * @param {number} depth
  * @returns {(Node | string)[]}
  */
-function inline(text, names, depth) {
+function inline(text, depth) {
 	/** @type {(Node | string)[]} */
 	const nodes = [];
 	let plain = 0;
@@ -147,7 +130,7 @@ function inline(text, names, depth) {
 		const next = special.exec(text)?.index;
 		if (next === undefined) break;
 		at = next;
-		const found = depth < maxDepth ? markAt(text, at, names, depth) : undefined;
+		const found = depth < maxDepth ? markAt(text, at, depth) : undefined;
 		if (found) {
 			if (at > plain) nodes.push(text.slice(plain, at));
 			nodes.push(found.node);
@@ -164,33 +147,28 @@ function inline(text, names, depth) {
  * plain text begins there.
  * @param {string} text
  * @param {number} at
- * @param {Names} names
  * @param {number} depth
  * @returns {{ node: Node | string, length: number } | undefined}
  */
-function markAt(text, at, names, depth) {
+function markAt(text, at, depth) {
 	// Limits the work of the patterns: no mark is longer.
 	const rest = text.slice(at, at + 2500);
 	const [escaped, character] = /^\\([^A-Za-z0-9\s])/.exec(rest) ?? [];
 	if (escaped && character) return { node: character, length: 2 };
 	const [code, , content = ""] = /^(`+)([^`]+)\1(?!`)/.exec(rest) ?? [];
 	if (code) return { node: element("code", content), length: code.length };
-	return mention(rest, names) ?? link(rest, names, depth) ?? pair(rest, names, depth);
+	return mention(rest) ?? link(rest, depth) ?? pair(rest, depth);
 }
 
-/**
- * @param {string} rest
- * @param {Names} names
- * @param {number} depth
- */
-function pair(rest, names, depth) {
+/** @param {string} rest @param {number} depth */
+function pair(rest, depth) {
 	for (const [mark, tag] of pairs) {
 		if (!rest.startsWith(mark)) continue;
 		const end = rest.indexOf(mark, mark.length + 1);
 		const content = rest.slice(mark.length, end);
 		// Single marks must touch their text: "2 * 3 * 4" and snake_case_names contain no marks.
 		if (end < 0 || (mark.length === 1 && !hugs(content, mark, rest[end + 1]))) continue;
-		const inner = inline(content, names, depth + 1);
+		const inner = inline(content, depth + 1);
 		const node = tag === "details" ? spoiler(inner) : element(tag);
 		if (tag !== "details") node.append(...inner);
 		if (mark === "***") node.replaceChildren(bold(inner));
@@ -223,15 +201,11 @@ function spoiler(inner) {
 	return element("details.spoiler", element("summary", "spoiler"), text);
 }
 
-/**
- * @param {string} rest
- * @param {Names} names
- * @param {number} depth
- */
-function link(rest, names, depth) {
+/** @param {string} rest @param {number} depth */
+function link(rest, depth) {
 	const [masked, label = "", target = ""] = /^\[([^\]\n]{1,500})\]\(<?(https?:\/\/[^\s<>)]+)>?\)/.exec(rest) ?? [];
 	if (masked) {
-		const node = linkTo(target, ...inline(label, names, depth + 1));
+		const node = linkTo(target, ...inline(label, depth + 1));
 		return { node, length: masked.length };
 	}
 	const [quoted, inner = ""] = /^<(https?:\/\/[^\s<>]+)>/.exec(rest) ?? [];
@@ -259,33 +233,28 @@ export function linkTo(address, ...children) {
 
 /**
  * @param {string} rest
- * @param {Names} names
  * @returns {{ node: Node | string, length: number } | undefined}
  */
-function mention(rest, names) {
+function mention(rest) {
 	const [everyone] = /^@(?:everyone|here)\b/.exec(rest) ?? [];
 	if (everyone) return { node: chip(everyone), length: everyone.length };
 	const [whole, sign = "", id = ""] = /^<(@!?|@&|#)(\d{1,20})>/.exec(rest) ?? [];
-	if (whole) return { node: named(sign, id, names), length: whole.length };
+	if (whole) return { node: named(sign, id), length: whole.length };
 	const [command, name = ""] = /^<\/([^:<>\n]{1,100}):\d{1,20}>/.exec(rest) ?? [];
 	if (command) return { node: chip(`/${name}`), length: command.length };
 	const [emoji, emojiName = "", emojiId = ""] = /^<a?:(\w{1,32}):(\d{1,20})>/.exec(rest) ?? [];
 	if (emoji)
-		return { node: names.emoji(emojiId) ? customEmoji(emojiId, emojiName) : `:${emojiName}:`, length: emoji.length };
+		return { node: world.hasEmoji(emojiId) ? customEmoji(emojiId, emojiName) : `:${emojiName}:`, length: emoji.length };
 	const [time, seconds = ""] = /^<t:(-?\d{1,13})(?::[tTdDfFsSR])?>/.exec(rest) ?? [];
 	if (time) return { node: timestamp(Number(seconds)), length: time.length };
 	return undefined;
 }
 
-/**
- * @param {string} sign
- * @param {string} id
- * @param {Names} names
- */
-function named(sign, id, names) {
-	if (sign === "#") return chip(`#${names.channel(id) ?? "unknown"}`);
-	if (sign === "@&") return chip(`@${names.role(id) ?? "unknown role"}`);
-	return chip(`@${names.user(id) ?? "unknown user"}`);
+/** @param {string} sign @param {string} id */
+function named(sign, id) {
+	if (sign === "#") return chip(`#${world.channelOf(id)?.name ?? "unknown"}`);
+	if (sign === "@&") return chip(`@${world.roleName(id) ?? "unknown role"}`);
+	return chip(`@${world.findName(id) ?? "unknown user"}`);
 }
 
 /** @param {string} text */

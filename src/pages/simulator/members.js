@@ -1,25 +1,18 @@
 // Renders the members of the open guild by role, with the actions on each.
 
 import { element } from "../dom.js";
+import { openDirect, page } from "./actions.js";
 import { renderMenu, userMenu } from "./components.js";
 import { avatar } from "./messages.js";
-import { shownName } from "./world.js";
+import { shownName, world } from "./world.js";
 
-/**
- * @typedef {import("./world.js").Json} Json
- * @typedef {import("./world.js").World} World
- * @typedef {import("./actions.js").Actions} Actions
- */
+/** @typedef {import("./server.js").Json} Json */
 
 /** Maximum number of members that are shown, so that the page stays fast. */
 const maxMembers = 200;
 
-/**
- * Returns the members of the open guild, grouped by their highest hoisted role.
- * @param {World} world
- * @param {Actions} actions
- */
-export function renderMembers(world, actions) {
+/** Returns the members of the open guild, grouped by their highest hoisted role. */
+export function renderMembers() {
 	const { view } = world;
 	if (!view) return [element("p.quiet.empty", "No guild is open.")];
 	const { guild, members, member_count } = view;
@@ -34,24 +27,17 @@ export function renderMembers(world, actions) {
 	}
 	const left = member_count - Math.min(maxMembers, members.length);
 	return [
-		...[...groups.values()]
-			.filter((group) => group.members.length > 0)
-			.map((group) => memberGroup(world, roles, group, actions)),
+		...[...groups.values()].filter((group) => group.members.length > 0).map((group) => memberGroup(roles, group)),
 		left > 0 && element("p.quiet", `and ${left} others`),
 	].filter((one) => one instanceof HTMLElement);
 }
 
-/**
- * @param {World} world
- * @param {Json[]} roles
- * @param {{ name: string, color: number, members: Json[] }} group
- * @param {Actions} actions
- */
-function memberGroup(world, roles, { name, color, members }, actions) {
+/** @param {Json[]} roles @param {{ name: string, color: number, members: Json[] }} group */
+function memberGroup(roles, { name, color, members }) {
 	return element(
 		"section",
 		element("h3.category", roleDot(color), element("bdi", name), ` (${members.length})`),
-		element("ul.members", ...members.map((member) => element("li", memberDetails(world, roles, member, actions)))),
+		element("ul.members", ...members.map((member) => element("li", memberDetails(roles, member)))),
 	);
 }
 
@@ -63,13 +49,8 @@ function roleDot(color) {
 	return dot;
 }
 
-/**
- * @param {World} world
- * @param {Json[]} roles
- * @param {Json} member
- * @param {Actions} actions
- */
-function memberDetails(world, roles, member, actions) {
+/** @param {Json[]} roles @param {Json} member */
+function memberDetails(roles, member) {
 	const { user, nick, communication_disabled_until: until } = member;
 	const name = nick ?? shownName(user);
 	const own = roles.filter(({ id }) => member.roles.includes(id));
@@ -97,11 +78,9 @@ function memberDetails(world, roles, member, actions) {
 				{ "aria-label": "Roles" },
 				...own.map((role) => element("li", roleDot(role.color), element("bdi", role.name))),
 			),
-			person &&
-				person !== world.person &&
-				element("button", { onclick: () => actions.become(user.id) }, `Act as ${name}`),
-			user.id !== world.person?.id && element("button", { onclick: () => actions.message(user.id) }, "Message"),
-			renderMenu(world, userMenu, user.id, name, (command) => actions.useInMenu(command, user.id)),
+			person && person !== world.person && element("button", { onclick: () => page.become(user.id) }, `Act as ${name}`),
+			user.id !== world.person?.id && element("button", { onclick: () => openDirect(user.id) }, "Message"),
+			renderMenu(userMenu, user.id, name),
 		),
 	);
 }

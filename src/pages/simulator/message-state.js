@@ -1,4 +1,4 @@
-// Changes of messages by events, and the ephemeral responses of bots, which only one person sees.
+// Messages: changes by events, excerpts, and the ephemeral responses of bots, which only one person sees.
 
 /** @typedef {import("./server.js").Json} Json */
 
@@ -8,6 +8,18 @@ export const messageFlags = { ephemeral: 64, thinking: 128 };
 /** Types of interactions: commands, and what asks a bot for suggestions while a person types. */
 export const commandType = 2;
 export const suggestionType = 4;
+
+/** The texts of system messages, by message type. @type {Record<number, string>} */
+export const systemTexts = {
+	6: "pinned a message.",
+	7: "joined the guild.",
+	8: "boosted the guild.",
+	12: "added a channel to follow.",
+	18: "started a thread.",
+	21: "started this thread.",
+	27: "opened a stage.",
+	46: "ended a poll.",
+};
 
 /**
  * @param {Json[]} messages oldest first
@@ -63,6 +75,15 @@ function reactionsAfter(reactions, type, data, own) {
 /** @param {Json} emoji */
 export function emojiKey({ id, name }) {
 	return id ? `${name}:${id}` : String(name);
+}
+
+/** @param {Json} message */
+export function excerptOf(message) {
+	const { content = "", embeds = [], attachments = [] } = message;
+	const text = content || embeds[0]?.title || embeds[0]?.description;
+	if (text) return String(text).replaceAll(/\s+/g, " ").slice(0, 200);
+	if (attachments.length > 0) return "a file";
+	return systemTexts[message.type] ?? "a message without text";
 }
 
 /** @param {Json} interaction */

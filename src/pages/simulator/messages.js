@@ -1,28 +1,15 @@
 // Renders messages: author, reply, text, embeds, files, polls, reactions and buttons.
 
 import { element } from "../dom.js";
+import { dismiss, react, remove } from "./actions.js";
 import { messageMenu, renderComponents, renderMenu } from "./components.js";
+import { reply } from "./composer.js";
 import { renderAttachment, renderEmbed, renderPoll, shortTime } from "./embeds.js";
 import { customEmoji, renderMarkdown } from "./markdown.js";
-import { emojiKey, messageFlags } from "./message-state.js";
+import { emojiKey, excerptOf, messageFlags, systemTexts } from "./message-state.js";
+import { world } from "./world.js";
 
-/**
- * @typedef {import("./world.js").Json} Json
- * @typedef {import("./world.js").World} World
- * @typedef {import("./actions.js").Actions} Actions
- */
-
-/** The texts of system messages, by message type. @type {Record<number, string>} */
-const systemTexts = {
-	6: "pinned a message.",
-	7: "joined the guild.",
-	8: "boosted the guild.",
-	12: "added a channel to follow.",
-	18: "started a thread.",
-	21: "started this thread.",
-	27: "opened a stage.",
-	46: "ended a poll.",
-};
+/** @typedef {import("./server.js").Json} Json */
 
 const quickEmoji = ["👍", "❤️", "😂", "🎉", "😮", "😢", "✅", "❌"];
 
@@ -31,26 +18,22 @@ function isEphemeral({ flags = 0 }) {
 	return Boolean(flags & messageFlags.ephemeral);
 }
 
-/**
- * @param {World} world
- * @param {Json} message
- * @param {Actions} actions
- */
-export function renderMessage(world, message, actions) {
+/** @param {Json} message */
+export function renderMessage(message) {
 	const { id, author } = message;
 	const name =
 		message.webhook_id && !message.application_id ? author.username : (world.findName(author.id) ?? author.username);
 	return element(
 		"li",
 		{ id: `message-${id}`, class: isEphemeral(message) ? "message ephemeral" : "message" },
-		reference(world, message),
+		reference(message),
 		avatar(author, name),
 		element(
 			"div.body",
 			heading(message, name),
-			...content(world, message, actions),
-			reactions(world, message, actions),
-			isEphemeral(message) ? ephemeralNote(message, actions) : tools(world, message, name, actions),
+			...content(message),
+			reactions(message),
+			isEphemeral(message) ? ephemeralNote(message) : tools(message, name),
 		),
 	);
 }
@@ -83,10 +66,9 @@ export function avatar({ id, bot }, name) {
 
 /**
  * Returns the line above a reply or a bot's response to a command, which names the message or command.
- * @param {World} world
  * @param {Json} message
  */
-function reference(world, message) {
+function reference(message) {
 	const { message_reference, referenced_message, interaction } = message;
 	const used = interaction ?? message.interaction_metadata;
 	if (interaction)
@@ -106,44 +88,25 @@ function reference(world, message) {
 }
 
 /** @param {Json} message */
-export function excerptOf(message) {
-	const { content = "", embeds = [], attachments = [] } = message;
-	const text = content || embeds[0]?.title || embeds[0]?.description;
-	if (text) return String(text).replaceAll(/\s+/g, " ").slice(0, 200);
-	if (attachments.length > 0) return "a file";
-	return systemTexts[message.type] ?? "a message without text";
-}
-
-/**
- * @param {World} world
- * @param {Json} message
- * @param {Actions} actions
- */
-function content(world, message, actions) {
-	const { names } = world;
+function content(message) {
 	const { embeds = [], attachments = [], components = [], poll } = message;
 	if (message.flags & messageFlags.thinking) return [element("p.quiet.thinking", "is thinking…")];
 	const system = systemTexts[message.type];
 	const text = message.content || (system ?? "");
 	return [
-		text !== "" && element("div", { class: system ? "text quiet" : "text", dir: "auto" }, renderMarkdown(text, names)),
+		text !== "" && element("div", { class: system ? "text quiet" : "text", dir: "auto" }, renderMarkdown(text)),
 		...(message.message_snapshots ?? []).map((/** @type {Json} */ one) =>
-			element("blockquote.text", element("p.quiet", "Forwarded"), renderMarkdown(one.message.content, names)),
+			element("blockquote.text", element("p.quiet", "Forwarded"), renderMarkdown(one.message.content)),
 		),
-		...embeds.map((/** @type {Json} */ one) => renderEmbed(one, world)),
+		...embeds.map(renderEmbed),
 		...attachments.map(renderAttachment),
-		poll && renderPoll(message, (answerId) => actions.vote(message, answerId)),
-		components.length > 0 &&
-			element("div.components", ...renderComponents(world, message, (...used) => actions.use(...used))),
+		poll && renderPoll(message),
+		components.length > 0 && element("div.components", ...renderComponents(message)),
 	];
 }
 
-/**
- * @param {World} world
- * @param {Json} message
- * @param {Actions} actions
- */
-function reactions(world, message, actions) {
+/** @param {Json} message */
+function reactions(message) {
 	if (!message.reactions?.length) return undefined;
 	return element(
 		"div.reactions",
@@ -154,22 +117,17 @@ function reactions(world, message, actions) {
 					"data-key": `react-${message.id}-${emojiKey(emoji)}`,
 					"aria-pressed": String(Boolean(me)),
 					"aria-label": `${emoji.name}, ${count} ${count === 1 ? "reaction" : "reactions"}`,
-					onclick: () => actions.react(message, emojiKey(emoji), !me),
+					onclick: () => react(message, emojiKey(emoji), !me),
 				},
-				emoji.id && world.names.emoji(emoji.id) ? customEmoji(emoji.id, emoji.name) : emoji.name,
+				emoji.id && world.hasEmoji(emoji.id) ? customEmoji(emoji.id, emoji.name) : emoji.name,
 				` ${count}`,
 			),
 		),
 	);
 }
 
-/**
- * @param {World} world
- * @param {Json} message
- * @param {string} name
- * @param {Actions} actions
- */
-function tools(world, message, name, actions) {
+/** @param {Json} message @param {string} name */
+function tools(message, name) {
 	const own = message.author.id === world.person?.id;
 	/** @param {string} text @param {() => void} act */
 	const tool = (text, act) =>
@@ -185,7 +143,7 @@ function tools(world, message, name, actions) {
 	];
 	return element(
 		"div.tools",
-		world.mayWrite && tool("Reply", () => actions.reply(message)),
+		world.mayWrite && tool("Reply", () => reply(message)),
 		world.mayReact &&
 			element(
 				"details",
@@ -205,28 +163,23 @@ function tools(world, message, name, actions) {
 								// key: the summary.
 								"data-key": `react-${message.id}`,
 								"aria-label": `React with ${key}`,
-								onclick: () => actions.react(message, key, true),
+								onclick: () => react(message, key, true),
 							},
 							shown,
 						),
 					),
 				),
 			),
-		renderMenu(world, messageMenu, message.id, `the message of ${name}`, (command) =>
-			actions.useInMenu(command, message.id),
-		),
-		own && element("button", { "aria-label": "Delete your message", onclick: () => actions.remove(message) }, "Delete"),
+		renderMenu(messageMenu, message.id, `the message of ${name}`),
+		own && element("button", { "aria-label": "Delete your message", onclick: () => remove(message) }, "Delete"),
 	);
 }
 
-/**
- * @param {Json} message
- * @param {Actions} actions
- */
-function ephemeralNote(message, actions) {
+/** @param {Json} message */
+function ephemeralNote(message) {
 	return element(
 		"p.small.quiet",
 		"Only you can see this · ",
-		element("button.link", { onclick: () => actions.dismiss(message) }, "Dismiss"),
+		element("button.link", { onclick: () => dismiss(message) }, "Dismiss"),
 	);
 }

@@ -1,80 +1,44 @@
 // Modals: the dialog in which a person fills in what a bot asks for.
 
-import { byId, element } from "../dom.js";
+import { element } from "../dom.js";
+import { attempt, interact } from "./actions.js";
 import { chosenIn, componentTypes, field, selectMenu } from "./components.js";
 import { renderMarkdown } from "./markdown.js";
+import { showDialog } from "./notices.js";
 
-/**
- * @typedef {import("./world.js").Json} Json
- * @typedef {import("./world.js").World} World
- */
+/** @typedef {import("./server.js").Json} Json */
 
 const paragraph = 2;
 
-/**
- * Shows the modal of an interaction. `submit` gets the modal's components with the values, and resolves with whether the
- * submission was accepted; if it was not, the dialog stays open.
- * @param {World} world
- * @param {Json} modal
- * @param {(components: Json[]) => Promise<boolean>} submit
- */
-export function openModal(world, modal, submit) {
-	const dialog = /** @type {HTMLDialogElement} */ (byId("dialog"));
-	const parts = /** @type {Json[]} */ (modal.components).map((part) => createPart(world, part));
-	dialog.replaceChildren(
-		element(
-			"form.fields-form",
-			{
-				onsubmit: async (/** @type {Event} */ event) => {
-					event.preventDefault();
-					if (await submit(parts.map(({ filled }) => filled()))) dialog.close("");
-				},
-			},
-			element("h2", { id: "dialog-title", dir: "auto" }, modal.title),
-			...parts.map(({ shown }) => shown),
-			element(
-				"div.row",
-				element("button.main", "Submit"),
-				element("button", { onclick: () => dialog.close("") }, "Cancel"),
-			),
-		),
-	);
-	dialog.returnValue = "";
-	if (!dialog.open) dialog.showModal();
+/** Shows the modal of an interaction. If the bot's modal is not accepted, the dialog stays open. @param {Json} interaction */
+export function openModal({ id, application_id, modal }) {
+	const parts = /** @type {Json[]} */ (modal.components).map(createPart);
+	function submit() {
+		const data = { id, custom_id: modal.custom_id, components: parts.map(({ filled }) => filled()) };
+		return attempt(() => interact({ type: 5, application_id, data }));
+	}
+	showDialog(modal.title, "Submit", submit, ...parts.map(({ shown }) => shown));
 }
 
-/**
- * Returns a top-level component of a modal, and a function that returns it with its values.
- * @param {World} world
- * @param {Json} part
- */
-function createPart(world, part) {
-	const { type, id, content, label, description, component, components } = part;
+/** Returns a top-level component of a modal, and a function that returns it with its values. @param {Json} part */
+function createPart({ type, id, content, label, description, component, components }) {
 	if (type === componentTypes.text)
-		return {
-			shown: element("div", { dir: "auto" }, renderMarkdown(String(content), world.names)),
-			filled: () => ({ type, id }),
-		};
+		return { shown: element("div", { dir: "auto" }, renderMarkdown(String(content))), filled: () => ({ type, id }) };
 	if (component) {
-		const { shown, filled } = createInput(world, component, label, description);
+		const { shown, filled } = createInput(component, label, description);
 		return { shown, filled: () => ({ type, id, component: filled() }) };
 	}
-	const inner = /** @type {Json[]} */ (components).map((one) => createInput(world, one, one.label));
+	const inner = /** @type {Json[]} */ (components).map((one) => createInput(one, one.label));
 	return {
 		shown: element("div", ...inner.map(({ shown }) => shown)),
 		filled: () => ({ type, id, components: inner.map(({ filled }) => filled()) }),
 	};
 }
 
-/**
- * @param {World} world
- * @param {Json} input
- * @param {string} label
- * @param {string} [description]
- */
-function createInput(world, input, label, description) {
+/** @param {Json} input @param {string} label @param {string} [description] */
+function createInput(input, label, description) {
 	const { type, id, custom_id, required = true } = input;
-	const control = type === componentTypes.textInput ? textControl(input) : selectMenu(world, input);
+	const control = type === componentTypes.textInput ? textControl(input) : selectMenu(input);
 	control.id = `modal-${id}`;
 	control.required = required;
 	return {

@@ -1,12 +1,8 @@
-// Notices, announcements of new messages to screen readers, and the state of the connection.
+// Notices, dialogs, announcements of new messages to screen readers, and the state of the connection.
 
 import { byId, element } from "../dom.js";
-import { excerptOf } from "./messages.js";
-
-/**
- * @typedef {import("./world.js").Json} Json
- * @typedef {import("./world.js").World} World
- */
+import { excerptOf } from "./message-state.js";
+import { world } from "./world.js";
 
 const maxAnnouncements = 5;
 const noticeMs = 8000;
@@ -14,10 +10,7 @@ const noticeMs = 8000;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let noticeTimer;
 
-/**
- * @param {string} text
- * @param {boolean} [isError]
- */
+/** @param {string} text */
 export function notify(text, isError = false) {
 	const notice = byId("notice");
 	notice.textContent = text;
@@ -29,14 +22,10 @@ export function notify(text, isError = false) {
 	}, noticeMs);
 }
 
-/**
- * @param {World} world
- * @param {Json} message
- */
-export function announce(world, message) {
+/** @param {import("./server.js").Json} message */
+export function announce(message) {
 	const log = byId("log");
-	const name = world.nameOf(message.author.id);
-	log.append(element("p", `${name}: ${excerptOf(message)}`));
+	log.append(element("p", `${world.nameOf(message.author.id)}: ${excerptOf(message)}`));
 	while (log.children.length > maxAnnouncements) log.firstChild?.remove();
 }
 
@@ -46,4 +35,29 @@ export function showConnection(isConnected) {
 	const status = byId("connection");
 	if (status.textContent !== text) status.textContent = text;
 	status.className = isConnected ? "state good" : "state bad";
+}
+
+/**
+ * Returns a form with a button that closes it. `submit` resolves with whether it closes, too.
+ * @param {Record<string, unknown>} attributes
+ * @param {string} label Of the button that submits.
+ * @param {() => Promise<boolean>} submit
+ * @param {() => void} close
+ * @param {...Element} content
+ */
+export function closableForm(attributes, label, submit, close, ...content) {
+	const onsubmit = async (/** @type {Event} */ event) => {
+		event.preventDefault();
+		if (await submit()) close();
+	};
+	const buttons = element("div.row", element("button.main", label), element("button", { onclick: close }, "Cancel"));
+	return element("form.fields-form", { ...attributes, onsubmit }, ...content, buttons);
+}
+
+/** @param {string} title @param {string} label @param {() => Promise<boolean>} submit @param {...Element} content */
+export function showDialog(title, label, submit, ...content) {
+	const dialog = /** @type {HTMLDialogElement} */ (byId("dialog"));
+	const heading = element("h2", { id: "dialog-title", dir: "auto" }, title);
+	dialog.replaceChildren(closableForm({}, label, submit, () => dialog.close(), heading, ...content));
+	if (!dialog.open) dialog.showModal();
 }

@@ -3,10 +3,7 @@
 import { element } from "../dom.js";
 import { componentTypes, field, optionElements, optionsOf } from "./components.js";
 
-/**
- * @typedef {import("./world.js").Json} Json
- * @typedef {import("./world.js").World} World
- */
+/** @typedef {import("./server.js").Json} Json */
 
 /**
  * The input of an option; `list` has the bot's suggestions.
@@ -34,16 +31,15 @@ const yesOrNo = [
 /**
  * Returns inputs for the options of a command. `suggest` is called with all values while the person types one that the
  * bot completes.
- * @param {World} world
  * @param {Json} command
  * @param {(options: Json[]) => Promise<void>} suggest
  * @returns {Input[]}
  */
-export function createInputs(world, command, suggest) {
+export function createInputs(command, suggest) {
 	/** @type {Input[]} */
 	const inputs = command.options.map((/** @type {Json} */ option) => ({
 		option,
-		control: controlFor(world, option),
+		control: controlFor(option),
 		list: option.autocomplete ? element("datalist", { id: `suggested-${option.name}` }) : undefined,
 	}));
 	for (const { option, control, list } of inputs) {
@@ -81,11 +77,10 @@ function focusedOf(options = []) {
 }
 
 /**
- * @param {World} world
  * @param {Json} option
  * @returns {HTMLInputElement | HTMLSelectElement}
  */
-function controlFor(world, option) {
+function controlFor(option) {
 	const { type, name, required, channel_types } = option;
 	const isNumber = type === optionTypes.integer || type === optionTypes.number;
 	const choices = option.choices?.length ? option.choices : type === optionTypes.boolean ? yesOrNo : undefined;
@@ -97,7 +92,7 @@ function controlFor(world, option) {
 			"select",
 			common,
 			element("option", { value: "" }, required ? "Choose…" : "(none)"),
-			...optionElements(optionsOf(world, { type: menu, options, channel_types })),
+			...optionElements(optionsOf({ type: menu, options, channel_types })),
 		);
 	}
 	return element("input", {

@@ -3,10 +3,8 @@
 import { ephemeralMessages, messagesAfter } from "./message-state.js";
 import { request, requestAs } from "./server.js";
 
-/**
- * @typedef {import("./server.js").Json} Json
- * @typedef {import("./server.js").Person} Person
- */
+/** @typedef {import("./server.js").Json} Json */
+/** @typedef {import("./server.js").Person} Person */
 
 const permissionBits = { addReactions: 1n << 6n, sendMessages: 1n << 11n, sendInThreads: 1n << 38n };
 
@@ -21,7 +19,7 @@ const maxMessages = 300;
 export const direct = "direct";
 
 /** The state that the simulator's page shows. */
-export class World {
+class World {
 	/** @type {Person[]} */
 	people = [];
 	/** @type {string[]} the languages of Discord's clients */
@@ -205,17 +203,16 @@ export class World {
 		return this.view?.members.find((/** @type {Json} */ { user }) => user.id === userId);
 	}
 
-	/** @type {import("./markdown.js").Names} */
-	names = {
-		user: (id) => this.findName(id),
-		role: (id) => {
-			/** @type {Json[]} */
-			const roles = this.view?.guild.roles ?? [];
-			return roles.find((role) => role.id === id)?.name;
-		},
-		channel: (id) => this.channelOf(id)?.name,
-		emoji: (id) => this.view?.guild.emojis.some((/** @type {Json} */ emoji) => emoji.id === id) === true,
-	};
+	/** @param {string} id */
+	roleName(id) {
+		const roles = /** @type {Json[]} */ (this.view?.guild.roles ?? []);
+		return roles.find((role) => role.id === id)?.name;
+	}
+
+	/** Whether the guild has this emoji, so that there is a picture of it. @param {string} id */
+	hasEmoji(id) {
+		return this.view?.guild.emojis.some((/** @type {Json} */ emoji) => emoji.id === id) === true;
+	}
 
 	/**
 	 * The ephemeral responses that the person sees in the open channel, and a placeholder for each that a bot has not
@@ -242,6 +239,8 @@ export class World {
 		return changed;
 	}
 }
+
+export const world = new World();
 
 /** @param {Json} user */
 export function shownName({ global_name, username }) {
