@@ -647,6 +647,10 @@ export const de = {
 	"spam.rule.text": "derselbe Text {times} in {channels}",
 	"spam.rule.link": "derselbe Link {times} in {channels}",
 	"spam.rule.file": "dieselbe Datei {times} in {channels}",
+	"spam.rule.short_floods": "derselbe kurze Text {times} in {channels}",
+	"spam.rule.floods": "eine weitere Nachricht {times} in Sekunden, in {channels}",
+	"spam.rule.caps": "ein Text in Großbuchstaben {times} in {channels}",
+	"spam.rule.new_account_links": "ein Link von einem Konto, das jünger als 7 Tage ist",
 	"spam.times": { one: "einmal", other: "{count}-mal" },
 	"spam.channels": { one: "{count} Kanal", other: "{count} Kanälen" },
 	"spam.reason": "Spam: {rule}",
@@ -1536,6 +1540,8 @@ export const de = {
 		"Ob das Moderations-Log zeigt, was Discords AutoMod tut, mit Knöpfen, und Timeouts zu Fällen werden",
 	"setting.automod.counts":
 		"Ob auch Nachrichten, die AutoMod blockiert, zu Fällen werden und alle Fälle von AutoMod in den Regeln als Verwarnungen zählen",
+	"setting.automod.presets":
+		"Was nicht erlaubt ist. Ist spam.on an, gilt dem Bot als Spam: caps, short_floods, floods und new_account_links (jünger als 7 Tage)",
 	"setting.keep.cases_days":
 		"Tage, nach denen Fälle und ihre Änderungen gelöscht werden. Ohne diese Angabe bleiben sie",
 	"setting.keep.reports_days": "Tage nach dem Ende einer Meldung, bis sie gelöscht wird",
@@ -1667,6 +1673,7 @@ export const de = {
 	"setting.section.automod.label": "Discords AutoMod",
 	"setting.automod.log.label": "AutoMod im Log",
 	"setting.automod.counts.label": "Zählt als Verwarnung",
+	"setting.automod.presets.label": "Vorlagen",
 	"setting.section.keep.label": "Wie lange etwas bleibt",
 	"setting.keep.cases_days.label": "Fälle, Tage",
 	"setting.keep.reports_days.label": "Meldungen, Tage",

@@ -614,6 +614,10 @@ export const en = {
 	"spam.rule.text": "the same text {times} in {channels}",
 	"spam.rule.link": "the same link {times} in {channels}",
 	"spam.rule.file": "the same file {times} in {channels}",
+	"spam.rule.short_floods": "the same short text {times} in {channels}",
+	"spam.rule.floods": "another message {times} within seconds, in {channels}",
+	"spam.rule.caps": "a text in capitals {times} in {channels}",
+	"spam.rule.new_account_links": "a link from an account that is younger than 7 days",
 	"spam.times": { one: "once", other: "{count} times" },
 	"spam.channels": { one: "{count} channel", other: "{count} channels" },
 	"spam.reason": "Spam: {rule}",
@@ -1392,6 +1396,8 @@ export const en = {
 		"Whether the moderation log shows what Discord's AutoMod does, with buttons, and timeouts become cases",
 	"setting.automod.counts":
 		"Whether messages that AutoMod blocks become cases, too, and all cases of AutoMod count as warnings in the rules",
+	"setting.automod.presets":
+		"What is not allowed. With spam.on, the bot takes for spam: caps, short_floods, floods, and new_account_links (younger than 7 days)",
 	"setting.keep.cases_days": "Days after which cases and their changes are deleted. Without it, they are kept",
 	"setting.keep.reports_days": "Days after the end of a report until it is deleted",
 	"setting.keep.calls_days":
@@ -1519,6 +1525,7 @@ export const en = {
 	"setting.section.automod.label": "Discord's AutoMod",
 	"setting.automod.log.label": "AutoMod in the log",
 	"setting.automod.counts.label": "Counts as warning",
+	"setting.automod.presets.label": "Presets",
 	"setting.section.keep.label": "How long things are kept",
 	"setting.keep.cases_days.label": "Cases, days",
 	"setting.keep.reports_days.label": "Reports, days",

@@ -30,6 +30,9 @@ const rolesByName = v.pipe(v.record(text(100), snowflake), v.maxEntries(100, exp
 const administrator = ["Administrator"] as const;
 const files = ["EmbedLinks", "AttachFiles"] as const;
 
+/** The bot treats these as spam. */
+const spamPresets = ["caps", "short_floods", "floods", "new_account_links"] as const;
+
 export const keys = {
 	"welcome.channel": { value: v.optional(snowflake), to: "channel", intent: "GuildMembers" },
 	"welcome.message": { value: v.optional(templateOf(greetingPlaceholders)) },
@@ -70,6 +73,7 @@ export const keys = {
 	"spam.exempt_roles": { value: v.optional(v.array(snowflake), []), to: "role" },
 	"automod.log": { value: flag(false) },
 	"automod.counts": { value: flag(false) },
+	"automod.presets": { value: v.optional(v.array(v.picklist(spamPresets)), []) },
 	"keep.cases_days": { value: v.optional(whole(1, 3_650)) },
 	"keep.reports_days": { value: v.optional(whole(1, 3_650), 180) },
 	"keep.calls_days": { value: v.optional(whole(1, 3_650)) },
@@ -123,6 +127,9 @@ export function withoutEffect(values: Values): readonly (readonly [SettingKey, s
 	if (values["game.chargeback"] && !chargebackSettings(values))
 		note("game.chargeback", " without game.restricted_role, game.staff_channel and game.staff_roles");
 	if (values["automod.counts"] && !values["automod.log"]) note("automod.counts", " without automod.log");
+	const presets: readonly string[] = values["automod.presets"];
+	const ofSpam = spamPresets.filter((preset) => presets.includes(preset));
+	if (ofSpam.length > 0 && !values["spam.on"]) note("automod.presets", ` without spam.on (${ofSpam.join(", ")})`);
 	return found;
 }
 

@@ -154,7 +154,7 @@ function requireRanked(guild: Guild, key: string, before: unknown, after: unknow
 /** What the bot does to people because of a setting. */
 function punishing(key: string, value: unknown): readonly Permission[] {
 	if (!isKey(key)) return [];
-	if (sectionOf(key) === "spam") return ["ModerateMembers", "ManageMessages"];
+	if (sectionOf(key) === "spam" || key === "automod.presets") return ["ModerateMembers", "ManageMessages"];
 	if (key !== "moderation.escalate" && key !== "game.chargeback") return [];
 	const { values } = read({ [key]: value ?? undefined });
 	return actingPermissions(values).flatMap(([acting, permissions]) => (acting === key ? permissions : []));

@@ -8,6 +8,7 @@ import { domainToASCII } from "node:url";
 const minTextLength = 20;
 /** Texts with fewer letters and digits, such as greetings and bot commands, may repeat without being spam. */
 const minRepeatedLength = 40;
+const minCapitals = 10;
 const maxSearched = 1_000;
 const maxLinks = 5;
 const maxFiles = 10;
@@ -45,13 +46,14 @@ export function createHash(): (kind: PartKind, value: string) => string {
 	return (kind, value) => createHmac("sha256", key).update(`${kind}\0${value}`).digest("base64url").slice(0, 22);
 }
 
-/** Without duplicates. */
-export function partsOf({ text, files }: Content, hash: ReturnType<typeof createHash>): Part[] {
+/** Without duplicates. With `isEager`, any text is a part. */
+export function partsOf({ text, files }: Content, hash: ReturnType<typeof createHash>, isEager = false): Part[] {
 	const content = text.slice(0, maxContentLength);
 	const parts = new Map<string, Part>();
 	const add = (part: Part) => parts.set(part.hash, part);
 	const words = normalized(content);
-	if (words.length >= minTextLength) add({ kind: "text", hash: hash("text", words), isShort: isShort(words) });
+	if (words.length >= (isEager ? 1 : minTextLength))
+		add({ kind: "text", hash: hash("text", words), isShort: isShort(words) });
 	const links = linksIn(content).filter((link) => !isMessageLink(link) && !gifHosts.test(hostOf(link)));
 	for (const link of links.slice(0, maxLinks)) add({ kind: "link", hash: hash("link", identityOf(link)) });
 	for (const { url, ...file } of files.slice(0, maxFiles)) {
@@ -64,12 +66,22 @@ export function partsOf({ text, files }: Content, hash: ReturnType<typeof create
 
 /** Its letters and digits in lower case, without links, mentions, custom emoji and timestamps. */
 export function normalized(text: string): string {
+	return lettersIn(text).toLowerCase();
+}
+
+function lettersIn(text: string): string {
 	return text
 		.replace(/<(?:@[!&]?|#|a?:\w{1,64}:|t:|id:|\/[^:>]{1,100}:)[^>]{0,64}>/g, "")
 		.replace(linkPattern, "")
 		.normalize("NFKC")
-		.toLowerCase()
 		.replace(/[^\p{L}\p{N}]/gu, "");
+}
+
+/** At least ten capitals, and four for each small letter. Letters without case do not count. */
+export function isInCapitals(text: string): boolean {
+	const [letters, capitals] = [lettersIn(text.slice(0, maxContentLength)), /\p{Lu}/gu];
+	const count = letters.match(capitals)?.length ?? 0;
+	return count >= minCapitals && count >= 4 * (letters.match(/\p{Ll}/gu)?.length ?? 0);
 }
 
 /** Repetitions inside the text count once, because people write "hahahahaha" and "GOOOOOAL". */

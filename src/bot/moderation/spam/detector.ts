@@ -4,12 +4,13 @@
 import type { Attachment, GuildMember, Message } from "discord.js";
 import { LruMap } from "../../../lib/lru-map.ts";
 import { type Said, said } from "../../../texts/texts.ts";
-import { createHash, hasListedLink, type Part, type PostedFile, partsOf } from "./content.ts";
+import { createHash, hasListedLink, isInCapitals, type Part, type PostedFile, partsOf } from "./content.ts";
 import { isExempt } from "./exempt.ts";
 import { type Post, RecentPosts, type Repetition, type Thresholds } from "./recent-posts.ts";
 
 const maxCompared = 2_000;
 const minSample = 10;
+const newAccountMs = 7 * 86_400_000;
 
 export interface Detection {
 	member: GuildMember;
@@ -24,6 +25,7 @@ interface SpamRules extends Thresholds {
 	honeypots: readonly string[];
 	links: readonly string[];
 	exemptRoles: readonly string[];
+	presets: readonly string[];
 }
 
 interface DetectorOptions {
@@ -78,14 +80,16 @@ export function createDetector(options: DetectorOptions) {
 	}
 
 	function ruleFor(
-		{ channel, member }: Message<true>,
-		{ honeypots, links }: SpamRules,
+		{ channel, member, author, createdTimestamp }: Message<true>,
+		{ honeypots, links, presets }: SpamRules,
 		text: string,
 		parts: readonly Part[],
 	): Said | undefined {
 		const parentId = channel.isThread() ? channel.parentId : null;
 		if ([channel.id, parentId].some((id) => id && honeypots.includes(id))) return said("spam.rule.honeypot");
 		if (hasListedLink(text, links)) return said("spam.rule.listed");
+		const isNew = presets.includes("new_account_links") && createdTimestamp - author.createdTimestamp < newAccountMs;
+		if (isNew && parts.some(({ kind }) => kind === "link")) return said("spam.rule.new_account_links");
 		const known = member && options.spamOf(member);
 		return parts.some(({ hash }) => known?.has(hash)) ? said("spam.rule.more") : undefined;
 	}
@@ -95,8 +99,8 @@ export function createDetector(options: DetectorOptions) {
 		const rules = options.rulesOf(guild.id);
 		if (!rules) return;
 		const content = contentOf(message);
-		const parts = partsOf(content, hash);
-		const post: Post = { messageId: id, channelId: channel.id, parts };
+		const parts = partsOf(content, hash, rules.presets.length > 0);
+		const post: Post = { messageId: id, channelId: channel.id, parts, isInCapitals: isInCapitals(content.text) };
 		const at = message.editedTimestamp ?? message.createdTimestamp;
 		const repetitions = recent.add(`${guild.id} ${author.id}`, post, at, rules);
 		const rule = ruleFor(message, rules, content.text, parts);
@@ -107,7 +111,7 @@ export function createDetector(options: DetectorOptions) {
 			for (const repetition of repetitions)
 				if (repetition.kind === "file" && !compared.get(repetition.hash))
 					compare(message, rules, repetition).catch(options.onError);
-				else report(message, rules, ruleOf(repetition), new Set([repetition.hash]));
+				else report(message, rules, ruleOf(repetition), new Set([repetition.hash]), repetition.posts);
 	}
 
 	return {

@@ -5,11 +5,16 @@ import type { Part, PartKind } from "./content.ts";
 
 const maxPosts = 60;
 const maxTotal = 50_000;
+const maxFloodMs = 15_000;
+/** Messages. */
+const flood = 12;
+const fewCapitals = 3;
 
 export interface Post {
 	messageId: string;
 	channelId: string;
 	parts: readonly Part[];
+	isInCapitals?: boolean;
 }
 
 interface TimedPost extends Post {
@@ -17,8 +22,10 @@ interface TimedPost extends Post {
 	until: number;
 }
 
+export type FloodPreset = "short_floods" | "floods" | "caps";
+
 export interface Repetition {
-	kind: PartKind;
+	kind: PartKind | FloodPreset;
 	hash: string;
 	posts: readonly Post[];
 	channels: number;
@@ -29,6 +36,8 @@ export interface Thresholds {
 	channels: number;
 	times: number;
 	windowMs: number;
+	/** Of the setting automod.presets. */
+	presets?: readonly string[];
 }
 
 export class RecentPosts {
@@ -54,7 +63,8 @@ export class RecentPosts {
 		this.#set(person, posts);
 		this.#newest = Math.max(this.#newest, at);
 		this.#forget();
-		return post.parts.flatMap((part) => (part.isShort ? [] : (repetitionOf(posts, part, limits) ?? [])));
+		const repeated = post.parts.flatMap((part) => (part.isShort ? [] : (repetitionOf(posts, part, limits) ?? [])));
+		return [...repeated, ...floodsOf(posts, post, limits)];
 	}
 
 	with(person: string, hashes: ReadonlySet<string>): Post[] {
@@ -82,12 +92,32 @@ export class RecentPosts {
 
 function repetitionOf(posts: readonly TimedPost[], { kind, hash }: Part, limits: Thresholds): Repetition | undefined {
 	const same = posts.filter(({ parts }) => parts.some((part) => part.hash === hash));
-	const channels = new Set(same.map(({ channelId }) => channelId)).size;
+	const channels = channelsOf(same);
 	if (channels < limits.channels && same.length < limits.times) return undefined;
 	return { kind, hash, posts: same, channels };
 }
 
-function inWindow(posts: readonly TimedPost[], { windowMs }: Thresholds): TimedPost[] {
+/** Within at most 15 s, because over minutes such messages are a conversation. */
+function floodsOf(all: readonly TimedPost[], post: Post, { presets = [], times, windowMs }: Thresholds): Repetition[] {
+	const posts = inWindow(all, { windowMs: Math.min(windowMs, maxFloodMs) });
+	const short = post.parts.find(({ isShort }) => isShort)?.hash ?? "";
+	const same = posts.filter(({ parts }) => parts.some(({ hash }) => hash === short));
+	const loud = post.isInCapitals ? posts.filter((one) => one.isInCapitals) : [];
+	const found: [FloodPreset, string, readonly Post[], number][] = [
+		["short_floods", short, same, times],
+		["floods", "", posts, flood],
+		["caps", "", loud, fewCapitals],
+	];
+	return found.flatMap(([kind, hash, posts, min]) =>
+		presets.includes(kind) && posts.length >= min ? { kind, hash, posts, channels: channelsOf(posts) } : [],
+	);
+}
+
+function channelsOf(posts: readonly Post[]): number {
+	return new Set(posts.map(({ channelId }) => channelId)).size;
+}
+
+function inWindow(posts: readonly TimedPost[], { windowMs }: Pick<Thresholds, "windowMs">): TimedPost[] {
 	const latest = Math.max(...posts.map(({ at }) => at));
 	return posts.filter(({ at }) => at > latest - windowMs);
 }

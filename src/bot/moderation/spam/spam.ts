@@ -41,6 +41,7 @@ function rulesIn(values: Values) {
 		honeypots: values["spam.honeypots"],
 		links: values["spam.links"],
 		exemptRoles: values["spam.exempt_roles"],
+		presets: values["automod.presets"],
 	};
 }
 

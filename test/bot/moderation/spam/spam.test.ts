@@ -234,6 +234,45 @@ test("a configured role is exempt", async () => {
 	expect(world.isTimedOut(user)).toBe(false);
 });
 
+const words = (count: number) => Array.from({ length: count }, (_, n) => [n % 3, `word ${n}`] as const);
+
+/** What is found, and what is not. */
+const presets: Record<string, [rule: string, Script, Script]> = {
+	short_floods: ["the same short text 5 times in 1 channel", times(5, "lol"), times(4, "lol")],
+	floods: ["another message 12 times within seconds, in 3 channels", words(12), words(11)],
+	caps: [
+		"a text in capitals 3 times in 3 channels",
+		[0, 1, 2].map((n) => [n, `LISTEN TO ME RIGHT NOW ${n} ok`]),
+		[0, 1, 2].map((n) => [n, n === 1 ? "LISTEN TO ME" : "Listen to ME, NASA and ESA or YOU LOSE"]),
+	],
+	new_account_links: [
+		"a link from an account that is younger than 7 days",
+		[[0, `see ${link}`]],
+		[[0, "see https://discord.com/channels/1/2/3 or https://tenor.com/view/1"]],
+	],
+};
+
+for (const [preset, [rule, found, fine]] of Object.entries(presets))
+	test(`the preset ${preset}`, async () => {
+		await using world = await startSpam({}, { sections: { automod: { presets: [preset] } } });
+		const innocent = play(world, "member", fine);
+		const old = createSnowflakes()(1_600_000_000_000);
+		const veteran = world.simulator.world.users.add({ username: "veteran", id: old });
+		world.simulator.world.members.add(world.guild, veteran);
+		world.post(veteran, 0, `see ${link}`);
+		await world.heard();
+		expect([world.entries().length, world.isTimedOut(innocent), world.isTimedOut(veteran)]).toEqual([0, false, false]);
+		await world.set({ "automod.presets": [] });
+		const early = play(world, "early", found);
+		await world.heard();
+		expect(world.isTimedOut(early)).toBe(false);
+		await world.set({ "automod.presets": [preset] });
+		const user = play(world, "mallory", found);
+		await until("the entry", () => world.entries().length > 0);
+		expect(JSON.stringify(world.entries())).toContain(`Spam: ${rule}`);
+		expect([world.isTimedOut(user), world.messagesOf(user)]).toEqual([true, []]);
+	});
+
 test("one message in a honeypot is enough", async () => {
 	await using world = await startSpam({}, { spam: (channels) => ({ honeypots: [channels[4]?.id] }) });
 	const { user } = world.join("mallory");
