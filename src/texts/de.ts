@@ -773,6 +773,9 @@ export const de = {
 			"{count} Personen sind innerhalb von {time} beigetreten. Der Raid-Modus pausiert Einladungen, erhöht die Verifizierungsstufe und setzt in allen Kanälen den Slow-Modus. Wenn du ihn ausschaltest, ist alles wieder wie vorher.",
 	},
 	"raid.suggested.button": "Raid-Modus einschalten",
+	"raid.night":
+		"Mehr Personen sind beigetreten, als der Raid-Alarm erlaubt. Der Bot hat deshalb den Raid-Modus eingeschaltet. Er endet {end}, außer jemand schaltet ihn vorher ein oder aus.",
+	"raid.night.button": "Raid-Modus beenden",
 	"raid.staff": "Unverändert, weil nur das Team sie sieht: {list}.",
 	"raid.slowed": "Im Slow-Modus: {list}.",
 	"raid.never": "Der Raid-Modus war hier noch nie an.",
@@ -1525,6 +1528,11 @@ export const de = {
 	"setting.log.channels": "Kanal, der Änderungen von Kanälen und ihren Rechten zeigt",
 	"setting.log.roles": "Kanal, der Änderungen von Rollen zeigt",
 	"setting.log.webhooks": "Kanal, der Änderungen von Webhooks und Integrationen und neue Bots zeigt",
+	"setting.night.raid": "Ob der Bot bei einem Raid-Alarm den Raid-Modus selbst einschaltet",
+	"setting.night.raid_for": "Nach welcher Zeit der Bot ihn wieder ausschaltet, von 10m bis 7d",
+	"setting.night.strip":
+		"Ob jemand, der massenhaft Kanäle oder Rollen löscht oder Personen bannt, die Rollen verliert, die es erlauben. Nur Administratoren können das setzen",
+	"setting.night.ping_role": "Rolle, die gepingt wird, wenn eine dieser Regeln gehandelt hat",
 	"setting.spam.on":
 		"Ob der Bot jemanden, der überall dasselbe postet, in den Timeout schickt und es löscht, etwa bei gekaperten Konten",
 	"setting.spam.dry": "Ob der Bot nur ins Moderations-Log schreibt, was er täte",
@@ -1660,6 +1668,11 @@ export const de = {
 	"setting.log.channels.label": "Kanäle",
 	"setting.log.roles.label": "Rollen",
 	"setting.log.webhooks.label": "Webhooks und Integrationen",
+	"setting.section.night.label": "Nachtwache",
+	"setting.night.raid.label": "Raid-Modus von selbst",
+	"setting.night.raid_for.label": "Raid-Modus für",
+	"setting.night.strip.label": "Zerstörern Rollen nehmen",
+	"setting.night.ping_role.label": "Gepingte Rolle",
 	"setting.section.spam.label": "Spam",
 	"setting.spam.on.label": "Gegen Spam vorgehen",
 	"setting.spam.dry.label": "Probelauf",

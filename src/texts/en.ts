@@ -733,6 +733,9 @@ export const en = {
 			"{count} people joined within {time}. Raid mode pauses invites, raises the verification level and sets slow mode in all channels. It can be turned off again, which restores what was before.",
 	},
 	"raid.suggested.button": "Turn on raid mode",
+	"raid.night":
+		"More people joined than the raid alarm allows, so the bot turned raid mode on. It ends {end}, unless somebody turns it on or off before.",
+	"raid.night.button": "End raid mode",
 	"raid.staff": "Left, because only staff see them: {list}.",
 	"raid.slowed": "In slow mode: {list}.",
 	"raid.never": "Raid mode was never on here.",
@@ -1382,6 +1385,11 @@ export const en = {
 	"setting.log.channels": "Channel that shows changes of channels and their permissions",
 	"setting.log.roles": "Channel that shows changes of roles",
 	"setting.log.webhooks": "Channel that shows changes of webhooks and integrations, and new bots",
+	"setting.night.raid": "Whether the bot turns raid mode on by itself when the raid alarm sounds",
+	"setting.night.raid_for": "After which time the bot turns it off again, from 10m to 7d",
+	"setting.night.strip":
+		"Whether who deletes channels or roles or bans people in masses loses the roles that allow it. Only administrators can set it",
+	"setting.night.ping_role": "Role that is pinged when one of these rules has acted",
 	"setting.spam.on":
 		"Whether the bot times out who posts the same everywhere, such as a hijacked account, and deletes it",
 	"setting.spam.dry": "Whether the bot only writes to the moderation log what it would do",
@@ -1512,6 +1520,11 @@ export const en = {
 	"setting.log.channels.label": "Channels",
 	"setting.log.roles.label": "Roles",
 	"setting.log.webhooks.label": "Webhooks and integrations",
+	"setting.section.night.label": "Night watch",
+	"setting.night.raid.label": "Raid mode by itself",
+	"setting.night.raid_for.label": "Raid mode for",
+	"setting.night.strip.label": "Take roles of destroyers",
+	"setting.night.ping_role.label": "Pinged role",
 	"setting.section.spam.label": "Spam",
 	"setting.spam.on.label": "Act on spam",
 	"setting.spam.dry.label": "Dry run",

@@ -50,6 +50,10 @@ export const keys = {
 	"moderation.escalate": { value: v.optional(escalationRules, []) },
 	"moderation.reports": { value: v.optional(snowflake), to: "channel", needs: ["EmbedLinks", "ReadMessageHistory"] },
 	"moderation.raid": { value: v.optional(joinRate), intent: "GuildMembers" },
+	"night.raid": { value: flag(false), intent: "GuildMembers" },
+	"night.raid_for": { value: v.optional(durationFrom("10m", "7d"), "1h") },
+	"night.strip": { value: flag(false), power: administrator },
+	"night.ping_role": { value: v.optional(snowflake), to: "role" },
 	"log.messages": { value: v.optional(snowflake), to: "channel", needs: files, intent: "MessageContent" },
 	"log.evidence": { value: flag(false), intent: "MessageContent" },
 	"log.images": { value: v.optional(v.array(snowflake), []), to: "channel" },
@@ -122,6 +126,7 @@ export function withoutEffect(values: Values): readonly (readonly [SettingKey, s
 	if (to !== undefined && to === from) note("auto_role.to_role", ": it is also auto_role.from_role");
 	if (to !== undefined && !hasCondition)
 		note("auto_role.to_role", " without auto_role.min_age or auto_role.min_messages");
+	if (values["night.raid"] && !values["moderation.raid"]) note("night.raid", " without moderation.raid");
 	if (values["game.donator_sync"] && Object.keys(values["game.tiers"]).length === 0)
 		note("game.donator_sync", " without game.tiers");
 	if (values["game.chargeback"] && !chargebackSettings(values))
@@ -158,6 +163,7 @@ export function actingPermissions(values: Values): readonly (readonly [SettingKe
 		["moderation.raid", values["moderation.raid"] ? ["ManageGuild", "ManageChannels"] : []],
 		["game.chargeback", values["game.chargeback"] ? ["BanMembers", "ManageRoles"] : []],
 		...allKeys.flatMap((key) => (isServerLog(key) && values[key] ? [[key, ["ViewAuditLog"]] as const] : [])),
+		["night.strip", values["night.strip"] ? ["ViewAuditLog", "ManageRoles", "ManageWebhooks", "KickMembers"] : []],
 		["spam.on", values["spam.on"] && !values["spam.dry"] ? ["ModerateMembers"] : []],
 		["automod.log", values["automod.log"] ? ["ManageGuild"] : []],
 	];
@@ -168,6 +174,7 @@ const featureOf: Readonly<Record<string, "moderation" | "game">> = {
 	moderation: "moderation",
 	log: "moderation",
 	spam: "moderation",
+	night: "moderation",
 	automod: "moderation",
 	game: "game",
 };

@@ -15,7 +15,8 @@ import { Announcements } from "../../../src/bot/moderation/announcements.ts";
 import { createCaseTools } from "../../../src/bot/moderation/cases/case-tools.ts";
 import { Cases } from "../../../src/bot/moderation/cases/cases.ts";
 import { createModerationLog } from "../../../src/bot/moderation/moderation-log.ts";
-import { noticeOf } from "../../../src/bot/moderation/night/notice.ts";
+import { noticeOf, postOnce } from "../../../src/bot/moderation/night/notice.ts";
+import { noticeOfRaid } from "../../../src/bot/moderation/raid/join-watch.ts";
 import { RaidModes } from "../../../src/bot/moderation/raid/raid-mode.ts";
 import { Reports } from "../../../src/bot/moderation/reports/reports.ts";
 import { createSpam } from "../../../src/bot/moderation/spam/spam.ts";
@@ -23,6 +24,7 @@ import { TempBans } from "../../../src/bot/moderation/temp-bans.ts";
 import { GuildSettings } from "../../../src/bot/settings/guild-settings.ts";
 import type { CaseRow } from "../../../src/bot/store/tables/cases.ts";
 import { insertChargeback } from "../../../src/bot/store/tables/chargebacks.ts";
+import type { RaidMode } from "../../../src/bot/store/tables/raid-modes.ts";
 import type { SettingVersion } from "../../../src/bot/store/tables/setting-versions.ts";
 import { PersonCalls } from "../../../src/bot/tool/call-as.ts";
 import { createLocks } from "../../../src/bot/tool/channel-locks.ts";
@@ -165,6 +167,23 @@ export const scenarios: Record<string, Scenario> = {
 	},
 	"raid mode, turned on": raids("on"),
 	"raid mode, turned off": raids("off"),
+	"raid mode, turned on by the bot itself, for a time"(world) {
+		const { clock, simulator } = world;
+		const staff = simulator.channel("The Cooks/staff").id;
+		clock.now = anyTime;
+		return {
+			...raids("on", { ends_at: anyTime + 60_000 })(world),
+			async isOver({ sql }) {
+				const [row] = await sql`SELECT wanted, told, ended_at FROM raid_modes`;
+				if (row?.wanted === "on" && row.told === 1 && row.ended_at !== null) clock.now = anyTime + 60_000;
+				return row?.wanted === "off" && row.ended_at !== null;
+			},
+			outcome: () => [
+				simulator.world.messages.in(staff).filter(({ embeds }) => embeds.length > 0).length,
+				...[...world.guild.channels.values()].map((one) => Object(one).rate_limit_per_user),
+			],
+		};
+	},
 	"a lock that is announced, and its end": announcedLock,
 	"a job that changes a guild": ({ guild, executed }) => ({
 		...jobOf(plannedGuild),
@@ -585,22 +604,28 @@ function announcedLock({ simulator, guild }: World): Work {
 }
 
 /** Somebody turns raid mode on, or off after that. */
-function raids(last: "on" | "off"): Scenario {
+function raids(last: "on" | "off", more: { ends_at?: number } = {}): Scenario {
 	const states = last === "on" ? (["on"] as const) : (["on", "off"] as const);
-	return ({ guild }) => {
+	return ({ guild, clock, simulator }) => {
+		clock.now = anyTime;
+		const channelId = simulator.channel("The Cooks/staff").id;
 		let current: RaidModes;
 		/** Asks for the states that are not stored yet, one after the other. */
 		const ask = async (wanted: readonly ("on" | "off")[]) => {
 			const before = await current.view(guild.id);
 			for (const one of wanted.slice(before?.mode.run ?? 0)) {
-				const { ended } = await current.turn(guild.id, { wanted: one, moderator_id: null, mark: "", slowmode: 30 });
+				const asked = { wanted: one, moderator_id: null, mark: "", slowmode: 30, ...more };
+				const { ended } = await current.turn(guild.id, asked);
 				await ended;
 			}
 		};
 		return {
 			create({ settings, connection, store, mutex, log }) {
 				const parts = { settings, connection, store, mutex, log, moderationLog: noLog };
-				current = new RaidModes({ ...parts, now: () => anyTime, backOffMs, maxSleepMs: 20, arrivedAfterMs: 5 });
+				const notify = ({ run, ends_at }: RaidMode) =>
+					postOnce(parts, { channelId, nonce: `raid-${run}` }, noticeOfRaid(ends_at ?? 0));
+				const timing = { now: () => clock.now, backOffMs, maxSleepMs: 20, arrivedAfterMs: 5 };
+				current = new RaidModes({ ...parts, ...timing, notify });
 				return { ...featureOf(current), begin: () => ask(states) };
 			},
 			async isReady() {

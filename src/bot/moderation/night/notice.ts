@@ -19,7 +19,7 @@ import type { CallAs } from "../../tool/call-as.ts";
 const prefix = "incident";
 const maxNameLength = 100;
 
-type Notice = (say: Say) => { embeds: [EmbedBuilder]; components: ReturnType<typeof buttonRow>[] };
+export type Notice = (say: Say) => { embeds: [EmbedBuilder]; components: ReturnType<typeof buttonRow>[] };
 
 export function noticeOf({ name, id: guild }: Pick<Guild, "name" | "id">, row: IncidentRow, isStored: boolean): Notice {
 	const { actor_id, count, backup, backup_at } = row;
@@ -60,24 +60,34 @@ interface NotifyOptions {
 	log: Log;
 }
 
+/** Resolves if it cannot be posted, too. */
+export async function postOnce(
+	{ connection, log }: Pick<NotifyOptions, "connection" | "log">,
+	{ channelId, role, nonce }: { channelId: string | undefined; role?: string | undefined; nonce: string },
+	notice: Notice,
+): Promise<void> {
+	if (channelId === undefined) return;
+	const fields = { channel: channelId };
+	const channel = connection.discord.channels.cache.get(channelId);
+	if (!channel?.isSendable()) return log.warn("the channel for notices cannot be used", fields);
+	const message = notice(sayIn("guild" in channel ? channel.guild.preferredLocale : undefined));
+	const ping = role !== undefined && { content: `<@&${role}>`, allowedMentions: { roles: [role] } };
+	try {
+		// The nonce is the same after a restart, so Discord does not post it twice.
+		await channel.send({ ...message, nonce, enforceNonce: true, allowedMentions: noMentions, ...ping });
+	} catch (error) {
+		if (!(error instanceof DiscordAPIError)) throw error;
+		log.warn("Discord refused a notice", { ...fields, reason: error.message });
+	}
+}
+
 /** In the audit channel, or else in the moderation log. */
 export function createNotify({ settings, connection, log }: NotifyOptions): Notify {
 	return async (guild, row, isStored) => {
 		await settings.loaded;
-		const { "audit.channel": audit, "moderation.log_channel": moderation } = settings.of(row.guild_id);
+		const { "audit.channel": audit, "moderation.log_channel": moderation } = settings.of(guild.id);
 		const channelId = audit ?? moderation;
-		if (channelId === undefined) return;
-		const fields = { guild: row.guild_id, channel: channelId };
-		const channel = connection.discord.channels.cache.get(channelId);
-		if (!channel?.isSendable()) return log.warn("the channel for notices of mass deletions cannot be used", fields);
-		const message = noticeOf(guild, row, isStored)(sayIn(guild.preferredLocale));
-		try {
-			// The nonce is the same after a restart, so Discord does not post it twice.
-			await channel.send({ ...message, nonce: row.id, enforceNonce: true, allowedMentions: noMentions });
-		} catch (error) {
-			if (!(error instanceof DiscordAPIError)) throw error;
-			log.warn("Discord refused a notice of a mass deletion", { ...fields, reason: error.message });
-		}
+		await postOnce({ connection, log }, { channelId, nonce: row.id }, noticeOf(guild, row, isStored));
 	};
 }
 

@@ -1,5 +1,5 @@
 // Posts a suggestion to turn on raid mode, with a button, in the moderation log when more people join than the setting
-// `moderation.raid` allows. There is one suggestion per wave of joins.
+// `moderation.raid` allows; or, with `night.raid`, turns it on. Once per wave of joins.
 
 import { ButtonStyle, type Client, EmbedBuilder, Events, type GuildMember } from "discord.js";
 import { type Say, sayIn } from "../../../texts/texts.ts";
@@ -8,7 +8,8 @@ import { buttonRow } from "../../messages/buttons.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import { duration } from "../../results/result.ts";
 import type { GuildSettings } from "../../settings/guild-settings.ts";
-import type { ModerationLog } from "../moderation-log.ts";
+import { formatEnd, type ModerationLog } from "../moderation-log.ts";
+import type { Notice } from "../night/notice.ts";
 import type { RaidModes } from "./raid-mode.ts";
 
 const minQuietMs = 600_000;
@@ -19,11 +20,13 @@ interface JoinRate {
 	windowMs: number;
 }
 
-export const raidButton = { prefix: "raid", rest: "on" } as const;
+export const raidPrefix = "raid";
+/** The slow mode in seconds. */
+const slowmode = 30;
 
 interface JoinWatchOptions extends Pick<FeatureOptions, "connection" | "log"> {
 	settings: Pick<GuildSettings, "of">;
-	modes: Pick<RaidModes, "view">;
+	modes: Pick<RaidModes, "view" | "turn">;
 	moderationLog: Pick<ModerationLog, "channelOf">;
 }
 
@@ -37,9 +40,18 @@ interface Joins {
 export function suggestionOf({ joins, windowMs }: JoinRate, say: Say) {
 	const description = say("raid.suggested", { count: joins, time: duration(windowMs) });
 	const embed = new EmbedBuilder({ title: say("raid.suggested.title"), description, color: 0xc62828 });
-	const id = `${raidButton.prefix}:${raidButton.rest}`;
-	const button = { id, label: say("raid.suggested.button"), style: ButtonStyle.Danger as const };
+	const button = { id: `${raidPrefix}:on`, label: say("raid.suggested.button"), style: ButtonStyle.Danger as const };
 	return { embeds: [embed], components: [buttonRow([button])] };
+}
+
+/** That the bot has turned it on by itself. */
+export function noticeOfRaid(ends: number): Notice {
+	return (say) => {
+		const description = say("raid.night", { end: formatEnd(ends) });
+		const embed = new EmbedBuilder({ title: say("raid.on.running.title"), description, color: 0xc62828 });
+		const button = { id: `${raidPrefix}:off`, label: say("raid.night.button"), style: ButtonStyle.Secondary as const };
+		return { embeds: [embed], components: [buttonRow([button])] };
+	};
 }
 
 export function createJoinWatch(options: JoinWatchOptions) {
@@ -67,6 +79,13 @@ export function createJoinWatch(options: JoinWatchOptions) {
 		if (view?.mode.wanted === "on") return;
 		const fields = { guild: guildId, joins: rate.joins, seconds: rate.windowMs / 1000 };
 		log.warn("more people join than the setting moderation.raid allows", fields);
+		const values = settings.of(guildId);
+		if (values["night.raid"]) {
+			const mark = "Raid mode on: more people joined than the setting moderation.raid allows";
+			const ends_at = Date.now() + values["night.raid_for"];
+			await modes.turn(guildId, { wanted: "on", moderator_id: null, mark, slowmode, ends_at });
+			return;
+		}
 		const channelId = moderationLog.channelOf(guildId);
 		const channel = connection.discord.channels.cache.get(channelId ?? "");
 		if (!channel?.isSendable()) return;
@@ -82,7 +101,7 @@ export function createJoinWatch(options: JoinWatchOptions) {
 		suggest(guild.id, rate).catch((error) => {
 			const joins = guilds.get(guild.id);
 			if (joins) joins.retryAt = at + retryMs;
-			log.warn("could not suggest raid mode in the moderation log", {
+			log.warn("could not suggest raid mode in the moderation log, or turn it on", {
 				guild: guild.id,
 				reason: String((error as Error).message),
 			});

@@ -24,6 +24,7 @@ import {
 	selectOpenRaidModes,
 	selectRaidMode,
 	selectRaidSteps,
+	setRaidTold,
 } from "../../store/tables/raid-modes.ts";
 import type { ModerationLog } from "../moderation-log.ts";
 import { planRaidMode } from "./raid-plan.ts";
@@ -56,12 +57,15 @@ export interface RaidModesOptions extends Pick<DurableOptions, "log" | "backOffM
 	/** Keys: guild and channel ids. Tools must not edit the same guild or channel at the same time. */
 	mutex: KeyedMutex;
 	moderationLog: Pick<ModerationLog, "add">;
+	/** Tells staff that the bot turned it on by itself. */
+	notify?(mode: RaidMode): Promise<void>;
 	now?: () => number;
 	/** Milliseconds after which a request without a response can no longer take effect on Discord. */
 	arrivedAfterMs?: number;
 }
 
-interface RaidRequest extends Pick<RaidMode, "wanted" | "moderator_id" | "mark" | "slowmode"> {}
+/** `ends_at`: the bot turns it on by itself, until then. */
+type RaidRequest = Pick<RaidMode, "wanted" | "moderator_id" | "mark" | "slowmode"> & Partial<Pick<RaidMode, "ends_at">>;
 
 /** Undefined if raid mode was never turned on. */
 export type RaidView = { mode: RaidMode; steps: RaidStep[] } | undefined;
@@ -89,16 +93,32 @@ export class RaidModes {
 	async #scan(): Promise<Step[]> {
 		if (!this.#connection.ready) return [];
 		const at = this.#now();
-		return (await selectOpenRaidModes(this.#sql)).map(({ guild_id, ended_at, paused_until }) => {
+		return (await selectOpenRaidModes(this.#sql)).flatMap((mode) => {
+			const { guild_id, ended_at, paused_until, ends_at } = mode;
 			const isDue = ended_at === null || !this.#checked.has(guild_id);
-			return {
-				key: guild_id,
-				inMs: isDue ? 0 : paused_until === null ? Infinity : renewalInMs(paused_until, at),
+			const step = (name: string, inMs: number, run: Step["run"]): Step => ({
+				key: `${guild_id}${name}`,
+				inMs,
 				failure: "could not change the raid mode",
 				fields: { guild: guild_id },
-				run: () => this.#run(guild_id),
-			};
+				run,
+			});
+			const inMs = isDue ? 0 : paused_until === null ? Infinity : renewalInMs(paused_until, at);
+			const own = [step(" notice", mode.told ? Infinity : 0, () => this.#tell(mode))];
+			own.push(step(" end", ends_at === null ? Infinity : ends_at - at, () => this.#turnOff(mode)));
+			return [step("", inMs, () => this.#run(guild_id)), ...own];
 		});
+	}
+
+	async #tell(mode: RaidMode): Promise<void> {
+		await this.options.notify?.(mode);
+		await setRaidTold(this.#sql, mode);
+	}
+
+	async #turnOff({ guild_id, run, slowmode }: RaidMode): Promise<void> {
+		const mark = "Raid mode off: its time is over";
+		const isCurrent = (await selectRaidMode(this.#sql, guild_id))?.run === run;
+		if (isCurrent) await this.turn(guild_id, { wanted: "off", moderator_id: null, mark, slowmode });
 	}
 
 	async #run(guildId: string): Promise<void> {
@@ -257,6 +277,8 @@ export class RaidModes {
 		try {
 			await saveRaidMode(this.#sql, {
 				...request,
+				ends_at: request.ends_at ?? null,
+				told: request.ends_at ? 0 : 1,
 				guild_id: guildId,
 				run: (before?.run ?? 0) + 1,
 				asked_at: this.#now(),

@@ -111,7 +111,8 @@ function requireChange(guild: Guild, view: RaidView, wanted: RaidMode["wanted"],
 	}
 	const { mode, steps } = view;
 	if (mode.wanted !== wanted || hasFailed(steps)) return;
-	if (wanted === "on" && mode.slowmode !== slowmode) return;
+	// Otherwise it would end by itself.
+	if (wanted === "on" && (mode.slowmode !== slowmode || mode.ends_at !== null)) return;
 	if (wanted === "on" && steps.some(({ state }) => state === "changed")) return;
 	const { models, people } = viewResult(guild, view);
 	const nothing = said("result.nothing");
@@ -131,6 +132,8 @@ function newMode(guild: Guild, view: RaidView, wanted: RaidMode["wanted"], slowm
 		slowmode: wanted === "on" ? slowmode : (view?.mode.slowmode ?? slowmode),
 		asked_at: Date.now(),
 		ended_at: null,
+		ends_at: null,
+		told: 1,
 	};
 }
 

@@ -9,7 +9,8 @@ import { requireHeld } from "../../commands/who-may.ts";
 import type { Grants } from "../../settings/grants.ts";
 import type { CallAs } from "../../tool/call-as.ts";
 import type { ModerationLog } from "../moderation-log.ts";
-import { createJoinWatch, raidButton } from "./join-watch.ts";
+import { postOnce } from "../night/notice.ts";
+import { createJoinWatch, noticeOfRaid, raidPrefix } from "./join-watch.ts";
 import { RaidModes, type RaidModesOptions } from "./raid-mode.ts";
 import { raidTools } from "./raid-tools.ts";
 
@@ -56,7 +57,13 @@ interface RaidOptions
 
 export function createRaid(options: RaidOptions) {
 	const { settings, connection, log, moderationLog, callAs } = options;
-	const modes = new RaidModes(options);
+	const modes = new RaidModes({
+		...options,
+		async notify({ guild_id, run, ends_at }) {
+			const { "moderation.log_channel": channelId, "night.ping_role": role } = settings.of(guild_id);
+			await postOnce(options, { channelId, role, nonce: `${guild_id}-${run}` }, noticeOfRaid(ends_at ?? 0));
+		},
+	});
 	const watch = createJoinWatch({ settings, connection, modes, moderationLog, log });
 	return combineFeatures([
 		modes,
@@ -67,17 +74,17 @@ export function createRaid(options: RaidOptions) {
 
 function raidButtonHandler(grants: Grants, callAs: CallAs): ComponentHandler {
 	return {
-		prefix: raidButton.prefix,
+		prefix: raidPrefix,
 		async run(interaction, rest) {
-			if (rest !== raidButton.rest || !interaction.isButton()) return;
+			if (!["on", "off"].includes(rest) || !interaction.isButton()) return;
 			requireHeld(grants, interaction, "raid_mode");
 			await deferPrivately(interaction);
 			const { message } = interaction;
 			const { text, isError } = await callAs({
 				...callerOf(interaction),
 				tool: "raid_mode",
-				args: { mode: "on" },
-				command: "the button Turn on raid mode",
+				args: { mode: rest },
+				command: `the button to turn ${rest} raid mode`,
 			});
 			await answerPrivately(interaction, text);
 			if (!isError && message.editable) await message.edit({ components: [] });

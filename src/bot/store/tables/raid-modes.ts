@@ -13,6 +13,10 @@ export interface RaidMode extends RowOf<typeof raidModesTables, "raid_modes"> {
 	mark: string;
 	/** Seconds. */
 	slowmode: number;
+	/** When the bot, which turned it on by itself, turns it off again; null if a person changed it. */
+	ends_at: number | null;
+	/** 0 until staff are told that the bot turned it on. */
+	told: 0 | 1;
 }
 
 /**
@@ -52,7 +56,9 @@ export const raidModesTables = `
 		mark TEXT NOT NULL,
 		slowmode INTEGER NOT NULL,
 		asked_at BIGINT NOT NULL,
-		ended_at BIGINT
+		ended_at BIGINT,
+		ends_at BIGINT,
+		told INTEGER NOT NULL
 	);
 	CREATE TABLE raid_steps (
 		guild_id TEXT NOT NULL,
@@ -106,6 +112,10 @@ export function selectRaidSteps(sql: Sql, guildId: string): Promise<RaidStep[]> 
 
 export function saveRaidSteps(sql: Sql, steps: readonly RaidStep[]): Promise<void> {
 	return upsert(sql, "raid_steps", ["guild_id", "thing"], steps);
+}
+
+export async function setRaidTold(sql: Sql, { guild_id, run }: Pick<RaidMode, "guild_id" | "run">): Promise<void> {
+	await sql`UPDATE raid_modes SET told = ${1} WHERE guild_id = ${guild_id} AND run = ${run}`;
 }
 
 export async function deleteEndedRaidSteps(sql: Sql, guildId: string): Promise<void> {

@@ -11,6 +11,8 @@ const mode: RaidMode = {
 	wanted: "on",
 	run: 1,
 	moderator_id: null,
+	ends_at: null,
+	told: 1,
 	mark: "",
 	slowmode: 30,
 	asked_at: end - 23 * hourMs,

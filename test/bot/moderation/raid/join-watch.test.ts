@@ -11,9 +11,10 @@ import { recordLog } from "../../../support/log.ts";
 const start = Date.UTC(2026, 0, 1);
 const minuteMs = 60_000;
 
-/** A watch for 20 joins in 60 s, with its suggestions. */
+/** A watch for 20 joins in 60 s, with its suggestions; in the guild "night" it turns raid mode on. */
 function watch(view?: RaidView, failures = 0) {
 	const sent: unknown[] = [];
+	const turned: unknown[] = [];
 	let tries = 0;
 	const { log } = recordLog("debug");
 	const channel = {
@@ -26,10 +27,19 @@ function watch(view?: RaidView, failures = 0) {
 	};
 	const watched = createJoinWatch({
 		settings: {
-			of: (guild) => read(guild === "off" ? {} : { "moderation.raid": `${guild === "2" ? 5 : 20} joins in 1m` }).values,
+			of(guild) {
+				const raid = { "moderation.raid": `${guild === "2" ? 5 : 20} joins in 1m`, "night.raid": guild === "night" };
+				return read(guild === "off" ? {} : raid).values;
+			},
 		},
 		connection: { discord: { channels: { cache: new Map([["1", channel]]) } } } as never,
-		modes: { view: async () => view },
+		modes: {
+			view: async () => view,
+			turn: async (...request) => {
+				turned.push(request);
+				return { ended: Promise.resolve() };
+			},
+		},
 		moderationLog: { channelOf: () => "1" },
 		log,
 	});
@@ -46,6 +56,7 @@ function watch(view?: RaidView, failures = 0) {
 			return sent.length;
 		},
 		sent,
+		turned,
 		tries: () => tries,
 	};
 }
@@ -67,6 +78,16 @@ test("slow joins, bots and joins in several guilds do not", async () => {
 		join(start, { guild: String(number) });
 	}
 	expect(await suggestions()).toBe(0);
+});
+
+test("with night.raid the bot turns raid mode on instead, once per wave and unless it is on", async () => {
+	const { join, suggestions, turned } = watch();
+	for (let number = 0; number < 100; number += 1) join(start + number, { guild: "night" });
+	expect(await suggestions()).toBe(0);
+	expect(turned).toMatchObject([["night", { wanted: "on", moderator_id: null, ends_at: expect.any(Number) }]]);
+	const other = watch({ mode: { wanted: "on" } } as RaidView);
+	for (let number = 0; number < 100; number += 1) other.join(start + number, { guild: "night" });
+	expect([await other.suggestions(), other.turned]).toEqual([0, []]);
 });
 
 test("each guild has its own rate, or none", async () => {

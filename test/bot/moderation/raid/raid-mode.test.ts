@@ -233,6 +233,22 @@ raidTest("a pause that somebody ended is not made again, and that is logged once
 	expect(bot.writes(pause)).toHaveLength(1);
 });
 
+raidTest("what the bot turned on ends by itself, unless a person has changed it", async (bot) => {
+	const ends_at = bot.clock.now + 3_600_000;
+	await bot.ask("on", { ends_at });
+	await bot.ended("on");
+	await bot.ask("on", { moderator_id: bot.cooks.owner_id });
+	bot.clock.now = ends_at;
+	await bot.ended("on");
+	await bot.ask("off");
+	await bot.ended("off");
+	await bot.ask("on", { ends_at: ends_at + 1 });
+	await bot.ended("on");
+	bot.clock.now = ends_at + 1;
+	await bot.ended("off");
+	expect([...bot.cooks.channels.values()].some((one) => Object(one).rate_limit_per_user > 0)).toBe(false);
+});
+
 raidTest("direct messages stay paused", async (bot) => {
 	const until = new Date(Date.now() + 3 * hourMs).toISOString();
 	const incidents_data = { invites_disabled_until: null, dms_disabled_until: until };
@@ -269,6 +285,7 @@ raidTest(
 interface Asked {
 	moderator_id?: string;
 	slowmode?: number;
+	ends_at?: number;
 }
 
 /** Raid mode on a connection and store of its own. */

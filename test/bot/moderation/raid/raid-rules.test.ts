@@ -26,6 +26,8 @@ class Setting {
 			wanted: "off",
 			run: 0,
 			moderator_id: null,
+			ends_at: null,
+			told: 1,
 			mark: "",
 			slowmode: 30,
 			asked_at: start,

@@ -158,6 +158,30 @@ test("joins above the rate suggest raid mode once, without pings, and the button
 	expect(suggestions(world)).toHaveLength(1);
 });
 
+test("with night.raid the bot turns raid mode on by itself, pings a role once, and a button ends it", async () => {
+	await using world = await startModerationWorld(undefined, { raid: "5 joins in 60s" }, ({ guild }) => ({
+		night: { raid: true, ping_role: [...guild("The Cooks").roles.values()].find(({ name }) => name === "Regular")?.id },
+	}));
+	const { simulator, guild } = world;
+	join(world, 40);
+	const pings = () => world.answers(staffChannel).filter(({ content }) => content !== "");
+	const [message] = await until("the role is pinged", () => pings().length > 0 && pings());
+	expect(message?.mention_roles).toEqual(
+		[...guild.roles.values()].flatMap(({ name, id }) => (name === "Regular" ? id : [])),
+	);
+	expect(message?.embeds[0]?.description).toMatch(/^More people joined .* It ends <t:\d+:f> \(<t:\d+:R>\), unless/);
+	await until("it is on", () =>
+		world.notes().some(({ title, Moderator }) => title === "Raid mode is on" && !Moderator),
+	);
+	expect(slowModeOf(world)).toBe(30);
+	const refused = await simulator.user(moderator).press(message as Message, "End raid mode");
+	expect((await refused.reply()).content).toContain("You need the permission Manage Server");
+	const pressed = await simulator.user("ada").press(message as Message, "End raid mode");
+	expect((await pressed.reply()).content).toContain("Raid mode is off");
+	expect(slowModeOf(world)).toBe(0);
+	expect([pings().length, suggestions(world).length]).toEqual([1, 0]);
+});
+
 test("the setting is parsed, with clear errors", () => {
 	const parse = (raid: string) => read({ "moderation.raid": raid });
 	expect(parse("20 joins in 60s").values["moderation.raid"]).toEqual({ joins: 20, windowMs: 60_000 });
