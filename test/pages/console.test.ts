@@ -159,11 +159,11 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		expect(await toolNames()).toContain("list_guilds");
 		await page.click("button", "Done");
 		expect(await page.kept()).not.toContain(secret);
-		await page.click("button", "Revoke ci");
+		await page.click("button", "Revoke the key ci");
 		await page.click("dialog button", "Cancel");
 		await page.misses("Revoke the key");
 		expect(await toolNames()).toContain("list_guilds");
-		await page.click("button", "Revoke ci");
+		await page.click("button", "Revoke the key ci");
 		await page.click("dialog button", "Revoke");
 		await page.sees("Revoked: ci");
 		await page.misses("ci", "tbody");

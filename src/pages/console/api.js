@@ -18,7 +18,7 @@
  * @property {null | { message: string, at: number }} lastError
  *
  * @typedef {object} State
- * @property {{ version: string, startedAt: number, run: string, database: null | string, databaseReason: null | string }} gateway
+ * @property {{ version: string, startedAt: number, database: null | string, databaseReason: null | string }} gateway
  * @property {Bot[]} bots
  *
  * @typedef {object} Call
@@ -51,18 +51,7 @@ export function onSignedOut(listener) {
 }
 
 /** Error response of the gateway, with a message to show. */
-export class ApiError extends Error {
-	/**
-	 * @param {number} status
-	 * @param {string} code
-	 * @param {string} message
-	 */
-	constructor(status, code, message) {
-		super(message);
-		this.status = status;
-		this.code = code;
-	}
-}
+export class ApiError extends Error {}
 
 /**
  * Returns the message to show for an error. Also reports an error in the page's own code to the browser's console.
@@ -76,7 +65,7 @@ export function messageOf(error) {
 
 /**
  * Sends a request and resolves with the JSON of the response. Rejects with an ApiError if the gateway refuses the
- * request or does not answer (status 0).
+ * request or does not answer.
  * @param {string} path
  * @param {RequestInit} [init]
  */
@@ -87,12 +76,12 @@ async function request(path, init) {
 		response = await fetch(base + path, { cache: "no-store", ...init });
 		body = await response.json();
 	} catch {
-		if (!response) throw new ApiError(0, "unreachable", "The gateway does not answer. Try again when it is back.");
+		if (!response) throw new ApiError("The gateway does not answer. Try again when it is back.");
 	}
 	if (response.ok) return body;
 	const { code = "", message = `The gateway answered ${response.status}.` } = body?.error ?? {};
 	if (code === "signed_out") signedOut();
-	throw new ApiError(response.status, code, message);
+	throw new ApiError(message);
 }
 
 /** @param {string} path */

@@ -56,9 +56,8 @@ export function createApprovals(onCount) {
 			await load();
 		};
 		const question = {
-			title: `Approve ${shown(tool, 64)}?`,
+			what: shown(tool, 64),
 			text: element("span", named(approval.requester, 80), " asked for it. The bot runs it at once, in ", place(), "."),
-			confirm: "Approve",
 		};
 		return element(
 			"article.panel",

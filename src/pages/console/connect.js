@@ -60,14 +60,13 @@ function createPickers({ endpoint, readOnlyEndpoint, discordSignIn }, ownsToken)
 function describe({ name, where, text, install, steps = [] }) {
 	const code = element("code", text ?? "");
 	const block = element("pre", { tabindex: 0, "aria-label": name }, code);
-	const copy = copyButton(() => text ?? "", { label: "Copy", name: `configuration for ${name}`, source: code });
 	return [
 		element("h3", name),
 		element("p", where),
 		...(text === undefined ? [] : [block]),
 		element(
 			"p.buttons",
-			text !== undefined && copy,
+			text !== undefined && copyButton(`configuration for ${name}`, text, code),
 			install && element("a.button", { href: install.url, rel: "noreferrer" }, install.label),
 		),
 		element("ul", ...steps.map((step) => element("li", step))),

@@ -25,12 +25,9 @@ export function createConnections(ofAll) {
 			say(`Ended: ${shown(client.name, 64)}`);
 			await load();
 		};
-		const label = `End the connection with ${shown(client.name, 64)}`;
 		const question = {
-			label,
-			title: `${label}?`,
+			what: `the connection with ${shown(client.name, 64)}`,
 			text: "The program is refused from now on, until the person connects it again.",
-			confirm: "End",
 		};
 		return [
 			named(client.name, 64),

@@ -60,10 +60,8 @@ export function createKeys(stateOf) {
 			await load();
 		};
 		const question = {
-			title: `Revoke the key ${shown(name, 64)}?`,
+			what: `the key ${shown(name, 64)}`,
 			text: "Clients that use the key are refused from now on. The key cannot be restored.",
-			confirm: "Revoke",
-			label: `Revoke ${shown(name, 64)}`,
 		};
 		return [
 			named(name, 64),
@@ -87,7 +85,7 @@ export function createKeys(stateOf) {
 				element("pre", value),
 				element(
 					"p.buttons",
-					copyButton(() => made.secret, { label: "Copy", name: "the key", source: value }),
+					copyButton("the key", made.secret, value),
 					element("button.small", { onclick: () => secret.replaceChildren() }, "Done"),
 				),
 			),

@@ -213,32 +213,27 @@ export function facts(entries) {
 /**
  * Returns a button that copies a text to the clipboard. Browsers allow this only on secure pages; on others, the button
  * selects the text of `source`.
- * @param {() => string} textOf
- * @param {{ label: string, name?: string, source?: Element }} options `name`: what is copied, for screen readers.
+ * @param {string} name What is copied.
+ * @param {string} text
+ * @param {Element} source
  */
-export function copyButton(textOf, { label, name = label, source }) {
-	return element(
-		"button.small",
-		{
-			"aria-label": name === label ? undefined : `${label}: ${name}`,
-			async onclick() {
-				try {
-					await navigator.clipboard.writeText(textOf());
-					say(`Copied: ${name}`);
-				} catch {
-					if (source) getSelection()?.selectAllChildren(source);
-					say("Selected. Copy it with Ctrl+C or Cmd+C.");
-				}
-			},
-		},
-		label,
-	);
+export function copyButton(name, text, source) {
+	async function onclick() {
+		try {
+			await navigator.clipboard.writeText(text);
+			say(`Copied: ${name}`);
+		} catch {
+			getSelection()?.selectAllChildren(source);
+			say("Selected. Copy it with Ctrl+C or Cmd+C.");
+		}
+	}
+	return element("button.small", { "aria-label": `Copy: ${name}`, onclick }, "Copy");
 }
 
-/** @typedef {{ title: string, text: string | Node, confirm: string, label?: string }} Question `label`: of the button that asks, for screen readers. */
+/** @typedef {{ what: string, text: string | Node }} Question `what`: the object of the button's verb, such as "the key ci". */
 
-/** @param {Question} question */
-function ask({ title, text, confirm }) {
+/** @param {string} verb @param {Question} question */
+function ask(verb, { what, text }) {
 	const { promise, resolve } = Promise.withResolvers();
 	const dialog = element(
 		"dialog",
@@ -252,12 +247,12 @@ function ask({ title, text, confirm }) {
 		element(
 			"form",
 			{ method: "dialog" },
-			element("h2", { id: "question" }, title),
+			element("h2", { id: "question" }, `${verb} ${what}?`),
 			element("p", text),
 			element(
 				"p.buttons",
 				element("button", { value: "no", autofocus: true }, "Cancel"),
-				element("button.danger", { value: "yes" }, confirm),
+				element("button.danger", { value: "yes" }, verb),
 			),
 		),
 	);
@@ -296,13 +291,10 @@ export async function busy(button, act, complain) {
  * @param {Question} [question]
  */
 export function actionButton(selector, label, act, question) {
-	const button = element(
-		/** @type {`button.${string}`} */ (selector),
-		{ "aria-label": question?.label, onclick },
-		label,
-	);
+	const name = question && `${label} ${question.what}`;
+	const button = element(/** @type {`button.${string}`} */ (selector), { "aria-label": name, onclick }, label);
 	async function onclick() {
-		if (question && !(await ask(question))) return;
+		if (question && !(await ask(label, question))) return;
 		await busy(button, act, (message) => say(message, "bad"));
 		// If the button was removed, the focus would otherwise return to the top of the page.
 		if (document.activeElement === document.body) byId("title").focus();

@@ -1,8 +1,8 @@
 // The sign-in form: with the token, which is sent once and not stored, or with Discord.
 
 import { element } from "../dom.js";
-import { messageOf, post, signIn } from "./api.js";
-import { shown } from "./parts.js";
+import { post, signIn } from "./api.js";
+import { actionButton, createField, createForm, shown } from "./parts.js";
 
 /** @typedef {import("./api.js").Session} Session */
 
@@ -12,66 +12,28 @@ import { shown } from "./parts.js";
  * @param {(session: Session) => void} onSession
  */
 export function createSignIn(discord, problem, onSession) {
-	const wrong = element("p.problem", { id: "sign-in-problem", role: "alert" }, problem);
-	/** @param {() => Promise<void>} act */
-	async function attempt(act) {
-		wrong.textContent = "";
-		try {
-			await act();
-		} catch (error) {
-			wrong.textContent = messageOf(error);
-		}
-	}
-	const waysIn = [
-		// On an insecure page, others on the network could read the token.
-		isSecureContext
-			? createTokenForm((token) => attempt(async () => onSession(await signIn({ token }))))
-			: describeInsecure(),
-		describeDiscord(discord, () =>
-			attempt(async () => {
-				const { url } = await post("/sign-in/discord");
-				location.assign(url);
-			}),
-		),
-	];
 	return element(
 		"section.panel.sign-in",
 		{ "aria-labelledby": "title" },
 		element("h2", { id: "title" }, "Sign in"),
-		wrong,
-		...waysIn,
+		element("p.problem", { role: "alert" }, problem),
+		// On an insecure page, others on the network could read the token.
+		isSecureContext ? createTokenForm(onSession) : describeInsecure(),
+		discord !== null && element("p.buttons", discordButton(discord)),
 	);
 }
 
-/** @param {(token: string) => void} onToken */
-function createTokenForm(onToken) {
-	const token = element("input", {
-		id: "token",
-		type: "password",
-		autocomplete: "off",
-		spellcheck: "false",
-		required: true,
-		"aria-describedby": "token-hint sign-in-problem",
-	});
-	/** @param {Event} event */
-	function onsubmit(event) {
-		event.preventDefault();
+/** @param {(session: Session) => void} onSession */
+function createTokenForm(onSession) {
+	const attributes = { type: "password", autocomplete: "off", spellcheck: "false", required: true };
+	const token = element("input", attributes);
+	const hint = "The gateway's MCP_AUTH_TOKEN. This page sends it once and does not keep it.";
+	async function submit() {
 		const { value } = token;
 		token.value = "";
-		onToken(value.trim());
+		onSession(await signIn({ token: value.trim() }));
 	}
-	return element(
-		"form",
-		{ onsubmit },
-		element("label", { for: token.id }, "Token"),
-		token,
-		element(
-			"p.quiet",
-			{ id: "token-hint" },
-			"The gateway's MCP_AUTH_TOKEN. This page sends it once and does not keep it.",
-		),
-		element("p.buttons", element("button.main", "Sign in")),
-	);
+	return createForm("form", {}, { label: "Sign in", submit }, createField("token", "Token", hint, token).content);
 }
 
 function describeInsecure() {
@@ -83,16 +45,12 @@ function describeInsecure() {
 	);
 }
 
-/** @param {null | string} origin @param {() => void} onclick */
-function describeDiscord(origin, onclick) {
-	if (origin === null) return undefined;
-	const way =
-		origin === location.origin
-			? element("button", { onclick }, "Sign in with Discord")
-			: element(
-					"a.button",
-					{ href: `${origin}/console`, rel: "noreferrer" },
-					`Sign in with Discord at ${shown(origin)}`,
-				);
-	return element("p.buttons", way);
+/** @param {string} origin */
+function discordButton(origin) {
+	if (origin === location.origin)
+		return actionButton("button", "Sign in with Discord", async () =>
+			location.assign((await post("/sign-in/discord")).url),
+		);
+	const href = `${origin}/console`;
+	return element("a.button", { href, rel: "noreferrer" }, `Sign in with Discord at ${shown(origin)}`);
 }

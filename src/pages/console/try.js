@@ -95,7 +95,7 @@ function describeResult({ id, isError, text }) {
 			"div.bar",
 			element("h3", isError ? "The tool refused" : "Result"),
 			id !== null && element("span.quiet", "request ", element("code", shown(id, 64))),
-			copyButton(() => text, { label: "Copy", name: "the result", source: block }),
+			copyButton("the result", text, block),
 		),
 		block,
 	];

@@ -79,52 +79,30 @@ function detailsOf(errors) {
 }
 
 /** @param {number} ms */
-export function wait(ms) {
+function wait(ms) {
 	return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /**
  * Follows the simulator's events and never resolves: reconnects with a back-off of at most 4 s. Each connection begins
- * with the event "hello". An EventSource would stop after some errors.
+ * with the event "hello". An EventSource that reconnects by itself would stop after some errors.
  * @param {(type: string, data: Json) => void} receive
  * @param {() => void} onLost
  */
 export async function followEvents(receive, onLost) {
 	for (let failures = 0; ; failures++) {
-		try {
-			const response = await fetch("/simulator/events", { cache: "no-store" });
-			if (!response.ok || !response.body) throw new Refused("no events");
+		const source = new EventSource("/simulator/events");
+		for (const type of ["hello", "discord", "interaction", "bots"])
+			source.addEventListener(type, ({ data }) => receive(type, JSON.parse(data)));
+		source.onopen = () => {
 			failures = 0;
-			await readEvents(response.body, receive);
-		} catch {
-			// The simulator cannot be reached, or ended in the middle of an event.
-		}
+		};
+		await new Promise((resolve) => {
+			source.onerror = resolve;
+		});
+		source.close();
 		onLost();
 		await wait(Math.min(4000, 250 * 2 ** failures));
-	}
-}
-
-/**
- * Reads server-sent events, each with an event and a line of data, until the stream ends.
- * @param {ReadableStream<Uint8Array<ArrayBuffer>>} body
- * @param {(type: string, data: Json) => void} receive
- */
-async function readEvents(body, receive) {
-	const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-	let rest = "";
-	for (;;) {
-		const { done, value } = await reader.read();
-		if (done) return;
-		const events = (rest + value).split("\n\n");
-		rest = events.pop() ?? "";
-		for (const event of events) {
-			const [, type = "", data = ""] = /^event: (.*)\ndata: (.*)$/.exec(event) ?? [];
-			try {
-				receive(type, JSON.parse(data));
-			} catch (error) {
-				reportError(error);
-			}
-		}
 	}
 }
 
