@@ -3,7 +3,6 @@
 import { ByteBudget } from "../lib/byte-budget.ts";
 import { ConfigError } from "../lib/config.ts";
 import type { Log } from "../lib/log.ts";
-import type { Counter } from "../lib/metrics.ts";
 import type { Principal } from "../lib/principal.ts";
 import { type ListenOptions, listen, pathOf } from "../lib/program/listen.ts";
 import { createMonitor } from "../lib/program/monitor.ts";
@@ -64,20 +63,6 @@ const load = {
 	withdrawals: (): typeof import("./calls/withdrawals.ts") => require("./calls/withdrawals.ts"),
 };
 
-interface Gateway {
-	fetch: ListenOptions["fetch"];
-	responses: Counter;
-	/** Refreshes all bots now, and then at the configured interval. */
-	start(): void;
-	/** All bots, within 5 s. Never rejects. */
-	refresh(): Promise<void>;
-	/** Ends the refreshes and the event streams, which would keep the gateway from stopping. */
-	stop(): void;
-	/** In flight; each client gets an error result. */
-	cancelCalls(): void;
-	close(): Promise<void>;
-}
-
 export interface GatewayOptions extends Pick<BackendOptions, "connect" | "awayMs"> {
 	/**
 	 * How many milliseconds the gateway waits, after its start, for the tools and guilds of the other bots when the first has
@@ -93,7 +78,7 @@ export interface GatewayOptions extends Pick<BackendOptions, "connect" | "awayMs
 }
 
 /** Nothing happens before `start`, `refresh` or a request. */
-export function createGateway(config: GatewayConfig, log: Log, options: GatewayOptions = {}): Gateway {
+export function createGateway(config: GatewayConfig, log: Log, options: GatewayOptions = {}) {
 	const { connect, awayMs, firstAnswersMs = 1_000, store, signIn, approvals = approvalTiming } = options;
 	const clocks = signIn?.clocks ?? systemClocks;
 	const metrics = createMetrics();
@@ -123,11 +108,10 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 		toolsListBytes: () => Buffer.byteLength(merged.catalog.list),
 		refreshAgeSeconds: () => refresher.ageMs / 1000,
 	});
-	const router = new Router({ backends, index, views, defaultInstance, firstList });
-	const calls = new Calls({
+	const parts = {
 		config,
 		backends,
-		router,
+		index,
 		views,
 		offers,
 		merged,
@@ -138,7 +122,9 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 		firstList,
 		recent,
 		withdrawals,
-	});
+	};
+	const router = new Router({ ...parts, defaultInstance });
+	const calls = new Calls({ ...parts, router });
 	const listFor = async (principal: Principal) => (await offers.see(principal)).catalog.toolList;
 	const server = createServer({
 		info,
@@ -149,29 +135,18 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 			ttlMs: () => Math.max(0, Math.round(config.refreshIntervalMs - refresher.ageMs)),
 			call: (request, caller) => calls.call(request, caller),
 		},
-		prompts: createPrompts({ backends, router, offers, deadlines, firstList }),
+		prompts: createPrompts({ ...parts, router }),
 		log,
 		answered(request, response, { principal }) {
 			if (response.kind === "text" && response.initialized) calls.noteClient(request.params, principal);
 			metrics.requests.add([countedMethod(request), response.outcome]);
 		},
 	});
+	const publicUrl = config.signIn?.publicUrl;
 	const oauth =
 		config.signIn && store && createSignIn(config.signIn, store, createAskRights(rights, backends), log, signIn);
 	const console = recent
-		? createLazyConsole({
-				backends,
-				views,
-				recent,
-				offers,
-				calls,
-				store,
-				log,
-				clocks,
-				token,
-				publicUrl: config.signIn?.publicUrl,
-				discord: oauth?.console,
-			})
+		? createLazyConsole({ ...parts, recent, calls, store, clocks, token, publicUrl, discord: oauth?.console })
 		: undefined;
 	const authenticate = createAuthenticator({
 		find: { key: store && createFindKey(store), access: oauth?.findAccessToken },
@@ -198,12 +173,16 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 			createFetch({ checks, monitor, oauth, console, isRoot: createTokenMatch(token), authenticate, endpoint }),
 		),
 		responses: metrics.responses,
+		/** Refreshes all bots now, and then at the configured interval. */
 		start: () => void refresher.start(),
+		/** All bots, within 5 s. Never rejects. */
 		refresh: () => refresher.refresh(),
+		/** Ends the refreshes and the event streams, which would keep the gateway from stopping. */
 		stop() {
 			refresher.stop();
 			console?.close();
 		},
+		/** In flight; each client gets an error result. */
 		cancelCalls: () => deadlines.stop(),
 		async close() {
 			withdrawals?.close();

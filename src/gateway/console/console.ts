@@ -138,11 +138,5 @@ function describeEndpoint(
 ) {
 	const scheme = isHttps ? "https" : "http";
 	const origin = publicUrl ?? `${scheme}://${headers.get("host")}`;
-	return {
-		name: "guildhall",
-		endpoint: `${origin}/mcp`,
-		readOnlyEndpoint: origin + readOnlyPath,
-		header: "Authorization: Bearer ",
-		discordSignIn: discord !== undefined,
-	};
+	return { endpoint: `${origin}/mcp`, readOnlyEndpoint: origin + readOnlyPath, discordSignIn: discord !== undefined };
 }

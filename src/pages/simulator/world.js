@@ -81,31 +81,28 @@ class World {
 
 	/** Loads the latest messages of the open channel, with the person's rights. */
 	async loadMessages() {
-		const { channelId, person } = this;
+		const { channelId } = this;
 		this.messages = [];
 		this.hasOlder = false;
 		this.unreadable = this.whyUnreadable();
-		if (this.unreadable !== undefined || !person) return;
+		if (this.unreadable !== undefined) return;
 		try {
-			const path = `/channels/${channelId}/messages?limit=${pageSize}`;
-			const found = await requestAs(person, "GET", path);
-			if (this.channelId !== channelId || this.person !== person) return;
-			const known = new Set(found.map((/** @type {Json} */ one) => one.id));
-			// Those that came meanwhile stay.
-			this.messages = [...found.reverse(), ...this.messages.filter(({ id }) => !known.has(id))];
-			this.hasOlder = found.length === pageSize;
+			await this.loadOlder();
 		} catch (error) {
 			if (this.channelId === channelId) this.unreadable = /** @type {Error} */ (error).message;
 		}
 	}
 
+	/** Loads the messages before those that are loaded. */
 	async loadOlder() {
 		const { channelId, person, messages } = this;
 		if (!person) return;
-		const path = `/channels/${channelId}/messages?limit=${pageSize}&before=${messages[0]?.id}`;
-		const found = await requestAs(person, "GET", path);
+		const before = messages[0] ? `&before=${messages[0].id}` : "";
+		const found = await requestAs(person, "GET", `/channels/${channelId}/messages?limit=${pageSize}${before}`);
 		if (this.channelId !== channelId || this.person !== person) return;
-		this.messages = [...found.reverse(), ...this.messages];
+		const known = new Set(found.map((/** @type {Json} */ one) => one.id));
+		// Those that came meanwhile stay.
+		this.messages = [...found.reverse(), ...this.messages.filter(({ id }) => !known.has(id))];
 		this.hasOlder = found.length === pageSize;
 	}
 

@@ -271,10 +271,8 @@ worldTest("clients are told where the gateway is, without a token", async (world
 	const client = await world.root();
 	const { body } = await client.get("clients");
 	expect(body).toEqual({
-		name: "guildhall",
 		endpoint: `${world.url}/mcp`,
 		readOnlyEndpoint: `${world.url}/mcp/readonly`,
-		header: "Authorization: Bearer ",
 		discordSignIn: false,
 	});
 	expect(JSON.stringify(body)).not.toContain(gatewayToken);

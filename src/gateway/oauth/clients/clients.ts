@@ -4,8 +4,10 @@
 import * as v from "valibot";
 import { parseJson } from "../../../lib/json.ts";
 import type { Log } from "../../../lib/log.ts";
+import type { RowOf } from "../../../lib/store/row.ts";
 import type { Statements } from "../../../lib/store/store.ts";
 import { SenderLimit } from "../../http/sender-limit.ts";
+import type { tables } from "../../store/migrations.ts";
 import { type Clocks, systemClocks } from "../protocol/clocks.ts";
 import { jsonResponse, OAuthError } from "../protocol/oauth-error.ts";
 import { readText } from "../protocol/parameters.ts";
@@ -36,12 +38,7 @@ const idleLifetimeMs = 90 * dayMs;
 const crowdedLifetimeMs = 600_000;
 const pruneIntervalMs = 600_000;
 
-interface Row {
-	id: string;
-	name: string;
-	uri: string | null;
-	redirect_uris: string;
-}
+type Row = RowOf<typeof tables, "oauth_clients">;
 
 export function createClients({
 	store,
@@ -57,7 +54,7 @@ export function createClients({
 
 	async function findRegistered(id: string): Promise<OAuthClient | undefined> {
 		if (!/^client_[\w-]{22}$/.test(id)) return undefined;
-		const [row] = await store.sql<Row>`SELECT id, name, uri, redirect_uris FROM oauth_clients WHERE id = ${id}`;
+		const [row] = await store.sql<Row>`SELECT * FROM oauth_clients WHERE id = ${id}`;
 		return (
 			row && { id: row.id, name: row.name, uri: row.uri ?? undefined, redirectUris: JSON.parse(row.redirect_uris) }
 		);

@@ -14,7 +14,7 @@ import { consoleState } from "./console-sign-in.ts";
 import { backLink, languageFor, type OAuthContext } from "./context.ts";
 
 export function createCallback(context: OAuthContext): (request: Request) => Promise<Response> {
-	const { askRights, attempts, browsers, discord, log, publicUrl } = context;
+	const { attempts, browsers, discord, log, publicUrl } = context;
 
 	function refuse(
 		request: AuthorizationRequest | undefined,
@@ -67,15 +67,14 @@ export function createCallback(context: OAuthContext): (request: Request) => Pro
 	): Promise<Response> {
 		let guilds: PersonGuild[];
 		try {
-			guilds = await guildsOf({ ...person, signedIn: true }, askRights);
+			const fields = { person: person.id, client: request.client.name };
+			guilds = await guildsOf(person, context, "refused a sign-in: no guild allows it", fields);
 		} catch (error) {
 			if (!(error instanceof OAuthError)) throw error;
-			const isDenied = error.code === "access_denied";
-			if (isDenied)
-				log.info("refused a sign-in: no guild allows it", { person: person.id, client: request.client.name });
-			const page = isDenied
-				? { status: 403, title: said("page.refused"), text: said("page.refused.text", { person: person.name }) }
-				: { status: 503, title: said("page.unavailable"), text: said("page.no-bot") };
+			const page =
+				error.code === "access_denied"
+					? { status: 403, title: said("page.refused"), text: said("page.refused.text", { person: person.name }) }
+					: { status: 503, title: said("page.unavailable"), text: said("page.no-bot") };
 			return refuse(request, page, error, language);
 		}
 		await attempts.setPerson(key, person, guilds);

@@ -3,7 +3,6 @@
 
 import type { DiscordPerson } from "../people/discord.ts";
 import { guildsOf } from "../people/rights.ts";
-import { OAuthError } from "../protocol/oauth-error.ts";
 import { beginSignIn, type OAuthContext } from "./context.ts";
 
 /** Of the OAuth2 parameter `state`. */
@@ -17,20 +16,14 @@ export interface ConsoleSignIn {
 }
 
 export function createConsoleSignIn(context: OAuthContext): ConsoleSignIn {
-	const { attempts, askRights, browsers, log } = context;
+	const { attempts, browsers } = context;
 	return {
 		begin: (request, address) => beginSignIn(context, request, address, undefined, consoleState),
 		async finish(request) {
 			const browser = browsers.secretOf(request);
 			const person = browser && (await attempts.visitor(browser));
 			if (!browser || !person) return undefined;
-			try {
-				await guildsOf({ ...person, signedIn: true }, askRights);
-			} catch (error) {
-				if (error instanceof OAuthError && error.code === "access_denied")
-					log.info("refused a sign-in to the console: no guild allows it", { person: person.id });
-				throw error;
-			}
+			await guildsOf(person, context, "refused a sign-in to the console: no guild allows it");
 			// The console now has its own session. Without this, the browser could begin another one without Discord.
 			await attempts.leave(browser);
 			return person;

@@ -18,7 +18,7 @@ const refusals: Record<Refusal, string> = {
 };
 
 export function createTokenEndpoint(context: OAuthContext): (request: Request) => Promise<Response> {
-	const { askRights, clients, grants, log, publicUrl } = context;
+	const { clients, grants, log, publicUrl } = context;
 
 	function resourceOf(form: Parameters) {
 		const values = form.all("resource");
@@ -72,10 +72,10 @@ export function createTokenEndpoint(context: OAuthContext): (request: Request) =
 	/** Rejects with an OAuthError if the person may no longer sign in, or a bot that could allow it does not answer. */
 	async function checkRights({ grant }: StoredToken): Promise<void> {
 		try {
-			await guildsOf({ ...grant.person, signedIn: true }, askRights);
+			const denied = "refused to refresh tokens: the person may not sign in for any guild now";
+			await guildsOf(grant.person, context, denied, fieldsOf({ grant }));
 		} catch (error) {
 			if (!(error instanceof OAuthError) || error.code !== "access_denied") throw error;
-			log.info("refused to refresh tokens: the person may not sign in for any guild now", fieldsOf({ grant }));
 			throw new OAuthError("invalid_grant", error.message);
 		}
 	}

@@ -3,7 +3,7 @@
 
 import type { Access } from "../../../lib/principal.ts";
 import type { RowOf } from "../../../lib/store/row.ts";
-import type { Sql } from "../../../lib/store/statement.ts";
+import { many, type Sql } from "../../../lib/store/statement.ts";
 import type { Statements } from "../../../lib/store/store.ts";
 import type { TokenOwner } from "../../keys/authenticator.ts";
 import { createToken, hashToken, isSameSecret, newSecret, type TokenKind } from "../../keys/token.ts";
@@ -122,9 +122,9 @@ export class Grants {
 			if (row.expires_at <= this.now()) return "unknown";
 			const consent: Consent = JSON.parse(row.consent);
 			if (!isFor(row.code_challenge, consent, redemption)) return "mismatch";
-			const grant = grantOf(row.grant_id, consent, this.now());
-			await this.#insertGrant(sql, grant);
-			return this.#issueTokens(sql, grant, grant.access, 0);
+			const grant = newGrant(row.grant_id, consent, this.now());
+			await sql`INSERT INTO oauth_grants ${many([grant])}`;
+			return this.#issueTokens(sql, toGrant(grant), consent.access, 0);
 		});
 	}
 
@@ -172,10 +172,8 @@ export class Grants {
 	/** With all its tokens, and only if it is of `personId`, if given. False if there is no such grant. */
 	end(id: string, personId?: string): Promise<boolean> {
 		return this.store.transaction(async (sql) => {
-			const rows =
-				personId === undefined
-					? await sql`SELECT id FROM oauth_grants WHERE id = ${id}`
-					: await sql`SELECT id FROM oauth_grants WHERE id = ${id} AND person_id = ${personId}`;
+			const rows = await sql`
+				SELECT id FROM oauth_grants WHERE id = ${id} AND person_id = COALESCE(${personId ?? null}, person_id)`;
 			if (rows.length > 0) await deleteGrant(sql, id);
 			return rows.length > 0;
 		});
@@ -183,10 +181,9 @@ export class Grants {
 
 	/** Unexpired, newest first; of one person, if given. */
 	async list(personId?: string): Promise<Grant[]> {
-		const { sql } = this.store;
-		const rows = await (personId === undefined
-			? sql<GrantRow>`SELECT * FROM oauth_grants WHERE expires_at > ${this.now()} ORDER BY created_at DESC, id`
-			: sql<GrantRow>`SELECT * FROM oauth_grants WHERE expires_at > ${this.now()} AND person_id = ${personId} ORDER BY created_at DESC, id`);
+		const rows = await this.store.sql<GrantRow>`
+			SELECT * FROM oauth_grants WHERE expires_at > ${this.now()} AND person_id = COALESCE(${personId ?? null}, person_id)
+				ORDER BY created_at DESC, id`;
 		return rows.map(toGrant);
 	}
 
@@ -215,25 +212,20 @@ export class Grants {
 	async #issueTokens(sql: Sql, grant: Grant, access: Access, generation: number): Promise<Tokens> {
 		const accessToken = createToken("access");
 		const refreshToken = createToken("refresh");
-		const insert = (
-			token: string,
-			kind: TokenKind,
-			of: Access,
-			until: number,
-		) => sql`INSERT INTO oauth_tokens (token_hash, kind, grant_id, access, generation, expires_at)
-				VALUES (${hashToken(token)}, ${kind}, ${grant.id}, ${of}, ${generation}, ${until})`;
-		const accessUntil = this.now() + accessLifetimeMs;
-		await insert(accessToken, "access", access, accessUntil);
-		await insert(refreshToken, "refresh", grant.access, grant.expiresAt);
+		const row = (token: string, kind: TokenKind, access: Access, expires_at: number) => ({
+			token_hash: hashToken(token),
+			kind,
+			grant_id: grant.id,
+			access,
+			generation,
+			expires_at,
+		});
+		const rows = [
+			row(accessToken, "access", access, this.now() + accessLifetimeMs),
+			row(refreshToken, "refresh", grant.access, grant.expiresAt),
+		];
+		await sql`INSERT INTO oauth_tokens ${many(rows)}`;
 		return { accessToken, refreshToken, access, grant };
-	}
-
-	async #insertGrant(sql: Sql, grant: Grant): Promise<void> {
-		const { client, person, createdAt } = grant;
-		await sql`INSERT INTO oauth_grants (id, client_id, client_name, client_uri, redirect_uri, person_id,
-				person_name, access, resource, generation, rotated_at, created_at, expires_at)
-			VALUES (${grant.id}, ${client.id}, ${client.name}, ${client.uri ?? null}, ${grant.redirectUri}, ${person.id},
-				${person.name}, ${grant.access}, ${grant.resource}, 0, ${createdAt}, ${createdAt}, ${grant.expiresAt})`;
 	}
 }
 
@@ -256,18 +248,23 @@ function isFor(
 	);
 }
 
-function grantOf(id: string, { request, person, access }: Consent, now: number): Grant {
+function newGrant(id: string, { request, person, access }: Consent, now: number): GrantRow {
 	const { client, redirectUri, resource } = request;
 	return {
 		id,
-		client,
-		redirectUri,
-		person,
+		client_id: client.id,
+		client_name: client.name,
+		client_uri: client.uri ?? null,
+		redirect_uri: redirectUri,
+		person_id: person.id,
+		person_name: person.name,
 		access,
 		resource,
-		createdAt: now,
-		usedAt: undefined,
-		expiresAt: now + refreshLifetimeMs,
+		generation: 0,
+		rotated_at: now,
+		created_at: now,
+		used_at: null,
+		expires_at: now + refreshLifetimeMs,
 	};
 }
 
