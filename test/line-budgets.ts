@@ -10,7 +10,7 @@ const budgets: Record<string, number> = {
 	"bot/approval": 2041,
 	"bot/commands": 2836,
 	"bot/config": 936,
-	"bot/features": 3189,
+	"bot/features": 3286,
 	"bot/game": 1697,
 	"bot/guild-documents": 5137,
 	"bot/messages": 2796,
@@ -36,7 +36,7 @@ const budgets: Record<string, number> = {
 	pages: 5493,
 	simulator: 15_799,
 	// Nearly all of it is the two language files.
-	texts: 3477,
+	texts: 3520,
 	up: 1862,
 };
 

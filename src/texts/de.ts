@@ -1601,6 +1601,28 @@ export const de = {
 	"setting.auto_role.min_age": "Zeit seit dem Beitritt, etwa 3d",
 	"setting.auto_role.min_messages": "Nachrichten seit dem Beitritt",
 	"setting.auto_role.require_all": "Ob Zeit und Nachrichten nötig sind oder eines genügt",
+	"command.privacy.name": "datenschutz",
+	"command.privacy.description": "Was dieser Bot hier über Leute speichert und wie lange",
+	"command.mydata.name": "meinedaten",
+	"command.mydata.description": "Was dieser Bot hier über dich speichert: bekommen oder löschen",
+	"privacy.text":
+		"## Was dieser Bot hier über Leute speichert\n- **Was das Team getan hat**, etwa Verwarnungen und Bans: wer, wann und warum. Es bleibt: {cases}. Das Team sieht es, und wen es betrifft, hat es vielleicht als Nachricht bekommen.\n- **Meldungen** von Mitgliedern, ohne Texte von Nachrichten. Sie bleiben nach ihrem Ende: {reports}. Das Team sieht, wer gemeldet hat, sonst niemand.\n- **Befehle des Teams und Aufrufe von Assistenten**, ohne Texte. Sie bleiben: {calls}. Wer den Server verwalten darf, sieht sie.\n- **Mitglieder**: wie viele Nachrichten du geschrieben hast, seit wann und über welche Einladung du hier bist, Rollen, die der Bot gibt. Das bleibt, bis du gehst.\n- **KI-Chat**: {chat}\nWer diesen Bot betreibt, kann seine Datenbank lesen. Wenn Backups an sind, steht darin, wer welche Rollen hat. `/meinedaten` gibt dir eine Datei mit dem, was über dich gespeichert ist, löscht, was das Team nicht braucht, und schaltet den KI-Chat für dich aus.",
+	"privacy.chat":
+		"was du dem Bot schreibst und seine Antworten. Sie bleiben: {time}. Der KI-Anbieter ({providers}) bekommt diese Texte mit deinem Namen, und deinen Namen für Begrüßungen durch KI.",
+	"privacy.for_good": "auf Dauer",
+	"mydata.text":
+		"Was dieser Bot auf diesem Server über dich speichert. `/datenschutz` erklärt es. Notizen des Teams, offene Meldungen und wer dich gemeldet hat, stehen nicht in der Datei.",
+	"mydata.file.button": "Datei bekommen",
+	"mydata.ask":
+		"Der Bot löscht deinen Nachrichtenzähler, deine Gespräche mit seiner KI, wie du beigetreten bist, und deine Meldungen. Das lässt sich nicht rückgängig machen. Fälle über dich bleiben, solange das Team sie braucht. Deine Wahl zum KI-Chat bleibt.",
+	"mydata.on.button": "KI-Chat: an für mich",
+	"mydata.off.button": "KI-Chat: aus für mich",
+	"mydata.ask.button": "Meine Daten löschen",
+	"mydata.erase.button": "Alles löschen",
+	"mydata.erased":
+		"Gelöscht. Übrig ist, mit dem Namen in deiner Datei: {kept}. Die Moderation dieses Servers braucht es, so lange, wie `/datenschutz` es sagt.",
+	"chat.off":
+		"Du hast den KI-Chat für dich ausgeschaltet: Die KI hat das nicht bekommen. `/meinedaten` schaltet ihn ein.",
 	"command.settings.name": "einstellungen",
 	"command.settings.description": "Den Bot für diesen Server einstellen",
 	"command.setup.name": "einrichten",

@@ -1455,6 +1455,27 @@ export const en = {
 	"setting.auto_role.min_age": "Time since they joined, such as 3d",
 	"setting.auto_role.min_messages": "Messages since they joined",
 	"setting.auto_role.require_all": "Whether they need both the time and the messages, or one is enough",
+	"command.privacy.name": "privacy",
+	"command.privacy.description": "What this bot stores about people here, and for how long",
+	"command.mydata.name": "mydata",
+	"command.mydata.description": "Get or erase what this bot stores about you here",
+	"privacy.text":
+		"## What this bot stores about people here\n- **What staff did**, such as warnings and bans: who, when and why. It stays: {cases}. Staff see it, and its subject may have got it by message.\n- **Reports** of members, without the texts of messages. They stay after their end: {reports}. Staff see who reported; nobody else does.\n- **Commands of staff and calls of assistants**, without texts. They stay: {calls}. People with Manage Server see them.\n- **Members**: how many messages you have written, since when you are here and by which invite, roles that the bot gives. It stays until you leave.\n- **AI chat**: {chat}\nThe people who run this bot can read its database. With backups on, it keeps which roles members have. `/mydata` gives you a file of what is stored about you, erases what staff does not need, and switches AI chat off for you.",
+	"privacy.chat":
+		"what you say to the bot, and its answers. They stay: {time}. The AI provider ({providers}) gets these texts with your name, and your name for greetings by AI.",
+	"privacy.for_good": "for good",
+	"mydata.text":
+		"What this bot stores about you on this server. `/privacy` explains it. The file does not have notes of staff, open reports, and who reported you.",
+	"mydata.file.button": "Get a file",
+	"mydata.ask":
+		"The bot will erase your message count, your conversations with its AI, how you joined, and your reports. This cannot be undone. Cases about you stay while staff needs them. Your choice about AI chat stays.",
+	"mydata.on.button": "AI chat: on for me",
+	"mydata.off.button": "AI chat: off for me",
+	"mydata.ask.button": "Erase my data",
+	"mydata.erase.button": "Erase it all",
+	"mydata.erased":
+		"Erased. What is left, by its name in your file: {kept}. The moderation of this server needs it, for the time that `/privacy` says.",
+	"chat.off": "You have switched AI chat off for yourself: I did not read this to the AI. `/mydata` switches it on.",
 	"command.settings.name": "settings",
 	"command.settings.description": "Set up this bot for your server",
 	"command.setup.name": "setup",

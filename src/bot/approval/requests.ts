@@ -28,7 +28,6 @@ import {
 	type ApprovalRow,
 	type ApprovalState,
 	beginApproved,
-	deleteApprovalsBefore,
 	endApproval,
 	endUnposted,
 	insertApproval,
@@ -63,7 +62,6 @@ import { notPostedResult, textIn, unknownResult } from "./request-text.ts";
 /** Of one principal. */
 const maxOpen = 10;
 const expiryMs = 86_400_000;
-const keptMs = 86_400_000;
 const maxPostMs = 12_000;
 
 export interface RequestsOptions extends Pick<DurableOptions, "log" | "backOffMs"> {
@@ -140,7 +138,6 @@ export class Requests {
 			...options,
 			name: "requests for approval",
 			maxConcurrent: 3,
-			clean: () => deleteApprovalsBefore(this.#sql, this.#now() - keptMs),
 			scan: async () => {
 				const at = this.#now();
 				return (await selectUnfinishedApprovals(this.#sql)).map((row) => ({

@@ -30,8 +30,7 @@ export interface FeatureOptions {
 	/** Undefined if no provider is configured. */
 	ai?: Ai | undefined;
 	callAs: CallAs;
-	/** Without it, nobody can switch AI chat off for themselves. */
-	chatPrivacy?: ChatPrivacy;
+	chatPrivacy: ChatPrivacy;
 }
 
 /** A part of the bot, made inert. */

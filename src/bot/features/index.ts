@@ -13,6 +13,7 @@ import { createAutoRole } from "./auto-role.ts";
 import { createChat } from "./chat/chat.ts";
 import { createJoinRole } from "./join-role.ts";
 import { createLostSettings } from "./lost-settings.ts";
+import { createMyData } from "./privacy/mydata.ts";
 import { createRetention } from "./privacy/retention.ts";
 import { createSettingsCommand } from "./settings-command.ts";
 import { createWelcome } from "./welcome.ts";
@@ -31,12 +32,14 @@ const all: readonly CreateFeature[] = [
 	createModeration,
 	(options) => new InviteWatch(options),
 	createRetention,
+	createMyData,
 ];
 
 const featureTools = [
 	"create_role_menu",
 	"edit_case",
 	"get_settings",
+	"import_cases",
 	"list_cases",
 	"list_donators",
 	"list_reports",
@@ -59,12 +62,14 @@ export const deniableTools: readonly { name: string }[] = [...tools, ...featureT
 export const knownCommands: readonly string[] = [
 	verifySlashName,
 	helpCommand.name,
+	"mydata",
+	"privacy",
 	"settings",
 	"setup",
 	...moderationCommandNames,
 ];
 
-export function createFeatures(options: FeatureOptions) {
+export function createFeatures(options: Omit<FeatureOptions, "chatPrivacy">) {
 	const chatPrivacy = new ChatPrivacy(options.store);
 	return combineFeatures(all.map((create) => create({ ...options, chatPrivacy })));
 }

@@ -10,6 +10,7 @@ import { inBackground } from "../../discord/rest/rest.ts";
 import { SlidingWindow } from "../../lib/sliding-window.ts";
 import { raceSignal, within } from "../../lib/wait.ts";
 import { type Feature, type FeatureOptions, Pending } from "../commands/feature.ts";
+import { ignoreUnavailable } from "../store/unavailable.ts";
 import { fixedGreeting, greetingFrom, greetingRequest, summaryOf } from "./greeting.ts";
 
 export interface WelcomeTiming {
@@ -50,7 +51,7 @@ interface Raid {
 }
 
 export function createWelcome(
-	{ config, settings, ai, log, registry }: Omit<FeatureOptions, "connection">,
+	{ config, settings, ai, log, registry, chatPrivacy }: Omit<FeatureOptions, "connection">,
 	timing: Partial<WelcomeTiming> = {},
 ): Feature {
 	const { quietMs, maxRaidMs, aiTimeoutMs, aiPerHour, windowMs, now, ...limits } = { ...defaultTiming, ...timing };
@@ -140,8 +141,9 @@ export function createWelcome(
 		if (channel === undefined) return;
 		requirePermissions(guild, channel);
 		const signal = AbortSignal.any([AbortSignal.timeout(aiTimeoutMs), closing.signal]);
+		const mayAsk = asksAi && (await chatPrivacy.off(guild.id).catch(ignoreUnavailable))?.(id) === false;
 		const greeting =
-			ai && asksAi && aiGreetings.take() ? await askAi(ai, { config, log }, member, signal, count) : undefined;
+			ai && mayAsk && aiGreetings.take() ? await askAi(ai, { config, log }, member, signal, count) : undefined;
 		// The member may have left.
 		if (!guild.members.cache.has(id)) return;
 		const text = greeting === undefined ? fixedGreeting(member.guild, member.id, message) : `<@${id}> ${greeting}`;

@@ -191,7 +191,6 @@ export class GuildSettings {
 		return Object.fromEntries(wanted.map(({ key, after }) => [key, after ?? null]));
 	}
 
-	/** After its rows were deleted. */
 	forget(guildId: string): void {
 		this.#guilds.delete(guildId);
 		for (const listener of this.#listeners) listener(guildId, undefined);

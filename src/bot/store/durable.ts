@@ -25,7 +25,6 @@ export function requireGuild(connection: Pick<Connection, "ready" | "guild">, id
 }
 
 const shutdownGraceMs = 3_000;
-const cleanIntervalMs = 3_600_000;
 const maxScanBackOffMs = 30_000;
 
 export interface Step {
@@ -47,8 +46,6 @@ export interface DurableOptions {
 	log: Log;
 	/** Most urgent first. `running` has the keys of the steps that run now. */
 	scan(running: ReadonlySet<string>): Promise<readonly Step[]>;
-	/** Deletes old rows, at the first scan and then once an hour. */
-	clean?: (() => Promise<unknown>) | undefined;
 	/** For each lane. Default: 5. */
 	maxConcurrent?: number;
 	/** The first and the maximum wait of a failed step, in milliseconds. */
@@ -78,7 +75,6 @@ export class Durable {
 	#mustScan = false;
 	#scanning: Promise<void> | undefined;
 	#failedScans = 0;
-	#cleanAt = 0;
 	#timer: Timer | undefined;
 	#unwatchClock: (() => void) | undefined;
 
@@ -147,15 +143,10 @@ export class Durable {
 	}
 
 	async #scanOnce(): Promise<number> {
-		const { scan, clean, log, name, maxSleepMs = 300_000 } = this.options;
+		const { scan, log, name, maxSleepMs = 300_000 } = this.options;
 		// One time for what is started and for what waits: a step that is due between two readings would do neither.
 		const now = performance.now();
 		const running = new Set([...this.#attempts].flatMap(([key, attempt]) => (attempt.running ? key : [])));
-		if (clean && now >= this.#cleanAt) {
-			this.#cleanAt = now + cleanIntervalMs;
-			const step = { key: "clean", lane: "clean", failure: "could not delete old rows", fields: { work: name } };
-			this.#added.set(step.key, { ...step, run: clean, settle() {} });
-		}
 		for (const step of this.#added.values()) this.#start(step, now, true);
 		// What the scan reads of these may be outdated at its end.
 		const busy = new Set([...running, ...this.#added.keys(), ...this.#held.values()]);

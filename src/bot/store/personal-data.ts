@@ -1,5 +1,5 @@
-// What each table of a bot's database holds of guilds and people. What /mydata shows and erases, what a guild's number of days
-// deletes, and what is erased after the bot has left a guild follow from this alone. Conditions are SQL, for rows of the guild.
+// What each table of a bot's database holds of guilds and people. What /mydata shows and erases, what is deleted after how many
+// days, and what is erased after the bot has left a guild follow from this alone. Conditions are SQL, for rows of the guild.
 
 import { runNamed, type Sql } from "../../lib/store/statement.ts";
 import type { Store } from "./store.ts";
@@ -11,50 +11,57 @@ import type { Person } from "./tables/privacy.ts";
  */
 type OfPerson = readonly [name: string, where: string, shows: string, erase?: string, some?: string];
 
-type Period = "cases" | "reports" | "calls";
+/** Which a guild or the operator sets. */
+type Days = { readonly [Kind in "cases" | "reports" | "calls" | "chat"]?: number | undefined };
 
 interface TableData {
-	/** The rows of a guild. Default: by guild_id. Null: it has none of guilds or people. */
+	/** The rows of a guild. Default: by guild_id. Null: it has none. */
 	guild?: string | null;
-	/** Rows are deleted in batches by this column. Default: all of a guild at once. */
+	/** Rows are deleted in batches by this column. Default: all at once. */
 	key?: string;
+	/** What is deleted after how many days. */
+	old?: readonly [keyof Days | number, where: string];
 	people?: readonly OfPerson[];
-	/** What is older than the guild's setting says. */
-	old?: readonly [Period, where: string];
 }
 
-const batchSize = 500;
 const ofUser = "user_id = $user";
 const inJson = (column: string) => `${column} LIKE '%"' || CAST($user AS TEXT) || '"%'`;
 const newest = (table: string) => `(SELECT MAX(number) FROM ${table} WHERE guild_id = $guild)`;
 const numberIn = (table: string, where: string) =>
 	`number IN (SELECT number FROM ${table} WHERE guild_id = $guild AND ${where})`;
 /** Notes stay among staff. */
-const caseOfUser = `${ofUser} AND action <> 'note'`;
+const aboutUser = `${ofUser} AND action <> 'note'`;
+const madeByUser = "moderator_id = $user AND action <> 'note'";
 const isOfBan = `EXISTS (SELECT 1 FROM temp_bans ban WHERE ban.guild_id = cases.guild_id AND ban.user_id = cases.user_id
 	AND ban.ends_at = cases.ends_at AND cases.action = 'temp_ban')`;
 const oldCase = "created_at < $before AND state <> 'asked'";
-const uselessCase = `${oldCase} AND NOT ${isOfBan}`;
-const oldReport = `ended_at < $before AND number < ${newest("reports")}`;
 /** Of a ban that has not ended, the person stays. */
 const withoutPerson = `reason = NULL, why = NULL, why_said = NULL, message_ids = '[]', channel_ids = '[]', detail = '[]',
 	told = NULL, user_id = CASE WHEN ${isOfBan} THEN user_id END`;
 const hidden = "deleted_at IS NOT NULL";
+const hiddenOf = numberIn("cases", hidden);
 const caseShows = "number, action, reason, created_at, ends_at, state, message_ids, channel_ids, told, deleted_at";
 const chargebackShows =
 	"uuid, username, tier, happened_at, received_at, saved_roles, restricted_role, decision, closed";
+const chatShows = "at, channel_id, message_id, role, name, content";
+const oldReport = `ended_at < $before AND number < ${newest("reports")}`;
 /** Of open reports only staff know. The message would say who reported it. */
 const endedAbout = "author_id = $user AND author_kind = 'person' AND state <> 'open'";
+const noHash = (table: string) => `hash NOT IN (SELECT hash FROM guild_${table})`;
+const ofJob = (where: string) => `job_id IN (SELECT id FROM guild_jobs WHERE ${where})`;
 
 const alike = (names: string, data: TableData) => Object.fromEntries(names.split(" ").map((name) => [name, data]));
 
 /** Rows that refer to others stand before these. */
 export const tableData: Readonly<Record<string, TableData>> = {
-	...alike("guild_pictures guild_picture_sources secrets undone_entries", { guild: null }),
 	...alike("announcements case_marks guild_messages guild_deletion_marks join_role_marks raid_steps guild_plans", {}),
 	...alike("guild_backup_pictures guild_backups guild_backup_checks", {}),
-	guild_job_steps: { guild: "job_id IN (SELECT id FROM guild_jobs WHERE guild_id = $guild)" },
-	guild_jobs: {},
+	secrets: { guild: null },
+	guild_pictures: { guild: null, old: [7, `used_at < $before AND ${noHash("backup_pictures")}`] },
+	guild_picture_sources: { guild: null, old: [7, noHash("pictures")] },
+	undone_entries: { guild: null, old: [90, "at < $before"] },
+	guild_job_steps: { guild: ofJob("guild_id = $guild"), old: [7, ofJob("ended_at < $before")] },
+	guild_jobs: { old: [7, "ended_at < $before"] },
 	joins: { key: "user_id", people: [["joins", ofUser, "joined_at, invites", "DELETE"]] },
 	join_roles_owed: { key: "user_id", people: [["roles_owed", ofUser, "joined_at", "DELETE"]] },
 	member_activity: {
@@ -67,45 +74,40 @@ export const tableData: Readonly<Record<string, TableData>> = {
 	},
 	conversation_messages: {
 		key: "message_id",
-		people: [["ai_chat", ofUser, "at, channel_id, message_id, role, name, content", "DELETE"]],
+		old: ["chat", "at < $before"],
+		people: [["ai_chat", ofUser, chatShows, "DELETE"]],
 	},
 	chat_opt_outs: { people: [["ai_chat_off", ofUser, "at"]] },
 	case_edits: {
 		key: "number",
+		old: ["cases", numberIn("cases", `${oldCase} AND NOT ${isOfBan}`)],
 		people: [
 			["cases_that_you_edited", "editor_id = $user", "number, at, what"],
-			[
-				"earlier_reasons",
-				numberIn("cases", caseOfUser),
-				"number, at, before",
-				"before = NULL",
-				numberIn("cases", hidden),
-			],
+			["earlier_reasons", numberIn("cases", aboutUser), "number, at, before", "before = NULL", hiddenOf],
 		],
-		old: ["cases", numberIn("cases", uselessCase)],
 	},
 	cases: {
 		key: "number",
+		old: ["cases", `${oldCase} AND NOT ${isOfBan} AND number < ${newest("cases")}`],
 		people: [
-			["cases_that_you_made", "moderator_id = $user AND action <> 'note'", "number, action, created_at"],
-			["cases_about_you", caseOfUser, caseShows, withoutPerson, hidden],
+			["cases_that_you_made", madeByUser, "number, action, created_at"],
+			["cases_about_you", aboutUser, caseShows, withoutPerson, hidden],
 		],
-		old: ["cases", `${uselessCase} AND number < ${newest("cases")}`],
 	},
 	report_reporters: {
 		key: "number",
-		people: [["your_reports", ofUser, "number, at, reason", "DELETE"]],
 		old: ["reports", numberIn("reports", oldReport)],
+		people: [["your_reports", ofUser, "number, at, reason", "DELETE"]],
 	},
 	reports: {
 		key: "number",
+		old: ["reports", oldReport],
 		people: [
 			["reports_about_you", endedAbout, "number, state, ended_at, case_number"],
 			["reports_that_you_ended", "ended_by = $user", "number, state, ended_at"],
 			// Staff's entry names who reported.
 			["reports", numberIn("report_reporters", ofUser), "", "version = version + 1"],
 		],
-		old: ["reports", oldReport],
 	},
 	temp_bans: {
 		people: [
@@ -113,10 +115,16 @@ export const tableData: Readonly<Record<string, TableData>> = {
 			["temporary_bans_that_you_made", "moderator_id = $user", "asked_at, ends_at"],
 		],
 	},
-	spam_incidents: { people: [["spam", ofUser, "rule, detected_at, until, messages, timeout, case_number"]] },
-	spam_allowances: { people: [["posts_that_are_no_spam", ofUser, "until", "DELETE"]] },
+	spam_incidents: {
+		old: [30, "detected_at < $before"],
+		people: [["spam", ofUser, "rule, detected_at, until, timeout, case_number"]],
+	},
+	spam_allowances: { old: [30, "until < $before"], people: [["no_spam", ofUser, "until", "DELETE"]] },
 	raid_modes: { people: [["raid_mode", "moderator_id = $user", "wanted, asked_at, ended_at"]] },
-	incidents: { people: [["mass_deletions", "actor_id = $user", "kind, count, first_at, last_at, roles"]] },
+	incidents: {
+		old: [180, "last_at < $before AND told = 1"],
+		people: [["mass_deletions", "actor_id = $user", "kind, count, first_at, last_at, roles"]],
+	},
 	channel_locks: { people: [["locks", "target_id = $user", "channel_id, locked_at, allows, denies, allowed"]] },
 	chargebacks: {
 		people: [
@@ -127,6 +135,7 @@ export const tableData: Readonly<Record<string, TableData>> = {
 	donator_lists: { people: [["supporters", inJson("standings"), "kind, fetched_at"]] },
 	setting_versions: { people: [["settings_that_you_changed", "changed_by = $user", "version, changed_at, door"]] },
 	approvals: {
+		old: [1, "ended_at < $before"],
 		people: [
 			["calls_to_approve", inJson("principal"), "tool, state, created_at"],
 			["calls_that_you_decided", "decided_by = $user", "tool, state, decided_at"],
@@ -134,8 +143,8 @@ export const tableData: Readonly<Record<string, TableData>> = {
 	},
 	tool_calls: {
 		key: "id",
-		people: [["calls", "person = $user", "at, tool, client, outcome, message_id"]],
 		old: ["calls", "at < $before"],
+		people: [["calls", "person = $user", "at, tool, client, outcome, message_id"]],
 	},
 	// The last: without its row, nobody knows that there is something left to erase.
 	known_guilds: {},
@@ -143,41 +152,40 @@ export const tableData: Readonly<Record<string, TableData>> = {
 
 const tables = Object.entries(tableData);
 
-interface Of {
-	guild?: string;
-	before?: number;
-}
+type Values = { guild?: string; before?: number };
 
-/** In batches, so that a large guild does not hold up the database. */
+/** In batches, so that a large guild does not hold up the database. Without `guild`, of all guilds. */
 async function deleteRows(
-	sql: Sql,
-	[table, { key, guild = "guild_id = $guild" }]: (typeof tables)[number],
-	{ where = "1 = 1", isOver = () => false, ...values }: Of & { where?: string | undefined; isOver?(): boolean },
+	...[sql, table, data, where, values, isOver = () => false]: [Sql, string, TableData, string, Values, (() => boolean)?]
 ): Promise<void> {
+	const { key, guild = "guild_id = $guild" } = data;
 	const mine = values.guild === undefined ? "1 = 1" : guild;
 	const rows = `${mine} AND ${where}`;
-	const batch = key ? `${mine} AND ${key} IN (SELECT ${key} FROM ${table} WHERE ${rows} LIMIT ${batchSize})` : rows;
+	const batch = key ? `${mine} AND ${key} IN (SELECT ${key} FROM ${table} WHERE ${rows} LIMIT 500)` : rows;
 	const text = `DELETE FROM ${table} WHERE ${batch} RETURNING 1`;
 	while (mine !== null && !isOver() && (await runNamed(sql, text, values)).length > 0);
 }
 
 /** All of the guild's rows, until `isOver`. Repeating it is harmless. */
 export async function eraseGuild(sql: Sql, guild: string, isOver: () => boolean): Promise<void> {
-	for (const one of tables) await deleteRows(sql, one, { guild, isOver });
+	for (const [table, data] of tables) await deleteRows(sql, table, data, "1 = 1", { guild }, isOver);
 }
 
-/** The newest case stays without its person, because its number must not be used again. Only "calls" may be of all guilds. */
-export async function eraseOld(sql: Sql, period: Period, of: Of & { before: number }): Promise<void> {
-	const stays = `(number = ${newest("cases")} OR ${isOfBan})`;
-	const text = `UPDATE cases SET ${withoutPerson} WHERE guild_id = $guild AND ${oldCase} AND ${stays}`;
-	if (period === "cases") await runNamed(sql, text, { ...of });
-	for (const one of tables) {
-		const [its, where] = one[1].old ?? [];
-		if (its === period) await deleteRows(sql, one, { ...of, where });
+/** Of a guild, or of all for what is kept equally long. The newest case loses only its person: its number stays. */
+export async function eraseOld(sql: Sql, now: number, given: Days, guild?: string): Promise<void> {
+	for (const [table, data] of tables) {
+		const [kept = 0, where = ""] = data.old ?? [];
+		const days = typeof kept === "string" ? given[kept] : guild === undefined && kept > 0 ? kept : undefined;
+		if (days === undefined) continue;
+		const values = { ...(guild !== undefined && { guild }), before: now - days * 86_400_000 };
+		const stays = `${oldCase} AND (number = ${newest("cases")} OR ${isOfBan})`;
+		const text = `UPDATE cases SET ${withoutPerson} WHERE guild_id = $guild AND ${stays}`;
+		if (table === "cases") await runNamed(sql, text, values);
+		await deleteRows(sql, table, data, where, values);
 	}
 }
 
-export type Rows = Record<string, Record<string, unknown>[]>;
+type Rows = Record<string, Record<string, unknown>[]>;
 
 /** By name, without those that have no rows. */
 export async function exportPerson(sql: Sql, person: Person): Promise<Rows> {
@@ -185,7 +193,7 @@ export async function exportPerson(sql: Sql, person: Person): Promise<Rows> {
 	for (const [table, { people = [] }] of tables)
 		for (const [name, where, shows] of people) {
 			const text = `SELECT ${shows} FROM ${table} WHERE guild_id = $guild AND ${where} ORDER BY 1`;
-			const rows = shows ? await runNamed<Record<string, unknown>>(sql, text, { ...person }) : [];
+			const rows = shows ? await runNamed<Record<string, unknown>>(sql, text, person) : [];
 			if (rows.length > 0) file[name] = rows;
 		}
 	return file;
@@ -194,15 +202,14 @@ export async function exportPerson(sql: Sql, person: Person): Promise<Rows> {
 /** Returns what is kept. */
 export function erasePerson(store: Pick<Store, "transaction">, person: Person): Promise<Rows> {
 	return store.transaction(async (sql) => {
-		const erasing = tables.flatMap(([table, { people = [] }]) =>
-			people.flatMap(([, where, , erase, some = "1 = 1"]) => {
-				const verb = erase === "DELETE" ? `DELETE FROM ${table}` : `UPDATE ${table} SET ${erase}`;
-				return erase ? `${verb} WHERE guild_id = $guild AND ${where} AND ${some}` : [];
-			}),
-		);
-		const isDelete = (text: string) => Number(text.startsWith("DELETE"));
 		// What is changed may depend on what is deleted.
-		for (const text of erasing.sort((a, b) => isDelete(a) - isDelete(b))) await runNamed(sql, text, { ...person });
+		for (const isDelete of [false, true])
+			for (const [table, { people = [] }] of tables)
+				for (const [, where, , erase, some = "1 = 1"] of people) {
+					if (!erase || (erase === "DELETE") !== isDelete) continue;
+					const verb = isDelete ? `DELETE FROM ${table}` : `UPDATE ${table} SET ${erase}`;
+					await runNamed(sql, `${verb} WHERE guild_id = $guild AND ${where} AND ${some}`, person);
+				}
 		return exportPerson(sql, person);
 	});
 }

@@ -34,18 +34,15 @@ export async function upsert<Row extends Columns<Row>>(
 	for (const batch of inBatches(rows, upsertBatch)) {
 		const others = Object.keys(batch[0] ?? {}).filter((column) => !key.some((one) => one === column));
 		const values = others.map((column) => `${column} = excluded.${column}`).join(", ");
-		await runNamed(sql, `INSERT INTO ${table} $rows ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${values}`, {
-			rows: many(batch),
-		});
+		const text = `INSERT INTO ${table} $rows ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${values}`;
+		await runNamed(sql, text, { rows: many(batch) });
 	}
 }
 
+type Named = Readonly<Record<string, Value>>;
+
 /** A statement that code has put together, with `$name` for each value. `text` must not contain user input. */
-export function runNamed<Row extends object>(
-	sql: Sql,
-	text: string,
-	values: Readonly<Record<string, Value>>,
-): Promise<Row[]> {
+export function runNamed<Row extends object>(sql: Sql, text: string, values: Named): Promise<Row[]> {
 	const parts = text.split(/\$\w+/);
 	const names = text.matchAll(/\$(\w+)/g).map(([, name = ""]) => values[name] ?? null);
 	return sql(Object.defineProperty(parts, "raw", { value: parts }) as typeof parts & { raw: string[] }, ...names);

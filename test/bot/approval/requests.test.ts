@@ -129,18 +129,6 @@ describe("a request", () => {
 		await world.shown("Ban users: approved and done");
 	});
 
-	approvalTest("is kept for a day after its end", async (world) => {
-		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
-		await world.press("ada", "Deny");
-		await world.shown("denied");
-		world.clock.offsetMs = 23 * 3_600_000;
-		await world.restart();
-		expect(await world.state(key("k"), id)).toContain(" | denied | ");
-		world.clock.offsetMs = 25 * 3_600_000;
-		await world.restart();
-		await until("it is deleted", async () => (await world.state(key("k"), id)).startsWith("There is no request"));
-	});
-
 	approvalTest("runs although its message was deleted after the press", async (world) => {
 		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
 		const { simulator } = world;

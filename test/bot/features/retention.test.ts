@@ -2,7 +2,6 @@
 
 import { expect, test } from "bun:test";
 import { createRetention } from "../../../src/bot/features/privacy/retention.ts";
-import { insertToolCalls } from "../../../src/bot/store/tables/tool-calls.ts";
 import { until } from "../../support/until.ts";
 import { startFeature } from "./running-feature.ts";
 
@@ -21,21 +20,8 @@ async function startRetention() {
 	const calls = async () =>
 		(await bot.store.sql`SELECT guild_id FROM tool_calls`).map(({ guild_id }) => guild_id).sort();
 	const call = (guild_id: string, at: number) =>
-		insertToolCalls(bot.store.sql, [
-			{
-				...{
-					id: `${guild_id} ${at}`,
-					at,
-					guild_id,
-					request_id: null,
-					client: "c",
-					tool: "t",
-					arguments: "{}",
-					message_id: null,
-				},
-				...({ outcome: "done", effect: "read", milliseconds: 1, person: null, key: null } as const),
-			},
-		]);
+		bot.store.sql`INSERT INTO tool_calls (id, at, client, tool, guild_id, arguments, outcome, milliseconds, effect)
+			VALUES (${`${guild_id} ${at}`}, ${at}, 'c', 't', ${guild_id}, '{}', 'done', 1, 'read')`;
 	return { bot, clock, known, here, calls, call, [Symbol.asyncDispose]: () => bot[Symbol.asyncDispose]() };
 }
 

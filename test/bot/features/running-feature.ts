@@ -5,6 +5,7 @@ import type { Feature, FeatureOptions } from "../../../src/bot/commands/feature.
 import { toml } from "../../../src/bot/config/settings.ts";
 import { GuildSettings } from "../../../src/bot/settings/guild-settings.ts";
 import { type Store, startStore } from "../../../src/bot/store/store.ts";
+import { ChatPrivacy } from "../../../src/bot/store/tables/privacy.ts";
 import { Connection } from "../../../src/discord/connection/connection.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
 import type { Simulator, SimulatorOptions } from "../../../src/simulator/simulator.ts";
@@ -79,6 +80,7 @@ export async function startFeature(setup: FeatureSetup) {
 		const config = botConfig({ personality, toml: v.parse(toml, { bot_name: "Alpha", ...sections }) });
 		const guildSettings = new GuildSettings({ store, mutex, log });
 		await guildSettings.change(guild.id, stored, { userId: null, door: "test" });
+		const chatPrivacy = new ChatPrivacy(store);
 		const feature = setup.create(
 			{
 				callAs: noTools,
@@ -87,6 +89,7 @@ export async function startFeature(setup: FeatureSetup) {
 				connection,
 				log,
 				mutex,
+				chatPrivacy,
 				...given,
 				store: setup.store?.(store) ?? store,
 			},
@@ -98,7 +101,7 @@ export async function startFeature(setup: FeatureSetup) {
 		await until("the bot is ready", () => connection.ready);
 		if (setup.withMembers !== false)
 			await until("its members are known", () => connection.guilds.every((one) => connection.hasAllMembers(one)));
-		return { feature, connection, store, opened, settings: guildSettings };
+		return { feature, connection, store, opened, chatPrivacy, settings: guildSettings };
 	}
 	const start = async () => {
 		running = await startOnce();
@@ -125,6 +128,9 @@ export async function startFeature(setup: FeatureSetup) {
 		start,
 		get store() {
 			return current().store;
+		},
+		get chatPrivacy() {
+			return current().chatPrivacy;
 		},
 		get settings() {
 			return current().settings;

@@ -355,7 +355,7 @@ test("without settings no backups are made", async () => {
 				guilds: undefined,
 				connection,
 				store,
-				pictures: { hashesOf: async () => ({ hashes: new Map() }), prune: async () => 0 },
+				pictures: { hashesOf: async () => ({ hashes: new Map() }) },
 				log,
 				timing: { startDelayMs: 0, spacingMs: 0, maxSleepMs: 1 },
 			}),

@@ -52,7 +52,7 @@ async function startWatch(setup: Setup = {}) {
 				guilds: undefined,
 				connection,
 				store,
-				pictures: { hashesOf: async () => ({ hashes: new Map() }), prune: async () => 0 },
+				pictures: { hashesOf: async () => ({ hashes: new Map() }) },
 				log,
 			});
 			return new DeletionWatch({

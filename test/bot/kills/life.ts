@@ -8,6 +8,7 @@ import { type ComponentHandler, serveComponents } from "../../../src/bot/command
 import type { FeatureOptions } from "../../../src/bot/commands/feature.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
 import type { Store } from "../../../src/bot/store/store.ts";
+import { ChatPrivacy } from "../../../src/bot/store/tables/privacy.ts";
 import { Connection } from "../../../src/discord/connection/connection.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
 import type { Sql } from "../../../src/lib/store/statement.ts";
@@ -109,10 +110,8 @@ export async function startLife(
 	const config = botConfig({ toml: v.parse(toml, { bot_name: "Alpha", ...sections }) });
 	const mutex = new KeyedMutex();
 	const guildSettings = await settingsOf({ [simulator.guild("The Cooks").id]: stored });
-	const feature = create(
-		{ config, settings: guildSettings, connection, store, log, mutex, callAs: noTools },
-		gameServer.url.origin,
-	);
+	const own = { config, settings: guildSettings, connection, store, log, mutex, callAs: noTools };
+	const feature = create({ ...own, chatPrivacy: new ChatPrivacy(store) }, gameServer.url.origin);
 	if (!feature) throw new Error("the feature is off");
 	const opened = connection.open((client) => feature.attach?.(client));
 	await until("the bot is ready", () => connection.ready);

@@ -35,7 +35,8 @@ test("without the feature nothing is registered, offered, answered or written", 
 	const settings = v.parse(toml, { bot_name: "Alpha", mcp: { toolsets: "all" }, features: { moderation: false } });
 	await using world = await startWorld({}, { toml: settings });
 	await happen({ ...world });
-	expect(registered(world.simulator).map(({ name }) => name)).toEqual(["help", "settings", "setup"]);
+	const commands = registered(world.simulator).map(({ name }) => name);
+	expect(commands).toEqual(["help", "settings", "setup", "privacy", "mydata"]);
 	const alpha = world.simulator.bot("alpha").id;
 	const written = world.simulator.requests.list().filter(({ actor }) => actor === alpha);
 	expect(written.filter(isChange)).toEqual([]);

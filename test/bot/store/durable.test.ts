@@ -198,26 +198,6 @@ test("a failed step is logged with its reason, but not if it must only wait", as
 	]);
 });
 
-test("old rows are deleted at the first scan, again if that fails, and not at each scan", async () => {
-	let scans = 0;
-	let cleaned = 0;
-	const { durable } = start([], async () => {}, {
-		async clean() {
-			cleaned += 1;
-			if (cleaned === 1) throw new StoreUnavailable("for a test");
-		},
-		async scan() {
-			scans += 1;
-			return [];
-		},
-	});
-	await until("it was repeated", () => cleaned === 2);
-	const before = scans;
-	durable.wake();
-	await until("it has scanned again", () => scans > before);
-	expect(cleaned).toBe(2);
-});
-
 test("an added step runs until it succeeds, also while scans fail, before a scanned one with its key", async () => {
 	let isBroken = true;
 	const { due, started, durable } = start(

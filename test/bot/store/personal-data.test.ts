@@ -60,17 +60,11 @@ onBoth((databases) => {
 				}
 			for (let at = 0; at < 1_100; at++) await insert(sql, "joins", { guild_id: here });
 		});
+		await eraseGuild(sql, here, () => true);
+		expect(await count(sql, "joins")).toBe(1_102);
 		await eraseGuild(sql, here, () => false);
 		await eraseGuild(sql, here, () => false);
 		for (const [table] of ofGuilds) expect([table, await count(sql, table)]).toEqual([table, 1]);
-	});
-
-	test("an erasure that is over stops", async () => {
-		await using world = await opened();
-		const { sql } = world.store;
-		await insert(sql, "joins", { guild_id: here });
-		await eraseGuild(sql, here, () => true);
-		expect(await count(sql, "joins")).toBe(1);
 	});
 
 	test("old cases go with their changes; what a ban needs and the newest number stay", async () => {
@@ -95,7 +89,7 @@ onBoth((databases) => {
 			(await sql<Record<string, unknown>>`SELECT number, user_id, reason, ends_at FROM cases ORDER BY number`).map(
 				(row) => [row.number, row.user_id, row.reason, row.number === 2 && row.ends_at].join(" "),
 			);
-		const clean = () => eraseOld(sql, "cases", { guild: here, before: now - 30 * day });
+		const clean = () => eraseOld(sql, now, { cases: 30 }, here);
 		await clean();
 		const stays = ["3 1 rude false", "4 1 rude false", "5 1 rude false", "6   false"];
 		expect(await left()).toEqual([`2 2  ${now + day}`, ...stays]);
@@ -118,14 +112,39 @@ onBoth((databases) => {
 		}
 		for (const at of [now - 40 * day, now])
 			for (const guild_id of [here, elsewhere, null]) await insert(sql, "tool_calls", { guild_id, at });
-		for (const period of ["reports", "calls"] as const)
-			await eraseOld(sql, period, { guild: here, before: now - 30 * day });
+		await eraseOld(sql, now, { reports: 30, calls: 30 }, here);
 		for (const table of ["reports", "report_reporters"])
 			expect(
 				(await runNamed(sql, `SELECT number FROM ${table} ORDER BY number`, {})).map((row) => Object.values(row)[0]),
 			).toEqual([2, 3, 4]);
 		expect(await count(sql, "tool_calls", `at < ${now}`)).toBe(2);
 		expect(await count(sql, "tool_calls")).toBe(5);
+	});
+
+	test("what is kept equally long everywhere goes in all guilds", async () => {
+		await using world = await opened();
+		const { sql } = world.store;
+		const kept = {
+			spam_incidents: 30,
+			spam_allowances: 30,
+			guild_jobs: 7,
+			approvals: 1,
+			undone_entries: 90,
+			conversation_messages: 5,
+		};
+		for (const [table, days] of Object.entries(kept))
+			for (const at of [now - days * day - 1, now - days * day])
+				await insert(sql, table, {
+					at,
+					ended_at: at,
+					detected_at: at,
+					until: at,
+					...(table === "guild_jobs" && { id: at }),
+				});
+		for (const at of [7 * day + 1, 7 * day]) await insert(sql, "guild_job_steps", { job_id: now - at });
+		await eraseOld(sql, now, { chat: 5 });
+		for (const table of [...Object.keys(kept), "guild_job_steps"])
+			expect([table, await count(sql, table)]).toEqual([table, 1]);
 	});
 
 	/** Rows in which Ada is everybody, and rows of others. */

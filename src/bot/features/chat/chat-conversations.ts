@@ -7,13 +7,13 @@ import { Durable } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {
 	deleteTurns,
-	deleteTurnsBefore,
 	deleteTurnsIn,
 	saveTurns,
 	selectChain,
 	selectLatestAnswer,
 	type Turn,
 } from "../../store/tables/conversations.ts";
+import type { Person } from "../../store/tables/privacy.ts";
 import { ignoreUnavailable, StoreUnavailable } from "../../store/unavailable.ts";
 
 const maxInMemory = 1_000;
@@ -22,13 +22,12 @@ const maxChain = 40;
 const idleTimeoutMs = 30 * 60_000;
 
 const batchSize = 100;
-const dayMs = 86_400_000;
 const shutdownGraceMs = 2_000;
 
 interface ConversationsOptions {
 	store: Pick<Store, "sql">;
 	log: Log;
-	/** Number of days that chat messages are kept in the database. 0 stores none and deletes those already stored. */
+	/** Number of days that chat messages are kept in the database. 0 stores none. */
 	keepDays: number;
 	now?: () => number;
 	/** Before a failed write is retried, and before messages deleted on Discord are deleted from the database. */
@@ -59,7 +58,7 @@ export function createConversations(options: ConversationsOptions) {
 	}
 
 	function deleteChannels(ids: readonly string[]): void {
-		deleteIn(turns, ids);
+		deleteFrom(turns, ({ channel_id }) => ids.includes(channel_id));
 		if (keepDays > 0) writes.deleteChannels(ids);
 	}
 
@@ -100,24 +99,28 @@ export function createConversations(options: ConversationsOptions) {
 		}
 	}
 
-	return { add, deleteMessages, deleteChannels, chain, latest, start: writes.start, close: writes.close };
+	function erase({ guild, user }: Person): void {
+		const isTheirs = ({ guild_id, user_id }: Turn) => guild_id === guild && user_id === user;
+		deleteFrom(turns, isTheirs);
+		writes.erase(isTheirs);
+	}
+
+	return { erase, add, deleteMessages, deleteChannels, chain, latest, start: writes.start, close: writes.close };
 }
 
-function createWrites({ store: { sql }, log, keepDays, now = Date.now, retryMs }: ConversationsOptions) {
+function createWrites({ store: { sql }, log, retryMs }: ConversationsOptions) {
 	const unsaved = new Map<string, Turn>();
 	const deleted = new Set<string>();
 	const deletedChannels = new Set<string>();
 	/** When what is not stored is written, in milliseconds of performance.now(). */
 	let saveAt = 0;
 	let isOverflowing = false;
-	let closed = false;
 
 	const hasPendingWrites = () => unsaved.size + deleted.size + deletedChannels.size > 0;
 	const work = new Durable({
 		name: "AI chat",
 		log,
 		backOffMs: [retryMs, retryMs],
-		clean: prune,
 		scan: async () =>
 			hasPendingWrites()
 				? [
@@ -161,14 +164,6 @@ function createWrites({ store: { sql }, log, keepDays, now = Date.now, retryMs }
 			}
 	}
 
-	async function prune(): Promise<void> {
-		const before = keepDays === 0 ? now() + dayMs : now() - keepDays * dayMs;
-		let sum = 0;
-		for (let last = batchSize; last === batchSize && !closed; sum += last)
-			last = await deleteTurnsBefore(sql, before, batchSize);
-		if (sum > 0) log.info("AI chat: deleted old conversation messages from the database", { messages: sum });
-	}
-
 	return {
 		isDeleted: ({ message_id, channel_id }: Pick<Turn, "message_id" | "channel_id">) =>
 			deleted.has(message_id) || deletedChannels.has(channel_id),
@@ -189,22 +184,21 @@ function createWrites({ store: { sql }, log, keepDays, now = Date.now, retryMs }
 		},
 		deleteChannels(ids: readonly string[]): void {
 			change(() => {
-				deleteIn(unsaved, ids);
+				deleteFrom(unsaved, ({ channel_id }) => ids.includes(channel_id));
 				for (const id of ids) setLatest(deletedChannels, id);
 			}, retryMs);
 		},
+		erase: (isTheirs: (turn: Turn) => boolean) => deleteFrom(unsaved, isTheirs),
 		start: work.wake,
 		async close() {
-			closed = true;
 			await work.close();
 			if (hasPendingWrites()) await within(shutdownGraceMs, write().catch(ignoreUnavailable));
 		},
 	};
 }
 
-function deleteIn(buffer: Map<string, Turn>, channels: readonly string[]): void {
-	for (const { message_id, channel_id } of buffer.values())
-		if (channels.includes(channel_id)) buffer.delete(message_id);
+function deleteFrom(buffer: Map<string, Turn>, isGone: (turn: Turn) => boolean): void {
+	for (const turn of buffer.values()) if (isGone(turn)) buffer.delete(turn.message_id);
 }
 
 function setLatest(ids: Set<string>, id: string): void {

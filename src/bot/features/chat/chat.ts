@@ -7,6 +7,7 @@ import { toToolError } from "../../../discord/rest/errors.ts";
 import { within } from "../../../lib/wait.ts";
 import { render, type Said, said } from "../../../texts/texts.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
+import { ignoreUnavailable } from "../../store/unavailable.ts";
 import { answerQuestion, createMessageApi, isGone, readNonce } from "./chat-answer.ts";
 import { type Conversations, createConversations } from "./chat-conversations.ts";
 import { createLimits, maxQuestions } from "./chat-limits.ts";
@@ -31,18 +32,18 @@ const defaultTiming: ChatTiming = {
 };
 const shutdownGraceMs = 3_000;
 
-/** While it is off, it only deletes stored conversations that are too old. */
-export function createChat(options: FeatureOptions, timing: Partial<ChatTiming> = {}): Feature | undefined {
-	const { config, store, log, ai } = options;
+export function createChat(options: FeatureOptions, timing: Partial<ChatTiming> = {}): Feature {
+	const { config, store, log, ai, chatPrivacy } = options;
 	const { retryMs, now, ...others } = { ...defaultTiming, ...timing };
-	const conversations = createConversations({ store, log, keepDays: config.toml.chat.keep_days, now, retryMs });
-	const { start, close } = conversations;
-	if (!config.toml.features.chat) return { start, close };
+	if (!config.toml.features.chat) return {};
 	if (!ai) {
 		log.info("features.chat has no effect: no AI provider configured");
-		return { start, close };
+		return {};
 	}
-	const chat = new Chat({ config, log, ai, conversations, now, ...others });
+	const conversations = createConversations({ store, log, keepDays: config.toml.chat.keep_days, now, retryMs });
+	const { start, close } = conversations;
+	chatPrivacy.onErase = conversations.erase;
+	const chat = new Chat({ config, log, ai, chatPrivacy, conversations, now, ...others });
 	return {
 		attach: (client) => chat.attach(client),
 		start,
@@ -53,7 +54,7 @@ export function createChat(options: FeatureOptions, timing: Partial<ChatTiming> 
 	};
 }
 
-interface ChatOptions extends Omit<ChatTiming, "retryMs">, Pick<FeatureOptions, "config" | "log"> {
+interface ChatOptions extends Omit<ChatTiming, "retryMs">, Pick<FeatureOptions, "config" | "log" | "chatPrivacy"> {
 	ai: Ai;
 	conversations: Conversations;
 }
@@ -187,9 +188,11 @@ class Chat {
 	}
 
 	async #answer(run: Run, repliesTo: string | undefined): Promise<void> {
-		const { ai, config, conversations, log, now } = this.options;
+		const { ai, chatPrivacy, config, conversations, log, now } = this.options;
 		const { question, ending, stopped } = run;
 		const { id, guildId, channelId, userId, name, text } = question;
+		const isOff = await chatPrivacy.off(guildId).catch(ignoreUnavailable);
+		if (!isOff || isOff(userId)) return this.#notify(said(isOff ? "chat.off" : "error.database"), question);
 		const parentId = repliesTo ?? (await conversations.latest(channelId, userId));
 		conversations.add({
 			message_id: id,
@@ -202,7 +205,7 @@ class Chat {
 			content: text,
 		});
 		const found = await conversations.chain(id);
-		const chain = Array.isArray(found) ? found : [];
+		const chain = Array.isArray(found) ? found.filter(({ user_id }) => !isOff(user_id)) : [];
 		await answerQuestion({
 			ai,
 			question,

@@ -3,70 +3,64 @@
 import { Events } from "discord.js";
 import { upsert } from "../../../lib/store/statement.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
-import { Durable } from "../../store/durable.ts";
+import { Durable, type DurableOptions } from "../../store/durable.ts";
 import { eraseGuild, eraseOld } from "../../store/personal-data.ts";
 import { selectKnownGuilds } from "../../store/tables/privacy.ts";
 
-const dayMs = 86_400_000;
-const leftMs = 30 * dayMs;
-
-interface RetentionTiming {
-	now?: () => number;
-	backOffMs?: readonly [number, number];
-	maxSleepMs?: number;
-}
+const cleanIntervalMs = 3_600_000;
+const leftMs = 30 * 86_400_000;
 
 export function createRetention(
 	{ config, store, settings, connection, log, chatPrivacy }: FeatureOptions,
-	{ now = Date.now, ...timing }: RetentionTiming = {},
+	{ now = Date.now, ...timing }: Pick<DurableOptions, "backOffMs" | "maxSleepMs"> & { now?: () => number } = {},
 ): Feature {
 	const { sql } = store;
+	let cleanAt = 0;
 
 	async function clean(): Promise<void> {
-		const daysAgo = (days: number) => now() - days * dayMs;
-		await eraseOld(sql, "calls", { before: daysAgo(config.toml.mcp.audit_days) });
+		const { mcp, chat } = config.toml;
+		await eraseOld(sql, now(), { calls: mcp.audit_days, chat: chat.keep_days });
 		await settings.ready();
-		for (const { guild_id: guild } of await selectKnownGuilds(sql))
-			for (const period of ["cases", "reports", "calls"] as const) {
-				const days = settings.of(guild)[`keep.${period}_days`];
-				if (days !== undefined) await eraseOld(sql, period, { guild, before: daysAgo(days) });
-			}
+		for (const { guild_id } of await selectKnownGuilds(sql)) {
+			const keep = settings.of(guild_id);
+			const [cases, reports, calls] = [keep["keep.cases_days"], keep["keep.reports_days"], keep["keep.calls_days"]];
+			await eraseOld(sql, now(), { cases, reports, calls }, guild_id);
+		}
+		cleanAt = performance.now() + cleanIntervalMs;
 	}
 
 	/** Also during an outage of the guild. */
 	const isHere = (id: string) => !connection.ready || connection.guild(id) !== undefined;
 
-	/** Since when the bot is no longer in each guild. Also notices what happened while it was off. */
-	async function noteGuilds() {
-		const known = new Map((await selectKnownGuilds(sql)).map(({ guild_id, left_at }) => [guild_id, left_at]));
-		const ids = new Set([...known.keys(), ...(connection.ready ? connection.guilds.map(({ id }) => id) : [])]);
-		const all = [...ids].map((guild_id) => {
-			const before = known.get(guild_id);
-			// Nothing is known of where the bot is while it is not connected.
-			const left_at = !connection.ready ? (before ?? null) : isHere(guild_id) ? null : (before ?? now());
-			return { guild_id, left_at };
-		});
-		const changed = all.filter(({ guild_id, left_at }) => known.get(guild_id) !== left_at);
+	/** Those that the bot has left, with what it missed while it was off. */
+	async function leftGuilds() {
+		const before = new Map((await selectKnownGuilds(sql)).map(({ guild_id, left_at }) => [guild_id, left_at]));
+		if (!connection.ready) return [];
+		const ids = new Set([...before.keys(), ...connection.guilds.map(({ id }) => id)]);
+		const leftAt = (id: string) => (isHere(id) ? null : (before.get(id) ?? now()));
+		const all = [...ids].map((guild_id) => ({ guild_id, left_at: leftAt(guild_id) }));
+		const changed = all.filter(({ guild_id, left_at }) => before.get(guild_id) !== left_at);
 		await upsert(sql, "known_guilds", ["guild_id"], changed);
-		return all;
+		return all.flatMap(({ guild_id: guild, left_at }) => (left_at === null ? [] : { guild, left_at }));
 	}
 
 	async function erase(guild: string): Promise<void> {
 		await eraseGuild(sql, guild, () => isHere(guild));
 		if (isHere(guild)) return;
 		settings.forget(guild);
-		chatPrivacy?.reload();
+		chatPrivacy.reload();
 		log.info("erased what was stored of a guild that the bot left 30 days ago", { guild });
 	}
 
-	const failure = "could not erase what is stored of a guild that the bot has left";
+	const failure = "could not delete what is kept no longer";
 	const work = new Durable({
-		...{ name: "privacy", log, clean, maxSleepMs: 3_600_000, ...timing },
-		scan: async () =>
-			(await noteGuilds()).flatMap(({ guild_id: guild, left_at }) => {
-				const inMs = (left_at ?? 0) + leftMs - now();
-				return isHere(guild) ? [] : { key: guild, inMs, failure, fields: { guild }, run: () => erase(guild) };
+		...{ name: "retention", log, ...timing },
+		scan: async () => [
+			...(await leftGuilds()).map(({ guild, left_at }) => {
+				return { key: guild, inMs: left_at + leftMs - now(), failure, fields: { guild }, run: () => erase(guild) };
 			}),
+			{ key: "clean", inMs: cleanAt - performance.now(), failure, run: clean },
+		],
 	});
 	return {
 		attach(client) {

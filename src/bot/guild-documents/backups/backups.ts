@@ -60,7 +60,7 @@ interface BackupsOptions {
 	guilds: ReadonlySet<string> | undefined;
 	connection: Pick<Connection, "ready" | "guilds" | "hasAllMembers">;
 	store: Pick<Store, "sql" | "transaction">;
-	pictures: Pick<Pictures, "hashesOf" | "prune">;
+	pictures: Pick<Pictures, "hashesOf">;
 	ownSettings?: OwnSettings;
 	log: Log;
 	registry?: Registry | undefined;
@@ -96,7 +96,7 @@ export class Backups {
 	readonly #work: Durable;
 
 	constructor(private readonly options: BackupsOptions) {
-		const { log, pictures, registry } = options;
+		const { log, registry } = options;
 		this.#timing = { ...defaultTiming, ...options.timing };
 		this.#sql = options.store.sql;
 		this.#sessionSince = this.#timing.monotonicNow();
@@ -111,10 +111,6 @@ export class Backups {
 			name: "backups of guilds",
 			log,
 			maxConcurrent: 1,
-			clean: async () => {
-				const deleted = await pictures.prune();
-				if (deleted > 0) log.info("deleted stored pictures that no guild backup uses", { pictures: deleted });
-			},
 			scan: (running) => this.#scan(running),
 		});
 	}

@@ -13,7 +13,6 @@ import { Durable, type DurableOptions, NotNow, type Step } from "../../store/dur
 import type { Store } from "../../store/store.ts";
 import { saveDeletionMark, selectDeletionMark } from "../../store/tables/guild-deletion-marks.ts";
 import {
-	deleteOldIncidents,
 	type IncidentRow,
 	insertIncident,
 	selectOpenIncidents,
@@ -79,7 +78,6 @@ const deletionActions: readonly AuditLogEvent[] = [AuditLogEvent.ChannelDelete, 
 
 const maxBursts = 1_000;
 const maxNames = 10;
-const keptMs = 180 * 86_400_000;
 /** Audit log entries remembered as counted, so that they are not counted twice. */
 const maxHandled = 10_000;
 const [lastId, firstId] = [String(2n ** 63n), "0"];
@@ -106,7 +104,6 @@ export class DeletionWatch {
 		this.#work = new Durable({
 			...options,
 			name: "mass deletions",
-			clean: () => deleteOldIncidents(this.#sql, Date.now() - keptMs),
 			scan: async () => (connection.ready ? [...this.#dueChecks(), ...(await this.#dueIncidents())] : []),
 		});
 	}

@@ -43,7 +43,7 @@ import { findMessage, messageBody } from "./made-messages.ts";
 import { candidatesIn, isSameName, markedReason, newestId, readCreations } from "./made-things.ts";
 
 /** Milliseconds after the end. A job that still runs so long after its start ends as failed. */
-export const keptMs = 7 * 86_400_000;
+const keptMs = 7 * 86_400_000;
 /** A job waits so long for a rate limit; for longer it is paused and resumed later. */
 const maxPaceMs = 10_000;
 /** Requests of each rate limit window that a job leaves to other code of the bot. */

@@ -9,7 +9,6 @@ import { ToolError } from "../../../lib/tool-error.ts";
 import { Durable, type DurableOptions, NotNow, reasonOf } from "../../store/durable.ts";
 import {
 	askToCancel,
-	deleteGuildJobsBefore,
 	type GuildJobRow,
 	insertGuildJob,
 	type RunningGuildJob,
@@ -20,7 +19,7 @@ import {
 } from "../../store/tables/guild-jobs.ts";
 import type { Plan } from "../plans/plans.ts";
 import { toJob } from "./job-rules.ts";
-import { JobRun, type JobRunOptions, keptMs } from "./job-run.ts";
+import { JobRun, type JobRunOptions } from "./job-run.ts";
 
 const maxFailures = 5;
 
@@ -50,7 +49,6 @@ export class Jobs {
 			name: "apply_guild jobs",
 			// Jobs of different guilds.
 			maxConcurrent: 3,
-			clean: () => deleteGuildJobsBefore(this.#sql, now() - keptMs),
 			scan: async () =>
 				(await selectRunningGuildJobs(this.#sql)).map(({ id, guild_id, cancel_asked }) => ({
 					key: guild_id,

@@ -8,7 +8,6 @@ import { Semaphore } from "../../../lib/semaphore.ts";
 import { toAbortSignal } from "../../../lib/signal.ts";
 import type { Store } from "../../store/store.ts";
 import {
-	deleteUnusedPictures,
 	saveGuildPicture,
 	savePictureSource,
 	selectGuildPicture,
@@ -50,7 +49,6 @@ const maxFailures = 4;
 const maxBytes = 2 * 1024 * 1024;
 /** Too large pictures remembered, so that they are not downloaded again. */
 const maxTooLarge = 10_000;
-const unusedMs = 7 * 86_400_000;
 
 export function createPictures(options: PicturesOptions) {
 	const { store, downloads, now = Date.now, reserveMs = 6_000 } = options;
@@ -165,8 +163,6 @@ export function createPictures(options: PicturesOptions) {
 		remember: (reference: PictureReference, hash: string) => savePictureSource(store.sql, sourceOf(reference), hash),
 		/** Returns the hash. */
 		add: (picture: Picture) => save(picture, pictureHash(picture.bytes)),
-		/** Deletes pictures that no backup refers to and that were not used for a week; returns how many. */
-		prune: () => deleteUnusedPictures(store, now() - unusedMs),
 	};
 }
 

@@ -8,7 +8,6 @@ import type { FeatureOptions } from "../../commands/feature.ts";
 import type { GuildSettings } from "../../settings/guild-settings.ts";
 import type { Values } from "../../settings/keys.ts";
 import { Durable } from "../../store/durable.ts";
-import { deleteOldSpam } from "../../store/tables/spam-incidents.ts";
 import type { Cases } from "../cases/cases.ts";
 import type { ModerationLog } from "../moderation-log.ts";
 import { createAllowances } from "./allowances.ts";
@@ -19,7 +18,6 @@ import { createFileContent } from "./file-content.ts";
 import { defaultTiming, Incidents, type IncidentsTiming } from "./incidents.ts";
 import { createEntries } from "./log-entry.ts";
 
-const keepMs = 30 * 86_400_000;
 const shutdownGraceMs = 3_000;
 
 export interface SpamOptions extends Pick<FeatureOptions, "connection" | "store" | "mutex" | "log" | "callAs"> {
@@ -93,7 +91,6 @@ export function createSpam(options: SpamOptions) {
 		name: "spam",
 		log,
 		backOffMs: [timing.backOffMs?.[0] ?? 1_000, 60_000],
-		clean: () => deleteOldSpam(store.sql, now() - keepMs),
 		scan: async () =>
 			(mustResume && connection.ready) || !isLoaded
 				? [{ key: "resume", failure: "could not continue with spam", run: resume }]

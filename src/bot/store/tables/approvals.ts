@@ -74,8 +74,7 @@ export const approvalsTable = `
 /** False if the principal already has `max` open ones. Must run in a transaction. */
 export async function insertApproval(sql: Sql, row: ApprovalRow, max: number): Promise<boolean> {
 	const open = await sql`
-		SELECT id FROM approvals
-		WHERE principal_id = ${row.principal_id} AND ended_at IS NULL LIMIT ${max}`;
+		SELECT id FROM approvals WHERE principal_id = ${row.principal_id} AND ended_at IS NULL LIMIT ${max}`;
 	if (open.length >= max) return false;
 	await sql`INSERT INTO approvals ${many([row])}`;
 	return true;
@@ -83,9 +82,7 @@ export async function insertApproval(sql: Sql, row: ApprovalRow, max: number): P
 
 /** Decided by the user of the MCP client. False if the id is stored already: the call must then not run. */
 export function insertDecided(sql: Sql, row: ApprovalRow): Promise<boolean> {
-	return hasRow(sql`
-		INSERT INTO approvals ${many([row])}
-		ON CONFLICT (id) DO NOTHING RETURNING id`);
+	return hasRow(sql`INSERT INTO approvals ${many([row])} ON CONFLICT (id) DO NOTHING RETURNING id`);
 }
 
 export function selectApproval(sql: Sql, id: string): Promise<ApprovalRow | undefined> {
@@ -101,8 +98,7 @@ export async function selectApprovalOf(sql: Sql, principalId: string, id: string
 /** Newest first. */
 export function selectApprovalsOf(sql: Sql, principalId: string, limit: number): Promise<ApprovalRow[]> {
 	return sql<ApprovalRow>`
-		SELECT * FROM approvals WHERE principal_id = ${principalId}
-		ORDER BY created_at DESC, id LIMIT ${limit}`;
+		SELECT * FROM approvals WHERE principal_id = ${principalId} ORDER BY created_at DESC, id LIMIT ${limit}`;
 }
 
 /** Oldest first: the open ones, and ended ones whose messages do not show the end yet. */
@@ -119,9 +115,7 @@ export async function setApprovalMessage(
 	{ id, token }: Pick<ApprovalRow, "id" | "token">,
 	messageId: string,
 ): Promise<void> {
-	await sql`
-		UPDATE approvals SET message_id = ${messageId}
-		WHERE id = ${id} AND token = ${token}`;
+	await sql`UPDATE approvals SET message_id = ${messageId} WHERE id = ${id} AND token = ${token}`;
 }
 
 export async function setShownState(sql: Sql, id: string, state: ApprovalState): Promise<void> {
@@ -146,8 +140,7 @@ export function decideApproval(
 /** False if the call must not run, because the state is not "approved". */
 export function beginApproved(sql: Sql, id: string): Promise<boolean> {
 	return hasRow(sql`
-		UPDATE approvals SET state = ${"running"}
-		WHERE id = ${id} AND state = ${"approved"} RETURNING id`);
+		UPDATE approvals SET state = ${"running"} WHERE id = ${id} AND state = ${"approved"} RETURNING id`);
 }
 
 /** Only for requests whose call has certainly changed nothing, in one of the states `from`. */
@@ -196,10 +189,4 @@ export function withdrawApprovals(sql: Sql, principalIds: readonly string[], now
 	return sql<ApprovalRow>`
 		UPDATE approvals SET state = ${"withdrawn"}, ended_at = ${now}
 		WHERE principal_id IN ${many(principalIds)} AND state IN ${many(["pending", "approved"])} RETURNING *`;
-}
-
-export async function deleteApprovalsBefore(sql: Sql, instant: number): Promise<number> {
-	const deleted = await sql`
-		DELETE FROM approvals WHERE ended_at < ${instant} RETURNING id`;
-	return deleted.length;
 }

@@ -10,8 +10,7 @@ export const caseMarksTable = `
 	)`;
 
 export async function selectCaseMark(sql: Sql, guildId: string): Promise<string | undefined> {
-	const [row] = await sql<{ entry_id: string }>`
-		SELECT entry_id FROM case_marks WHERE guild_id = ${guildId}`;
+	const [row] = await sql<{ entry_id: string }>`SELECT entry_id FROM case_marks WHERE guild_id = ${guildId}`;
 	return row?.entry_id;
 }
 

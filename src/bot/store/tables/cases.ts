@@ -92,8 +92,7 @@ export async function insertCases(
 	const known = await selectSources(sql, guildId, sources);
 	// A skipped case must not leave a gap in the numbers.
 	const added = cases.filter(({ source }) => source === null || (!known.has(source) && known.set(source, 0)));
-	const [row] = await sql<{ last: number | null }>`
-		SELECT MAX(number) AS last FROM cases WHERE guild_id = ${guildId}`;
+	const [row] = await sql<{ last: number | null }>`SELECT MAX(number) AS last FROM cases WHERE guild_id = ${guildId}`;
 	const numbered = added.map((one, index) => ({ ...one, guild_id: guildId, number: (row?.last ?? 0) + 1 + index }));
 	for (const rows of inBatches(numbered, maxBatch)) await sql`INSERT INTO cases ${many(rows)}`;
 	return numbered;
@@ -111,8 +110,7 @@ export async function selectSources(sql: Sql, guildId: string, sources: readonly
 }
 
 export function selectCase(sql: Sql, guildId: string, number: number): Promise<CaseRow | undefined> {
-	return firstRow(sql<CaseRow>`
-		SELECT * FROM cases WHERE guild_id = ${guildId} AND number = ${number}`);
+	return firstRow(sql<CaseRow>`SELECT * FROM cases WHERE guild_id = ${guildId} AND number = ${number}`);
 }
 
 /** The number of the case of a temporary ban. */
@@ -141,8 +139,7 @@ export function settleCase(
 }
 
 export async function setTold(sql: Sql, guildId: string, number: number, told: Told): Promise<void> {
-	await sql`
-		UPDATE cases SET told = ${told} WHERE guild_id = ${guildId} AND number = ${number}`;
+	await sql`UPDATE cases SET told = ${told} WHERE guild_id = ${guildId} AND number = ${number}`;
 }
 
 /** The first entry stays: later ones are about changes of the case. */
@@ -316,8 +313,7 @@ export async function editCase(
 /** Newest first. */
 export function selectCaseEdits(sql: Sql, guildId: string, number: number, limit: number): Promise<CaseEdit[]> {
 	return sql<CaseEdit>`
-		SELECT * FROM case_edits WHERE guild_id = ${guildId} AND number = ${number}
-		ORDER BY edit DESC LIMIT ${limit}`;
+		SELECT * FROM case_edits WHERE guild_id = ${guildId} AND number = ${number} ORDER BY edit DESC LIMIT ${limit}`;
 }
 
 /** Newest first, without notes (only for people with access to cases) and actions under the operator's rules. */

@@ -95,8 +95,7 @@ export function insertChargeback(sql: Sql, event: ChargebackEvent, receivedAt: D
 		lost_roles: "[]",
 		closed: 0,
 	};
-	return hasRow(sql`
-		INSERT INTO chargebacks ${many([row])} ON CONFLICT (id) DO NOTHING RETURNING id`);
+	return hasRow(sql`INSERT INTO chargebacks ${many([row])} ON CONFLICT (id) DO NOTHING RETURNING id`);
 }
 
 export async function selectChargeback(sql: Sql, id: string): Promise<Chargeback | undefined> {
@@ -184,8 +183,7 @@ export async function updateChargebacks(
 	{ lost_roles, ...changes }: Partial<Omit<Chargeback, keyof ChargebackEvent | "saved_roles">>,
 ): Promise<void> {
 	const roles = lost_roles && { lost_roles: JSON.stringify(lost_roles) };
-	await sql`
-		UPDATE chargebacks SET ${many([{ ...changes, ...roles }])} WHERE id IN ${many(ids)}`;
+	await sql`UPDATE chargebacks SET ${many([{ ...changes, ...roles }])} WHERE id IN ${many(ids)}`;
 }
 
 export type FailableStep = "restriction" | "discord_ban" | "game_ban" | "restoration";

@@ -69,12 +69,3 @@ export async function deleteTurns(sql: Sql, messageIds: readonly string[]): Prom
 export async function deleteTurnsIn(sql: Sql, channelIds: readonly string[]): Promise<void> {
 	await sql`DELETE FROM conversation_messages WHERE channel_id IN ${many(channelIds)}`;
 }
-
-/** Returns how many were deleted. */
-export async function deleteTurnsBefore(sql: Sql, instant: number, limit: number): Promise<number> {
-	const deleted = await sql`
-		DELETE FROM conversation_messages WHERE message_id IN (
-			SELECT message_id FROM conversation_messages WHERE at < ${instant} LIMIT ${limit}
-		) RETURNING message_id`;
-	return deleted.length;
-}

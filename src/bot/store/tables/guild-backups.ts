@@ -95,8 +95,7 @@ export function saveGuildBackup(
 				WHERE guild_id = ${guild_id} AND number = ${latest.number} AND kept_at IS NULL`;
 		await sql`INSERT INTO guild_backups ${many([{ ...row, number }])}`;
 		for (const batch of inBatches(pictures, batchSize))
-			await sql`
-				INSERT INTO guild_backup_pictures ${many(batch.map((hash) => ({ guild_id, number, hash })))}`;
+			await sql`INSERT INTO guild_backup_pictures ${many(batch.map((hash) => ({ guild_id, number, hash })))}`;
 		await rotate(sql, guild_id, keep);
 		return { outcome: "made", number, kept };
 	});
@@ -109,10 +108,8 @@ async function rotate(sql: Sql, guildId: string, keep: number): Promise<void> {
 	const kept = rows.filter(({ kept_at }) => kept_at !== null).slice(keep);
 	const numbers = [...rotated, ...kept].map(({ number }) => number);
 	for (const batch of inBatches(numbers, batchSize)) {
-		await sql`
-			DELETE FROM guild_backups WHERE guild_id = ${guildId} AND number IN ${many(batch)}`;
-		await sql`
-			DELETE FROM guild_backup_pictures WHERE guild_id = ${guildId} AND number IN ${many(batch)}`;
+		await sql`DELETE FROM guild_backups WHERE guild_id = ${guildId} AND number IN ${many(batch)}`;
+		await sql`DELETE FROM guild_backup_pictures WHERE guild_id = ${guildId} AND number IN ${many(batch)}`;
 	}
 }
 

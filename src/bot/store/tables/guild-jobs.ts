@@ -60,32 +60,26 @@ export const guildJobsTables = `
 
 /** False if the guild already has a running job. */
 export function insertGuildJob(sql: Sql, job: GuildJobRow): Promise<boolean> {
-	return hasRow(sql`
-		INSERT INTO guild_jobs ${many([job])} ON CONFLICT DO NOTHING RETURNING id`);
+	return hasRow(sql`INSERT INTO guild_jobs ${many([job])} ON CONFLICT DO NOTHING RETURNING id`);
 }
 
 export function selectRunningGuildJobs(sql: Sql): Promise<RunningGuildJob[]> {
 	return sql<RunningGuildJob>`
-		SELECT id, guild_id, plan_hash, cancel_asked FROM guild_jobs
-		WHERE ended_at IS NULL ORDER BY started_at, id`;
+		SELECT id, guild_id, plan_hash, cancel_asked FROM guild_jobs WHERE ended_at IS NULL ORDER BY started_at, id`;
 }
 
 export function selectGuildJob(sql: Sql, id: string): Promise<GuildJobRow | undefined> {
-	return firstRow(sql<GuildJobRow>`
-		SELECT * FROM guild_jobs WHERE id = ${id}`);
+	return firstRow(sql<GuildJobRow>`SELECT * FROM guild_jobs WHERE id = ${id}`);
 }
 
 export async function selectGuildJobIds(sql: Sql, guildId: string, limit: number): Promise<string[]> {
 	const rows = await sql<{ id: string }>`
-		SELECT id FROM guild_jobs WHERE guild_id = ${guildId}
-		ORDER BY started_at DESC, id LIMIT ${limit}`;
+		SELECT id FROM guild_jobs WHERE guild_id = ${guildId} ORDER BY started_at DESC, id LIMIT ${limit}`;
 	return rows.map(({ id }) => id);
 }
 
 export function askToCancel(sql: Sql, id: string): Promise<boolean> {
-	return hasRow(sql`
-		UPDATE guild_jobs SET cancel_asked = ${1}
-		WHERE id = ${id} AND ended_at IS NULL RETURNING id`);
+	return hasRow(sql`UPDATE guild_jobs SET cancel_asked = ${1} WHERE id = ${id} AND ended_at IS NULL RETURNING id`);
 }
 
 export async function endGuildJob(
@@ -99,21 +93,9 @@ export async function endGuildJob(
 
 /** Only steps that the job has started, or that failed. */
 export function selectGuildJobSteps(sql: Sql, jobId: string): Promise<GuildJobStepRow[]> {
-	return sql<GuildJobStepRow>`
-		SELECT * FROM guild_job_steps WHERE job_id = ${jobId}`;
+	return sql<GuildJobStepRow>`SELECT * FROM guild_job_steps WHERE job_id = ${jobId}`;
 }
 
 export function saveGuildJobSteps(sql: Sql, steps: readonly GuildJobStepRow[]): Promise<void> {
 	return upsert(sql, "guild_job_steps", ["job_id", "step_id"], steps);
-}
-
-/** Returns the number of jobs. */
-export async function deleteGuildJobsBefore(sql: Sql, instant: number): Promise<number> {
-	await sql`
-		DELETE FROM guild_job_steps WHERE job_id IN (
-			SELECT id FROM guild_jobs WHERE ended_at < ${instant}
-		)`;
-	const deleted = await sql`
-		DELETE FROM guild_jobs WHERE ended_at < ${instant} RETURNING id`;
-	return deleted.length;
 }

@@ -49,8 +49,7 @@ export function saveGuildPicture(
 ): Promise<void> {
 	return store.transaction(async (sql) => {
 		await sql`
-			INSERT INTO guild_pictures ${many([picture])}
-			ON CONFLICT (hash) DO UPDATE SET used_at = excluded.used_at`;
+			INSERT INTO guild_pictures ${many([picture])} ON CONFLICT (hash) DO UPDATE SET used_at = excluded.used_at`;
 		await savePictureSource(sql, source, picture.hash);
 	});
 }
@@ -68,8 +67,7 @@ export function selectGuildPicture(sql: Sql, hash: string): Promise<GuildPicture
 export async function selectKnownPictures(sql: Sql, hashes: readonly string[]): Promise<Set<string>> {
 	const known = new Set<string>();
 	for (const batch of inBatches(hashes, batchSize))
-		for (const { hash } of await sql<{ hash: string }>`
-			SELECT hash FROM guild_pictures WHERE hash IN ${many(batch)}`)
+		for (const { hash } of await sql<{ hash: string }>`SELECT hash FROM guild_pictures WHERE hash IN ${many(batch)}`)
 			known.add(hash);
 	return known;
 }
@@ -80,17 +78,4 @@ export async function touchGuildPictures(sql: Sql, hashes: readonly string[], no
 		await sql`
 			UPDATE guild_pictures SET used_at = ${now} WHERE hash IN ${many(batch)}
 				AND (used_at < ${now - toleranceMs} OR used_at > ${now + toleranceMs})`;
-}
-
-/** Last used before `before`, and in no backup. Returns their number. */
-export function deleteUnusedPictures(store: Pick<Store, "transaction">, before: number): Promise<number> {
-	return store.transaction(async (sql) => {
-		const deleted = await sql`
-			DELETE FROM guild_pictures WHERE used_at < ${before}
-				AND hash NOT IN (SELECT hash FROM guild_backup_pictures)
-			RETURNING hash`;
-		await sql`
-			DELETE FROM guild_picture_sources WHERE hash NOT IN (SELECT hash FROM guild_pictures)`;
-		return deleted.length;
-	});
 }

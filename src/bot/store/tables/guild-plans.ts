@@ -22,9 +22,7 @@ export const guildPlansTable = `
 
 /** Deletes plans older than a day, and all but the latest 20 of the guild. */
 export async function saveGuildPlan(sql: Sql, plan: GuildPlanRow): Promise<void> {
-	await sql`
-		INSERT INTO guild_plans ${many([plan])}
-		ON CONFLICT (hash) DO UPDATE SET made_at = excluded.made_at`;
+	await sql`INSERT INTO guild_plans ${many([plan])} ON CONFLICT (hash) DO UPDATE SET made_at = excluded.made_at`;
 	// The plan just made is kept, whatever the clock did.
 	await sql`
 		DELETE FROM guild_plans WHERE hash <> ${plan.hash} AND (
@@ -37,6 +35,5 @@ export async function saveGuildPlan(sql: Sql, plan: GuildPlanRow): Promise<void>
 }
 
 export function selectGuildPlan(sql: Sql, hash: string): Promise<GuildPlanRow | undefined> {
-	return firstRow(sql<GuildPlanRow>`
-		SELECT * FROM guild_plans WHERE hash = ${hash}`);
+	return firstRow(sql<GuildPlanRow>`SELECT * FROM guild_plans WHERE hash = ${hash}`);
 }

@@ -68,7 +68,3 @@ export function selectIncident(sql: Sql, guildId: string, id: string): Promise<I
 export function selectOpenIncidents(sql: Sql): Promise<IncidentRow[]> {
 	return sql<IncidentRow>`SELECT * FROM incidents WHERE told = ${0} ORDER BY first_at, guild_id, id`;
 }
-
-export async function deleteOldIncidents(sql: Sql, before: number): Promise<void> {
-	await sql`DELETE FROM incidents WHERE last_at < ${before} AND told = ${1}`;
-}

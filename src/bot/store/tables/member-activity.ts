@@ -85,8 +85,7 @@ export function claimPromotion(
 }
 
 export async function settlePromotion(sql: Sql, guildId: string, id: string): Promise<void> {
-	await sql`
-		UPDATE member_activity SET claimed = 0 WHERE guild_id = ${guildId} AND user_id = ${id}`;
+	await sql`UPDATE member_activity SET claimed = 0 WHERE guild_id = ${guildId} AND user_id = ${id}`;
 }
 
 export async function releasePromotion(sql: Sql, guildId: string, id: string): Promise<void> {
@@ -119,6 +118,5 @@ export async function saveLeft(
 		await sql`
 			UPDATE member_activity SET withheld = 1
 			WHERE guild_id = ${guildId} AND promoted = 1 AND claimed = 0 AND user_id IN ${many(without)}`;
-	await sql`
-		DELETE FROM member_activity WHERE guild_id = ${guildId} AND withheld = 0 AND user_id IN ${many(ids)}`;
+	await sql`DELETE FROM member_activity WHERE guild_id = ${guildId} AND withheld = 0 AND user_id IN ${many(ids)}`;
 }

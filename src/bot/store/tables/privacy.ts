@@ -17,14 +17,12 @@ export const privacyTables = `
 		PRIMARY KEY (guild_id, user_id)
 	)`;
 
-/** `left_at`: null while the bot is in it. */
-export const selectKnownGuilds = (sql: Sql) =>
-	sql<RowOf<typeof privacyTables, "known_guilds">>`SELECT * FROM known_guilds`;
+type KnownGuild = RowOf<typeof privacyTables, "known_guilds">;
 
-export interface Person {
-	guild: string;
-	user: string;
-}
+/** `left_at`: null while the bot is in it. */
+export const selectKnownGuilds = (sql: Sql) => sql<KnownGuild>`SELECT * FROM known_guilds`;
+
+export type Person = Record<"guild" | "user", string>;
 
 /** Who has AI chat off. In memory, because AI chat also answers while the database is unavailable. */
 export class ChatPrivacy {
@@ -36,10 +34,8 @@ export class ChatPrivacy {
 
 	/** Rejects with StoreUnavailable if nobody knows yet. */
 	async off(guild: string): Promise<(user: string) => boolean> {
-		const select = this.store.sql<{ one: string }>;
-		const read = async () =>
-			(await select`SELECT guild_id || ' ' || user_id AS one FROM chat_opt_outs`).map(({ one }) => one);
-		this.#off ??= new Set(await read());
+		const read = () => this.store.sql<{ one: string }>`SELECT guild_id || ' ' || user_id AS one FROM chat_opt_outs`;
+		this.#off ??= new Set((await read()).map(({ one }) => one));
 		const off = this.#off;
 		return (user) => off.has(`${guild} ${user}`);
 	}

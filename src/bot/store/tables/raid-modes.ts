@@ -77,8 +77,7 @@ export function saveRaidMode(sql: Sql, mode: RaidMode): Promise<void> {
 }
 
 export function selectRaidMode(sql: Sql, guildId: string): Promise<RaidMode | undefined> {
-	return firstRow(sql<RaidMode>`
-		SELECT * FROM raid_modes WHERE guild_id = ${guildId}`);
+	return firstRow(sql<RaidMode>`SELECT * FROM raid_modes WHERE guild_id = ${guildId}`);
 }
 
 /** `paused_until`: end of the invite pause in epoch milliseconds. */
@@ -106,8 +105,7 @@ export function endRaidRun(
 }
 
 export function selectRaidSteps(sql: Sql, guildId: string): Promise<RaidStep[]> {
-	return sql<RaidStep>`
-		SELECT * FROM raid_steps WHERE guild_id = ${guildId} ORDER BY thing`;
+	return sql<RaidStep>`SELECT * FROM raid_steps WHERE guild_id = ${guildId} ORDER BY thing`;
 }
 
 export function saveRaidSteps(sql: Sql, steps: readonly RaidStep[]): Promise<void> {
@@ -119,7 +117,5 @@ export async function setRaidTold(sql: Sql, { guild_id, run }: Pick<RaidMode, "g
 }
 
 export async function deleteEndedRaidSteps(sql: Sql, guildId: string): Promise<void> {
-	await sql`
-		DELETE FROM raid_steps WHERE guild_id = ${guildId}
-			AND state IN ('kept', 'restored', 'changed', 'gone')`;
+	await sql`DELETE FROM raid_steps WHERE guild_id = ${guildId} AND state IN ('kept', 'restored', 'changed', 'gone')`;
 }

@@ -132,16 +132,14 @@ export async function fileReport(sql: Sql, report: NewReport, limits: ReportLimi
 	const refused = await refusalOf(sql, report, limits);
 	if (refused) return refused;
 	const [open] = await sql<{ number: number }>`
-		SELECT number FROM reports
-		WHERE guild_id = ${guild_id} AND target = ${target} AND state = ${"open"}`;
+		SELECT number FROM reports WHERE guild_id = ${guild_id} AND target = ${target} AND state = ${"open"}`;
 	const isCrowded = open && (await countReporters(sql, guild_id, open)) >= limits.reporters;
 	if (isCrowded) return { kind: "crowded", number: open.number };
 	const number = open?.number ?? (await insertReport(sql, report, limits.open));
 	if (number === undefined) return { kind: "queue full" };
 	if (open) await bumpReport(sql, { guild_id, number });
 	const { reason } = report;
-	await sql`
-		INSERT INTO report_reporters ${many([{ guild_id, number, user_id: reporterId, at, reason }])}`;
+	await sql`INSERT INTO report_reporters ${many([{ guild_id, number, user_id: reporterId, at, reason }])}`;
 	return { kind: open ? "joined" : "new", number };
 }
 
@@ -189,21 +187,17 @@ async function insertReport(sql: Sql, report: NewReport, max: number): Promise<n
 }
 
 async function bumpReport(sql: Sql, { guild_id, number }: ReportKey) {
-	await sql`
-		UPDATE reports SET version = version + 1
-		WHERE guild_id = ${guild_id} AND number = ${number}`;
+	await sql`UPDATE reports SET version = version + 1 WHERE guild_id = ${guild_id} AND number = ${number}`;
 }
 
 async function countReporters(sql: Sql, guildId: string, { number }: Pick<ReportRow, "number">): Promise<number> {
 	const [row] = await sql<{ total: number }>`
-		SELECT COUNT(*) AS total FROM report_reporters
-		WHERE guild_id = ${guildId} AND number = ${number}`;
+		SELECT COUNT(*) AS total FROM report_reporters WHERE guild_id = ${guildId} AND number = ${number}`;
 	return row?.total ?? 0;
 }
 
 export function selectReport(sql: Sql, { guild_id, number }: ReportKey): Promise<ReportRow | undefined> {
-	return firstRow(sql<ReportRow>`
-		SELECT * FROM reports WHERE guild_id = ${guild_id} AND number = ${number}`);
+	return firstRow(sql<ReportRow>`SELECT * FROM reports WHERE guild_id = ${guild_id} AND number = ${number}`);
 }
 
 export async function selectReporters(
@@ -281,8 +275,7 @@ export function selectUnshownReports(sql: Sql, guildIds: readonly string[], limi
 /** Those that the bot closes, the next first, at most 100. */
 export function selectClosingReports(sql: Sql): Promise<ReportRow[]> {
 	return sql<ReportRow>`
-		SELECT * FROM reports
-		WHERE state = ${"open"} AND closes_at IS NOT NULL ORDER BY closes_at LIMIT 100`;
+		SELECT * FROM reports WHERE state = ${"open"} AND closes_at IS NOT NULL ORDER BY closes_at LIMIT 100`;
 }
 
 export async function setPosting(
@@ -304,8 +297,7 @@ export async function setShown(
 	version: number,
 ): Promise<void> {
 	await sql`
-		UPDATE reports SET entry_id = ${entryId}, shown = ${version}
-		WHERE guild_id = ${guild_id} AND number = ${number}`;
+		UPDATE reports SET entry_id = ${entryId}, shown = ${version} WHERE guild_id = ${guild_id} AND number = ${number}`;
 }
 
 export async function setActs(
@@ -330,8 +322,6 @@ export async function endReport(
 			case_number = ${end.case_number}, closes_at = NULL, version = version + 1
 		WHERE guild_id = ${guild_id} AND number = ${number} AND state = ${"open"} RETURNING number`;
 	if (rows.length === 0) return false;
-	await sql`
-		UPDATE report_reporters SET reason = NULL
-		WHERE guild_id = ${guild_id} AND number = ${number}`;
+	await sql`UPDATE report_reporters SET reason = NULL WHERE guild_id = ${guild_id} AND number = ${number}`;
 	return true;
 }

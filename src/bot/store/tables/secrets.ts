@@ -9,11 +9,8 @@ export const secretsTable = `
 	)`;
 
 export async function loadSecret(sql: Sql, name: string, fresh: string): Promise<string> {
-	await sql`
-		INSERT INTO secrets (name, value) VALUES (${name}, ${fresh})
-		ON CONFLICT (name) DO NOTHING`;
-	const [row] = await sql<{ value: string }>`
-		SELECT value FROM secrets WHERE name = ${name}`;
+	await sql`INSERT INTO secrets (name, value) VALUES (${name}, ${fresh}) ON CONFLICT (name) DO NOTHING`;
+	const [row] = await sql<{ value: string }>`SELECT value FROM secrets WHERE name = ${name}`;
 	if (!row) throw new Error(`the secret ${name} was not stored`);
 	return row.value;
 }

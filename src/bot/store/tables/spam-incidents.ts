@@ -44,8 +44,7 @@ export function saveSpamIncident(sql: Sql, row: SpamIncidentRow): Promise<void> 
 }
 
 export function selectSpamIncident(sql: Sql, guildId: string, id: string): Promise<SpamIncidentRow | undefined> {
-	return firstRow(sql<SpamIncidentRow>`
-		SELECT * FROM spam_incidents WHERE guild_id = ${guildId} AND id = ${id}`);
+	return firstRow(sql<SpamIncidentRow>`SELECT * FROM spam_incidents WHERE guild_id = ${guildId} AND id = ${id}`);
 }
 
 /** Within a minute before or after `time`. */
@@ -64,12 +63,6 @@ export function selectOpenSpamIncidents(sql: Sql, limit: number): Promise<SpamIn
 		SELECT * FROM spam_incidents WHERE state = ${"asked"} ORDER BY detected_at LIMIT ${limit}`;
 }
 
-/** Incidents detected, and allowances ended, before `time`. */
-export async function deleteOldSpam(sql: Sql, time: number): Promise<void> {
-	await sql`DELETE FROM spam_incidents WHERE detected_at < ${time}`;
-	await sql`DELETE FROM spam_allowances WHERE until < ${time}`;
-}
-
 type SpamAllowance = RowOf<typeof spamTables, "spam_allowances">;
 
 export function saveSpamAllowance(sql: Sql, allowance: SpamAllowance): Promise<void> {
@@ -78,6 +71,5 @@ export function saveSpamAllowance(sql: Sql, allowance: SpamAllowance): Promise<v
 
 /** Ending after `now`, latest end first. */
 export function selectSpamAllowances(sql: Sql, now: number, limit: number): Promise<SpamAllowance[]> {
-	return sql<SpamAllowance>`
-		SELECT * FROM spam_allowances WHERE until > ${now} ORDER BY until DESC LIMIT ${limit}`;
+	return sql<SpamAllowance>`SELECT * FROM spam_allowances WHERE until > ${now} ORDER BY until DESC LIMIT ${limit}`;
 }

@@ -31,21 +31,16 @@ export function saveTempBan(sql: Sql, ban: TempBan): Promise<void> {
 export type TempBanKey = Pick<TempBan, "guild_id" | "user_id">;
 
 export function selectTempBan(sql: Sql, { guild_id, user_id }: TempBanKey): Promise<TempBan | undefined> {
-	return firstRow(sql<TempBan>`
-		SELECT * FROM temp_bans WHERE guild_id = ${guild_id} AND user_id = ${user_id}`);
+	return firstRow(sql<TempBan>`SELECT * FROM temp_bans WHERE guild_id = ${guild_id} AND user_id = ${user_id}`);
 }
 
 export async function setBanned(sql: Sql, { guild_id, user_id }: TempBanKey): Promise<void> {
-	await sql`
-		UPDATE temp_bans SET state = ${"banned"}
-		WHERE guild_id = ${guild_id} AND user_id = ${user_id}`;
+	await sql`UPDATE temp_bans SET state = ${"banned"} WHERE guild_id = ${guild_id} AND user_id = ${user_id}`;
 }
 
 /** Not on Discord. Returns whether the ban was stored. */
 export function deleteTempBan(sql: Sql, { guild_id, user_id }: TempBanKey): Promise<boolean> {
-	return hasRow(sql`
-		DELETE FROM temp_bans WHERE guild_id = ${guild_id} AND user_id = ${user_id}
-		RETURNING user_id`);
+	return hasRow(sql`DELETE FROM temp_bans WHERE guild_id = ${guild_id} AND user_id = ${user_id} RETURNING user_id`);
 }
 
 /** Bans that ended at `now`, those not confirmed by Discord, and the next to end. */
@@ -67,9 +62,7 @@ export async function selectTempBansOf(
 	{ limit, offset }: { limit: number; offset: number },
 ): Promise<{ rows: TempBan[]; total: number }> {
 	const rows = await sql<TempBan>`
-		SELECT * FROM temp_bans WHERE guild_id = ${guildId}
-		ORDER BY ends_at, user_id LIMIT ${limit} OFFSET ${offset}`;
-	const [count] = await sql<{ total: number }>`
-		SELECT COUNT(*) AS total FROM temp_bans WHERE guild_id = ${guildId}`;
+		SELECT * FROM temp_bans WHERE guild_id = ${guildId} ORDER BY ends_at, user_id LIMIT ${limit} OFFSET ${offset}`;
+	const [count] = await sql<{ total: number }>`SELECT COUNT(*) AS total FROM temp_bans WHERE guild_id = ${guildId}`;
 	return { rows, total: count?.total ?? 0 };
 }

@@ -9,16 +9,9 @@ export const undoneEntriesTable = `
 		at BIGINT NOT NULL
 	)`;
 
-/** Longer than Discord keeps its audit log, and the bot its record of calls by default. */
-const keptMs = 90 * 86_400_000;
-
-/** Also deletes old ones. */
 export async function saveUndoneEntries(sql: Sql, ids: readonly string[], at: number): Promise<void> {
-	await sql`DELETE FROM undone_entries WHERE at < ${at - keptMs}`;
 	for (const batch of inBatches(ids, 100))
-		await sql`
-			INSERT INTO undone_entries ${many(batch.map((entry_id) => ({ entry_id, at })))}
-			ON CONFLICT DO NOTHING`;
+		await sql`INSERT INTO undone_entries ${many(batch.map((entry_id) => ({ entry_id, at })))} ON CONFLICT DO NOTHING`;
 }
 
 /** Those of `ids` that were undone. */

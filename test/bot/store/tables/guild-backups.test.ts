@@ -1,6 +1,7 @@
 // Stored backups and pictures of guilds, on both databases.
 
 import { expect } from "bun:test";
+import { eraseOld } from "../../../../src/bot/store/personal-data.ts";
 import {
 	keepGuildBackup,
 	type NewGuildBackup,
@@ -10,7 +11,6 @@ import {
 	selectGuildBackups,
 } from "../../../../src/bot/store/tables/guild-backups.ts";
 import {
-	deleteUnusedPictures,
 	saveGuildPicture,
 	savePictureSource,
 	selectGuildPicture,
@@ -147,7 +147,7 @@ onBoth((databases) => {
 		await saveGuildPicture(store, picture(soup), "1");
 		await saveGuildPicture(store, picture(salad), "2");
 		await saveGuildPicture(store, picture("7".repeat(32), at + 1), "3");
-		expect(await deleteUnusedPictures(store, at + 1)).toBe(1);
+		await eraseOld(store.sql, at + 1 + 7 * 86_400_000, {});
 		expect(await selectPictureHashes(store.sql, ["1", "2", "3"])).toEqual(
 			new Map([
 				["1", soup],

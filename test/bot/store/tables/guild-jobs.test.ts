@@ -3,13 +3,9 @@
 import { expect, test } from "bun:test";
 import {
 	askToCancel,
-	deleteGuildJobsBefore,
 	endGuildJob,
 	type GuildJobRow,
 	insertGuildJob,
-	saveGuildJobSteps,
-	selectGuildJob,
-	selectGuildJobSteps,
 } from "../../../../src/bot/store/tables/guild-jobs.ts";
 import { migrations } from "../../../../src/bot/store/tables.ts";
 import { onBoth, openStore } from "../../../support/stores.ts";
@@ -31,37 +27,6 @@ const job = (id: string): GuildJobRow => ({
 
 onBoth((databases) => {
 	const open = async () => openStore(await databases.place(), { migrations });
-
-	test("a job keeps its steps for as long as it is kept itself", async () => {
-		await using opened = await open();
-		const { sql } = opened.store;
-		const endings = { early: at - 1, late: at };
-		for (const [id, ended_at] of Object.entries(endings)) {
-			await insertGuildJob(sql, job(id));
-			await saveGuildJobSteps(sql, [
-				{
-					job_id: id,
-					step_id: "create role/Mods",
-					state: "done",
-					action: "create",
-					kind: "role",
-					name: "Mods",
-					mark: "1.1",
-					after_id: "1",
-					placeholder: null,
-					target_id: "2",
-					done_count: 1,
-					error: null,
-				},
-			]);
-			await endGuildJob(sql, { id, state: "done", note: null, ended_at });
-		}
-		expect(await deleteGuildJobsBefore(sql, at)).toBe(1);
-		expect(await selectGuildJob(sql, "early")).toBeUndefined();
-		expect(await selectGuildJobSteps(sql, "early")).toEqual([]);
-		expect(await selectGuildJob(sql, "late")).toBeDefined();
-		expect(await selectGuildJobSteps(sql, "late")).toHaveLength(1);
-	});
 
 	test("only a running job can be cancelled", async () => {
 		await using opened = await open();
