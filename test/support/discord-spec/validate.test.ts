@@ -203,6 +203,7 @@ test("no test starts a simulator whose exchanges are not validated", async () =>
 		if (imported.some(({ path }) => path.endsWith("/simulator/simulator.ts"))) starting.push(file);
 	}
 	expect(starting.sort()).toEqual([
+		"bench/logs.ts",
 		"bench/members/simulator-process.ts",
 		"bench/soak-bot.ts",
 		"bench/up-footprint.ts",
