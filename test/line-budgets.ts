@@ -6,15 +6,15 @@ import { Glob } from "bun";
 
 /** Maximum lines of the .ts and .js files of each folder, below src. "bot/." is what stands at the bot's root. */
 const budgets: Record<string, number> = {
-	"bot/.": 431,
+	"bot/.": 433,
 	"bot/approval": 2041,
 	"bot/commands": 2836,
 	"bot/config": 936,
 	"bot/features": 3286,
 	"bot/game": 1697,
-	"bot/guild-documents": 5137,
+	"bot/guild-documents": 5152,
 	"bot/messages": 2796,
-	"bot/moderation": 10_460,
+	"bot/moderation": 10_605,
 	"bot/people": 778,
 	"bot/results": 171,
 	"bot/server": 730,
@@ -36,7 +36,7 @@ const budgets: Record<string, number> = {
 	pages: 5493,
 	simulator: 15_799,
 	// Nearly all of it is the two language files.
-	texts: 3520,
+	texts: 3548,
 	up: 1862,
 };
 

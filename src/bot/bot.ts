@@ -24,6 +24,7 @@ import { createSettingsForm } from "./features/settings-form.ts";
 import { createDocumentRequests } from "./guild-documents/command-line/requests.ts";
 import { wireGuildDocuments } from "./guild-documents/wiring.ts";
 import { createIncidentButtons, createNotify } from "./moderation/night/notice.ts";
+import { createStrip } from "./moderation/night/strip.ts";
 import { createPeople } from "./people/people.ts";
 import { createAuditChannel } from "./server/audit-channel.ts";
 import { createAuditedCall } from "./server/audited-call.ts";
@@ -132,6 +133,7 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 		denies: (name) => offered.denies(name) || (name === "create_role_menu" && !toml.features.moderation),
 		guilds,
 		notify: createNotify({ settings, connection, log }),
+		night: toml.features.moderation ? createStrip({ settings, store, mutex }) : undefined,
 	});
 	const incidentButtons = createIncidentButtons({ callAs, store });
 	const context: BotContext = {

@@ -1221,8 +1221,13 @@ export const de = {
 	"audit.gone": "Dieser Aufruf ist nicht mehr gespeichert: Der Bot behält Aufrufe nur für eine begrenzte Zeit.",
 	"audit.deletion.title": "Massenlöschung",
 	"audit.deletion": {
-		one: "{server}: {who} hat um {to} {count} Kanal oder Rolle gelöscht: {names}.\n{backup}",
-		other: "{server}: {who} hat von {from} bis {to} {count} Kanäle oder Rollen gelöscht: {names}.\n{backup}",
+		one: "{server}: {who} hat um {to} {count} Kanal oder Rolle gelöscht: {names}.\n{rest}",
+		other: "{server}: {who} hat von {from} bis {to} {count} Kanäle oder Rollen gelöscht: {names}.\n{rest}",
+	},
+	"audit.bans.title": "Massenbann",
+	"audit.bans": {
+		one: "{server}: {who} hat um {to} {count} Person gebannt: {names}.\n{rest}",
+		other: "{server}: {who} hat von {from} bis {to} {count} Personen gebannt: {names}.\n{rest}",
 	},
 	"audit.deletion.unknown": "Jemand (der Bot darf das Audit-Log nicht einsehen)",
 	"audit.deletion.no_backup": "Es gibt kein Backup von vorher.",
@@ -1232,6 +1237,15 @@ export const de = {
 		'Backup {number} vom {when} enthält, was gelöscht wurde, und wird aufgehoben. „Wiederherstellen“ zeigt, was sich ändern würde, und fragt. Assistenten: plan_guild mit guild_id = "{guild}" und backup = "{number}", dann apply_guild; undo_actions macht rückgängig, was das Konto sonst tat. Nachrichten kommen nicht zurück.',
 
 	"incident.restore": "Wiederherstellen …",
+	"incident.undo": "Rollen zurückgeben",
+	"incident.stop": "Diese Regel ausschalten",
+	"night.taken": "Der Bot hat dem Konto diese Rollen genommen: {list}.",
+	"night.kept":
+		"Es behält diese Rollen, die der Bot nicht nehmen kann: {list}. Sie stehen über dem Bot oder gehören zu einer App.",
+	"night.gone": "Das Konto ist nicht mehr auf dem Server.",
+	"night.webhook": "Der Bot hat den Webhook {name} gelöscht, den das Konto erstellt hatte.",
+	"night.kicked": "Der Bot hat {who} gekickt.",
+	"night.failed": "Discord hat das abgelehnt ({why}): {what}",
 	"incident.apply": "Ausführen",
 	"incident.ask": "Das würde getan. Ausführen?",
 	"incident.gone": "Dieser Knopf hat keine Wirkung mehr.",

@@ -1093,8 +1093,13 @@ export const en = {
 	"audit.gone": "The record of this call is gone: the bot keeps calls for a limited time.",
 	"audit.deletion.title": "Mass deletion",
 	"audit.deletion": {
-		one: "In {server}, {who} deleted {count} channel or role at {to}: {names}.\n{backup}",
-		other: "In {server}, {who} deleted {count} channels or roles from {from} to {to}: {names}.\n{backup}",
+		one: "In {server}, {who} deleted {count} channel or role at {to}: {names}.\n{rest}",
+		other: "In {server}, {who} deleted {count} channels or roles from {from} to {to}: {names}.\n{rest}",
+	},
+	"audit.bans.title": "Mass ban",
+	"audit.bans": {
+		one: "In {server}, {who} banned {count} person at {to}: {names}.\n{rest}",
+		other: "In {server}, {who} banned {count} people from {from} to {to}: {names}.\n{rest}",
 	},
 	"audit.deletion.unknown": "someone (the bot may not view the audit log)",
 	"audit.deletion.no_backup": "There is no backup from before.",
@@ -1104,6 +1109,15 @@ export const en = {
 		'Backup {number} of {when} has what was deleted, and is kept. Restore shows what would change, and asks. Assistants: plan_guild with guild_id = "{guild}" and backup = "{number}", then apply_guild; undo_actions undoes what else the account did. Messages do not come back.',
 
 	"incident.restore": "Restore …",
+	"incident.undo": "Give roles back",
+	"incident.stop": "Turn this rule off",
+	"night.taken": "The bot took these roles from the account: {list}.",
+	"night.kept":
+		"It keeps these roles, which the bot cannot take: {list}. They rank above the bot, or belong to an app.",
+	"night.gone": "The account is no longer in the server.",
+	"night.webhook": "The bot deleted the webhook {name}, which the account had made.",
+	"night.kicked": "The bot kicked {who}.",
+	"night.failed": "Discord refused this ({why}): {what}",
 	"incident.apply": "Do it",
 	"incident.ask": "This is what would be done. Do it?",
 	"incident.gone": "This button is of no use any more.",

@@ -26,13 +26,14 @@ interface WiringOptions {
 	guilds: ReadonlySet<string> | undefined;
 	/** Undefined: no backups. */
 	backup: BotConfig["toml"]["backup"];
-	/** Tells the operators of a mass deletion. */
+	/** Tells staff of a mass deletion. */
 	notify: DeletionWatchOptions["notify"];
+	night?: DeletionWatchOptions["night"];
 	registry?: Registry | undefined;
 }
 
 /** Starts nothing. */
-export function wireGuildDocuments({ mutex, denies, backup, notify, ...shared }: WiringOptions) {
+export function wireGuildDocuments({ mutex, denies, backup, notify, night, ...shared }: WiringOptions) {
 	const { connection, store, log, guilds, ownSettings } = shared;
 	const pictures = createPictures({ store, downloads: connection.pictures });
 	const backups = new Backups({ ...shared, settings: backup, pictures });
@@ -41,14 +42,14 @@ export function wireGuildDocuments({ mutex, denies, backup, notify, ...shared }:
 	const rules = createRules({ connection, pictures, messages, ownSettings, denies });
 	const given = { connection, store, mutex, log, ownSettings, pictures, backups, mayTouch, rules };
 	const guildDocuments = createGuildDocuments(given);
-	const deletionWatch =
-		backup && backup.alarm_deletions > 0
-			? new DeletionWatch({
-					...shared,
-					settings: { deletions: backup.alarm_deletions, windowMs: backup.alarm_window },
-					notify,
-					backups,
-				})
-			: undefined;
+	const { alarm_deletions = 0, alarm_window = 60_000 } = backup ?? {};
+	const deletionWatch = new DeletionWatch({
+		...shared,
+		settings: { deletions: alarm_deletions || 5, windowMs: alarm_window },
+		isSilent: alarm_deletions === 0,
+		notify,
+		night,
+		backups,
+	});
 	return { pictures, backups, deletionWatch, guildDocuments, mayTouch };
 }

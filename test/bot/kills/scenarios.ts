@@ -15,7 +15,8 @@ import { Announcements } from "../../../src/bot/moderation/announcements.ts";
 import { createCaseTools } from "../../../src/bot/moderation/cases/case-tools.ts";
 import { Cases } from "../../../src/bot/moderation/cases/cases.ts";
 import { createModerationLog } from "../../../src/bot/moderation/moderation-log.ts";
-import { noticeOf, postOnce } from "../../../src/bot/moderation/night/notice.ts";
+import { createNotify, noticeOf, postOnce } from "../../../src/bot/moderation/night/notice.ts";
+import { createStrip } from "../../../src/bot/moderation/night/strip.ts";
 import { noticeOfRaid } from "../../../src/bot/moderation/raid/join-watch.ts";
 import { RaidModes } from "../../../src/bot/moderation/raid/raid-mode.ts";
 import { Reports } from "../../../src/bot/moderation/reports/reports.ts";
@@ -269,6 +270,38 @@ export const scenarios: Record<string, Scenario> = {
 			},
 			// After a kill the notice may be posted again.
 			outcome: () => new Set(notices).size,
+		};
+	},
+	"a mass ban, whose account loses its roles"(world) {
+		const { simulator, guild, person } = world;
+		const { bans, users } = simulator.world;
+		const staff = simulator.channel("The Cooks/staff").id;
+		grant(simulator, "Staff", PermissionFlagsBits.BanMembers);
+		const raiders = Array.from({ length: 6 }, (_, number) => users.add({ username: `raider-${number}` }));
+		return {
+			settings: { night: { strip: true }, moderation: { log_channel: staff } },
+			create: (options) =>
+				new DeletionWatch({
+					...options,
+					guilds: undefined,
+					settings: { deletions: 5, windowMs: 60_000 },
+					isSilent: true,
+					backups: { keepBefore: async () => undefined },
+					notify: createNotify(options),
+					night: createStrip(options),
+					backOffMs,
+					maxSleepMs: 20,
+					settleMs: 0,
+				}),
+			isReady: async ({ sql }) => (await sql`SELECT guild_id FROM guild_deletion_marks`).length === 1,
+			happen() {
+				for (const user of raiders) bans.add(guild, user, 0, { actor: simulator.user("jose.garcia").id });
+			},
+			isOver: async ({ sql }) => (await sql`SELECT id FROM incidents WHERE told = 1`).length > 0,
+			outcome: () => [
+				person("jose.garcia").roles,
+				simulator.world.messages.in(staff).filter(({ embeds }) => embeds.length > 0).length,
+			],
 		};
 	},
 	"a report"(world) {

@@ -9,6 +9,7 @@ import { userName } from "../../../discord/describe.ts";
 import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { Registry } from "../../../lib/metrics.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
+import type { Said } from "../../../texts/texts.ts";
 import { Durable, type DurableOptions, NotNow, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import { saveDeletionMark, selectDeletionMark } from "../../store/tables/guild-deletion-marks.ts";
@@ -25,9 +26,21 @@ import type { Backups } from "./backups.ts";
 /** Resolves when it was sent, or if it cannot be sent. `isStored`: or else the database is unavailable. */
 export type Notify = (guild: Guild, row: IncidentRow, isStored: boolean) => Promise<void>;
 
+/** The rule that acts on mass deletions and mass bans. */
+export interface Night {
+	/** When it knows where it is on. */
+	loaded: Promise<unknown>;
+	isOn(guildId: string): boolean;
+	/** What it did, for staff. Stores `row.roles` before. Rejects if it is to be tried again. */
+	act(guild: Guild, row: IncidentRow): Promise<readonly Said[]>;
+}
+
 export interface DeletionWatchOptions extends Pick<DurableOptions, "log" | "backOffMs" | "maxSleepMs"> {
 	/** So many channels and roles deleted by one person within `windowMs` are a mass deletion. */
 	settings: { deletions: number; windowMs: number };
+	/** Only in guilds with the rule. */
+	isSilent?: boolean | undefined;
+	night?: Night | undefined;
 	/** Ids; undefined for all. */
 	guilds: ReadonlySet<string> | undefined;
 	connection: Pick<Connection, "ready" | "guilds">;
@@ -74,7 +87,8 @@ interface Entry {
 	changes: readonly { key: string; old?: unknown; old_value?: unknown }[];
 }
 
-const deletionActions: readonly AuditLogEvent[] = [AuditLogEvent.ChannelDelete, AuditLogEvent.RoleDelete];
+const { ChannelDelete, RoleDelete, MemberBanAdd } = AuditLogEvent;
+const bans = { deletions: 5, windowMs: 60_000 };
 
 const maxBursts = 1_000;
 const maxNames = 10;
@@ -135,10 +149,11 @@ export class DeletionWatch {
 	}
 
 	async #check(guild: Guild): Promise<void> {
+		await this.options.night?.loaded;
 		if (!this.#isServed(guild) || !canReadAuditLog(guild)) return;
 		const mark = await selectDeletionMark(this.#sql, guild.id);
 		const entries: Entry[] = [];
-		for (const action of deletionActions)
+		for (const action of this.#actionsIn(guild))
 			for (const { id, user_id, target_id, reason, changes = [] } of await readAuditLog(guild, action, mark ?? lastId))
 				entries.push({ id, action, executorId: user_id, targetId: target_id, reason, changes });
 		entries.sort((a, b) => compareIds(a.id, b.id));
@@ -171,7 +186,12 @@ export class DeletionWatch {
 	}
 
 	#isServed({ id }: Guild): boolean {
-		return this.options.guilds?.has(id) ?? true;
+		const { guilds, isSilent, night } = this.options;
+		return (guilds?.has(id) ?? true) && (!isSilent || night?.isOn(id) === true);
+	}
+
+	#actionsIn({ id }: Guild): AuditLogEvent[] {
+		return [ChannelDelete, RoleDelete, ...(this.options.night?.isOn(id) ? [MemberBanAdd] : [])];
 	}
 
 	#noteEntry(guild: Guild, { id: entryId, action, executorId, targetId, reason, changes }: Entry): void {
@@ -180,19 +200,21 @@ export class DeletionWatch {
 		const [first] = this.#handled;
 		if (this.#handled.size > maxHandled && first !== undefined) this.#handled.delete(first);
 		// A plan with prune was shown and approved.
-		if (executorId === guild.client.user.id && isJobReason(reason ?? "")) return;
-		const sign = action === AuditLogEvent.ChannelDelete ? "#" : "@";
+		const isBan = action === MemberBanAdd;
+		if (executorId === guild.client.user.id && (isBan || isJobReason(reason ?? ""))) return;
+		const sign = action === ChannelDelete ? "#" : "@";
 		const { old, old_value = old } = changes.find(({ key }) => key === "name") ?? {};
 		const name = typeof old_value === "string" ? `${sign}${old_value}` : targetId;
 		// By Discord's clock: after a lost connection, all events arrive at once.
-		this.#note(guild, executorId, { id: targetId, name, at: timeOf(entryId), entryId });
+		this.#note(guild, executorId, { id: targetId, name, at: timeOf(entryId), entryId }, isBan ? "bans" : "deletions");
 	}
 
-	#note(guild: Guild, actor: string | null, event: Deletion): void {
+	#note(guild: Guild, actor: string | null, event: Deletion, kind: IncidentRow["kind"] = "deletions"): void {
 		if (!this.#isServed(guild)) return;
-		const { settings, settleMs = 3_000 } = this.options;
+		const { settleMs = 3_000 } = this.options;
+		const settings = kind === "bans" ? bans : this.options.settings;
 		const { at, entryId } = event;
-		const key = `${guild.id} ${actor ?? ""}`;
+		const key = `${guild.id} ${kind} ${actor ?? ""}`;
 		const before = this.#bursts.get(key);
 		const recent = before?.deletions.filter((one) => Math.abs(at - one.at) < settings.windowMs) ?? [];
 		const burst: Burst = { deletions: [...recent, event].slice(-settings.deletions), known: undefined };
@@ -212,18 +234,18 @@ export class DeletionWatch {
 			if (entryId !== undefined) this.#setMark(guild, entryId);
 			return;
 		}
-		if (burst.deletions.length >= settings.deletions) burst.known = this.#begin(guild, actor, burst.deletions);
+		if (burst.deletions.length >= settings.deletions) burst.known = this.#begin(guild, actor, burst.deletions, kind);
 	}
 
-	#begin(guild: Guild, actor: string | null, deletions: readonly Deletion[]): Incident {
-		const { settings, settleMs = 3_000, log } = this.options;
+	#begin(guild: Guild, actor: string | null, deletions: readonly Deletion[], kind: IncidentRow["kind"]): Incident {
+		const { settleMs = 3_000, log } = this.options;
 		const times = deletions.map(({ at, entryId }) => (entryId === undefined ? Date.now() : at));
 		const named = deletions.map(({ name }) => name);
 		const last = deletions.at(-1);
 		const row: IncidentRow = {
 			guild_id: guild.id,
 			id: last?.entryId ?? last?.id ?? "",
-			kind: "deletions",
+			kind,
 			actor_id: actor,
 			count: deletions.length,
 			names: JSON.stringify(named.slice(0, maxNames)),
@@ -247,9 +269,8 @@ export class DeletionWatch {
 			run: () => this.#record(incident),
 		});
 		this.#counter?.add([]);
-		const { deletions: count, windowMs } = settings;
-		const fields = { guild: guild.id, actor: actor ?? undefined, deletions: count, seconds: windowMs / 1000 };
-		log.warn("noticed a mass deletion of channels or roles", fields);
+		const fields = { guild: guild.id, actor: actor ?? undefined, kind, count: deletions.length };
+		log.warn("noticed a mass deletion of channels or roles, or a mass ban", fields);
 		return incident;
 	}
 
@@ -260,14 +281,15 @@ export class DeletionWatch {
 		const user = guild.client.users.cache.get(row.actor_id ?? "");
 		const who = user ? userName(user) : row.actor_id ? `the user ${row.actor_id}` : "someone";
 		try {
-			const kept = await backups.keepBefore(guild.id, ids, `from before a mass deletion by ${who}`);
+			const kept =
+				row.kind === "deletions" && (await backups.keepBefore(guild.id, ids, `from before a mass deletion by ${who}`));
 			if (kept) Object.assign(row, { backup: Number(kept.name), backup_at: kept.madeAt.getTime() });
 			await insertIncident(this.#sql, row, settings.windowMs);
 			incident.isRecorded = true;
 			const mark = row.actor_id === null ? this.#marks.get(guild.id) : row.id;
 			if (mark !== undefined) this.#setMark(guild, mark);
 		} catch (error) {
-			if (row.told === 0) await this.options.notify(guild, row, false);
+			if (row.told === 0 && !this.options.isSilent) await this.options.notify(guild, row, false);
 			row.told = 1;
 			throw error;
 		}
@@ -276,16 +298,21 @@ export class DeletionWatch {
 	async #process(row: IncidentRow): Promise<void> {
 		const guild = this.options.connection.guilds.find(({ id }) => id === row.guild_id);
 		if (!guild) throw new NotNow("the bot is not in the guild");
-		if (row.done === null) return setActed(this.#sql, { ...row, done: "[]" });
+		if (row.done === null) {
+			await this.options.night?.loaded;
+			const done = (await this.options.night?.act(guild, row)) ?? [];
+			return setActed(this.#sql, { ...row, done: JSON.stringify(done) });
+		}
 		const { count, names, last_at } = this.#live.get(keyOf(row))?.row ?? row;
 		const now = { ...row, count, names, last_at };
-		await this.options.notify(guild, now, true);
+		const isMere = row.done === "[]" && (row.kind === "bans" || this.options.isSilent);
+		if (!isMere) await this.options.notify(guild, now, true);
 		await setTold(this.#sql, now);
 	}
 
 	attach(client: Client): void {
 		client.on(Events.GuildAuditLogEntryCreate, (entry, guild) => {
-			if (deletionActions.includes(entry.action)) this.#noteEntry(guild, entry as Entry);
+			if (this.#actionsIn(guild).includes(entry.action)) this.#noteEntry(guild, entry as Entry);
 		});
 		// Without the audit log nobody knows who did it.
 		const noteUnread = (guild: Guild, id: string, name: string) => {

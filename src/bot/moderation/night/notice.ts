@@ -5,7 +5,7 @@ import type { Connection } from "../../../discord/connection/connection.ts";
 import { inlineText } from "../../../discord/text.ts";
 import type { Log } from "../../../lib/log.ts";
 import { SaidError } from "../../../texts/said-error.ts";
-import { type Say, said, sayIn } from "../../../texts/texts.ts";
+import { joined, type Said, type Say, said, sayIn } from "../../../texts/texts.ts";
 import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
 import { type ComponentHandler, callerOf } from "../../commands/components.ts";
 import type { Notify } from "../../guild-documents/backups/deletion-watch.ts";
@@ -13,8 +13,8 @@ import { buttonRow } from "../../messages/buttons.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import type { GuildSettings } from "../../settings/guild-settings.ts";
 import type { Store } from "../../store/store.ts";
-import { type IncidentRow, selectIncident } from "../../store/tables/incidents.ts";
-import type { CallAs } from "../../tool/call-as.ts";
+import { type IncidentRow, selectIncident, setActed } from "../../store/tables/incidents.ts";
+import type { CallAs, PersonResult } from "../../tool/call-as.ts";
 
 const prefix = "incident";
 const maxNameLength = 100;
@@ -22,33 +22,46 @@ const maxNameLength = 100;
 export type Notice = (say: Say) => { embeds: [EmbedBuilder]; components: ReturnType<typeof buttonRow>[] };
 
 export function noticeOf({ name, id: guild }: Pick<Guild, "name" | "id">, row: IncidentRow, isStored: boolean): Notice {
-	const { actor_id, count, backup, backup_at } = row;
-	const names = (JSON.parse(row.names) as string[]).map((one) => inlineText(one, maxNameLength));
+	const { kind, actor_id, count, backup, backup_at } = row;
+	const isBan = kind === "bans";
+	const names = (JSON.parse(row.names) as string[]).map((one) =>
+		isBan ? `<@${one}>` : inlineText(one, maxNameLength),
+	);
 	const list = names.join(", ");
 	const more = count - names.length;
 	const kept = { number: String(backup), when: timestamp(backup_at ?? 0, "f"), guild };
+	const none = said(isStored ? "audit.deletion.no_backup" : "audit.deletion.later");
+	const done = doneIn(row);
+	const rest = [...(isBan ? [] : [backup === null ? none : said("audit.deletion.kept", kept)]), ...done];
 	return (say) => {
-		const description = say("audit.deletion", {
+		const description = say(isBan ? "audit.bans" : "audit.deletion", {
 			server: inlineText(name, 200),
 			who: actor_id === null ? said("audit.deletion.unknown") : `<@${actor_id}>`,
 			count,
 			from: timestamp(row.first_at, "T"),
 			to: timestamp(row.last_at, "T"),
 			names: more > 0 ? said("result.and_more", { list, count: more }) : list,
-			backup: !isStored
-				? said("audit.deletion.later")
-				: backup === null
-					? said("audit.deletion.no_backup")
-					: said("audit.deletion.kept", kept),
+			rest: joined(rest) ?? "",
 		});
-		const embed = new EmbedBuilder({ title: say("audit.deletion.title"), color: Colors.Red, description });
-		const canRestore = isStored && (backup !== null || actor_id !== null);
-		const restore = { id: `${prefix}:restore:${row.id}`, label: say("incident.restore"), style: primary };
-		return { embeds: [embed], components: canRestore ? [buttonRow([restore])] : [] };
+		const title = say(isBan ? "audit.bans.title" : "audit.deletion.title");
+		const embed = new EmbedBuilder({ title, color: Colors.Red, description });
+		const shown = {
+			undo: rolesOf(row).length > 0,
+			restore: isStored && (backup !== null || actor_id !== null),
+			stop: done.length > 0,
+		};
+		const buttons = (["undo", "restore", "stop"] as const).filter((one) => shown[one]);
+		const button = (one: (typeof buttons)[number]) => ({
+			id: `${prefix}:${one}:${row.id}`,
+			label: say(`incident.${one}`),
+			style: one === "stop" ? (ButtonStyle.Secondary as const) : (ButtonStyle.Primary as const),
+		});
+		return { embeds: [embed], components: buttons.length > 0 ? [buttonRow(buttons.map(button))] : [] };
 	};
 }
 
-const primary = ButtonStyle.Primary as const;
+const doneIn = ({ done }: IncidentRow) => JSON.parse(done ?? "[]") as Said[];
+const rolesOf = ({ roles }: IncidentRow) => JSON.parse(roles ?? "[]") as string[];
 
 function timestamp(ms: number, style: "f" | "T"): string {
 	return `<t:${Math.floor(ms / 1000)}:${style}>`;
@@ -81,13 +94,19 @@ export async function postOnce(
 	}
 }
 
-/** In the audit channel, or else in the moderation log. */
+/** In the audit channel, or else in the moderation log; what the bot has done there first, with a ping. */
 export function createNotify({ settings, connection, log }: NotifyOptions): Notify {
 	return async (guild, row, isStored) => {
 		await settings.loaded;
-		const { "audit.channel": audit, "moderation.log_channel": moderation } = settings.of(guild.id);
-		const channelId = audit ?? moderation;
-		await postOnce({ connection, log }, { channelId, nonce: row.id }, noticeOf(guild, row, isStored));
+		const values = settings.of(guild.id);
+		const { "audit.channel": audit, "moderation.log_channel": moderation } = values;
+		const hasActed = doneIn(row).length > 0;
+		const channels = hasActed ? [moderation ?? audit, audit ?? moderation] : [audit ?? moderation];
+		for (const [index, channelId] of [...new Set(channels)].entries()) {
+			const role = hasActed && index === 0 ? values["night.ping_role"] : undefined;
+			const nonce = `${row.id}-${index}`;
+			await postOnce({ connection, log }, { channelId, role, nonce }, noticeOf(guild, row, isStored));
+		}
 	};
 }
 
@@ -100,25 +119,34 @@ export function createIncidentButtons({ callAs, store }: ButtonsOptions): Compon
 	return {
 		prefix,
 		async run(interaction, rest) {
-			const [, name, id = ""] = /^(restore|apply_guild|undo_actions):([0-9a-f]{1,32})$/.exec(rest) ?? [];
+			const [, name, id = ""] = /^(undo|restore|stop|apply_guild|undo_actions):([0-9a-f]{1,32})$/.exec(rest) ?? [];
 			if (!name || !interaction.isButton()) throw new SaidError(said("incident.gone"));
 			await deferPrivately(interaction);
 			const say = sayIn(interaction.locale);
 			const call = (tool: string, args: Parameters<CallAs>[0]["args"]) =>
-				callAs({ ...callerOf(interaction), tool, args, command: "the button Restore" });
-			if (name !== "restore") {
-				const { text } = await call(name, { plan_hash: id });
-				return answerPrivately(interaction, text);
-			}
+				callAs({ ...callerOf(interaction), tool, args, command: `the button ${name}` });
+			const answer = (...results: PersonResult[]) =>
+				answerPrivately(interaction, results.map(({ text }) => text).join("\n"));
+			if (name === "stop") return answer(await call("set_settings", { settings: { "night.strip": null } }));
+			if (name.includes("_")) return answer(await call(name, { plan_hash: id }));
 			const row = await selectIncident(store.sql, interaction.guildId, id);
-			if (!row) throw new SaidError(said("incident.gone"));
+			if (!row || (name === "undo" && rolesOf(row).length === 0)) throw new SaidError(said("incident.gone"));
+			if (name === "undo") {
+				const give = (role_id: string) =>
+					call("bulk_role_update", { action: "add", role_id, user_ids: [row.actor_id ?? ""] });
+				const results: PersonResult[] = [];
+				for (const role of rolesOf(row)) results.push(await give(role));
+				const left = rolesOf(row).filter((_, index) => results[index]?.isError);
+				await setActed(store.sql, { ...row, roles: JSON.stringify(left) });
+				return answer(...results);
+			}
 			const after = new Date(row.first_at - 1_000).toISOString();
-			const { text, isError } = await (row.backup === null
+			const result = await (row.backup === null
 				? call("undo_actions", { user_id: row.actor_id, after })
 				: call("plan_guild", { backup: String(row.backup) }));
-			await answerPrivately(interaction, text);
-			const [, hash] = /hash=([0-9a-f]{32})/.exec(text) ?? [];
-			if (isError || hash === undefined) return;
+			await answer(result);
+			const [, hash] = /hash=([0-9a-f]{32})/.exec(result.text) ?? [];
+			if (result.isError || hash === undefined) return;
 			const by = row.backup === null ? "undo_actions" : "apply_guild";
 			const button = {
 				id: `${prefix}:${by}:${hash}`,

@@ -1,0 +1,120 @@
+// The rule `night.strip`: an account that deletes channels or roles, or bans people, in masses loses the roles that allow it. What
+// it made meanwhile to come back, webhooks and bots, goes too. Each step looks first: after a kill, all are repeated.
+
+import {
+	AuditLogEvent,
+	DiscordAPIError,
+	type Guild,
+	type GuildMember,
+	PermissionFlagsBits,
+	PermissionsBitField,
+	Routes,
+	SnowflakeUtil,
+} from "discord.js";
+import { readAuditLog } from "../../../discord/audit-log.ts";
+import { absentIf, fetchMember } from "../../../discord/find.ts";
+import { botMember } from "../../../discord/permissions.ts";
+import { saidPlatformError } from "../../../discord/rest/errors.ts";
+import { inlineText } from "../../../discord/text.ts";
+import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
+import { type Said, said } from "../../../texts/texts.ts";
+import type { Night } from "../../guild-documents/backups/deletion-watch.ts";
+import { roles as mentions } from "../../results/result.ts";
+import type { GuildSettings } from "../../settings/guild-settings.ts";
+import type { Store } from "../../store/store.ts";
+import { type IncidentRow, setActed } from "../../store/tables/incidents.ts";
+
+const powers = PermissionsBitField.resolve([
+	"Administrator",
+	"BanMembers",
+	"KickMembers",
+	"ManageChannels",
+	"ManageGuild",
+	"ManageRoles",
+	"ManageWebhooks",
+]);
+/** What it did so long before belongs to it. */
+const beforeMs = 60_000;
+const maxAgeMs = 3_600_000;
+const reason = "Night watch: mass deletion or mass ban";
+
+interface StripOptions {
+	settings: Pick<GuildSettings, "of" | "loaded">;
+	store: Pick<Store, "sql">;
+	/** By user id. */
+	mutex: KeyedMutex;
+}
+
+export function createStrip({ settings, store, mutex }: StripOptions): Night {
+	const isOn = (guildId: string) => settings.of(guildId)["night.strip"];
+	return {
+		loaded: settings.loaded,
+		isOn,
+		async act(guild, row) {
+			const { actor_id: id } = row;
+			if (!isOn(guild.id) || id === null || id === guild.ownerId || id === guild.client.user.id) return [];
+			// Found late, after an outage: people have seen it, and may have dealt with it.
+			if (Date.now() - row.last_at > maxAgeMs) return [];
+			const member = await fetchMember(guild, id, true);
+			const stripped = member ? await mutex.withLock(id, () => strip(member, row, store)) : [said("night.gone")];
+			return [...stripped, ...(await undoMade(guild, id, row.first_at - beforeMs))];
+		},
+	};
+}
+
+async function strip(member: GuildMember, row: IncidentRow, store: StripOptions["store"]): Promise<Said[]> {
+	const { roles, guild, user } = member;
+	const me = botMember(guild);
+	const powerful = roles.cache.filter(({ id, permissions }) => id !== guild.id && permissions.any(powers));
+	const mayTake = me.permissions.has(PermissionFlagsBits.ManageRoles);
+	const [taken, kept] = powerful.partition(
+		(one) => mayTake && !one.managed && one.comparePositionTo(me.roles.highest) < 0,
+	);
+	const ids = [...new Set<string>([...JSON.parse(row.roles ?? "[]"), ...taken.keys()])];
+	if (ids.length > 0) row.roles = JSON.stringify(ids);
+	await setActed(store.sql, row);
+	const list = mentions(ids.map((id) => ({ id })));
+	const left = [...roles.cache.keys()].filter((id) => id !== guild.id && !taken.has(id));
+	const take = async () => taken.size > 0 && member.edit({ roles: left, reason });
+	const done = ids.length > 0 ? [await attempt(said("night.taken", { list }), take)] : [];
+	// The role of a bot belongs to its integration.
+	if (kept.size > 0 && user.bot && member.kickable) return [...done, await kick(member)];
+	if (kept.size > 0) done.push(said("night.kept", { list: mentions([...kept.values()]) }));
+	return done;
+}
+
+async function undoMade(guild: Guild, id: string, since: number): Promise<Said[]> {
+	const after = String(SnowflakeUtil.generate({ timestamp: since }));
+	const made = async (type: AuditLogEvent) =>
+		(await readAuditLog(guild, type, after)).filter(
+			(one) => one.user_id === id && SnowflakeUtil.timestampFrom(one.id) >= since,
+		);
+	const done: Said[] = [];
+	for (const { target_id, changes = [] } of await made(AuditLogEvent.WebhookCreate)) {
+		const name = inlineText(String(changes.find(({ key }) => key === "name")?.new_value ?? target_id), 100);
+		const path = Routes.webhook(target_id ?? "");
+		const remove = () => absentIf([404], () => guild.client.rest.delete(path, { reason }));
+		done.push(await attempt(said("night.webhook", { name }), remove));
+	}
+	for (const { target_id } of await made(AuditLogEvent.BotAdd)) {
+		const bot = await fetchMember(guild, target_id ?? "", true);
+		if (bot && bot.id !== guild.client.user.id) done.push(await kick(bot));
+	}
+	return done;
+}
+
+function kick(member: GuildMember): Promise<Said> {
+	const who = `<@${member.id}> (${inlineText(member.user.username, 100)})`;
+	return attempt(said("night.kicked", { who }), () => member.kick(reason));
+}
+
+/** What was done, or why not. Rejects if it is to be tried again. */
+async function attempt(what: Said, work: () => Promise<unknown>): Promise<Said> {
+	try {
+		await work();
+		return what;
+	} catch (error) {
+		if (!(error instanceof DiscordAPIError)) throw error;
+		return said("night.failed", { what, why: saidPlatformError(error) ?? error.message });
+	}
+}

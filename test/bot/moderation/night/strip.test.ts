@@ -1,0 +1,191 @@
+// The rule night.strip: who loses what, and who does not, with the real connection and store.
+
+import { expect, test } from "bun:test";
+import { AuditLogEvent, PermissionFlagsBits as Bits } from "discord.js";
+import { DeletionWatch } from "../../../../src/bot/guild-documents/backups/deletion-watch.ts";
+import { markedReason } from "../../../../src/bot/guild-documents/jobs/made-things.ts";
+import { createNotify } from "../../../../src/bot/moderation/night/notice.ts";
+import { createStrip } from "../../../../src/bot/moderation/night/strip.ts";
+import { testWith } from "../../../support/test-with.ts";
+import { until } from "../../../support/until.ts";
+import { grant, startFeature } from "../../features/running-feature.ts";
+
+const nightTest = testWith(startNight);
+const staff = "The Cooks/staff";
+
+/** José has Staff, below the bot, and Mona "Above", above it; both may delete and ban. Five deletions are a mass deletion. */
+async function startNight() {
+	const bot = await startFeature({
+		settings: ({ guild, channel }) => ({
+			night: {
+				strip: true,
+				ping_role: [...guild("The Cooks").roles.values()].find(({ name }) => name === "Regular")?.id,
+			},
+			moderation: { log_channel: channel(staff).id },
+		}),
+		prepare(simulator) {
+			grant(simulator, "Staff", Bits.ManageChannels, Bits.BanMembers);
+			const witness = simulator.guild("The Cooks").members.get(simulator.user("zoe").id);
+			const roles = simulator.guild("The Cooks").members.get(simulator.user("jose.garcia").id)?.roles ?? [];
+			if (witness) simulator.world.members.edit(simulator.guild("The Cooks"), witness, { roles });
+			for (let number = 0; number < 8; number += 1)
+				simulator.world.channels.add(simulator.guild("The Cooks"), { name: `c${number}` });
+		},
+		create({ settings, connection, store, mutex, log }) {
+			const given = { settings, connection, store, mutex, log };
+			return new DeletionWatch({
+				...given,
+				guilds: undefined,
+				settings: { deletions: 5, windowMs: 60_000 },
+				backups: { keepBefore: async () => undefined },
+				notify: createNotify(given),
+				night: createStrip(given),
+				settleMs: 0,
+				maxSleepMs: 5,
+				backOffMs: [1, 5],
+			});
+		},
+	});
+	const { simulator, guild } = bot;
+	const { world } = simulator;
+	const id = (name: string) => (name === "alpha" || name === "beta" ? simulator.bot(name) : simulator.user(name)).id;
+	const member = (name: string) => guild.members.get(id(name));
+	const log = simulator.channel(staff).id;
+	return {
+		...bot,
+		world,
+		id,
+		member,
+		posts: () => world.messages.in(log).filter(({ embeds }) => embeds.length > 0),
+		deleteChannels(name: string, count: number, reason?: string) {
+			const doomed = [...guild.channels.values()].filter((one) => /^c\d$/.test(one.name)).slice(0, count);
+			for (const one of doomed) world.channels.remove(one, { actor: id(name), ...(reason && { reason }) });
+		},
+		banPeople(name: string, count: number) {
+			for (let number = 0; number < count; number += 1)
+				world.bans.add(guild, world.users.add({ username: `raider-${number}` }), 0, { actor: id(name) });
+		},
+		addBot(name: string) {
+			const { user } = world.users.addBot({ username: name });
+			world.members.add(guild, user);
+			return user.id;
+		},
+		async heard() {
+			const name = `${guild.name}!`;
+			world.guilds.edit(guild, { name });
+			await until("the bot has heard", () => bot.connection.guilds.some((one) => one.name === name));
+		},
+		[Symbol.asyncDispose]: () => bot[Symbol.asyncDispose](),
+	};
+}
+
+type Night = Awaited<ReturnType<typeof startNight>>;
+/** What the bot did to accounts. */
+const acts = ({ simulator }: Night) =>
+	["PATCH", "DELETE"].flatMap((method) => simulator.journal.entries(`${method} /guilds/:guild_id/members/:user_id`));
+const descriptionOf = (message: { embeds: readonly object[] } | undefined) =>
+	String(Object(message?.embeds[0]).description);
+
+nightTest(
+	"who deletes channels in masses loses the roles that allow it, and what it made; a role is pinged once",
+	async (night) => {
+		const { world, guild, id, member } = night;
+		const before = member("jose.garcia")?.roles ?? [];
+		const by = { actor: id("jose.garcia") };
+		const channel = night.simulator.channel("The Cooks/general").channel as never;
+		const creator = world.users.get(id("jose.garcia"));
+		const hook = world.webhooks.add(channel, { name: "_spy_", user: creator ?? null }, by);
+		const evil = night.addBot("evil");
+		world.state.audit(guild, by, AuditLogEvent.BotAdd, evil);
+		night.deleteChannels("jose.garcia", 7);
+		await until("it is told", () => night.posts().length > 0);
+		const staffRole = [...guild.roles.values()].find(({ name }) => name === "Staff");
+		expect(before).toContain(staffRole?.id as string);
+		expect(member("jose.garcia")?.roles).toEqual(before.filter((role) => role !== staffRole?.id));
+		expect(guild.members.has(evil)).toBe(false);
+		expect(world.webhooks.get(hook.id)).toBeUndefined();
+		const [message] = night.posts();
+		expect(descriptionOf(message)).toContain(`The bot took these roles from the account: <@&${staffRole?.id}>.`);
+		expect(descriptionOf(message)).toContain("The bot deleted the webhook \\_spy\\_, which the account had made.");
+		expect(descriptionOf(message)).toContain(`The bot kicked <@${evil}> (evil).`);
+		expect(message?.mention_roles).toHaveLength(1);
+		await night.heard();
+		expect(night.posts()).toHaveLength(1);
+	},
+);
+
+nightTest("bans in masses count, too", async (night) => {
+	night.banPeople("jose.garcia", 5);
+	await until("it is told", () => night.posts().length > 0);
+	expect(descriptionOf(night.posts()[0])).toMatch(/<@\d+> banned 5 people from <t:/);
+	expect(acts(night)).toHaveLength(1);
+});
+
+nightTest("what cannot be done is said: a role above the bot stays, and a bot is kicked", async (night) => {
+	const { world, guild } = night;
+	const powers = { permissions: String(Bits.ManageChannels) };
+	const above = world.roles.add(guild, { name: "Above", ...powers, position: 50 });
+	const own = world.roles.add(guild, { name: "evil", ...powers, managed: true });
+	const evil = night.addBot("evil");
+	const give = (userId: string, role: string) => {
+		const one = guild.members.get(userId);
+		if (one) world.members.edit(guild, one, { roles: [role] });
+	};
+	give(night.id("mona_lisa"), above.id);
+	give(evil, own.id);
+	await night.heard();
+	night.deleteChannels("mona_lisa", 5);
+	await until("it is told", () => night.posts().length === 1);
+	expect(descriptionOf(night.posts()[0])).toContain(
+		`It keeps these roles, which the bot cannot take: <@&${above.id}>.`,
+	);
+	expect(acts(night)).toEqual([]);
+	for (let number = 0; number < 5; number += 1) {
+		const role = world.roles.add(guild, { name: `r${number}` });
+		world.roles.remove(guild, role, { actor: evil });
+	}
+	await until("it is told", () => night.posts().length === 2);
+	expect(guild.members.has(evil)).toBe(false);
+});
+
+const falseAlarms: Record<string, (night: Night) => void> = {
+	"a moderator who tidies up": ({ deleteChannels }) => deleteChannels("jose.garcia", 4),
+	"a moderator who bans four people": ({ banPeople }) => banPeople("jose.garcia", 4),
+	"deletions and bans, each below its number"({ deleteChannels, banPeople }) {
+		deleteChannels("jose.garcia", 3);
+		banPeople("jose.garcia", 3);
+	},
+	"another bot that purges messages"({ simulator, world, id }) {
+		const { channel } = simulator.channel("The Cooks/general");
+		const author = world.users.get(id("zoe"));
+		if (!author) throw new Error("Zoe is a user");
+		const messages = Array.from({ length: 50 }, () => world.messages.add(channel, author, { content: "spam" }));
+		world.messages.removeMany(channel as never, messages, { actor: id("beta") });
+	},
+	"a job of ours": ({ deleteChannels }) => deleteChannels("alpha", 8, markedReason("job", "mark", "undo_actions")),
+	"an import": ({ deleteChannels }) => deleteChannels("alpha", 8, markedReason("job", "mark", "apply_guild")),
+	"our tools for a person": ({ deleteChannels }) => deleteChannels("alpha", 8, "delete_channel (for Ada)"),
+	"our ban of several people": ({ banPeople }) => banPeople("alpha", 10),
+	"the owner"({ deleteChannels, banPeople }) {
+		deleteChannels("ada", 8);
+		banPeople("ada", 10);
+	},
+};
+
+test.each(Object.entries(falseAlarms))("no alarm: %s", async (_, happen) => {
+	await using night = await startNight();
+	happen(night);
+	await night.heard();
+	// Whatever comes of it comes before this.
+	night.banPeople("zoe", 5);
+	await until("Zoe is noticed", () => night.posts().some((one) => descriptionOf(one).includes(night.id("zoe"))));
+	expect(acts(night)).toHaveLength(1);
+	expect(night.posts().filter(({ mention_roles }) => mention_roles.length > 0)).toHaveLength(1);
+});
+
+test("what is found an hour late is left to people", async () => {
+	const settings = { of: () => ({ "night.strip": true }) };
+	const { act } = createStrip({ settings, store: {}, mutex: {} } as never);
+	const row = { guild_id: "1", actor_id: "4", first_at: 0, last_at: Date.now() - 3_600_001 };
+	expect(await act({ id: "1", ownerId: "2", client: { user: { id: "3" } } } as never, row as never)).toEqual([]);
+});
