@@ -4,30 +4,23 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { InstallError } from "./step.ts";
 
-export interface System {
-	/** Path of the image; undefined for this machine. */
-	image: string | undefined;
-	/** systemd can start units. False for an image or a chroot. */
-	isBooted: boolean;
-	/** From a path on the system to one on this machine. */
-	at(path: string): string;
-	/** On this machine. Returns the output, throws with it on failure. */
-	run(command: readonly string[]): string;
-	/** On this machine. */
-	has(program: string): boolean;
-}
+export type System = ReturnType<typeof openSystem>;
 
-/** `image` from --root. */
-export function openSystem(image?: string): System {
+/** `image`: the path of an image, from --root; undefined for this machine. */
+export function openSystem(image?: string) {
 	return {
 		image,
+		/** systemd can start units. False for an image or a chroot. */
 		isBooted: image === undefined && existsSync("/run/systemd/system"),
-		at: (path) => (image === undefined ? path : join(image, path)),
+		/** From a path on the system to one on this machine. */
+		at: (path: string) => (image === undefined ? path : join(image, path)),
 		run: runCommand,
-		has: (program) => Bun.which(program) !== null,
+		/** On this machine. */
+		has: (program: string) => Bun.which(program) !== null,
 	};
 }
 
+/** On this machine. Returns the output, throws with it on failure. */
 function runCommand(command: readonly string[]): string {
 	const { success, stdout, stderr, exitCode } = Bun.spawnSync([...command], { stdin: "ignore" });
 	if (success) return stdout.toString();

@@ -1,20 +1,6 @@
 // One event stream (server-sent events) to a client. The buffer for a slow one is limited.
 // https://html.spec.whatwg.org/multipage/server-sent-events.html
 
-export interface EventStream {
-	response: Response;
-	/** The buffer has room. */
-	readonly isReady: boolean;
-	/** Whole events. */
-	send(events: string | Uint8Array): void;
-	/** After what was sent. */
-	close(): void;
-	/** After a last event "end". */
-	end(reason: string): void;
-	/** At once, discarding the buffer. */
-	drop(): void;
-}
-
 /** `data` is written as JSON, which has no line breaks. */
 export function eventText(name: string, data: unknown, replace?: (key: string, value: unknown) => unknown): string {
 	return `event: ${name}\ndata: ${JSON.stringify(data, replace)}\n\n`;
@@ -23,12 +9,14 @@ export function eventText(name: string, data: unknown, replace?: (key: string, v
 /** Keeps the connection from being idle. */
 export const heartbeat = ":\n\n";
 
+export type EventStream = ReturnType<typeof openEventStream>;
+
 /** `onClosed` is called once, when either side closes the stream. */
 export function openEventStream(
 	headers: Readonly<Record<string, string>>,
 	maxWaitingBytes: number,
 	onClosed = () => {},
-): EventStream {
+) {
 	let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
 	const body = new ReadableStream<Uint8Array>(
 		{
@@ -46,21 +34,30 @@ export function openEventStream(
 		onClosed();
 	}
 
+	/** Whole events. */
+	const send = (events: string | Uint8Array) => controller?.enqueue(Buffer.from(events));
+
+	/** After what was sent. */
+	function close(): void {
+		controller?.close();
+		forget();
+	}
+
 	return {
 		response: new Response(body, { headers }),
+		/** The buffer has room. */
 		get isReady() {
 			return (controller?.desiredSize ?? 0) > 0;
 		},
-		send: (events) => controller?.enqueue(Buffer.from(events)),
-		close() {
-			controller?.close();
-			forget();
+		send,
+		close,
+		/** After a last event "end". */
+		end(reason: string): void {
+			send(eventText("end", { reason }));
+			close();
 		},
-		end(reason) {
-			this.send(eventText("end", { reason }));
-			this.close();
-		},
-		drop() {
+		/** At once, discarding the buffer. */
+		drop(): void {
 			controller?.error(new Error("the reader is too slow"));
 			forget();
 		},

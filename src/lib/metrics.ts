@@ -18,27 +18,12 @@ export interface Histogram {
 	observe(labelValues: LabelValues, seconds: number): void;
 }
 
-type AddRead = (
-	name: string,
-	help: string,
-	labelNames: readonly string[],
-	read: () => number | Iterable<Sample>,
-) => void;
-
-/** Metrics without labels are listed even before their first value. */
-export interface Registry {
-	counter(name: string, help: string, labelNames?: readonly string[]): Counter;
-	/** The callback is called whenever Prometheus reads the metrics. */
-	readCounter: AddRead;
-	gauge: AddRead;
-	/** Durations in seconds. The bounds of the buckets ascend; +Inf is added. */
-	histogram(name: string, help: string, labelNames?: readonly string[], bucketsSeconds?: readonly number[]): Histogram;
-	text(): string;
-}
-
 const defaultBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-export function createRegistry(): Registry {
+export type Registry = ReturnType<typeof createRegistry>;
+
+/** Metrics without labels are listed even before their first value. */
+export function createRegistry() {
 	const metrics: (() => Iterable<string>)[] = [];
 
 	function add(
@@ -55,8 +40,8 @@ export function createRegistry(): Registry {
 	}
 
 	const addRead =
-		(type: "counter" | "gauge"): AddRead =>
-		(name, help, labelNames, read) =>
+		(type: "counter" | "gauge") =>
+		(name: string, help: string, labelNames: readonly string[], read: () => number | Iterable<Sample>) =>
 			add(type, name, help, function* () {
 				const values = read();
 				const samples: Iterable<Sample> = typeof values === "number" ? [[[], values]] : values;
@@ -64,7 +49,7 @@ export function createRegistry(): Registry {
 			});
 
 	return {
-		counter(name, help, labelNames = []) {
+		counter(name: string, help: string, labelNames: readonly string[] = []): Counter {
 			const series = createSeries(labelNames, () => ({ sum: 0 }));
 			add("counter", name, help, function* () {
 				for (const { labels, state } of series.all()) yield sample(name, labels, state.sum);
@@ -76,9 +61,16 @@ export function createRegistry(): Registry {
 				value: (labelValues) => series.peek(labelValues)?.sum ?? 0,
 			};
 		},
+		/** The callback is called whenever Prometheus reads the metrics. */
 		readCounter: addRead("counter"),
 		gauge: addRead("gauge"),
-		histogram(name, help, labelNames = [], bounds = defaultBucketsSeconds) {
+		/** Durations in seconds. The bounds of the buckets ascend; +Inf is added. */
+		histogram(
+			name: string,
+			help: string,
+			labelNames: readonly string[] = [],
+			bounds: readonly number[] = defaultBucketsSeconds,
+		): Histogram {
 			const series = createSeries(labelNames, () => ({
 				// The last count is for +Inf.
 				counts: new Array<number>(bounds.length + 1).fill(0),
@@ -108,7 +100,7 @@ export function createRegistry(): Registry {
 				},
 			};
 		},
-		text() {
+		text(): string {
 			const lines = metrics.flatMap((metric) => [...metric()]);
 			return lines.map((line) => `${line}\n`).join("");
 		},

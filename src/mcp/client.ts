@@ -92,21 +92,9 @@ export interface RequestOptions {
 	maxBodyBytes?: number | undefined;
 }
 
-export interface Client {
-	/** Sends `initialize`, then `notifications/initialized`. Rejects with a ClientError. */
-	connect(signal: Signal): Promise<ClientSession>;
-	/** `params` is JSON text. Rejects with a ClientError. An abort of a `tools/call` cancels it at the server, too. */
-	request(
-		session: ClientSession,
-		method: string,
-		params: string,
-		signal: Signal,
-		options?: RequestOptions,
-	): Promise<ClientResponse>;
-	disconnect(session: ClientSession, signal: Signal): Promise<void>;
-}
+export type Client = ReturnType<typeof createClient>;
 
-export function createClient(options: ClientOptions): Client {
+export function createClient(options: ClientOptions) {
 	const { dispatch } = options;
 	let lastId = 0;
 	const common = {
@@ -185,8 +173,10 @@ export function createClient(options: ClientOptions): Client {
 	}
 
 	return {
+		/** `params` is JSON text. Rejects with a ClientError. An abort of a `tools/call` cancels it at the server, too. */
 		request: exchange,
-		async connect(signal) {
+		/** Sends `initialize`, then `notifications/initialized`. Rejects with a ClientError. */
+		async connect(signal: Signal): Promise<ClientSession> {
 			const params = JSON.stringify({ protocolVersion: "2025-11-25", capabilities: {}, clientInfo: options.info });
 			let id: string | undefined;
 			const { message } = await exchange(
@@ -208,7 +198,7 @@ export function createClient(options: ClientOptions): Client {
 			notify("DELETE", session, undefined, ending).catch(() => {});
 			throw new ClientError(`the MCP server answered notifications/initialized with HTTP ${status}`, "refused");
 		},
-		async disconnect(session, signal) {
+		async disconnect(session: ClientSession, signal: Signal): Promise<void> {
 			await notify("DELETE", session, undefined, signal);
 		},
 	};

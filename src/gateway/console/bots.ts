@@ -12,7 +12,7 @@ import { errorCode } from "../../mcp/json-rpc.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { RecentCall } from "../calls/recent-calls.ts";
 import { callTool, type ReadingToolsOptions } from "./reading-tools.ts";
-import { ConsoleError, jsonResponse, readJson } from "./respond.ts";
+import { ConsoleError, readJson } from "./respond.ts";
 import type { createState } from "./state.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -118,20 +118,20 @@ export function createBotRoutes(options: BotRoutesOptions) {
 
 	return {
 		/** A bot's form for a guild's settings, or the check of what was entered. */
-		async settings(request: Request, viewer: Viewer): Promise<Response> {
+		async settings(request: Request, viewer: Viewer) {
 			const { instance, ...params } = await readJson(request, ofForm);
-			return jsonResponse(await settingsOf(viewer, instance, params));
+			return await settingsOf(viewer, instance, params);
 		},
 		/** Calls a tool that the form names. */
-		async submit(request: Request, viewer: Viewer): Promise<Response> {
+		async submit(request: Request, viewer: Viewer) {
 			const { instance, guild_id, call, arguments: given } = await readJson(request, submitted);
 			const { calls } = await settingsOf(viewer, instance, { guild_id, values: {} });
 			const name = Object.hasOwn(calls, call) ? calls[call] : undefined;
 			if (name === undefined) throw new ConsoleError("not_found", "This bot does not offer that here.");
 			const params = { name, arguments: { ...given, guild_id, instance } };
-			return jsonResponse(await callTool(options, viewer.writer, params, request.signal));
+			return await callTool(options, viewer.writer, params, request.signal);
 		},
-		async call(_: Request, viewer: Viewer, id: string): Promise<Response> {
+		async call(_: Request, viewer: Viewer, id: string) {
 			const call = state.callsFor(viewer).find((one) => one.id === id);
 			if (!call)
 				throw new ConsoleError(
@@ -139,23 +139,23 @@ export function createBotRoutes(options: BotRoutesOptions) {
 					"The gateway no longer keeps this call. Look for it in the bot's audit log.",
 				);
 			const backend = backends.find(({ name }) => name === call.instance);
-			return jsonResponse({ call, ...(await detailsOf(backend, call, viewer)) });
+			return { call, ...(await detailsOf(backend, call, viewer)) };
 		},
-		async approvals(_: Request, viewer: Viewer): Promise<Response> {
+		async approvals(_: Request, viewer: Viewer) {
 			const asked = (await state.botsFor(viewer)).filter(({ state }) => state.online);
 			const answers = await Promise.all(asked.map((backend) => approvalsOf(backend, viewer)));
-			return jsonResponse({
+			return {
 				approvals: answers.flatMap(({ shown }) => shown).sort((a, b) => a.createdAt - b.createdAt),
 				unavailable: answers.flatMap(({ unavailable }) => unavailable),
-			});
+			};
 		},
-		async decide(request: Request, viewer: Viewer): Promise<Response> {
+		async decide(request: Request, viewer: Viewer) {
 			const { instance, ...params } = await readJson(request, given);
 			const backend = await backendOf(viewer, instance);
 			const asked = await ask(backend, "decide", params, viewer.person, decideTimeoutMs).finally(() => {
 				recent.approvalChanges++;
 			});
-			if (asked.answer) return jsonResponse(asked.answer);
+			if (asked.answer) return asked.answer;
 			throw new ConsoleError(
 				"unavailable",
 				`The bot did not answer (${asked.reason}). It is unknown whether the decision counted: reload the list of approvals.`,

@@ -33,21 +33,14 @@ export interface ConsoleOptions extends StateOptions, ReadingToolsOptions {
 	clocks: Clocks;
 }
 
-/** `rest`: the path after the route's path. */
-export type Route = (request: Request, viewer: Viewer, rest: string) => Response | Promise<Response>;
+/** Returns a response, or the JSON of one. `rest`: the path after the route's path. */
+type Route = (request: Request, viewer: Viewer, rest: string) => unknown;
 
-export interface Console {
-	/** Undefined for paths other than `/console` and below. */
-	respond(
-		request: Request,
-		path: string,
-		http: Pick<Bun.Server<undefined>, "requestIP" | "timeout">,
-	): Response | Promise<Response> | undefined;
-	/** Ends all event streams, so that the gateway can stop. */
-	close(): void;
-}
+type Http = Pick<Bun.Server<undefined>, "requestIP" | "timeout">;
 
-export function createConsole(options: ConsoleOptions): Console {
+export type Console = ReturnType<typeof createConsole>;
+
+export function createConsole(options: ConsoleOptions) {
 	const { token, publicUrl, discord, store, log, clocks } = options;
 	const sessions = createSessions(token, clocks.now, store);
 	const state = createState(options);
@@ -69,15 +62,15 @@ export function createConsole(options: ConsoleOptions): Console {
 		},
 		"GET state": async (_, viewer) => {
 			await state.load(viewer);
-			return jsonResponse(state.now(viewer));
+			return state.now(viewer);
 		},
-		"GET calls": (_, viewer) => jsonResponse({ run: state.run, calls: state.callsFor(viewer) }),
+		"GET calls": (_, viewer) => ({ run: state.run, calls: state.callsFor(viewer) }),
 		"GET calls/": bots.call,
 		"GET approvals": bots.approvals,
 		"POST approvals/decide": bots.decide,
 		"POST settings": bots.settings,
 		"POST settings/submit": bots.submit,
-		"GET clients": (request, { session }) => jsonResponse(describeEndpoint(request, session, options)),
+		"GET clients": (request, { session }) => describeEndpoint(request, session, options),
 		"GET tools": tools.list,
 		"POST tools/call": tools.call,
 		"GET keys": keys.list,
@@ -89,11 +82,7 @@ export function createConsole(options: ConsoleOptions): Console {
 	};
 	const paths = new Set(Object.keys(routes).map((key) => key.split(" ")[1]));
 
-	async function handle(
-		request: Request,
-		name: string,
-		http: Pick<Bun.Server<undefined>, "requestIP" | "timeout">,
-	): Promise<Response> {
+	async function handle(request: Request, name: string, http: Http): Promise<Response> {
 		const { method } = request;
 		const own = method === "POST" ? requireOwnOrigin(request, publicUrl) : undefined;
 		if (!own && isForeign(request, publicUrl))
@@ -106,10 +95,11 @@ export function createConsole(options: ConsoleOptions): Console {
 		if (!session) throw new ConsoleError("signed_out", "Sign in to the console first.");
 		if (own && own.isHttps !== session.isHttps) throw wrongOrigin();
 		if (method === "POST") http.timeout(request, maxQuietSeconds);
-		return forSession(request, session, name);
+		const answer = await forSession(request, session, name);
+		return answer instanceof Response ? answer : jsonResponse(answer);
 	}
 
-	function forSession(request: Request, session: Session, name: string): Response | Promise<Response> {
+	function forSession(request: Request, session: Session, name: string): unknown {
 		const { method } = request;
 		const group = /^[^/]*\//.exec(name)?.[0] ?? "";
 		const path = paths.has(name) || !paths.has(group) ? name : group;
@@ -122,11 +112,13 @@ export function createConsole(options: ConsoleOptions): Console {
 	}
 
 	return {
-		respond(request, path, http) {
+		/** Undefined for paths other than `/console` and below. */
+		respond(request: Request, path: string, http: Http): Response | Promise<Response> | undefined {
 			if (path === `${consolePath}/`) return new Response(null, { status: 308, headers: { Location: consolePath } });
 			if (!path.startsWith(apiPath)) return servePage(request, path);
 			return handle(request, path.slice(apiPath.length), http).catch(errorResponse);
 		},
+		/** Ends all event streams, so that the gateway can stop. */
 		close: () => events.close(),
 	};
 }

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { Grants } from "../oauth/grants/grants.ts";
 import type { KeyRoutesOptions } from "./keys.ts";
-import { ConsoleError, jsonResponse, readJson } from "./respond.ts";
+import { ConsoleError, readJson } from "./respond.ts";
 import type { Viewer } from "./viewer.ts";
 
 const chosen = v.strictObject({ id: v.pipe(v.string(), v.maxLength(100)) });
@@ -10,16 +10,16 @@ export function createGrantRoutes({ store, log, now }: Omit<KeyRoutesOptions, "i
 	const grants = store && new Grants(store, now);
 
 	return {
-		async list(_: Request, { person }: Viewer): Promise<Response> {
-			if (!grants) return jsonResponse({ grants: null, reason: "The gateway has no database: set GATEWAY_DATABASE." });
-			return jsonResponse({ grants: await grants.list(person?.person.id), reason: null });
+		async list(_: Request, { person }: Viewer) {
+			if (!grants) return { grants: null, reason: "The gateway has no database: set GATEWAY_DATABASE." };
+			return { grants: await grants.list(person?.person.id), reason: null };
 		},
-		async end(request: Request, { person }: Viewer): Promise<Response> {
+		async end(request: Request, { person }: Viewer) {
 			const { id } = await readJson(request, chosen);
 			if (!(await grants?.end(id, person?.person.id)))
 				throw new ConsoleError("not_found", "This connection no longer exists. Reload the list.");
 			log.info("ended a connection in the console", { grant: id, person: person?.person.id });
-			return jsonResponse({});
+			return {};
 		},
 	};
 }

@@ -48,13 +48,13 @@ export function createKeyRoutes({ store, instances, log, now }: KeyRoutesOptions
 	}
 
 	return {
-		async list(_: Request, viewer: Viewer): Promise<Response> {
+		async list(_: Request, viewer: Viewer) {
 			requireRoot(viewer);
-			if (!store) return jsonResponse({ keys: null, reason: noDatabase });
+			if (!store) return { keys: null, reason: noDatabase };
 			const keys = await listKeys(store);
-			return jsonResponse({ keys: keys.map(describe), reason: null });
+			return { keys: keys.map(describe), reason: null };
 		},
-		async create(request: Request, viewer: Viewer): Promise<Response> {
+		async create(request: Request, viewer: Viewer) {
 			const database = requireStore(viewer);
 			const { days, ...given } = await readJson(request, newKey);
 			const unknown = given.instances?.find((one) => !instances.includes(one));
@@ -71,12 +71,12 @@ export function createKeyRoutes({ store, instances, log, now }: KeyRoutesOptions
 			log.info("created a key in the console", { key: key.name, access: key.access });
 			return jsonResponse({ key: describe(key), secret }, { status: 201 });
 		},
-		async revoke(request: Request, viewer: Viewer): Promise<Response> {
+		async revoke(request: Request, viewer: Viewer) {
 			const database = requireStore(viewer);
 			const { name: key } = await readJson(request, v.strictObject({ name }));
 			if (!(await revokeKey(database, key))) throw new ConsoleError("not_found", `There is no key ${key}.`);
 			log.info("revoked a key in the console", { key });
-			return jsonResponse({});
+			return {};
 		},
 	};
 }

@@ -9,7 +9,7 @@ import type { Calls } from "../calls/calls.ts";
 import type { RecentCalls } from "../calls/recent-calls.ts";
 import { listInstances } from "../catalog/catalog.ts";
 import type { ScopedCatalogs } from "../catalog/scoped-catalogs.ts";
-import { ConsoleError, jsonResponse, readJson } from "./respond.ts";
+import { ConsoleError, readJson } from "./respond.ts";
 import type { Viewer } from "./viewer.ts";
 
 export interface ReadingToolsOptions {
@@ -41,10 +41,10 @@ export function createReadingTools(options: ReadingToolsOptions) {
 	}
 
 	return {
-		async list(_: Request, viewer: Viewer): Promise<Response> {
-			return jsonResponse({ tools: await listFor(viewer) });
+		async list(_: Request, viewer: Viewer) {
+			return { tools: await listFor(viewer) };
 		},
-		async call(request: Request, viewer: Viewer): Promise<Response> {
+		async call(request: Request, viewer: Viewer) {
 			const { name, arguments: args = {} } = await readJson(request);
 			if (typeof name !== "string" || !isObject(args))
 				throw new ConsoleError("invalid", "Send the name of a tool and its arguments.");
@@ -52,7 +52,7 @@ export function createReadingTools(options: ReadingToolsOptions) {
 			if (!tools.some((tool) => tool.name === name))
 				throw new ConsoleError("not_found", "No read-only tool has this name.");
 			const params = { name, arguments: args };
-			return jsonResponse(await callTool(options, viewer.reader, params, request.signal));
+			return await callTool(options, viewer.reader, params, request.signal);
 		},
 	};
 }

@@ -7,7 +7,6 @@ import type { Statements } from "../../lib/store/store.ts";
 import { said } from "../../texts/texts.ts";
 import type { SignInSettings } from "../config/sign-in.ts";
 import { clientAddress, SenderLimit } from "../http/sender-limit.ts";
-import type { FindToken } from "../keys/authenticator.ts";
 import { limitStore } from "../store/limited-store.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 import type { Clients } from "./clients/clients.ts";
@@ -15,7 +14,7 @@ import { createAuthorize } from "./endpoints/authorize.ts";
 import { createCallback } from "./endpoints/callback.ts";
 import { createConnections } from "./endpoints/connections.ts";
 import { createConsent } from "./endpoints/consent.ts";
-import { type ConsoleSignIn, createConsoleSignIn } from "./endpoints/console-sign-in.ts";
+import { createConsoleSignIn } from "./endpoints/console-sign-in.ts";
 import { languageFor, type OAuthContext } from "./endpoints/context.ts";
 import { createRevocationEndpoint, createTokenEndpoint } from "./endpoints/token-endpoint.ts";
 import { Attempts } from "./grants/attempts.ts";
@@ -45,20 +44,6 @@ export interface OAuthOptions {
 	clocks?: Clocks;
 }
 
-export interface OAuth {
-	/** Undefined for paths that are not of the authorization server. */
-	respond(
-		request: Request,
-		path: string,
-		http: Pick<Bun.Server<undefined>, "requestIP">,
-	): Promise<Response> | undefined;
-	console: ConsoleSignIn;
-	/** By the token's hash. */
-	findAccessToken: FindToken;
-	/** For `WWW-Authenticate: Bearer`: where the metadata is. */
-	challenge(path: string): string;
-}
-
 type Handler = (request: Request, address: () => string) => Response | Promise<Response>;
 
 interface Route {
@@ -73,7 +58,9 @@ const pruneIntervalMs = 60_000;
 /** Milliseconds after its expiry, so that a second use of the code is detected. */
 const keepCodesMs = 86_400_000;
 
-export function createOAuth({ settings, store, clients, askRights, log, clocks = systemClocks }: OAuthOptions): OAuth {
+export type OAuth = ReturnType<typeof createOAuth>;
+
+export function createOAuth({ settings, store, clients, askRights, log, clocks = systemClocks }: OAuthOptions) {
 	const { publicUrl } = settings;
 	const { discordApiUrl: apiUrl, clientId, clientSecret } = settings;
 	const redirectUri = publicUrl + paths.callback;
@@ -123,15 +110,17 @@ export function createOAuth({ settings, store, clients, askRights, log, clocks =
 	]);
 
 	return {
-		respond(request, path, http) {
+		/** Undefined for paths that are not of the authorization server. */
+		respond(request: Request, path: string, http: Pick<Bun.Server<undefined>, "requestIP">) {
 			const route = routes.get(path);
 			const address = () => clientAddress(request, http.requestIP(request)?.address);
 			return route && respond(request, route, address);
 		},
 		console: createConsoleSignIn(context),
 		// The authenticator has a limit of its own, which does not count valid tokens.
-		findAccessToken: (hash) => unlimited.findOwner(hash),
-		challenge(path) {
+		findAccessToken: (hash: string) => unlimited.findOwner(hash),
+		/** For `WWW-Authenticate: Bearer`: where the metadata is. */
+		challenge(path: string): string {
 			const resource = resourcePaths.find((known) => known === path);
 			return challengeFor(publicUrl, resource ?? "/mcp");
 		},

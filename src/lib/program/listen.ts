@@ -20,26 +20,13 @@ export interface ListenOptions {
 	sharePort?: boolean;
 }
 
-export interface Listener {
-	port: number;
-	/** `http://host:port`; a loopback address if the server listens on all interfaces. */
-	url: string;
-	/**
-	 * Keeps answering until 250 ms after `work` is done, with `Connection: close`, so that clients send their next request
-	 * to the process that takes over. Never rejects.
-	 */
-	drain(work?: Promise<unknown>): Promise<void>;
-	/** Resolves when all requests have their responses; cuts off the rest after `graceMs` milliseconds. */
-	close(graceMs: number): Promise<void>;
-}
-
 // Above its limit Bun would answer 413 before the token is checked, so handlers limit the body themselves.
 const maxRequestBodySize = Number.MAX_SAFE_INTEGER;
 
 const drainMs = 250;
 
 /** ConfigError if it cannot listen on the address, for example because the port is in use. */
-export function listen(options: ListenOptions): Listener {
+export function listen(options: ListenOptions) {
 	const { hostname, port, settings, log, responses } = options;
 	let http: Bun.Server<undefined>;
 	let isDraining = false;
@@ -81,13 +68,19 @@ export function listen(options: ListenOptions): Listener {
 	const given = http.port ?? port;
 	return {
 		port: given,
+		/** A loopback address if the server listens on all interfaces. */
 		url: `http://${reachableHost(hostname)}:${given}`,
-		async drain(work) {
+		/**
+		 * Keeps answering until 250 ms after `work` is done, with `Connection: close`, so that clients send their next request
+		 * to the process that takes over. Never rejects.
+		 */
+		async drain(work?: Promise<unknown>): Promise<void> {
 			isDraining = true;
 			await work?.catch(() => {});
 			await Bun.sleep(drainMs);
 		},
-		async close(graceMs) {
+		/** Resolves when all requests have their responses; cuts off the rest after `graceMs` milliseconds. */
+		async close(graceMs: number): Promise<void> {
 			isDraining = true;
 			const cut = setTimeout(() => void http.stop(true), graceMs);
 			await http.stop();

@@ -14,13 +14,6 @@ import { readText } from "../protocol/parameters.ts";
 import { createClientDocuments, type DocumentOptions, isDocumentId } from "./client-document.ts";
 import { clientMetadata, clientName, clientUri, type OAuthClient, redirectUrisIssue } from "./client-metadata.ts";
 
-export interface Clients {
-	/** Undefined if unknown or invalid. Rejects with StoreUnavailable or OAuthError. `address`: of the sender. */
-	findClient(id: string, address?: string): Promise<OAuthClient | undefined>;
-	/** RFC 7591. Rejects with StoreUnavailable or OAuthError. `address`: of the sender. */
-	registerClient(request: Request, address?: string): Promise<Response>;
-}
-
 export interface ClientsOptions extends Omit<DocumentOptions, "now"> {
 	store: Statements;
 	log: Log;
@@ -40,13 +33,15 @@ const pruneIntervalMs = 600_000;
 
 type Row = RowOf<typeof tables, "oauth_clients">;
 
+export type Clients = ReturnType<typeof createClients>;
+
 export function createClients({
 	store,
 	log,
 	maxClients = 10_000,
 	clocks = systemClocks,
 	...documents
-}: ClientsOptions): Clients {
+}: ClientsOptions) {
 	const findDocument = createClientDocuments({ log, ...documents });
 	const { now, monotonicNow } = clocks;
 	const registrations = new SenderLimit({ perNetwork: maxPerNetwork, total: maxPerMinute, now: monotonicNow });
@@ -87,6 +82,7 @@ export function createClients({
 		return inserted.length > 0;
 	}
 
+	/** RFC 7591. Rejects with StoreUnavailable or OAuthError. `address`: of the sender. */
 	async function registerClient(request: Request, address = ""): Promise<Response> {
 		if (registrations.waitMs(address) > 0) throw tooMany();
 		const { client_name, client_uri, redirect_uris } = await readMetadata(request);
@@ -119,7 +115,8 @@ export function createClients({
 	}
 
 	return {
-		findClient: (id, address = "") => (isDocumentId(id) ? findDocument(id, address) : findRegistered(id)),
+		/** Undefined if unknown or invalid. Rejects with StoreUnavailable or OAuthError. `address`: of the sender. */
+		findClient: (id: string, address = "") => (isDocumentId(id) ? findDocument(id, address) : findRegistered(id)),
 		registerClient,
 	};
 }

@@ -8,18 +8,15 @@ import { beginSignIn, type OAuthContext } from "./context.ts";
 /** Of the OAuth2 parameter `state`. */
 export const consoleState = "console.";
 
-export interface ConsoleSignIn {
-	/** The URL at Discord, and the cookie that ties it to the browser. Rejects with an OAuthError if too many begin. */
-	begin(request: Request, address: string): Promise<{ url: string; cookie: string }>;
-	/** Only once; undefined without a sign-in. Rejects with an OAuthError if no guild allows the person to sign in. */
-	finish(request: Request): Promise<DiscordPerson | undefined>;
-}
+export type ConsoleSignIn = ReturnType<typeof createConsoleSignIn>;
 
-export function createConsoleSignIn(context: OAuthContext): ConsoleSignIn {
+export function createConsoleSignIn(context: OAuthContext) {
 	const { attempts, browsers } = context;
 	return {
-		begin: (request, address) => beginSignIn(context, request, address, undefined, consoleState),
-		async finish(request) {
+		/** The URL at Discord, and the cookie that ties it to the browser. Rejects with an OAuthError if too many begin. */
+		begin: (request: Request, address: string) => beginSignIn(context, request, address, undefined, consoleState),
+		/** Only once; undefined without a sign-in. Rejects with an OAuthError if no guild allows the person to sign in. */
+		async finish(request: Request): Promise<DiscordPerson | undefined> {
 			const browser = browsers.secretOf(request);
 			const person = browser && (await attempts.visitor(browser));
 			if (!browser || !person) return undefined;

@@ -8,22 +8,17 @@ const maxBodyBytes = 16 * 1024;
 const bodyTimeoutMs = 10_000;
 const maxValueLength = 4096;
 
-export interface Parameters {
-	/** Undefined if absent or empty. Throws an OAuthError if it occurs twice or is too long. */
-	get(name: string): string | undefined;
-	/** Throws an OAuthError if it is absent, empty or too long, or occurs twice. */
-	require(name: string): string;
-	/** Throws an OAuthError if a value is too long. */
-	all(name: string): string[];
-}
+export type Parameters = ReturnType<typeof parametersOf>;
 
-function parametersOf(params: URLSearchParams): Parameters {
+function parametersOf(params: URLSearchParams) {
+	/** Throws an OAuthError if a value is too long. */
 	const all = (name: string) => {
 		const values = params.getAll(name).filter((value) => value !== "");
 		if (values.some((value) => value.length > maxValueLength))
 			throw new OAuthError("invalid_request", `${name} is too long.`);
 		return values;
 	};
+	/** Undefined if absent or empty. Throws an OAuthError if it occurs twice or is too long. */
 	const get = (name: string) => {
 		const [value, second] = all(name);
 		if (second !== undefined) throw new OAuthError("invalid_request", `${name} occurs twice.`);
@@ -32,7 +27,8 @@ function parametersOf(params: URLSearchParams): Parameters {
 	return {
 		all,
 		get,
-		require(name) {
+		/** Throws an OAuthError if it is absent, empty or too long, or occurs twice. */
+		require(name: string): string {
 			const value = get(name);
 			if (value === undefined) throw new OAuthError("invalid_request", `${name} is missing.`);
 			return value;
