@@ -259,29 +259,43 @@ test("guilds that the bot does not serve are not watched", async () => {
 	expect(world.bot.logged.lines.join("\n")).not.toContain("mass deletion");
 });
 
-test("without the database the operators are told at once, and the backup is kept later", async () => {
-	let isAway = true;
-	await using world = await startWatch({
-		options: {
-			backups: {
-				async keepBefore(...args) {
-					if (isAway) throw new StoreUnavailable("it is away");
-					kept.push(args);
-					return undefined;
+test.each([false, true])(
+	"without the database the operators are told at once, and the backup is kept later; with the rule: %p",
+	async (isOn) => {
+		let isAway = true;
+		let acts = 0;
+		await using world = await startWatch({
+			options: {
+				night: {
+					loaded: Promise.resolve(),
+					isOn: () => isOn,
+					async act() {
+						acts += 1;
+						return [];
+					},
+				},
+				backups: {
+					async keepBefore(...args) {
+						if (isAway) throw new StoreUnavailable("it is away");
+						kept.push(args);
+						return undefined;
+					},
 				},
 			},
-		},
-	});
-	const kept: unknown[] = [];
-	for (let times = 0; times < 3; times += 1) world.removeChannel(world.by("zoe"));
-	await until("it is announced", () => world.notices.length === 1);
-	expect(world.notices[0]).toContain("The bot's database is unavailable");
-	isAway = false;
-	await until("it is kept", () => kept.length === 1);
-	expect(kept[0]).toMatchObject([world.bot.guild.id, expect.any(Array), expect.any(String)]);
-	await world.heard();
-	expect(world.notices).toHaveLength(1);
-});
+		});
+		const kept: unknown[] = [];
+		for (let times = 0; times < 3; times += 1) world.removeChannel(world.by("zoe"));
+		await until("it is announced", () => world.notices.length === 1);
+		expect(world.notices[0]).toContain("The bot's database is unavailable");
+		isAway = false;
+		await until("it is kept", () => kept.length === 1);
+		expect(kept[0]).toMatchObject([world.bot.guild.id, expect.any(Array), expect.any(String)]);
+		await world.heard();
+		if (isOn) await until("the rule acts, and staff are told", () => acts === 1 && world.notices.length === 2);
+		await world.heard();
+		expect([acts, world.notices.length]).toEqual(isOn ? [1, 2] : [0, 1]);
+	},
+);
 
 onBoth((databases) => {
 	/** Resolves when the bot has looked at the audit log of before its start. */

@@ -70,6 +70,8 @@ interface Incident {
 	quietAt: number;
 	latestAt: number;
 	isRecorded: boolean;
+	/** Staff were told already, because the database was unavailable. */
+	isNoticed: boolean;
 }
 
 interface Burst {
@@ -260,7 +262,7 @@ export class DeletionWatch {
 		const quietAt = this.#monotonicNow() + settleMs;
 		const latestAt = this.#monotonicNow() + 5 * settleMs;
 		const ids = deletions.map(({ id }) => id);
-		const incident: Incident = { row, guild, ids, named, quietAt, latestAt, isRecorded: false };
+		const incident: Incident = { row, guild, ids, named, quietAt, latestAt, isRecorded: false, isNoticed: false };
 		this.#live.set(keyOf(row), incident);
 		void this.#work.add({
 			key: `record ${keyOf(row)}`,
@@ -277,20 +279,22 @@ export class DeletionWatch {
 	/** Also stores that staff must be told; `process` then tells them. */
 	async #record(incident: Incident): Promise<void> {
 		const { guild, row, ids } = incident;
-		const { backups, settings } = this.options;
+		const { backups, settings, night, isSilent } = this.options;
 		const user = guild.client.users.cache.get(row.actor_id ?? "");
 		const who = user ? userName(user) : row.actor_id ? `the user ${row.actor_id}` : "someone";
 		try {
 			const kept =
 				row.kind === "deletions" && (await backups.keepBefore(guild.id, ids, `from before a mass deletion by ${who}`));
 			if (kept) Object.assign(row, { backup: Number(kept.name), backup_at: kept.madeAt.getTime() });
+			if (incident.isNoticed && !night?.isOn(guild.id)) row.told = 1;
 			await insertIncident(this.#sql, row, settings.windowMs);
 			incident.isRecorded = true;
 			const mark = row.actor_id === null ? this.#marks.get(guild.id) : row.id;
 			if (mark !== undefined) this.#setMark(guild, mark);
 		} catch (error) {
-			if (row.told === 0 && !this.options.isSilent) await this.options.notify(guild, row, false);
-			row.told = 1;
+			const mustTell = !incident.isNoticed && !isSilent && row.kind === "deletions";
+			incident.isNoticed = true;
+			if (mustTell) await this.options.notify(guild, row, false);
 			throw error;
 		}
 	}

@@ -104,7 +104,8 @@ export function createNotify({ settings, connection, log }: NotifyOptions): Noti
 		const channels = hasActed ? [moderation ?? audit, audit ?? moderation] : [audit ?? moderation];
 		for (const [index, channelId] of [...new Set(channels)].entries()) {
 			const role = hasActed && index === 0 ? values["night.ping_role"] : undefined;
-			const nonce = `${row.id}-${index}`;
+			// A guess: Discord compares nonces of all channels. Its documentation does not say.
+			const nonce = `${row.id}-${isStored ? index : "now"}`;
 			await postOnce({ connection, log }, { channelId, role, nonce }, noticeOf(guild, row, isStored));
 		}
 	};

@@ -60,6 +60,7 @@ export function createRaid(options: RaidOptions) {
 	const modes = new RaidModes({
 		...options,
 		async notify({ guild_id, run, ends_at }) {
+			await settings.loaded;
 			const { "moderation.log_channel": channelId, "night.ping_role": role } = settings.of(guild_id);
 			await postOnce(options, { channelId, role, nonce: `${guild_id}-${run}` }, noticeOfRaid(ends_at ?? 0));
 		},
