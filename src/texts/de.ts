@@ -695,15 +695,9 @@ export const de = {
 
 	// AutoMod
 	"automod.reason": "AutoMod: {rule}",
-	"automod.blocked": {
-		one: "AutoMod hat {count} Nachricht blockiert.",
-		other: "AutoMod hat {count} Nachrichten blockiert.",
-	},
+	"automod.blocked": { one: "AutoMod: {count} Nachricht blockiert.", other: "AutoMod: {count} Nachrichten blockiert." },
 	"automod.barred": "AutoMod lässt dieses Mitglied wegen seines Profils nicht mit anderen interagieren.",
-	"automod.reported": {
-		one: "AutoMod hat {count} Nachricht gemeldet; sie bleibt stehen.",
-		other: "AutoMod hat {count} Nachrichten gemeldet; sie bleiben stehen.",
-	},
+	"automod.reported": "Was AutoMod gemeldet und nicht blockiert hat, bleibt stehen.",
 
 	// Raid mode
 	"raid.invites": "Einladungen: {outcome}.",
@@ -1558,12 +1552,10 @@ export const de = {
 	"setting.spam.links": "Links, die sofort Spam sind: Hosts wie example.com oder Pfade, mit allem, was darunter liegt",
 	"setting.spam.timeout": "Dauer des Timeouts, von 1m bis 28d",
 	"setting.spam.exempt_roles": "Rollen, deren Mitglieder sich wiederholen dürfen. Das Team darf es ohnehin",
-	"setting.automod.log":
-		"Ob das Moderations-Log zeigt, was Discords AutoMod tut, mit Knöpfen, und Timeouts zu Fällen werden",
-	"setting.automod.counts":
-		"Ob auch Nachrichten, die AutoMod blockiert, zu Fällen werden und alle Fälle von AutoMod in den Regeln als Verwarnungen zählen",
+	"setting.automod.log": "Ob das Moderations-Log zeigt, was AutoMod tut. Dessen Timeouts werden Fälle",
+	"setting.automod.counts": "Ob auch Blockiertes Fälle ergibt und Fälle von AutoMod als Verwarnungen zählen",
 	"setting.automod.presets":
-		"Was nicht erlaubt ist. Ist spam.on an, gilt dem Bot als Spam: caps, short_floods, floods und new_account_links (jünger als 7 Tage)",
+		"Was nicht erlaubt ist. Discords AutoMod blockiert invites, scam_links (spam.links) und mass_mentions (über 10). Ist spam.on an, gilt dem Bot als Spam: caps, short_floods, floods und new_account_links (jünger als 7 Tage)",
 	"setting.keep.cases_days":
 		"Tage, nach denen Fälle und ihre Änderungen gelöscht werden. Ohne diese Angabe bleiben sie",
 	"setting.keep.reports_days": "Tage nach dem Ende einer Meldung, bis sie gelöscht wird",

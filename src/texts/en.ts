@@ -663,10 +663,7 @@ export const en = {
 	"automod.reason": "AutoMod: {rule}",
 	"automod.blocked": { one: "AutoMod blocked {count} message.", other: "AutoMod blocked {count} messages." },
 	"automod.barred": "AutoMod keeps this member from interacting with others, because of their profile.",
-	"automod.reported": {
-		one: "AutoMod reported {count} message, which stays.",
-		other: "AutoMod reported {count} messages, which stay.",
-	},
+	"automod.reported": "What AutoMod reported without blocking it stays.",
 
 	// Raid mode
 	"raid.invites": "Invites: {outcome}.",
@@ -1414,12 +1411,10 @@ export const en = {
 	"setting.spam.links": "Links that are spam at once: hosts, such as example.com, or paths, with what is below them",
 	"setting.spam.timeout": "Length of the timeout, from 1m to 28d",
 	"setting.spam.exempt_roles": "Roles whose members may repeat themselves. Staff may anyway",
-	"setting.automod.log":
-		"Whether the moderation log shows what Discord's AutoMod does, with buttons, and timeouts become cases",
-	"setting.automod.counts":
-		"Whether messages that AutoMod blocks become cases, too, and all cases of AutoMod count as warnings in the rules",
+	"setting.automod.log": "Whether the moderation log shows what AutoMod does. Its timeouts become cases",
+	"setting.automod.counts": "Whether what AutoMod blocks becomes cases, too, and its cases count as warnings",
 	"setting.automod.presets":
-		"What is not allowed. With spam.on, the bot takes for spam: caps, short_floods, floods, and new_account_links (younger than 7 days)",
+		"What is not allowed. Discord's AutoMod blocks invites, scam_links (spam.links) and mass_mentions (over 10). With spam.on, the bot takes for spam: caps, short_floods, floods, and new_account_links (younger than 7 days)",
 	"setting.keep.cases_days": "Days after which cases and their changes are deleted. Without it, they are kept",
 	"setting.keep.reports_days": "Days after the end of a report until it is deleted",
 	"setting.keep.calls_days":

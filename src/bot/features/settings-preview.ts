@@ -115,15 +115,14 @@ const previews: Partial<Record<SettingKey, (example: Example) => Preview>> = {
 		const count = Math.min(values["spam.channels"], times);
 		const rule = same(count, count);
 		const rules = inList([...(honeypots.length > 0 ? [said("spam.rule.honeypot")] : []), rule, same(times, 1)]);
-		const { me: member } = guild.members;
-		const detected = member && { member, messageId: "0", rule, hashes: new Set<string>(), posts: [] };
-		const incident = detected && newIncident(detected, { detectedAt: now, until: now + values["spam.timeout"], isDry });
+		const found = { guildId: guild.id, id: "0", userId: guild.client.user.id, rule, detectedAt: now, isDry };
+		const incident = newIncident({ ...found, until: now + values["spam.timeout"] });
 		const messages = new Map(Array.from({ length: count }, (_, at) => [String(at), String(at)]));
 		const told = tell.includes("spam") ? ("yes" as const) : undefined;
 		return {
 			lines: [say("settings.preview.spam", { rules, time: duration(values["spam.window"]) })],
 			where: values["moderation.log_channel"],
-			...(incident && messageOf({ ...incident, messages, told, caseNumber: 1 }, sayIn(there))),
+			...messageOf({ ...incident, messages, told, caseNumber: 1 }, sayIn(there)),
 		};
 	},
 	"moderation.raid": ({ values: { "moderation.raid": rate, "moderation.log_channel": where }, there }) => ({

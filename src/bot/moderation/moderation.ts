@@ -14,11 +14,14 @@ import { RecentMessages } from "./message-log/recent-messages.ts";
 import { createModerationLog } from "./moderation-log.ts";
 import { createPurge, purgeActions } from "./purge/purge.ts";
 import { createRaid, raidActions } from "./raid/raid.ts";
-import { reportCommandNames } from "./reports/reporting.ts";
-import { createReportsFeature } from "./reports/reports-feature.ts";
+import { createEntryButtons } from "./reports/entry-buttons.ts";
+import { createReportTools } from "./reports/report-tools.ts";
+import { Reporting, reportCommandNames } from "./reports/reporting.ts";
+import { Reports } from "./reports/reports.ts";
 import { roleMenuAction } from "./role-menus/menu-command.ts";
 import { createRoleMenus } from "./role-menus/role-menus.ts";
 import { createServerLog } from "./server-log/server-log.ts";
+import { createAutomodRules } from "./spam/automod-rules.ts";
 import { createSpam } from "./spam/spam.ts";
 import { tempBanTools } from "./temp-ban-tools.ts";
 import { TempBans } from "./temp-bans.ts";
@@ -47,6 +50,8 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 	const cases: Cases = new Cases({ connection, store, log, moderationLog, bans, settings });
 	const announcements = new Announcements({ connection, store, log });
 	const deleteAndWarn = createDeleteAndWarn(callAs);
+	const reports = new Reports(featureOptions);
+	const reporting = new Reporting({ settings, connection, reports });
 	const combined = combineFeatures([
 		{ start: moderationLog.start },
 		bans,
@@ -64,11 +69,17 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 		},
 		{ tools: createCaseTools({ cases, settings, cdn: config.discordCdnUrl }), actions: caseRows },
 		createRoleMenus(featureOptions),
-		createReportsFeature(featureOptions, cases),
+		reports,
+		{
+			tools: createReportTools({ settings, reports, cases }),
+			components: [reporting.form, createEntryButtons({ reports, callAs })],
+			menus: reporting.menus,
+		},
 		createServerLog({ ...featureOptions, cases }),
 		new MessageLog({ ...featureOptions, cdn: config.discordCdnUrl, recent }),
 		createRaid({ ...featureOptions, moderationLog }),
 		createPurge(featureOptions),
+		createAutomodRules(featureOptions),
 		createSpam({ ...featureOptions, cdn: config.discordCdnUrl, cases, moderationLog }),
 	]);
 	return {

@@ -91,6 +91,7 @@ interface GuildSettingsOptions {
 
 export class GuildSettings {
 	readonly #guilds = new Map<string, GuildState>();
+	readonly #found = new Map<string, readonly Problem[]>();
 	readonly #listeners = new Set<(guildId: string, changed: Changed | undefined) => void>();
 	readonly #loading = Promise.withResolvers<void>();
 	readonly #work: Durable;
@@ -125,7 +126,14 @@ export class GuildSettings {
 	}
 
 	state(guildId: string): GuildState {
-		return this.#guilds.get(guildId) ?? unset;
+		const state = this.#guilds.get(guildId) ?? unset;
+		const found = this.#found.get(guildId) ?? [];
+		return found.length > 0 ? { ...state, problems: [...state.problems, ...found] } : state;
+	}
+
+	/** What a part of the bot could not do, in place of what was noted before. */
+	note(guildId: string, found: readonly Problem[]): void {
+		this.#found.set(guildId, found);
 	}
 
 	/** Called after each change, and for each guild when its settings have been loaded; `changed` is undefined then. */

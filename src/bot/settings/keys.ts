@@ -30,6 +30,8 @@ const rolesByName = v.pipe(v.record(text(100), snowflake), v.maxEntries(100, exp
 const administrator = ["Administrator"] as const;
 const files = ["EmbedLinks", "AttachFiles"] as const;
 
+/** Discord's AutoMod blocks these. */
+export const automodPresets = ["invites", "scam_links", "mass_mentions"] as const;
 /** The bot treats these as spam. */
 const spamPresets = ["caps", "short_floods", "floods", "new_account_links"] as const;
 
@@ -77,7 +79,7 @@ export const keys = {
 	"spam.exempt_roles": { value: v.optional(v.array(snowflake), []), to: "role" },
 	"automod.log": { value: flag(false) },
 	"automod.counts": { value: flag(false) },
-	"automod.presets": { value: v.optional(v.array(v.picklist(spamPresets)), []) },
+	"automod.presets": { value: v.optional(v.array(v.picklist([...automodPresets, ...spamPresets])), []) },
 	"keep.cases_days": { value: v.optional(whole(1, 3_650)) },
 	"keep.reports_days": { value: v.optional(whole(1, 3_650), 180) },
 	"keep.calls_days": { value: v.optional(whole(1, 3_650)) },
@@ -135,6 +137,8 @@ export function withoutEffect(values: Values): readonly (readonly [SettingKey, s
 	const presets: readonly string[] = values["automod.presets"];
 	const ofSpam = spamPresets.filter((preset) => presets.includes(preset));
 	if (ofSpam.length > 0 && !values["spam.on"]) note("automod.presets", ` without spam.on (${ofSpam.join(", ")})`);
+	if (presets.includes("scam_links") && values["spam.links"].length === 0)
+		note("automod.presets", " without spam.links (scam_links)");
 	return found;
 }
 
@@ -166,6 +170,7 @@ export function actingPermissions(values: Values): readonly (readonly [SettingKe
 		["night.strip", values["night.strip"] ? ["ViewAuditLog", "ManageRoles", "ManageWebhooks", "KickMembers"] : []],
 		["spam.on", values["spam.on"] && !values["spam.dry"] ? ["ModerateMembers"] : []],
 		["automod.log", values["automod.log"] ? ["ManageGuild"] : []],
+		["automod.presets", automodPresets.some((one) => values["automod.presets"].includes(one)) ? ["ManageGuild"] : []],
 	];
 }
 

@@ -20,6 +20,7 @@ import { createStrip } from "../../../src/bot/moderation/night/strip.ts";
 import { noticeOfRaid } from "../../../src/bot/moderation/raid/join-watch.ts";
 import { RaidModes } from "../../../src/bot/moderation/raid/raid-mode.ts";
 import { Reports } from "../../../src/bot/moderation/reports/reports.ts";
+import { createAutomodRules } from "../../../src/bot/moderation/spam/automod-rules.ts";
 import { createSpam } from "../../../src/bot/moderation/spam/spam.ts";
 import { TempBans } from "../../../src/bot/moderation/temp-bans.ts";
 import { GuildSettings } from "../../../src/bot/settings/guild-settings.ts";
@@ -386,6 +387,16 @@ export const scenarios: Record<string, Scenario> = {
 				return cases.length === done.length && entriesOf(world).length === done.length;
 			},
 			outcome: () => Boolean(person("mona_lisa").communication_disabled_until),
+		};
+	},
+	"AutoMod rules of presets"({ simulator, guild }) {
+		const names = () => simulator.world.autoModeration.in(guild).map(({ name }) => name);
+		return {
+			settings: { automod: { presets: ["invites", "mass_mentions"] } },
+			// It begins with the settings, when it can be killed.
+			create: (options) => ({ ...createAutomodRules({ ...options, backOffMs }), attach() {} }),
+			isOver: () => names().length >= 2,
+			outcome: () => names().sort(),
 		};
 	},
 	"a ban of which the person is told": order("ban", ["ban"]),

@@ -2,7 +2,7 @@
 // requests per channel and allows up to 100 messages in one request.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Guild, type GuildBasedChannel, PermissionFlagsBits, RESTJSONErrorCodes } from "discord.js";
+import { PermissionFlagsBits, RESTJSONErrorCodes } from "discord.js";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { describeBits, missingForBot } from "../../../discord/permissions.ts";
 import { said } from "../../../texts/texts.ts";
@@ -21,6 +21,7 @@ const defaultGatherMs = 300;
 const maxWaiting = 20_000;
 
 const { UnknownMessage, UnknownChannel } = RESTJSONErrorCodes;
+const { ViewChannel, ManageMessages } = PermissionFlagsBits;
 
 interface DeletionsOptions extends PersistentOptions {
 	connection: Connection;
@@ -49,11 +50,24 @@ export function createDeletions({ gatherMs = defaultGatherMs, connection, ...opt
 			// The queue is in order of arrival, so the oldest messages are deleted first.
 			const batch = queue.splice(0, batchSize(queue));
 			const ids = batch.map(({ messageId }) => messageId);
-			const end = await deleteIn(connection, place, ids, options);
+			const end = await deleteIn(place, ids);
 			waiting -= batch.length;
 			for (const one of batch) one.end(end);
 		}
 		channels.delete(place.channelId);
+	}
+
+	function deleteIn({ guildId, channelId }: Place, ids: readonly string[]): Promise<RequestEnd> {
+		const send = async () => {
+			const guild = requireGuild(connection, guildId);
+			// Archived threads are not in the cache.
+			const channel = guild.channels.cache.get(channelId);
+			const missing = channel ? missingForBot(guild, channel, ViewChannel | ManageMessages) : 0n;
+			const lacking = { permissions: describeBits(missing), channel: `<#${channelId}>` };
+			if (missing !== 0n) throw new Impossible(said("spam.why.lacks.channel", lacking));
+			await bulkDelete({ id: channelId, client: guild.client }, ids, "spam");
+		};
+		return persistently(send, [UnknownMessage, UnknownChannel], options);
 	}
 
 	return {
@@ -77,29 +91,4 @@ export function createDeletions({ gatherMs = defaultGatherMs, connection, ...opt
 function batchSize(queue: readonly Waiting[]): number {
 	const first = queue.slice(0, maxBatch).findIndex(({ messageId }) => isTooOldForBulk(messageId));
 	return first === -1 ? maxBatch : Math.max(first, 1);
-}
-
-function deleteIn(
-	connection: Connection,
-	{ guildId, channelId }: Place,
-	ids: readonly string[],
-	options: PersistentOptions,
-): Promise<RequestEnd> {
-	const send = async () => {
-		const guild = requireGuild(connection, guildId);
-		const channel = guild.channels.cache.get(channelId);
-		if (channel) requireToDelete(guild, channel);
-		// Archived threads are not in the cache.
-		await bulkDelete({ id: channelId, client: guild.client }, ids, "spam");
-	};
-	return persistently(send, [UnknownMessage, UnknownChannel], options);
-}
-
-function requireToDelete(guild: Guild, channel: GuildBasedChannel): void {
-	const { ViewChannel, ManageMessages } = PermissionFlagsBits;
-	const missing = missingForBot(guild, channel, ViewChannel | ManageMessages);
-	if (missing !== 0n) {
-		const permissions = describeBits(missing);
-		throw new Impossible(said("spam.why.lacks.channel", { permissions, channel: `<#${channel.id}>` }));
-	}
 }

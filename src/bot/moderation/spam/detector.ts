@@ -1,12 +1,19 @@
 // Detects spam in the messages of a guild: a message in a honeypot channel, a link that its settings list, or the
 // same text, link or file posted by one person in many channels or many times.
 
-import type { Attachment, GuildMember, Message } from "discord.js";
+import {
+	type Attachment,
+	type GuildMember,
+	type GuildTextBasedChannel,
+	type Message,
+	PermissionFlagsBits,
+} from "discord.js";
+import { isAbove } from "../../../discord/role-hierarchy.ts";
+import { isStaff } from "../../../discord/staff.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
 import { type Said, said } from "../../../texts/texts.ts";
 import { createHash, hasListedLink, isInCapitals, type Part, type PostedFile, partsOf } from "./content.ts";
-import { isExempt } from "./exempt.ts";
-import { type Post, RecentPosts, type Repetition, type Thresholds } from "./recent-posts.ts";
+import { channelsOf, isRepeated, type Post, RecentPosts, type Repetition, type Thresholds } from "./recent-posts.ts";
 
 const maxCompared = 2_000;
 const minSample = 10;
@@ -129,6 +136,14 @@ export function createDetector(options: DetectorOptions) {
 	};
 }
 
+/** Staff, who ranks above the bot, has Manage Messages in the channel, or has one of `roles`. */
+function isExempt(member: GuildMember, channel: GuildTextBasedChannel, roles: readonly string[]): boolean {
+	const { me } = member.guild.members;
+	if (!me || isStaff(member) || roles.some((id) => member.roles.cache.has(id))) return true;
+	const isModerator = channel.permissionsFor(member)?.has(PermissionFlagsBits.ManageMessages);
+	return isModerator || !isAbove(me, member.roles.highest);
+}
+
 function contentOf({ content, attachments, messageSnapshots }: Message) {
 	const forwarded = [...(messageSnapshots?.values() ?? [])];
 	const texts = [content, ...forwarded.map((one) => one.content ?? "")];
@@ -141,18 +156,13 @@ function toFile(attachment: Attachment): PostedFile {
 	return { url, name, size, width, height, contentType };
 }
 
-function isRepeated(posts: readonly Post[], limits: Thresholds): boolean {
-	const channels = new Set(posts.map(({ channelId }) => channelId));
-	return channels.size >= limits.channels || posts.length >= limits.times;
-}
-
 function sampleOf({ posts }: Repetition, limits: Thresholds): readonly Post[] {
 	const byChannel = new Map(posts.map((post) => [post.channelId, post]));
 	if (byChannel.size >= limits.channels) return [...byChannel.values()].slice(-Math.max(limits.channels, minSample));
 	return posts.slice(-Math.max(limits.times, minSample));
 }
 
-function ruleOf({ kind, posts, channels }: Repetition): Said {
+function ruleOf({ kind, posts }: Repetition): Said {
 	const times = said("spam.times", { count: posts.length });
-	return said(`spam.rule.${kind}`, { times, channels: said("spam.channels", { count: channels }) });
+	return said(`spam.rule.${kind}`, { times, channels: said("spam.channels", { count: channelsOf(posts) }) });
 }

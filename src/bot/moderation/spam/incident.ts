@@ -1,11 +1,9 @@
 // A spam incident: the spam messages of one person, with the outcome of the timeout and of each deletion.
 
-import type { Guild, GuildMember } from "discord.js";
-import type { Said } from "../../../texts/texts.ts";
+import { render, type Said, said } from "../../../texts/texts.ts";
 import type { Told } from "../../store/tables/cases.ts";
 import type { SpamIncidentRow } from "../../store/tables/spam-incidents.ts";
 import type { RecentMessage } from "../message-log/recent-messages.ts";
-import type { Detection } from "./detector.ts";
 import type { RequestEnd } from "./persistent-request.ts";
 
 /** Further messages are not deleted. */
@@ -44,21 +42,10 @@ export interface Incident {
 	automod?: { ruleId: string; blocked: number; isBarred: boolean; copies: RecentMessage[]; timer: Timer | undefined };
 }
 
-type Person = Pick<GuildMember, "id"> & { guild: Pick<Guild, "id"> };
+type Found = Pick<Incident, "guildId" | "id" | "userId" | "rule" | "detectedAt" | "until" | "isDry">;
 
-export function newIncident(
-	{ member, messageId, rule, hashes }: Pick<Detection, "messageId" | "rule" | "hashes"> & { member: Person },
-	fixed: Pick<Incident, "detectedAt" | "until" | "isDry">,
-): Incident {
-	return {
-		guildId: member.guild.id,
-		id: messageId,
-		userId: member.id,
-		rule,
-		...fixed,
-		...untouched(),
-		hashes: new Set(hashes),
-	};
+export function newIncident(found: Found, hashes: ReadonlySet<string> = new Set()): Incident {
+	return { ...untouched(), ...found, hashes: new Set(hashes) };
 }
 
 function untouched() {
@@ -86,6 +73,18 @@ export function isSettled(incident: Incident): boolean {
 /** One for each message that was not deleted. */
 export function failuresOf({ ends }: Incident): Said[] {
 	return [...ends.values()].flatMap((end) => (typeof end === "object" ? end.failure : []));
+}
+
+export function caseOf({ userId, messages, rule, detectedAt, id }: Incident, action: "spam" | "automod") {
+	return {
+		action,
+		userId,
+		messageIds: [...messages.keys()],
+		channelIds: [...new Set(messages.values())],
+		reason: render(action === "spam" ? said("spam.reason", { rule }) : rule, "en"),
+		createdAt: detectedAt,
+		source: `${action} ${id}`,
+	};
 }
 
 export function toRow(incident: Incident): SpamIncidentRow {

@@ -17,7 +17,7 @@ import type { Cases } from "../cases/cases.ts";
 import { maxTold, tellPeople } from "../cases/tell.ts";
 import { createDeletions } from "./deletions.ts";
 import type { Detection } from "./detector.ts";
-import { failuresOf, fromRow, type Incident, isSettled, maxMessages, newIncident, toRow } from "./incident.ts";
+import { caseOf, failuresOf, fromRow, type Incident, isSettled, maxMessages, newIncident, toRow } from "./incident.ts";
 import type { createEntries } from "./log-entry.ts";
 import type { PersistentOptions, RequestEnd } from "./persistent-request.ts";
 import { createTimeouts } from "./timeouts.ts";
@@ -48,7 +48,7 @@ export interface IncidentsTiming {
 
 export const defaultTiming: IncidentsTiming = { storeMs: 500, timeoutMs: 1_000, quietMs: 2_000, watchMs: 120_000 };
 
-interface IncidentsOptions extends Pick<FeatureOptions, "connection" | "store" | "mutex" | "log"> {
+export interface IncidentsOptions extends Pick<FeatureOptions, "connection" | "store" | "mutex" | "log"> {
 	cases: Pick<Cases, "add">;
 	entries: ReturnType<typeof createEntries>;
 	settings: Pick<GuildSettings, "of">;
@@ -125,7 +125,7 @@ export class Incidents {
 		const onSet = () => {
 			isSet = true;
 		};
-		const request = { guildId, userId, until, reason: reasonOf(incident), onSet };
+		const request = { guildId, userId, until, reason: caseOf(incident, "spam").reason, onSet };
 		const isStale = this.options.now() - incident.detectedAt > staleMs || until <= this.options.now();
 		const end: RequestEnd = !isResumed
 			? await this.#timeouts.timeOut(request)
@@ -224,37 +224,28 @@ export class Incidents {
 	}
 
 	async #storeCase(incident: Incident): Promise<void> {
-		const { guildId, userId, timeout } = incident;
+		const { guildId, timeout, messages, caseNumber: known } = incident;
 		const why = typeof timeout === "object" ? render(timeout.failure, "en") : undefined;
-		const { messages } = incident;
-		const [messageIds, channelIds] = [[...messages.keys()], [...new Set(messages.values())]];
 		const failed = failuresOf(incident).length;
 		const detail = [said("case.detail.deleted", { count: messages.size - failed, all: messages.size })];
-		const known = incident.caseNumber;
-		incident.caseNumber ??= await this.options.cases.add(
-			guildId,
-			{
-				action: "spam",
-				userId,
-				messageIds,
-				channelIds,
-				detail,
-				why,
-				told: incident.told,
-				moderatorId: this.options.connection.user?.id ?? "",
-				reason: reasonOf(incident),
-				createdAt: incident.detectedAt,
-				endsAt: incident.until,
-				state: why === undefined ? "done" : "not done",
-				source: `spam ${incident.id}`,
-			},
-			// No separate log entry is needed for the case: the incident's own entry, with buttons, is written by `entries`.
-			true,
-		);
+		const one = caseOf(incident, "spam");
+		const moderatorId = this.options.connection.user?.id ?? "";
+		const { told, until: endsAt } = incident;
+		const added = {
+			...one,
+			detail,
+			why,
+			told,
+			moderatorId,
+			endsAt,
+			state: why === undefined ? "done" : "not done",
+		} as const;
+		// No separate log entry is needed for the case: the incident's own entry, with buttons, is written by `entries`.
+		incident.caseNumber ??= await this.options.cases.add(guildId, added, true);
 		if (known !== undefined)
 			await setCaseMessages(this.#sql, guildId, known, {
-				message_ids: idsText(messageIds),
-				channel_ids: idsText(channelIds),
+				message_ids: idsText(one.messageIds),
+				channel_ids: idsText(one.channelIds),
 				detail: JSON.stringify(detail),
 			});
 	}
@@ -340,7 +331,9 @@ export class Incidents {
 		const isNew = Math.abs(detectedAt - sentAt) < newMs;
 		// Two bots that detect the same message set the same end: Discord changes and records that once.
 		const until = (isNew ? sentAt : detectedAt) + Math.min(timeoutMs, maxTimeoutMs);
-		const incident = newIncident(detection, { detectedAt, until, isDry });
+		const { member, messageId: id, rule, hashes } = detection;
+		const found = { guildId: member.guild.id, id, userId: member.id, rule, detectedAt, until, isDry };
+		const incident = newIncident(found, hashes);
 		this.#addMessages(incident, detection.posts);
 		this.#watched.set(keyOf(incident), incident);
 		this.#background(this.#act(incident));
@@ -382,9 +375,4 @@ export class Incidents {
 
 function keyOf({ guildId, userId }: Incident): string {
 	return `${guildId} ${userId}`;
-}
-
-/** For the case and Discord's audit log. */
-function reasonOf({ rule }: Incident): string {
-	return render(said("spam.reason", { rule }), "en");
 }

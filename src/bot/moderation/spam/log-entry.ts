@@ -3,6 +3,7 @@
 import { type APIMessage, ButtonStyle, EmbedBuilder, Routes } from "discord.js";
 import { inlineText, resultLines } from "../../../discord/text.ts";
 import { isPublic } from "../../../discord/visible-channels.ts";
+import { Semaphore } from "../../../lib/semaphore.ts";
 import { render, type Say, said, sayIn } from "../../../texts/texts.ts";
 import type { FeatureOptions } from "../../commands/feature.ts";
 import { buttonRow } from "../../messages/buttons.ts";
@@ -24,8 +25,7 @@ interface EntriesOptions extends PersistentOptions, Pick<FeatureOptions, "connec
 
 /** One after another. */
 export function createEntries({ connection, log, channelOf, evidenceFor, onPosted, ...options }: EntriesOptions) {
-	let last: Promise<unknown> = Promise.resolve();
-	let waiting = 0;
+	const oneByOne = new Semaphore({ max: 1, maxWaiting });
 
 	async function write(incident: Incident): Promise<RequestEnd> {
 		const { entry, guildId, id } = incident;
@@ -66,21 +66,14 @@ export function createEntries({ connection, log, channelOf, evidenceFor, onPoste
 		/** Never rejects. */
 		async write(incident: Incident): Promise<void> {
 			const { guildId: guild, userId: user } = incident;
-			if (waiting >= maxWaiting) {
-				log.warn("no moderation log entry about spam: too many entries wait", { guild, user });
-				return;
-			}
-			waiting += 1;
-			const written = last.then(() => write(incident));
-			last = written.catch(() => {});
 			try {
-				const end = await written;
+				await oneByOne.acquire(options.closing);
+				const end = await write(incident).finally(() => oneByOne.release());
 				if (typeof end === "object") throw new Error(render(end.failure, "en"));
 			} catch (error) {
+				if (options.closing.aborted) return;
 				const reason = String((error as Error).message);
 				log.warn("could not post a moderation log entry about spam", { guild, user, reason });
-			} finally {
-				waiting -= 1;
 			}
 		},
 	};
@@ -110,10 +103,8 @@ function embedOf(incident: Incident, say: Say): EmbedBuilder {
 		.setDescription(describe(incident, say));
 	const add = (name: string, value: string) => embed.addFields({ name, value, inline: value.length < 60 });
 	add(say("log.user.field"), `<@${userId}>`);
-	add(
-		say("log.reason.field"),
-		automod ? inlineText(say("refusal.reason", { text: rule }), 200) : say("spam.reason", { rule }),
-	);
+	const reason = automod ? inlineText(say("refusal.reason", { text: rule }), 200) : say("spam.reason", { rule });
+	add(say("log.reason.field"), reason);
 	if (told) add(say("log.told.field"), say(`log.told.${told}`));
 	if (!incident.isDry && (!automod || caseNumber !== undefined))
 		add(say("log.case.field"), caseNumber === undefined ? say("spam.case.none") : String(caseNumber));
@@ -127,7 +118,7 @@ function describe(incident: Incident, say: Say): string {
 			timeout === "done" && say("spam.done", { end: formatEnd(until) }),
 			automod.blocked > 0 && say("automod.blocked", { count: automod.blocked }),
 			automod.isBarred && say("automod.barred"),
-			messages.size > 0 && say("automod.reported", { count: messages.size }),
+			messages.size > 0 && say("automod.reported"),
 			timeout === "done" && say("spam.help"),
 		).join("\n");
 	const channels = said("spam.channels", { count: new Set(messages.values()).size });

@@ -28,7 +28,6 @@ export interface Repetition {
 	kind: PartKind | FloodPreset;
 	hash: string;
 	posts: readonly Post[];
-	channels: number;
 }
 
 export interface Thresholds {
@@ -92,9 +91,7 @@ export class RecentPosts {
 
 function repetitionOf(posts: readonly TimedPost[], { kind, hash }: Part, limits: Thresholds): Repetition | undefined {
 	const same = posts.filter(({ parts }) => parts.some((part) => part.hash === hash));
-	const channels = channelsOf(same);
-	if (channels < limits.channels && same.length < limits.times) return undefined;
-	return { kind, hash, posts: same, channels };
+	return isRepeated(same, limits) ? { kind, hash, posts: same } : undefined;
 }
 
 /** Within at most 15 s, because over minutes such messages are a conversation. */
@@ -109,11 +106,15 @@ function floodsOf(all: readonly TimedPost[], post: Post, { presets = [], times, 
 		["caps", "", loud, fewCapitals],
 	];
 	return found.flatMap(([kind, hash, posts, min]) =>
-		presets.includes(kind) && posts.length >= min ? { kind, hash, posts, channels: channelsOf(posts) } : [],
+		presets.includes(kind) && posts.length >= min ? { kind, hash, posts } : [],
 	);
 }
 
-function channelsOf(posts: readonly Post[]): number {
+export function isRepeated(posts: readonly Post[], { channels, times }: Thresholds): boolean {
+	return channelsOf(posts) >= channels || posts.length >= times;
+}
+
+export function channelsOf(posts: readonly Post[]): number {
 	return new Set(posts.map(({ channelId }) => channelId)).size;
 }
 

@@ -146,7 +146,6 @@ export function createSpam(options: SpamOptions) {
 		},
 		start: work.wake,
 		async close() {
-			await within(shutdownGraceMs, automodLog.close());
 			closing.abort();
 			await Promise.all([work.close(), within(shutdownGraceMs, incidents.close())]);
 		},

@@ -33,8 +33,6 @@ interface TimeoutRequest {
 	onSet?(): void;
 }
 
-export type Timeouts = ReturnType<typeof createTimeouts>;
-
 export function createTimeouts({ connection, mutex, ...options }: TimeoutsOptions) {
 	const semaphore = new Semaphore({ max: maxConcurrent });
 
