@@ -3,7 +3,7 @@
 import { doubledMs } from "../lib/back-off.ts";
 import type { Log } from "../lib/log.ts";
 import type { Registry } from "../lib/metrics.ts";
-import { complete, type Finish } from "./completion.ts";
+import { type CompletionRequest, complete, type Finish } from "./completion.ts";
 import { AiError, type AiErrorKind } from "./error.ts";
 import { type AiProvider, type ApiKeys, chooseProviders } from "./providers.ts";
 import type { AiSettings } from "./settings.ts";
@@ -13,11 +13,7 @@ export interface AiMessage {
 	content: string;
 }
 
-interface AnswerOptions {
-	/** Aborts the request to the AI provider; the signal's abort reason is then thrown. */
-	signal?: AbortSignal | undefined;
-	/** Maximum length of the AI's answer in tokens. Has no effect if the AI provider's own limit is lower. */
-	maxTokens?: number | undefined;
+interface AnswerOptions extends Omit<CompletionRequest, "messages"> {
 	/** Called when the AI's answer has ended, completely or cut at its maximum length. Not called if the answer fails. */
 	onEnd?(finish: Finish): void;
 }

@@ -21,7 +21,7 @@ export type Finish = "stop" | "length";
 /** One event of a streamed AI answer: a piece of its text, or how the answer ended. */
 type CompletionEvent = { text: string } | { finish: Finish };
 
-interface CompletionRequest {
+export interface CompletionRequest {
 	messages: readonly { role: string; content: string }[];
 	/** Maximum length of the AI's answer in tokens. Has no effect if the AI provider's own limit is lower. */
 	maxTokens?: number | undefined;

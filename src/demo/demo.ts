@@ -18,6 +18,7 @@ import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { chatChannelOf } from "../simulator/world/channels/channels.ts";
 import type { Guild } from "../simulator/world/state/entities.ts";
 import type { World } from "../simulator/world/world.ts";
+import type { ProgramStart } from "../up/gateway.ts";
 import { parseLine } from "../up/log-lines.ts";
 import { startChildProcess } from "../up/process.ts";
 import { Supervisor, timing } from "../up/supervisor.ts";
@@ -30,12 +31,6 @@ const graceMs = 500;
 
 /** Printed by `--json`. */
 export type DemoFacts = Awaited<ReturnType<typeof startDemo>>["facts"];
-
-interface Program {
-	name: string;
-	program: "bot" | "gateway";
-	env: Record<string, string>;
-}
 
 interface DemoOptions {
 	/** 0 takes any free port. */
@@ -190,7 +185,10 @@ class Programs implements AsyncDisposable {
 	constructor(private readonly onTrouble: (line: string) => void) {}
 
 	/** Resolves when it listens. */
-	async keepRunning(portSetting: string, { name, program, env }: Program): Promise<{ url: string }> {
+	async keepRunning(
+		portSetting: string,
+		{ name, program, env }: Omit<ProgramStart, "level">,
+	): Promise<{ url: string }> {
 		const tell = (message: string, { reason, error }: Fields = {}) =>
 			this.onTrouble([name, message, reason ?? error].filter(Boolean).join(": "));
 		const supervisor = new Supervisor({

@@ -6,7 +6,14 @@ import { accessLevels, maxPrincipalItems } from "../../lib/principal.ts";
 import { runs } from "../../lib/program/program.ts";
 import type { Store } from "../../lib/store/store.ts";
 import { variables } from "../config/config.ts";
-import { commandIssues, readStoreCommandSettings, type StoreCommand, timeText } from "../store/command.ts";
+import {
+	commandIssues,
+	printAll,
+	printRevoked,
+	readStoreCommandSettings,
+	type StoreCommand,
+	timeText,
+} from "../store/command.ts";
 import { createKey, type Key, type KeyScope, keyName, listKeys, revokeKey } from "./keys.ts";
 import { type StoreValues, scopeOptions } from "./options.ts";
 
@@ -41,7 +48,7 @@ export function readKeyCommand(values: StoreValues, env: Record<string, string |
 		}),
 		run(store) {
 			if (name !== undefined) return printNewKey(store, name, scope);
-			return key === undefined ? printKeys(store) : printRevoked(store, key);
+			return key === undefined ? printKeys(store) : revoke(store, key);
 		},
 	};
 }
@@ -117,27 +124,15 @@ in the header "Authorization: Bearer <key>". Gateways with this database accept 
 }
 
 async function printKeys(store: Store): Promise<boolean> {
-	const keys = await listKeys(store);
 	const now = Date.now();
-	console.log(
-		keys.length === 0
-			? `No keys. Create one with: ${runs("gateway")} --new-key NAME`
-			: `${keys.length} ${keys.length === 1 ? "key" : "keys"}`,
-	);
-	for (const key of keys) console.log(describeKey(key, now));
-	return true;
+	const lines = (await listKeys(store)).map((key) => describeKey(key, now));
+	return printAll("key", lines, `No keys. Create one with: ${runs("gateway")} --new-key NAME`);
 }
 
-async function printRevoked(store: Store, name: string): Promise<boolean> {
-	if (await revokeKey(store, name)) {
-		console.log(`Revoked the key ${JSON.stringify(name)}. It ends within a second; calls that run now are finished.`);
-		return true;
-	}
+async function revoke(store: Store, name: string): Promise<boolean> {
+	if (await revokeKey(store, name)) return printRevoked(`the key ${JSON.stringify(name)}`);
 	const names = (await listKeys(store)).map((key) => key.name);
-	console.error(
-		`There is no key ${formatValue(name)}${didYouMean(name, names)}
-${runs("gateway")} --keys lists all.`,
-	);
+	console.error(`There is no key ${formatValue(name)}${didYouMean(name, names)}\n${runs("gateway")} --keys lists all.`);
 	return false;
 }
 

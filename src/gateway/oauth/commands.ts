@@ -6,7 +6,7 @@ import type { Store } from "../../lib/store/store.ts";
 import { onOneLine } from "../../lib/text.ts";
 import { readKeyCommand } from "../keys/commands.ts";
 import type { StoreValues } from "../keys/options.ts";
-import { type StoreCommand, timeText } from "../store/command.ts";
+import { printAll, printRevoked, type StoreCommand, timeText } from "../store/command.ts";
 import { type Grant, Grants } from "./grants/grants.ts";
 
 /** Also those on keys. Throws a ConfigError that lists every issue of the command line and the environment. */
@@ -19,20 +19,11 @@ export function readStoreCommand(values: StoreValues, env: Record<string, string
 
 async function printGrants(store: Store): Promise<boolean> {
 	const grants = await new Grants(store, Date.now).list();
-	console.log(
-		grants.length === 0
-			? "No grants. People create them by signing in with Discord."
-			: `${grants.length} ${grants.length === 1 ? "grant" : "grants"}`,
-	);
-	for (const grant of grants) console.log(describeGrant(grant));
-	return true;
+	return printAll("grant", grants.map(describeGrant), "No grants. People create them by signing in with Discord.");
 }
 
 async function endGrant(store: Store, id: string): Promise<boolean> {
-	if (await new Grants(store, Date.now).end(id)) {
-		console.log(`Revoked the grant ${id}. It ends within a second; calls that run now are finished.`);
-		return true;
-	}
+	if (await new Grants(store, Date.now).end(id)) return printRevoked(`the grant ${id}`);
 	console.error(`There is no grant ${formatValue(id)}. ${runs("gateway")} --grants lists all.`);
 	return false;
 }

@@ -70,3 +70,16 @@ export async function runStoreCommand({ store: settings, run }: StoreCommand, _l
 export function timeText(ms: number): string {
 	return `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }
+
+/** How many there are, or `none`, and a line for each. */
+export function printAll(noun: string, lines: readonly string[], none: string): boolean {
+	console.log(lines.length === 0 ? none : `${lines.length} ${noun}${lines.length === 1 ? "" : "s"}`);
+	for (const line of lines) console.log(line);
+	return true;
+}
+
+/** `what`, such as "the key ci", was revoked. */
+export function printRevoked(what: string): boolean {
+	console.log(`Revoked ${what}. It ends within a second; calls that run now are finished.`);
+	return true;
+}

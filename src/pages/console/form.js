@@ -6,16 +6,7 @@ import { createField, named, shown } from "./parts.js";
 /** @typedef {Record<string, any>} Schema */
 /** @typedef {Map<string, { value: string, label: string }[]>} Suggestions */
 
-/**
- * A field of a form. `read` returns the field's value, or undefined if it is empty. It throws an Error with a message
- * to show if the text does not match the schema.
- * @typedef {object} Field
- * @property {string} name
- * @property {HTMLElement} content
- * @property {HTMLElement} control
- * @property {() => unknown} read
- * @property {(text: string) => void} complain Shows what is wrong with it; "" for nothing.
- */
+/** @typedef {ReturnType<typeof createSchemaField>} Field */
 
 /** @param {Schema} schema @param {{ suggestions?: Suggestions, entered?: Map<string, string> }} [options] */
 export function createFields(schema, { suggestions, entered } = {}) {
@@ -70,7 +61,6 @@ const isSchema = (value) => typeof value === "object" && value !== null && !Arra
  * @param {Schema} schema
  * @param {boolean} isRequired
  * @param {{ choices: { value: string, label: string }[], entered: Map<string, string> | undefined }} options
- * @returns {Field}
  */
 function createSchemaField(id, name, schema, isRequired, { choices, entered }) {
 	const { hint, attributes, tag, options, parse } = kindOf(schema);
@@ -101,6 +91,7 @@ function createSchemaField(id, name, schema, isRequired, { choices, entered }) {
 		...createField(id, label, hints, control, { more }),
 		name,
 		control,
+		/** The value, undefined if it is empty. Throws an Error with a message to show if it does not match the schema. */
 		read() {
 			const { value } = control;
 			entered?.set(name, value);
