@@ -27,7 +27,7 @@ const budgets: Record<string, number> = {
 	build: 350,
 	demo: 554,
 	discord: 6780,
-	gateway: 10_255,
+	gateway: 10_250,
 	"guild-document": 5457,
 	guildhall: 60,
 	install: 1086,

@@ -64,7 +64,7 @@ export function createConsole(options: ConsoleOptions) {
 			await state.load(viewer);
 			return state.now(viewer);
 		},
-		"GET calls": (_, viewer) => ({ run: state.run, calls: state.callsFor(viewer) }),
+		"GET calls": (_, viewer) => ({ calls: state.callsFor(viewer) }),
 		"GET calls/": bots.call,
 		"GET approvals": bots.approvals,
 		"POST approvals/decide": bots.decide,

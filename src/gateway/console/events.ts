@@ -28,7 +28,7 @@ const headers = { ...securityHeaders, ...sseHeaders, "Cache-Control": "no-store"
 type EndReason = "signed_out" | "expired" | "stopping";
 
 interface EventsOptions {
-	state: Pick<ReturnType<typeof createState>, "run" | "now" | "load" | "callsFor">;
+	state: Pick<ReturnType<typeof createState>, "now" | "load" | "callsFor">;
 	recent: Pick<RecentCalls, "next" | "approvalChanges">;
 	sessions: Pick<Sessions, "isOpen" | "refresh">;
 	log: Log;
@@ -58,12 +58,11 @@ class Watcher {
 		private readonly options: EventsOptions,
 	) {
 		const { state, recent } = options;
-		const { run } = state;
 		this.#next = recent.next;
 		this.#approvals = recent.approvalChanges;
-		this.#send(eventText("hello", { run }));
+		this.#send(eventText("hello", {}));
 		this.#sendState();
-		this.#send(eventText("calls", { run, calls: state.callsFor(viewer) }));
+		this.#send(eventText("calls", { calls: state.callsFor(viewer) }));
 	}
 
 	/** A failure is logged and closes the stream, so that it does not end the gateway. */

@@ -24,8 +24,6 @@ export interface StateOptions {
 }
 
 export function createState({ backends, views, recent, store }: StateOptions) {
-	/** The page recognizes a restart by it. */
-	const run = Math.random().toString(36).slice(2, 8);
 	const startedAt = Date.now() - Math.round(performance.now());
 
 	function callsFor({ person }: Viewer, from = 0): RecentCall[] {
@@ -63,7 +61,6 @@ export function createState({ backends, views, recent, store }: StateOptions) {
 	}
 
 	return {
-		run,
 		callsFor,
 		/** That the viewer may see, within a few seconds. Never rejects. */
 		async botsFor(viewer: Viewer): Promise<Backend[]> {
@@ -82,7 +79,6 @@ export function createState({ backends, views, recent, store }: StateOptions) {
 				gateway: {
 					version,
 					startedAt,
-					run,
 					database: store ? (store.reason === undefined ? "ready" : "degraded") : null,
 					databaseReason: reason ?? null,
 				},

@@ -13,7 +13,6 @@ function startWorld() {
 	let tick: (() => void) | undefined;
 	const events = new Events({
 		state: {
-			run: "run",
 			now: () => open.note as never,
 			load: async () => {},
 			callsFor: (_, from = 0) => calls.slice(from) as RecentCall[],
