@@ -6,7 +6,8 @@ import { createModerationLog } from "../../../../src/bot/moderation/moderation-l
 import type { IncidentsTiming } from "../../../../src/bot/moderation/spam/incidents.ts";
 import { createSpam, type SpamOptions } from "../../../../src/bot/moderation/spam/spam.ts";
 import { TempBans } from "../../../../src/bot/moderation/temp-bans.ts";
-import type { GuildChannel, User } from "../../../../src/simulator/world/state/entities.ts";
+import type { Simulator } from "../../../../src/simulator/simulator.ts";
+import type { AutoModerationRule, GuildChannel, User } from "../../../../src/simulator/world/state/entities.ts";
 import { testWith } from "../../../support/test-with.ts";
 import { until } from "../../../support/until.ts";
 import { type FeatureSetup, startFeature } from "../../features/running-feature.ts";
@@ -37,6 +38,18 @@ export function picture(id: number, size = 40_000) {
 		url: `http://127.0.0.1:1/attachments/1/${id}/image.png`,
 		proxy_url: `http://127.0.0.1:1/attachments/1/${id}/image.png`,
 	};
+}
+
+/** An AutoMod rule of the owner of The Cooks. */
+export function addKeywordRule(
+	{ world, guild: find }: Simulator,
+	name: string,
+	actions: AutoModerationRule["actions"],
+) {
+	const guild = find("The Cooks");
+	const trigger = { trigger_type: 1, event_type: 1, trigger_metadata: { keyword_filter: ["evil"] } };
+	const exempt = { exempt_roles: [], exempt_channels: [] };
+	world.autoModeration.add(guild, { name, creator_id: guild.owner_id, enabled: true, actions, ...trigger, ...exempt });
 }
 
 type Attachment = ReturnType<typeof picture>;
