@@ -66,11 +66,6 @@ export function createWelcome(
 
 	const count = (outcome: string) => counter?.add([outcome]);
 
-	function isEligible({ user, guild }: GuildMember): boolean {
-		const channel = settings.of(guild.id)["welcome.channel"];
-		return !user.bot && channel !== undefined && !closing.signal.aborted;
-	}
-
 	function isSingle(guildId: string): boolean {
 		const taken = singles.get(guildId) ?? new SlidingWindow({ max: limits.singles, windowMs, now });
 		singles.set(guildId, taken);
@@ -78,8 +73,8 @@ export function createWelcome(
 	}
 
 	function greetOrCollect(member: GuildMember): void {
-		if (!isEligible(member)) return;
-		const { guild } = member;
+		const { user, guild } = member;
+		if (user.bot || closing.signal.aborted || settings.of(guild.id)["welcome.channel"] === undefined) return;
 		const raid = raids.get(guild.id);
 		if (!raid && isSingle(guild.id)) {
 			send(guild, () => greet(member));
