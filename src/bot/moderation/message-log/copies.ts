@@ -2,13 +2,15 @@
 
 import { AttachmentBuilder, type Guild } from "discord.js";
 import { userName } from "../../../discord/describe.ts";
-import { inlineText } from "../../../discord/text.ts";
+import { inlineText, truncate } from "../../../discord/text.ts";
 import { type Say, said } from "../../../texts/texts.ts";
 import { codeBlock } from "../reports/message-copy.ts";
 import type { RecentFile, RecentMessage } from "./recent-messages.ts";
 
-/** Of the 4,096 characters of an embed's description. */
-const maxLength = 3_500;
+/** Of the 6,000 characters of all texts of an embed: fields of an entry take the rest. */
+const maxLength = 2_600;
+const maxTextLength = 1_800;
+const maxNamesLength = 600;
 /** https://docs.discord.com/developers/reference#uploading-files */
 const maxUploaded = { files: 9, bytes: 10_000_000 };
 
@@ -25,10 +27,8 @@ export function copiesOf(guild: Guild | undefined, messages: readonly RecentMess
 	}
 	const uploads = [...images].map(([{ name }, content]) => new AttachmentBuilder(content, { name }));
 	const left = messages.length - lines.length;
-	if (left > 0) {
-		lines.push(say("messages.more", { count: left }));
-		uploads.push(textFile(guild, messages));
-	}
+	if (left > 0) lines.push(say("messages.more", { count: left }));
+	if (left > 0 || messages.some(({ text }) => text.length > maxTextLength)) uploads.push(textFile(guild, messages));
 	return { text: lines.join("\n"), files: uploads };
 }
 
@@ -55,8 +55,8 @@ function shownAs(
 		const values = { name, type, size: sizeText(file.size) };
 		return say(images.has(file) ? "messages.image" : "messages.file", values);
 	});
-	const shown = text === "" ? (files.length > 0 ? [] : [say("messages.no_text")]) : [codeBlock(text)];
-	return [...head, ...shown, ...names].join("\n");
+	const shown = text === "" ? (files.length > 0 ? [] : [say("messages.no_text")]) : [codeBlock(text, maxTextLength)];
+	return [...head, ...shown, truncate(names.join("\n"), maxNamesLength)].filter(Boolean).join("\n");
 }
 
 function sizeText(bytes: number): string {
@@ -76,7 +76,7 @@ function textFile(guild: Guild | undefined, messages: readonly RecentMessage[]):
 /** The channel's and the author's fields of an entry about one message say the rest. */
 export const editedText = (before: string, after: string) => [
 	said("messages.before"),
-	codeBlock(before),
+	codeBlock(before, maxTextLength),
 	said("messages.after"),
-	codeBlock(after),
+	codeBlock(after, maxTextLength),
 ];

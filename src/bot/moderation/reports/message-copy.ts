@@ -75,9 +75,9 @@ export function embedOf({ description, files = "" }: { description: string; file
 }
 
 /** In which links and mentions do not work. */
-export function codeBlock(text: string): string {
+export function codeBlock(text: string, max = maxTextLength): string {
 	const shown = escapeInvisible(text.toWellFormed()).replaceAll("`", "ˋ");
-	return `\`\`\`\n${truncate(shown, maxTextLength)}\n\`\`\``;
+	return `\`\`\`\n${truncate(shown, max)}\n\`\`\``;
 }
 
 function filesText(files: MessageCopy["files"], say: Say): string {

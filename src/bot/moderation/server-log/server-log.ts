@@ -14,6 +14,7 @@ import {
 	type User,
 } from "discord.js";
 import { inlineText } from "../../../discord/text.ts";
+import { LruMap } from "../../../lib/lru-map.ts";
 import { within } from "../../../lib/wait.ts";
 import { type Said, said, type Text } from "../../../texts/texts.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
@@ -28,6 +29,8 @@ import { createFolding } from "./folding.ts";
 
 const shutdownGraceMs = 1_500;
 const maxRolesShown = 20;
+const maxRemovals = 1_000;
+const removalMs = 60_000;
 
 interface ServerLogOptions extends Pick<FeatureOptions, "settings" | "connection" | "store" | "log"> {
 	cases: Pick<Cases, "countOf">;
@@ -59,7 +62,7 @@ export function createServerLog(options: ServerLogOptions) {
 	>;
 	const waiting = new Set<Timer>();
 	/** Kicks and bans that the audit log has told, by guild and person. */
-	const removals = new Map<string, GuildAuditLogsEntry>();
+	const removals = new LruMap<string, { entry: GuildAuditLogsEntry; at: number }>(maxRemovals);
 
 	function logOf(kind: ServerLog) {
 		const guildLog = createGuildLog(options, `log.${kind}`);
@@ -98,9 +101,9 @@ export function createServerLog(options: ServerLogOptions) {
 	}
 
 	function onLeave({ guild, user, joinedTimestamp, roles }: GuildMember | PartialGuildMember): void {
-		const key = `${guild.id} ${user.id}`;
-		const removal = removals.get(key);
-		removals.delete(key);
+		const told = removals.get(`${guild.id} ${user.id}`);
+		// Of somebody who was not in the guild, the audit log tells a ban, too.
+		const removal = told && performance.now() - told.at < removalMs ? told.entry : undefined;
 		const held = roles.cache.filter(({ id }) => id !== guild.id).map(({ id }) => `<@&${id}>`);
 		const detail = [
 			...(joinedTimestamp ? [said("server_log.member_since", { when: timeOf(joinedTimestamp) })] : []),
@@ -114,7 +117,7 @@ export function createServerLog(options: ServerLogOptions) {
 	function onEntry(entry: GuildAuditLogsEntry, guild: Guild): void {
 		const { action, executorId, targetId, reason } = entry;
 		if ((action === MemberKick || action === MemberBanAdd) && targetId !== null)
-			if (isOn(guild.id, "joins")) removals.set(`${guild.id} ${targetId}`, entry);
+			if (isOn(guild.id, "joins")) removals.set(`${guild.id} ${targetId}`, { entry, at: performance.now() });
 		const kind = kindOf(entry);
 		if (!kind || !isOn(guild.id, kind)) return;
 		const raw = rawEntry(entry);

@@ -101,6 +101,31 @@ test("an edit is shown before and after, and a link preview is none", async () =
 	expect((await world.logged(2))[1]).toContain("I hate https://example.com");
 });
 
+test("long texts with many files fit into an entry, their marks are closed, and they are whole in a file", async () => {
+	await using world = await startLogged();
+	const { channel } = world;
+	const { messages } = world.simulator.world;
+	const zoe = world.member("zoe").user;
+	const long = (word: string) => `${"`".repeat(50)}${word.repeat(4_000 / word.length - 20)}[x](https://evil.example)`;
+	const files = Array.from({ length: 10 }, (_, number) => ({
+		id: `${number}`,
+		filename: `${"_".repeat(90)}${number}.zip`,
+		content_type: "application/zip",
+		size: 1,
+		url: "http://127.0.0.1:1/x",
+		proxy_url: "http://127.0.0.1:1/x",
+	}));
+	const message = messages.add(channel, zoe, { content: long("before"), attachments: files });
+	await seen(world);
+	messages.edit(channel, message, { content: long("after") });
+	messages.remove(channel, message);
+	const [edited = "", deleted = ""] = await world.logged(2);
+	for (const entry of [edited, deleted]) expect(entry.split("```").length % 2).toBe(1);
+	expect(edited).not.toContain("evil.example");
+	const [, posted] = messages.in(world.logChannel().id);
+	expect(posted?.attachments.map(({ filename }) => filename)).toEqual(["messages.txt"]);
+});
+
 test("ignored channels, bots on request, and a log that everyone sees show nothing", async () => {
 	await using world = await startLogged({ without_bots: true });
 	const { channel } = world;
@@ -170,7 +195,7 @@ test("a purge's and a ban's entry in the moderation log shows the messages, and 
 	expect(purge.attachments.map(({ filename }) => filename)).toEqual(["messages.txt"]);
 	await call("temp_ban", { user_ids: [zoe.id], duration: "1d", reason: "spam" });
 	const ban = await until("the ban's entry", () => posts().find(({ id }) => id !== purge.id && id > purge.id));
-	expect(JSON.stringify(ban.embeds)).toContain(`${all.length - 1} xxx`);
+	expect(JSON.stringify(ban.embeds)).toContain(`${all.length - 20} xxx`);
 	await until("the case links to it", async () => {
 		const { text } = await call("list_cases", { number: 2 });
 		return text.includes(`/${simulator.channel(staffChannel).id}/${ban.id}`);
