@@ -14,7 +14,7 @@ const budgets: Record<string, number> = {
 	"bot/game": 1697,
 	"bot/guild-documents": 5156,
 	"bot/messages": 2796,
-	"bot/moderation": 10_628,
+	"bot/moderation": 10_670,
 	"bot/people": 778,
 	"bot/results": 171,
 	"bot/server": 730,

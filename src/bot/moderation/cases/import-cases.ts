@@ -7,6 +7,7 @@ import { actingPerson } from "../../../discord/acting-person.ts";
 import { time } from "../../../discord/describe.ts";
 import { currentRun, platformTimeoutMs } from "../../../discord/rest/rest.ts";
 import { inlineText, lengthOf, maxReasonLength } from "../../../discord/text.ts";
+import { parseJson } from "../../../lib/json.ts";
 import { bytesAtMost } from "../../../lib/program/listen.ts";
 import { toAbortSignal } from "../../../lib/signal.ts";
 import { listFirst } from "../../../lib/text.ts";
@@ -31,6 +32,28 @@ const others = new Map(Object.entries({ mute: "timeout", unmute: "removetimeout"
 
 const readDate = (text: string) => (/^\d{1,11}$/.test(text) ? Number(text) * 1000 : readTime(text.replace(" ", "T")));
 
+/**
+ * What Zeppelin's dashboard exports, and its numbers of actions:
+ * https://github.com/ZeppelinBot/Zeppelin/blob/0612b6f17d2a99adae37d0ab39b25ca0d735f201/backend/src/api/guilds/importExport.ts
+ * https://github.com/ZeppelinBot/Zeppelin/blob/425f6e6674a0240735769ef2f038162bf8ddc4a1/backend/src/data/CaseTypes.ts
+ */
+const zeppelinExport = v.object({
+	cases: v.pipe(
+		v.array(
+			v.object({
+				case_number: v.number(),
+				user_id: v.string(),
+				mod_id: v.nullable(v.string()),
+				type: v.number(),
+				created_at: v.string(),
+				notes: v.array(v.object({ body: v.string() })),
+			}),
+		),
+		v.maxLength(maxRows),
+	),
+});
+const zeppelinActions = ["", "ban", "unban", "note", "warn", "kick", "mute", "unmute"];
+
 export function importCases({ cases, cdn }: { cases: Cases; cdn: string }) {
 	return editTool(
 		{
@@ -38,7 +61,7 @@ export function importCases({ cases, cdn }: { cases: Cases; cdn: string }) {
 			toolset: "moderation",
 			title: "Import cases",
 			description:
-				"Import another bot's cases from CSV with the columns user_id, action (ban, kick, timeout, warn, …), date, and optionally moderator_id, reason, until or duration, case (its number there). Each is imported once. Nobody is told, and no rule applies.",
+				"Import another bot's cases from CSV with the columns user_id, action (ban, kick, timeout, warn, …), date, and optionally moderator_id, reason, until or duration, case (its number there), or from Zeppelin's JSON. Each is imported once. Nobody is told, and no rule applies.",
 			person: { permissions: [{ permission: "ManageGuild", inGuild: true }] },
 			lock: ["guild_id"],
 			input: {
@@ -52,7 +75,8 @@ export function importCases({ cases, cdn }: { cases: Cases; cdn: string }) {
 				const csv = file.csv ?? (await download(cdn, file.file_url ?? ""));
 				const bot = inlineText(source, 32);
 				const botId = guild.client.user.id;
-				const read = rowsOf(csv).map(([line, cells]) => [line, caseOf(cells, bot, botId)] as const);
+				const rows = csv.trimStart().startsWith("{") ? zeppelinRows(csv) : rowsOf(csv);
+				const read = rows.map(([line, cells]) => [line, caseOf(cells, bot, botId)] as const);
 				const found = read.flatMap(([, one]) => (typeof one === "string" ? [] : one));
 				const wrong = read.flatMap(([line, one]) => (typeof one === "string" ? `line ${line}: ${one}` : []));
 				const missing = await cases.missing(guild.id, found);
@@ -88,6 +112,24 @@ async function download(cdn: string, url: string): Promise<string> {
 		// The error may have the URL, with which everyone can read the file.
 	}
 	throw new ToolError("file_url: no UTF-8 file of at most 5 MB there. Nothing was done.");
+}
+
+/** In place of lines, the places in the list. The first note of a case is its reason. */
+function zeppelinRows(json: string): [line: number, cells: Record<string, string>][] {
+	const { success, output } = v.safeParse(zeppelinExport, parseJson(json));
+	if (!success || Buffer.byteLength(json) > maxBytes)
+		throw new ToolError(`This is no export of Zeppelin of at most ${maxRows} cases and 5 MB. Nothing was done.`);
+	return output.cases.map(({ case_number, user_id, mod_id, type, created_at, notes }, index) => [
+		index + 1,
+		{
+			user_id,
+			moderator_id: mod_id ?? "",
+			action: zeppelinActions[type] ?? "",
+			date: created_at,
+			reason: notes[0]?.body ?? "",
+			case: String(case_number),
+		},
+	]);
 }
 
 /** With ";" between cells if the first line has one. Without cells if there are not as many as in the first line. */

@@ -40,6 +40,27 @@ onBoth((databases) => {
 		expect(bot.entries).toMatchObject([{ title: "4 cases of Dyno \\* imported" }]);
 	});
 
+	casesTest("an export of Zeppelin is understood, and nothing else of JSON", async (bot) => {
+		const one = { user_id: person, user_name: "a", mod_id: other, created_at: "2024-02-29 12:00:00", is_hidden: false };
+		const note = { mod_id: other, mod_name: "b", body: "rude", created_at: "2024-02-29 12:00:00" };
+		const cases = [
+			{ ...one, case_number: 1, type: 4, notes: [note, { ...note, body: "again" }] },
+			{ ...one, case_number: 2, type: 1, mod_id: null, notes: [] },
+			{ ...one, case_number: 3, type: 8, notes: [] },
+		];
+		const { text } = await bot.call("import_cases", { source: "Zeppelin", csv: JSON.stringify({ cases }) });
+		expect(text).toStartWith("Imported 2 case(s).");
+		expect(text).toContain("line 3: action");
+		expect(await bot.all()).toMatchObject([
+			{ action: "warn", userId: person, moderatorId: other, reason: "rude", createdAt: Date.UTC(2024, 1, 29, 12) },
+			{ action: "ban", userId: person, endsAt: undefined },
+		]);
+		for (const csv of ["{", "{}", '{"cases":[{}]}']) {
+			const refused = await bot.call("import_cases", { source: "x", csv });
+			expect([refused.isError, refused.text]).toEqual([true, expect.stringContaining("no export of Zeppelin")]);
+		}
+	});
+
 	casesTest("a row that cannot be imported is left out, by its line, without a text of it", async (bot) => {
 		const rows: [wrong: string, row: string][] = [
 			["user_id", "1.23457E+17,warn,2024-01-31,x"],
