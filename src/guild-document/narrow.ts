@@ -11,6 +11,7 @@ import {
 	type Role,
 } from "./format/document.ts";
 import { mapDocument, present } from "./format/map-document.ts";
+import { keyOf } from "./format/merge.ts";
 import { channelsWithCategories } from "./format/references.ts";
 
 /** Categories and roles by name or key. Without parts: the categories and roles that are named. */
@@ -86,9 +87,7 @@ export function forOtherGuild(
 	return { document: present({ ...withoutId(copy), omitted: undefined }), withoutAccess };
 }
 
-const keyOf = ({ key, name }: { key?: string | undefined; name: string }) => key ?? name;
-
-function isNamed(thing: { key?: string | undefined; name: string }, names: readonly string[]): boolean {
+function isNamed(thing: Role | Category, names: readonly string[]): boolean {
 	const own = [thing.name, keyOf(thing)].map((name) => name.toLowerCase());
 	return names.some((name) => own.includes(name.toLowerCase()));
 }

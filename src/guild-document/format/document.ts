@@ -36,7 +36,6 @@ export type AutomodRule = v.InferOutput<typeof schema.automod>;
 export type ScheduledEvent = v.InferOutput<typeof schema.scheduledEvent>;
 export type Emoji = v.InferOutput<typeof schema.emoji>;
 export type Message = v.InferOutput<typeof schema.message>;
-export type Webhook = v.InferOutput<typeof schema.webhook>;
 export type WelcomeScreen = v.InferOutput<typeof schema.welcomeScreen>;
 export type Onboarding = v.InferOutput<typeof schema.onboarding>;
 

@@ -7,6 +7,7 @@ import { ruleFieldsWith, type TriggerName } from "../names/automod-rule.ts";
 import { editedKinds } from "../names/channel-kinds.ts";
 import type { ChannelKind, GuildDocument } from "./document.ts";
 import { automod, channel, documentSchema, everyone, type Marks } from "./document-schema.ts";
+import { present } from "./map-document.ts";
 
 interface Field extends Marks {
 	/** Of an object, or of a list of objects. */
@@ -15,10 +16,12 @@ interface Field extends Marks {
 type Fields = ReadonlyMap<string, Field>;
 type Values = Record<string, unknown>;
 
-interface SchemaParts extends v.GenericSchema {
+/** Of any kind of schema that documents have. */
+export interface SchemaParts extends v.GenericSchema {
 	entries?: Record<string, SchemaParts>;
 	wrapped?: SchemaParts;
 	item?: SchemaParts;
+	options?: readonly (string | number)[];
 }
 
 const known = new Map<object, Fields>();
@@ -134,15 +137,8 @@ export function mapSettings(settings: Values, keys: BotKeys, refer: Refer): Valu
 		const ref = keys.get(key);
 		const change = (one: unknown) => (ref && typeof one === "string" ? refer(one, ref) : one);
 		if (Array.isArray(value)) return [key, value.map(change).filter((one) => one !== undefined)];
-		return [key, ref && isObject(value) ? mapValues(value, change) : change(value)];
+		if (!ref || !isObject(value)) return [key, change(value)];
+		return [key, present(Object.fromEntries(Object.entries(value).map(([name, one]) => [name, change(one)])))];
 	});
-	return withoutUndefined(mapped);
-}
-
-function mapValues(values: object, change: (one: unknown) => unknown): Values {
-	return withoutUndefined(Object.entries(values).map(([name, one]) => [name, change(one)]));
-}
-
-function withoutUndefined(entries: readonly (readonly [string, unknown])[]): Values {
-	return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+	return present(Object.fromEntries(mapped));
 }

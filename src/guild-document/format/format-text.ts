@@ -3,14 +3,7 @@
 import * as v from "valibot";
 import { documentSchema, type Part, partNames } from "./document.ts";
 import { id, key, type Marks } from "./document-schema.ts";
-
-interface SchemaParts {
-	type: string;
-	entries?: Record<string, v.GenericSchema>;
-	wrapped?: v.GenericSchema;
-	item?: v.GenericSchema;
-	options?: readonly (string | number)[];
-}
+import type { SchemaParts } from "./fields.ts";
 
 const intro = [
 	'JSON, whole or partial: absent parts and fields stay. ! marks what a new one needs, [] (or a plural) a list, | a choice; the rest are texts, "" for none. What has a name may have an id (to rename or move one that exists) and a key (if others share its name). Described once, it is the same elsewhere.',
@@ -33,7 +26,7 @@ export function formatText(parts?: readonly Part[]): string[] {
 	const known = new Set<unknown>();
 	const isShown = ({ name }: Field) =>
 		!parts || parts.some((part) => part === name) || !partNames.some((part) => part === name);
-	const lines = linesOf(fieldsOf(documentSchema).filter(isShown), "", known, parts !== undefined);
+	const lines = linesOf(fieldsOf(documentSchema as SchemaParts).filter(isShown), "", known, parts !== undefined);
 	return [...intro, ...(parts ? [] : [more]), ...lines];
 }
 
@@ -48,9 +41,9 @@ function linesOf(fields: readonly Field[], indent: string, known: Set<unknown>, 
 	};
 	return fields.flatMap((field) => {
 		const { inside, type } = field;
-		const isNew = inside && !known.has(partsOf(inside).entries);
+		const isNew = inside && !known.has(inside.entries);
 		if (!isNew) return isFull || indent === "" ? indent + shortText(field) : [];
-		known.add(partsOf(inside).entries);
+		known.add(inside.entries);
 		const below = fieldsOf(inside);
 		const head = isFull || indent === "" ? shortText({ ...field, type: isFull ? type : "" }) : field.name;
 		const shown = isFull ? "" : `: ${type.replace("{}", () => `{${below.map(shortText).join(", ")}}`)}`;
@@ -61,23 +54,20 @@ function linesOf(fields: readonly Field[], indent: string, known: Set<unknown>, 
 type Field = ReturnType<typeof fieldsOf>[number];
 
 /** Those that people write, without id and key, which the introduction explains. `inside`: its object, or that of its list. */
-function fieldsOf(schema: v.GenericSchema) {
-	return Object.entries(partsOf(schema).entries ?? {}).flatMap(([name, field]) => {
-		const { type, wrapped } = partsOf(field);
-		const schema = type === "optional" && wrapped ? wrapped : field;
+function fieldsOf({ entries = {} }: SchemaParts) {
+	return Object.entries(entries).flatMap(([name, field]) => {
+		const schema = (field.type === "optional" && field.wrapped) || field;
 		if (ofExports.has(name) || schema === id || schema === key) return [];
-		const item = partsOf(schema).item ?? schema;
-		const inside = partsOf(item).entries && item;
+		const { item = schema } = schema;
+		const inside = item.entries && item;
 		const meaning = v.getDescription(schema) ?? "";
 		const { isNeeded = schema === field }: Marks = v.getMetadata(schema);
 		return { name, sign: isNeeded ? "!" : "", inside, type: typeText(schema), meaning };
 	});
 }
 
-const partsOf = (schema: v.GenericSchema) => schema as unknown as SchemaParts;
-
-function typeText(schema: v.GenericSchema): string {
-	const { type, item, options, entries } = partsOf(schema);
+function typeText(schema: SchemaParts): string {
+	const { type, item, options, entries } = schema;
 	if (item) return `[${typeText(item)}]`;
 	if (entries) return "{}";
 	if (options) return options.map((one) => (one === "" ? '""' : one)).join("|");

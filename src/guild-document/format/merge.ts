@@ -1,15 +1,13 @@
 // A document with changes, which are a partial document: what both list is changed, what only the changes list is added.
 
-import type { Category, Channel, GuildDocument } from "./document.ts";
+import type { Category, Channel, GuildDocument, Role } from "./document.ts";
+import { present } from "./map-document.ts";
 import { channelsWithCategories } from "./references.ts";
 
-interface Thing {
-	name: string;
-	id?: string | undefined;
-	key?: string | undefined;
-}
+/** What documents list by name. */
+export type Thing = Pick<Role, "name" | "id" | "key">;
 
-const keyOf = ({ key, name }: Thing) => key ?? name;
+export const keyOf = ({ key, name }: Thing) => key ?? name;
 
 function findIn<T extends Thing>(things: readonly T[], change: Thing): T | undefined {
 	const { id, name } = change;
@@ -33,18 +31,10 @@ function withChanges<T extends Thing>(thing: T, changes: readonly T[]): T {
  * category moves if its id or key matches. Fields that `changes` lacks stay.
  */
 export function mergeDocuments(document: GuildDocument, changes: GuildDocument): GuildDocument {
-	const { settings, welcome_screen, onboarding, everyone } = changes;
-	const { keep_bot_access, repost, bot } = changes;
-	const merged: GuildDocument = {
-		...document,
-		...(keep_bot_access !== undefined && { keep_bot_access }),
-		...(repost && { repost }),
-		...(settings && { settings: { ...document.settings, ...settings } }),
-		...(everyone && { everyone }),
-		...(welcome_screen && { welcome_screen: { ...document.welcome_screen, ...welcome_screen } }),
-		...(onboarding && { onboarding: { ...document.onboarding, ...onboarding } }),
-		...(bot && { bot: { ...document.bot, ...bot } }),
-	};
+	const { keep_bot_access, repost, everyone } = changes;
+	const merged: GuildDocument = { ...document, ...present({ keep_bot_access, repost, everyone }) };
+	for (const part of ["settings", "welcome_screen", "onboarding", "bot"] as const)
+		if (changes[part]) Object.assign(merged, { [part]: { ...document[part], ...changes[part] } });
 	for (const part of ["roles", "emojis", "automod", "events", "webhooks"] as const) {
 		const given: readonly Thing[] | undefined = changes[part];
 		if (given) Object.assign(merged, { [part]: mergeLists(document[part] ?? [], given) });

@@ -5,10 +5,11 @@ import type { Category, Channel, ChannelKind, GuildDocument, Role, ScheduledEven
 import { channel as channelSchema } from "../format/document-schema.ts";
 import { defaultsOf } from "../format/fields.ts";
 import { mapDocument } from "../format/map-document.ts";
+import type { Thing } from "../format/merge.ts";
 import { channelsWithCategories } from "../format/references.ts";
 import { ruleFieldsWith, triggerFields } from "../names/automod-rule.ts";
 import { editedKinds } from "../names/channel-kinds.ts";
-import { quote, type Thing } from "./pairing.ts";
+import { quote } from "./pairing.ts";
 
 /** Returns the name of a role, category or other item without surrounding spaces, for comparing names. */
 export const trimmedName = ({ name }: Thing) => name.trim() || name;

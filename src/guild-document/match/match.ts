@@ -12,12 +12,13 @@ import {
 } from "../format/document.ts";
 import { type BotKeys, mapReferences, mapSettings, withDefaults, withItemDefaults } from "../format/fields.ts";
 import { mapDocument } from "../format/map-document.ts";
+import { keyOf, type Thing } from "../format/merge.ts";
 import { channelsWithCategories, keysOf } from "../format/references.ts";
 import { documentWithIds } from "../read/current-document.ts";
 import { type Keys, keysInGuild } from "../read/export.ts";
 import type { GuildState, Refusal } from "../steps.ts";
 import { channelNameOf, familyOf, inferFromGuild, mistakesIn, newChannelName, trimmedName } from "./infer.ts";
-import { type Pairing, pairUp, quote, type Thing } from "./pairing.ts";
+import { type Pairing, pairUp, quote } from "./pairing.ts";
 
 /** Both documents refer to roles, channels and emoji by ids, not by keys. */
 export interface Matched {
@@ -199,7 +200,7 @@ class Matching {
 			const id = isMissing ? undefined : (other?.id ?? placeholderOf(one));
 			const isSameName = other && pairing.normalName(one) === pairing.normalName(other);
 			const name = isSameName ? other.name : newNameOf(kind, one);
-			const key = one.key ?? one.name;
+			const key = keyOf(one);
 			this.#found.set(one, { id, name });
 			if (id !== undefined) this.names.set(id, shownName(one.name, key));
 			if (id !== undefined && !other && one.id !== undefined) this.hints.set(id, one.id);
@@ -303,10 +304,10 @@ function shownName(name: string, key: string): string {
 	return [key, base].some((one) => one === name || one.endsWith(`/${name}`)) ? key : `${name} (key ${key})`;
 }
 
-const emptyTables = () => ({
-	role: new Map() as IdsByKey,
-	channel: new Map() as IdsByKey,
-	emoji: new Map() as IdsByKey,
+const emptyTables = (): Record<"role" | "channel" | "emoji", IdsByKey> => ({
+	role: new Map(),
+	channel: new Map(),
+	emoji: new Map(),
 });
 
 /** "channel" also for categories; undefined if documents never refer to this kind. */
@@ -327,7 +328,7 @@ function placeholdersOf<W extends Thing>(
 	things: readonly W[],
 	longNameOf: (thing: W) => string | undefined = () => undefined,
 ): Map<W, string> {
-	const unique = keysOf(things.map((thing) => ({ name: thing.key ?? thing.name, longName: longNameOf(thing) })));
+	const unique = keysOf(things.map((thing) => ({ name: keyOf(thing), longName: longNameOf(thing) })));
 	return new Map(things.map((thing, index) => [thing, `+${kind}/${unique[index]}`]));
 }
 

@@ -1,12 +1,7 @@
 // Pairs the things that a document lists with those of a guild: by id, then by name.
 
 import { escapeInJson, listFirst } from "../../lib/text.ts";
-
-export interface Thing {
-	name: string;
-	id?: string | undefined;
-	key?: string | undefined;
-}
+import type { Thing } from "../format/merge.ts";
 
 export interface Pairing<W extends Thing, C extends Thing> {
 	/** For messages, such as "role". */

@@ -9,6 +9,7 @@ import {
 	AutoModerationRuleKeywordPresetType as Preset,
 	AutoModerationRuleTriggerType as Trigger,
 } from "discord.js";
+import { namesOf } from "./channel-kinds.ts";
 
 export const wordFields = ["keyword_filter", "regex_patterns", "allow_list"] as const;
 
@@ -35,8 +36,8 @@ export type ActionName = keyof typeof actions;
 type PresetName = keyof typeof presets;
 
 export const triggerNames = Object.keys(triggers) as TriggerName[];
-export const actionNames = Object.keys(actions) as ActionName[];
-export const presetNames = Object.keys(presets) as PresetName[];
+export const actionNames = namesOf(actions);
+export const presetNames = namesOf(presets);
 
 const emptyTrigger = {
 	keyword_filter: [] as string[],
@@ -88,10 +89,8 @@ export function triggerOf({ trigger_type }: APIAutoModerationRule) {
 	return triggerNames.find((name) => triggers[name].type === trigger_type);
 }
 
-function namesOf<Name extends string>(names: Readonly<Record<Name, number>>, values: readonly number[]): Name[] {
-	const all = Object.keys(names) as Name[];
-	return all.filter((name) => values.includes(names[name]));
-}
+const namesIn = <Name extends string>(names: Readonly<Record<Name, number>>, values: readonly number[]) =>
+	namesOf(names).filter((name) => values.includes(names[name]));
 
 /** Fields that do not apply to the rule's trigger or actions are empty. */
 export function ruleFieldsOf(rule: APIAutoModerationRule): RuleFields {
@@ -105,11 +104,11 @@ export function ruleFieldsOf(rule: APIAutoModerationRule): RuleFields {
 		exempt_channel_ids: rule.exempt_channels,
 		keyword_filter: trigger.keyword_filter ?? [],
 		regex_patterns: trigger.regex_patterns ?? [],
-		presets: namesOf(presets, trigger.presets ?? []),
+		presets: namesIn(presets, trigger.presets ?? []),
 		allow_list: trigger.allow_list ?? [],
 		mention_total_limit: trigger.mention_total_limit ?? 0,
 		mention_raid_protection_enabled: trigger.mention_raid_protection_enabled ?? false,
-		actions: namesOf(actions, types),
+		actions: namesIn(actions, types),
 		custom_message: metadata("block_message")?.custom_message ?? "",
 		alert_channel_id: metadata("send_alert_message")?.channel_id ?? "",
 		duration_seconds: metadata("timeout")?.duration_seconds ?? 0,

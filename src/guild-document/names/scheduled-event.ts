@@ -17,15 +17,9 @@ export const statuses = {
 } as const;
 
 export type EventKind = keyof typeof eventKinds;
-export type EventStatus = keyof typeof statuses;
 
 /** Without a value "". Times are ISO 8601 with milliseconds. */
 export type EventFields = ReturnType<typeof eventFieldsOf>;
-
-/** Undefined stays unchanged. */
-export type GivenEventFields = {
-	[Field in keyof EventFields]: EventFields[Field] | undefined;
-};
 
 export function eventFieldsOf(event: APIGuildScheduledEvent) {
 	return {
@@ -50,7 +44,8 @@ export function nameOf<Name extends string>(names: Readonly<Record<Name, number>
 	return (entry?.[0] ?? `type ${value}`) as Name;
 }
 
-export function eventBody(given: Partial<GivenEventFields>) {
+/** Undefined stays unchanged. */
+export function eventBody(given: { [Field in keyof EventFields]?: EventFields[Field] | undefined }) {
 	const { location, ...fields } = given;
 	const { description, entity_type, status, channel_id } = fields;
 	return {

@@ -6,7 +6,7 @@ import { permissionNames } from "../read/from-api.ts";
 import type { Restore, RestoredField, RestoreItem } from "../restore.ts";
 import type { ApiRequest, Difference, FieldChange, GuildState, Refusal, Step, StepKind } from "../steps.ts";
 import { placeholdersIn } from "./step-list.ts";
-import { fillPlaceholders, rawOverwritesOf } from "./to-api.ts";
+import { fillPlaceholders, overwritesBody, rawOverwritesOf } from "./to-api.ts";
 import { accessChanges } from "./values.ts";
 
 type Values = Readonly<Record<string, unknown>>;
@@ -253,12 +253,7 @@ class Restoration implements Difference {
 		if (isBefore) this.#note(item, "already as before");
 		const overwrites = { before: [...before.values()], after: [...after.values()] };
 		const access = accessChanges(overwrites.before, overwrites.after, this.#nameOf);
-		if (access.length > 0)
-			body.permission_overwrites = overwrites.after.map((one) => ({
-				...one,
-				allow: String(one.allow),
-				deny: String(one.deny),
-			}));
+		if (access.length > 0) body.permission_overwrites = overwritesBody(overwrites.after);
 		if (now && changes.length + access.length === 0) return;
 		const guard = {
 			...((kind === "role" || kind === "everyone") && { roleIds: [now ? id : placeholderOf(item)] }),

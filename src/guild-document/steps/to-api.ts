@@ -154,6 +154,9 @@ export function rawOverwritesOf(channel: Pick<ApiChannel, "permission_overwrites
 	}));
 }
 
+export const overwritesBody = (overwrites: readonly RawOverwrite[]) =>
+	overwrites.map((one) => ({ ...one, allow: String(one.allow), deny: String(one.deny) }));
+
 /** `before` is undefined for a new channel. `parentId`: "" for no category, undefined to keep it. */
 export function channelBody(
 	channel: Partial<Channel>,
@@ -189,13 +192,7 @@ export function channelBody(
 		default_sort_order: sort === undefined ? undefined : sort ? sortOrders[sort] : null,
 		default_forum_layout: layout === undefined ? undefined : layout ? layouts[layout] : 0,
 		parent_id: orNull(parentId),
-		permission_overwrites:
-			overwrites &&
-			rawOverwrites(overwrites, guildId).map(({ allow, deny, ...rest }) => ({
-				...rest,
-				allow: String(allow),
-				deny: String(deny),
-			})),
+		permission_overwrites: overwrites && overwritesBody(rawOverwrites(overwrites, guildId)),
 	};
 }
 
