@@ -7,8 +7,8 @@ import { Glob } from "bun";
 /** Maximum lines of the .ts and .js files of each folder, below src. "bot/." is what stands at the bot's root. */
 const budgets: Record<string, number> = {
 	"bot/.": 433,
-	"bot/approval": 2041,
-	"bot/commands": 2836,
+	"bot/approval": 2038,
+	"bot/commands": 2835,
 	"bot/config": 936,
 	"bot/features": 3286,
 	"bot/game": 1697,
@@ -28,7 +28,7 @@ const budgets: Record<string, number> = {
 	demo: 554,
 	discord: 6780,
 	gateway: 10_250,
-	"guild-document": 5457,
+	"guild-document": 5414,
 	guildhall: 60,
 	install: 1086,
 	lib: 4130,
