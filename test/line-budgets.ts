@@ -22,7 +22,7 @@ const budgets: Record<string, number> = {
 	"bot/settings": 1046,
 	"bot/store": 3253,
 	"bot/tool": 3850,
-	"bot/tools": 11_765,
+	"bot/tools": 11_660,
 	ai: 787,
 	build: 350,
 	demo: 554,

@@ -156,16 +156,10 @@ export const copy_from = v.optional(
 	),
 );
 
-interface Copying extends Narrowing {
-	guild_id: string;
-	document?: string | undefined;
-	/** For the copy. */
-	changes?: unknown;
-}
-
-/** The parts as a document for `guild`. */
+/** The parts as a document for `guild`, with `changes`. */
 export async function copied(
-	{ guild_id, document, changes = {}, ...narrowing }: Copying,
+	{ guild_id, document, ...narrowing }: NonNullable<v.InferOutput<typeof copy_from>>,
+	changes: unknown = {},
 	guild: Guild,
 	context: ToolContext,
 ): Promise<ExportedGuild> {

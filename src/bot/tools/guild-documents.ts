@@ -132,7 +132,7 @@ export const planGuild = reading(
 			);
 			const source = sourceOf({ ...args, document, changes }, mayTouch);
 			if (!copy_from) return guildDocuments.plan(guild, source, { prune });
-			const copy = await copied({ ...copy_from, changes }, guild, context);
+			const copy = await copied(copy_from, changes, guild, context);
 			return [
 				...copy.missing.map((line) => `Not copied: ${line}`),
 				await guildDocuments.plan(guild, { document: copy.document }, { prune }),

@@ -11,11 +11,6 @@ import { editTool } from "../tool/define.ts";
 
 const maxPauseMs = 24 * 60 * 60 * 1000;
 
-interface Incidents {
-	invites_disabled_until: string;
-	dms_disabled_until: string;
-}
-
 export const setIncidentActions = editTool({
 	name: "set_incident_actions",
 	toolset: "guild",
@@ -52,7 +47,7 @@ export const setIncidentActions = editTool({
 });
 
 /** Returns until when a guild's invites and direct messages are paused. Pauses that have ended are omitted. */
-export function incidentsOf(data: APIGuild["incidents_data"]): Incidents {
+export function incidentsOf(data: APIGuild["incidents_data"]) {
 	const ifActive = (until: string | null | undefined) =>
 		until && Date.parse(until) > Date.now() ? new Date(until).toISOString() : "";
 	return {

@@ -118,10 +118,10 @@ export const getInvite = readTool({
 	title: "Get an invite",
 	description: "Get an invite to the guild: channel, creator, expiry. list_invites also shows its uses.",
 	input: { guild_id, invite_code: foundInvite },
-	run(_, { invite: { data } }) {
-		const { approximate_member_count: members } = data;
+	run(_, { invite }) {
+		const { approximate_member_count: members } = invite;
 		return [
-			`${inviteLine(data)} | ${oneField(inviteLink(data))}`,
+			`${inviteLine(invite)} | ${oneField(inviteLink(invite))}`,
 			...(members == null ? [] : [`The guild has about ${members} member(s).`]),
 		];
 	},

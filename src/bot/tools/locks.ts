@@ -76,7 +76,7 @@ function idsToLock({ guild_id, channel_ids = [], all }: Chosen, { connection, gu
 	return [...new Set([...channel_ids, ...chosen.map(({ id }) => id)])];
 }
 
-type Planned<Plan> = { channel: find.Channel } & ({ plan: Plan; why?: undefined } | { plan?: undefined; why: Why });
+type Of<Plan> = Plan & { channel: find.Channel };
 
 /** Why a channel is left as it is. */
 interface Why {
@@ -84,26 +84,31 @@ interface Why {
 	people: Value;
 }
 
+/** `left`: with the channels for which there is no plan, and `others`. Throws a ToolError if there is none for any. */
 async function planEach<Plan extends object>(
 	channels: readonly find.Channel[],
-	isNamed: (channel: find.Channel) => boolean,
+	label: string,
+	{ channel_ids }: Chosen,
 	plan: (channel: find.Channel) => Promise<Plan | Why>,
-): Promise<Planned<Plan>[]> {
-	const planned: Planned<Plan>[] = [];
-	for (const channel of channels) {
-		const { guild } = channel;
+	others: readonly Part[] = [],
+): Promise<{ plans: Of<Plan>[]; left: Part[]; leavesOut: boolean }> {
+	const plans: Of<Plan>[] = [];
+	const refused: Of<{ why: Why }>[] = [];
+	for (const channel of channels)
 		try {
 			const needed = PermissionFlagsBits.ManageRoles | impliedIn(channel);
-			requirePermissions(guild, channel, needed);
+			requirePermissions(channel.guild, channel, needed);
 			const result = await plan(channel);
-			planned.push("models" in result ? { channel, why: result } : { channel, plan: result });
+			if ("models" in result) refused.push({ channel, why: result });
+			else plans.push({ channel, ...result });
 		} catch (error) {
-			if (isNamed(channel) || !(error instanceof ToolError)) throw error;
+			if (channel_ids?.includes(channel.id) || !(error instanceof ToolError)) throw error;
 			const models = error.message.replace(/\.( Nothing was done\.)?$/, "");
-			planned.push({ channel, why: { models, people: reasonOf(error) } });
+			refused.push({ channel, why: { models, people: reasonOf(error) } });
 		}
-	}
-	return planned;
+	const left = parts(leftLines(label, refused), others);
+	if (plans.length === 0) throw nothingChanged(left);
+	return { plans, left, leavesOut: refused.length > 0 };
 }
 
 async function chosenChannels(
@@ -127,17 +132,7 @@ async function chosenChannels(
 	return fetchCurrent(guild, chosen);
 }
 
-interface LockPlan {
-	rows: ChannelLockRow[];
-	denied: readonly Denied[];
-	left: readonly Denied[];
-	/** Permissions that the lock allows explicitly to the bot, because the bot would lose them otherwise. */
-	own: bigint;
-	/** The roles or the member that the lock allows to connect, so that the person who locks can unlock. */
-	connecting: readonly Connecting[];
-	exempt: readonly Denied[];
-	inside: number;
-}
+type LockPlan = Exclude<Awaited<ReturnType<typeof planLock>>, Why>;
 
 export const lockChannel = editTool({
 	name: "lock_channel",
@@ -164,29 +159,19 @@ export const lockChannel = editTool({
 	},
 	async plan(args, { guild, channels: given, locks }) {
 		const channels = await chosenChannels(guild, args, given);
-		const isNamed = ({ id }: find.Channel) => args.channel_ids?.includes(id) ?? false;
-		return (args.unlock ? unlockChannels : lockChannels)(guild, channels, args.all, locks, isNamed);
+		return (args.unlock ? unlockChannels : lockChannels)(guild, channels, args, locks);
 	},
 });
 
 async function lockChannels(
 	guild: Guild,
 	channels: readonly find.Channel[],
-	isForAll: boolean,
+	args: Chosen,
 	locks: Locks,
-	isNamed: (channel: find.Channel) => boolean,
 ): Promise<Plan> {
-	const unseen = isForAll ? channels.filter(isObfuscated) : [];
-	const closed = isForAll ? channels.filter((one) => !isObfuscated(one) && isStaffOnly(one)) : [];
-	const hidden = [...unseen, ...closed];
-	const planned = await planEach(
-		channels.filter((channel) => !hidden.includes(channel)),
-		isNamed,
-		(channel) => planLock(channel, locks),
-	);
-	const plans = planned.flatMap(({ channel, plan }) => (plan ? [{ channel, ...plan }] : []));
-	const left = parts(
-		leftLines("Not locked", planned),
+	const unseen = args.all ? channels.filter(isObfuscated) : [];
+	const closed = args.all ? channels.filter((one) => !isObfuscated(one) && isStaffOnly(one)) : [];
+	const hidden = parts(
 		closed.length > 0 &&
 			result(
 				`Left, because only staff see them: ${namesOf(closed)}. channel_ids locks them.`,
@@ -198,7 +183,10 @@ async function lockChannels(
 				said("result.lock.unseen", { where: mentionsOf(unseen) }),
 			),
 	);
-	if (plans.length === 0) throw nothingChanged(left);
+	const open = channels.filter((one) => !unseen.includes(one) && !closed.includes(one));
+	const plan = (channel: find.Channel) => planLock(channel, locks);
+	const { plans, left, leavesOut } = await planEach(open, "Not locked", args, plan, hidden);
+	const isPartial = plans.some(({ left }) => left.length > 0);
 	const all = plans.reduce((bits, { denied }) => bits | bitsIn(denied), 0n);
 	const describe = ({ channel, denied, left, connecting, exempt, inside }: (typeof plans)[number]) =>
 		resultLines(
@@ -224,7 +212,7 @@ async function lockChannels(
 		preview: preview(plans),
 		// People join and leave voice channels meanwhile.
 		basis: forModels(preview(plans.map((plan) => ({ ...plan, inside: 0 })))),
-		leavesOut: planned.length > plans.length || plans.some(({ left }) => left.length > 0),
+		leavesOut: leavesOut || isPartial,
 		record: caseOf("lock", plans),
 		act: onEach(
 			{
@@ -234,7 +222,7 @@ async function lockChannels(
 				describe,
 				write: ({ channel, rows }) => locks.begin(rows, (row) => writeBits(channel, row, lockedBits(channel, row))),
 				done: (done, of) =>
-					`Locked ${done === of ? "" : `${done} of `}${of} channel(s): ${plans.some(({ left }) => left.length > 0) ? "not for all; " : ""}members may no longer ${describeBits(all)}. unlock = true undoes it.`,
+					`Locked ${done === of ? "" : `${done} of `}${of} channel(s): ${isPartial ? "not for all; " : ""}members may no longer ${describeBits(all)}. unlock = true undoes it.`,
 				people: { mention: ({ channel }) => `<#${channel.id}>`, done: saidOfLocks },
 			},
 			left,
@@ -246,7 +234,7 @@ function caseOf(action: "lock" | "unlock", plans: readonly { channel: find.Chann
 	return { action, userIds: [], channelIds: plans.map(({ channel }) => channel.id) };
 }
 
-async function planLock(channel: find.Channel, locks: Locks): Promise<LockPlan | Why> {
+async function planLock(channel: find.Channel, locks: Locks) {
 	const { guild } = channel;
 	const rows = await locks.of(channel.id);
 	if (rows.length > 0) return describeLocked(channel, rows);
@@ -264,7 +252,7 @@ async function planLock(channel: find.Channel, locks: Locks): Promise<LockPlan |
 		return {
 			models: "nobody but staff may do there what a lock denies, and unlocking would not change that",
 			people: said("refusal.lock_nothing"),
-		};
+		} satisfies Why;
 	const grantable = grantableBits(guild, channel, all);
 	if ((everyone.bits & ~grantable & essentialPermissions) !== 0n) requireGrantable(guild, channel, everyone.bits);
 	const only = (mask: bigint) =>
@@ -279,7 +267,6 @@ async function planLock(channel: find.Channel, locks: Locks): Promise<LockPlan |
 		rows: rowsFor(guild, channel, denied, { own, connecting }),
 		left: only(~grantable),
 		denied,
-		own,
 		connecting,
 		exempt: allowed.filter((one) => one.isExempt),
 		inside: find.isVoice(channel) ? channel.members.size : 0,
@@ -315,8 +302,8 @@ function namesOf(channels: readonly find.Channel[]): string {
 	return sample(channels, maxNames, channelName).join(", ");
 }
 
-function leftLines(label: string, planned: readonly Planned<object>[]): Part[] {
-	const byReason = Map.groupBy(planned, ({ why }) => why?.models);
+function leftLines(label: string, refused: readonly Of<{ why: Why }>[]): Part[] {
+	const byReason = Map.groupBy(refused, ({ why }) => why.models);
 	return [...byReason.values()].flatMap((some) => {
 		const [{ why } = {}] = some;
 		if (!why) return [];
@@ -334,7 +321,7 @@ function nothingChanged(left: readonly Part[]): ToolError {
 	return why ? new SaidError(said("refusal.nothing_done", { why }), { models }) : new ToolError(models);
 }
 
-function saidOfLocks(plans: readonly (LockPlan & { channel: find.Channel })[]): Said {
+function saidOfLocks(plans: readonly Of<LockPlan>[]): Said {
 	const where = mentionsOf(plans.map(({ channel }) => channel));
 	const guild = plans[0]?.channel.guild;
 	const whoIn = (of: (plan: LockPlan) => readonly Denied[]) =>
@@ -350,35 +337,30 @@ function saidOfLocks(plans: readonly (LockPlan & { channel: find.Channel })[]): 
 	return joined(lines) ?? said("result.lock", { where });
 }
 
-function saidOfUnlocks(plans: readonly (UnlockPlan & { channel: find.Channel })[]): Said {
+function saidOfUnlocks(plans: readonly Of<UnlockPlan>[]): Said {
 	const unlocked = said("result.unlock", { where: mentionsOf(plans.map(({ channel }) => channel)) });
 	const changed = [...new Set(plans.flatMap(({ changedFor }) => changedFor))];
 	if (changed.length === 0) return unlocked;
 	return joined([unlocked, said("result.unlock.changed", { who: listed(changed) })]) ?? unlocked;
 }
 
-interface UnlockPlan {
-	restored: { row: ChannelLockRow; active: bigint }[];
-	changed: string[];
-	changedFor: readonly string[];
-}
+type UnlockPlan = Awaited<ReturnType<typeof planUnlock>>;
 
 async function unlockChannels(
 	guild: Guild,
 	channels: readonly find.Channel[],
-	isForAll: boolean,
+	args: Chosen,
 	locks: Locks,
-	isNamed: (channel: find.Channel) => boolean,
 ): Promise<Plan> {
 	const rowsOf = new Map<string, readonly ChannelLockRow[]>();
 	for (const { id } of channels) rowsOf.set(id, await locks.of(id));
 	const isLocked = ({ id }: find.Channel) => (rowsOf.get(id) ?? []).length > 0;
-	const chosen = isForAll ? channels.filter(isLocked) : channels;
+	const chosen = args.all ? channels.filter(isLocked) : channels;
 	if (chosen.length === 0)
 		throw new SaidError(said("refusal.nothing_locked"), {
 			models: `No channel of the guild ${guild.id} is locked by lock_channel. Nothing was done.`,
 		});
-	const planned = await planEach<UnlockPlan>(chosen, isNamed, async (channel) =>
+	const { plans, left, leavesOut } = await planEach<UnlockPlan>(chosen, "Not unlocked", args, async (channel) =>
 		isLocked(channel)
 			? planUnlock(channel, rowsOf.get(channel.id) ?? [])
 			: {
@@ -386,9 +368,6 @@ async function unlockChannels(
 					people: said("refusal.not_locked"),
 				},
 	);
-	const plans = planned.flatMap(({ channel, plan }) => (plan ? [{ channel, ...plan }] : []));
-	const left = leftLines("Not unlocked", planned);
-	if (plans.length === 0) throw nothingChanged(left);
 	const remembered: find.Channel[] = [];
 	const unavailable = () =>
 		remembered.length > 0 &&
@@ -420,13 +399,13 @@ async function unlockChannels(
 			),
 			left,
 		),
-		leavesOut: planned.length > plans.length,
+		leavesOut,
 		record: caseOf("unlock", plans),
 		act: async (call) => parts(await act(call), unavailable()),
 	};
 }
 
-async function planUnlock(channel: find.Channel, rows: readonly ChannelLockRow[]): Promise<UnlockPlan> {
+async function planUnlock(channel: find.Channel, rows: readonly ChannelLockRow[]) {
 	const { guild } = channel;
 	const restored = rows.map((row) => ({ row, active: inForce(channel, row) }));
 	const active = restored.reduce((bits, { active }) => bits | active, 0n);

@@ -51,19 +51,8 @@ import { describeFollowers } from "./channels/access-text.ts";
 
 const permissionSets = ["allow", "deny", "neutral"] as const;
 
-interface OverwriteChange {
-	channel: find.Channel;
-	target: Target;
-	before: Bits;
-	after: Bits;
-}
-
-interface Target {
-	id: string;
-	type: OverwriteType;
-	name: string;
-	fullName: string;
-}
+type Target = Awaited<ReturnType<typeof findTarget>>;
+type OverwriteChange = ReturnType<typeof changesIn>[number];
 
 export const setChannelPermissions = destructiveTool({
 	name: "set_channel_permissions",
@@ -151,12 +140,7 @@ function unchangedNote(count: number): string {
 	return count > 0 ? ` (${count} unchanged)` : "";
 }
 
-function readChange(args: {
-	allow?: string[] | undefined;
-	deny?: string[] | undefined;
-	neutral?: string[] | undefined;
-	replace: boolean;
-}): Bits & { neutral: bigint } {
+function readChange(args: { [Set in (typeof permissionSets)[number]]?: string[] | undefined } & { replace: boolean }) {
 	if (!args.replace) requireOneOf(args, permissionSets, " without replace");
 	const [allow, deny, neutral] = permissionSets.map((set) => readPermissions(set, args[set] ?? [])) as [
 		bigint,
@@ -172,12 +156,7 @@ function readChange(args: {
 	return { allow, deny, neutral: args.replace ? ~(allow | deny) : neutral };
 }
 
-async function findTarget(
-	guild: Guild,
-	id: string,
-	channels: readonly find.Channel[],
-	connection: find.MemberState,
-): Promise<Target> {
+async function findTarget(guild: Guild, id: string, channels: readonly find.Channel[], connection: find.MemberState) {
 	const { Member, Role } = OverwriteType;
 	const named = (type: OverwriteType, fullName?: string) => {
 		const name = overwriteName(guild, { id, type });
@@ -205,8 +184,8 @@ async function findTarget(
 function changesIn(
 	channel: find.Channel,
 	targets: readonly Target[],
-	{ allow, deny, neutral }: Bits & { neutral: bigint },
-): OverwriteChange[] {
+	{ allow, deny, neutral }: ReturnType<typeof readChange>,
+) {
 	const overwrites = new Map(overwritesOf(channel));
 	const isEmpty = (bits: Bits) => (bits.allow | bits.deny) === 0n;
 	return targets.flatMap((target) => {

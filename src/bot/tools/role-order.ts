@@ -45,10 +45,7 @@ export const moveRoles = editTool({
 	},
 });
 
-interface Place {
-	below_role_id?: string | undefined;
-	above_role_id?: string | undefined;
-}
+type Place = { [Name in "below_role_id" | "above_role_id"]?: string | undefined };
 
 const hasPowers = ({ permissions }: Role) => permissions.any(powerfulPermissions);
 
@@ -72,21 +69,18 @@ export function whyPlaceBelow(guild: Guild, target: Role): string | undefined {
 type OrderedRole = Pick<APIRole, "id" | "name" | "position">;
 
 /** A checked change of the order of a guild's roles that can be sent to Discord. */
-interface RoleMove {
-	isNeeded: boolean;
-	/** Sends the new order to Discord, unless it is the current order. Returns the guild's roles, highest first. */
-	execute(): Promise<OrderedRole[]>;
-}
+type RoleMove = Awaited<ReturnType<typeof planMove>>;
 
 /** Listed highest first. Throws a ToolError if one would no longer rank below the bot or the person of the call. */
-export async function planMove(guild: Guild, ids: readonly string[], place: Place): Promise<RoleMove> {
+export async function planMove(guild: Guild, ids: readonly string[], place: Place) {
 	const before = await currentOrder(guild);
 	const after = moved(before, ids, place);
 	const positions = positionsFor(before, after);
 	if (positions.length > 0) requireStayBelow(guild, after, ids);
 	return {
 		isNeeded: positions.length > 0,
-		async execute() {
+		/** Sends the new order to Discord, unless it is the current order. Returns the guild's roles, highest first. */
+		async execute(): Promise<OrderedRole[]> {
 			if (positions.length === 0)
 				return before.toReversed().map(({ id, name, rawPosition }) => ({ id, name, position: rawPosition }));
 			const route = Routes.guildRoles(guild.id);

@@ -240,10 +240,7 @@ const editable = [
 	"below_role_id",
 ] as const;
 
-interface PermissionArguments {
-	add_permissions?: string[] | undefined;
-	remove_permissions?: string[] | undefined;
-}
+type PermissionArguments = { [Name in "add_permissions" | "remove_permissions"]?: string[] | undefined };
 
 function requestedPermissions(args: PermissionArguments, before: bigint): bigint | undefined {
 	if (!args.add_permissions && !args.remove_permissions) return undefined;

@@ -1,7 +1,6 @@
 // Voice and stage channels, and the members in them.
 
 import {
-	type GuildMember,
 	PermissionFlagsBits,
 	type RESTPatchAPIGuildMemberJSONBody,
 	Routes,
@@ -167,14 +166,10 @@ interface Wanted {
 	deafen: boolean | undefined;
 }
 
-interface Change {
-	member: GuildMember;
-	body: RESTPatchAPIGuildMemberJSONBody;
-	/** Such as "muted". */
-	texts: string[];
-}
+type Change = ReturnType<typeof changeOf>;
 
-function changeOf({ member, connectedTo, voice }: find.VoiceMember, { channel, mute, deafen }: Wanted): Change {
+/** `texts`: such as "muted". */
+function changeOf({ member, connectedTo, voice }: find.VoiceMember, { channel, mute, deafen }: Wanted) {
 	const body: RESTPatchAPIGuildMemberJSONBody = {};
 	const texts: string[] = [];
 	if (channel === null) {

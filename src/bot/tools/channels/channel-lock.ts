@@ -42,18 +42,8 @@ export function heldByMembers(channel: find.Channel, bits: bigint): bigint {
 	return bits & held & ~deny;
 }
 
-export interface Allowed {
-	id: string;
-	type: OverwriteType;
-	name: string;
-	/** What the overwrite allows of it. */
-	bits: bigint;
-	/** Staff, bots, and the person in whose name the call acts. */
-	isExempt: boolean;
-}
-
 /** Without @everyone and this bot. */
-export function allowedByOverwrites(channel: find.Channel, bits: bigint): Allowed[] {
+export function allowedByOverwrites(channel: find.Channel, bits: bigint) {
 	const { guild } = channel;
 	const own = [guild.id, botMember(guild).id];
 	return sortedOverwrites(channel)
@@ -67,7 +57,9 @@ export function allowedByOverwrites(channel: find.Channel, bits: bigint): Allowe
 			id: one.id,
 			type: one.type,
 			name: overwriteName(guild, one),
+			/** What the overwrite allows of it. */
 			bits: one.allow.bitfield & bits,
+			/** Staff, bots, and the person in whose name the call acts. */
 			isExempt: isForStaffOrBot(guild, one) || one.id === actingPerson(guild)?.id,
 		}));
 }
@@ -83,11 +75,9 @@ export function lostByBot(guild: Guild, channel: find.Channel, denies: bigint, l
 		.reduce((bits, { allow }) => bits & ~allow.bitfield, has & denies);
 }
 
-export interface Connecting {
-	id: string;
-	type: OverwriteType;
-	name: string;
-}
+/** What a lock denies to @everyone, a role or a member. */
+export type Denied = Omit<ReturnType<typeof allowedByOverwrites>[number], "isExempt">;
+export type Connecting = Omit<Denied, "bits">;
 
 /** Who has to keep CONNECT, without which no other permission counts, so that the person of the call can unlock it. */
 export function connectingFor(
@@ -110,9 +100,6 @@ export function connectingFor(
 	if (managing.size === 0) return [{ id: person.id, type: OverwriteType.Member, name: memberName(person) }];
 	return managing.map((role) => ({ id: role.id, type: OverwriteType.Role, name: roleName(role) }));
 }
-
-/** What a lock denies to @everyone, a role or a member. */
-export type Denied = Pick<Allowed, "id" | "type" | "name" | "bits">;
 
 /** The bot's comes first, because without CONNECT it could not make the others. */
 export function rowsFor(

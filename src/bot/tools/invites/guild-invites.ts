@@ -4,7 +4,6 @@ import {
 	type APIExtendedInvite,
 	type APIInvite,
 	type Guild,
-	type GuildBasedChannel,
 	PermissionFlagsBits,
 	RESTJSONErrorCodes,
 	Routes,
@@ -17,11 +16,6 @@ import { fieldLine, oneField } from "../../../discord/text.ts";
 import { isHidden, visibleChannel } from "../../../discord/visible-channels.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import { published } from "../../../mcp/json-schema.ts";
-
-interface GuildInvite {
-	data: APIInvite;
-	channel: GuildBasedChannel | undefined;
-}
 
 const link = /^(?:https?:\/\/)?(?:www\.)?(?:discord\.gg|discord(?:app)?\.com\/invite)\/([^/?#]*).*$/i;
 
@@ -82,9 +76,9 @@ async function fetchInvite(guild: Guild, code: string): Promise<APIInvite | unde
 	return data?.guild?.id === guild.id ? visibleInvites(guild, [data])[0] : undefined;
 }
 
-async function invite(guild: Guild, code: string): Promise<GuildInvite> {
-	const data = await fetchInvite(guild, code);
-	if (data) return { data, channel: visibleChannel(guild, data.channel?.id ?? "") };
+async function invite(guild: Guild, code: string): Promise<APIInvite> {
+	const found = await fetchInvite(guild, code);
+	if (found) return found;
 	throw new ToolError(`There is no invite ${code} to the guild ${guild.id}. list_invites lists them.`);
 }
 

@@ -34,20 +34,13 @@ export async function readTimeouts(guild: Guild, members: readonly GuildMember[]
 	};
 }
 
-interface DoneBy {
-	/** Such as "2026-01-31T12:00:00Z by @ada (ID: …)"; undefined if unknown. */
-	of(userId: string): string | undefined;
-	/** Why some are unknown. */
-	whyUnknown: string;
-}
-
 /** What was done last to each user. Reads at most 500 entries down to `afterId`, and none without `userIds`. */
 export async function readDoneBy(
 	guild: Guild,
 	action: AuditLogEvent,
 	userIds: readonly string[],
 	{ afterId = "0", isMeant = () => true }: { afterId?: string; isMeant?: (entry: APIAuditLogEntry) => boolean } = {},
-): Promise<DoneBy> {
+) {
 	const entries = new Map<string | null, APIAuditLogEntry>();
 	const mayRead = missingPermissions(guild, undefined, PermissionFlagsBits.ViewAuditLog) === 0n;
 	let whyUnknown = mayRead
@@ -63,12 +56,14 @@ export async function readDoneBy(
 			whyUnknown = refusal.message;
 		}
 	return {
-		of(userId) {
+		/** Such as "2026-01-31T12:00:00Z by @ada (ID: …)"; undefined if unknown. */
+		of(userId: string): string | undefined {
 			const entry = entries.get(userId);
 			if (!entry) return undefined;
 			const user = guild.client.users.cache.get(entry.user_id ?? "");
 			return `${time(SnowflakeUtil.timestampFrom(entry.id))} by ${user ? userName(user) : (entry.user_id ?? "unknown")}`;
 		},
+		/** Why some are unknown. */
 		whyUnknown,
 	};
 }

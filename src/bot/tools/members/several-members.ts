@@ -12,10 +12,7 @@ import { found, list } from "../../tool/arguments/arguments.ts";
 import type { CaseAction } from "../../tool/case-record.ts";
 import type { Chosen } from "../../tool/context.ts";
 
-export interface MaybeMember {
-	id: string;
-	member: GuildMember | undefined;
-}
+export type MaybeMember = ReturnType<typeof cachedMember>;
 
 /** From the cache if it has all members, otherwise from Discord. */
 export async function memberOrAbsent(guild: Guild, id: string, connection: MemberState): Promise<MaybeMember> {
@@ -24,7 +21,7 @@ export async function memberOrAbsent(guild: Guild, id: string, connection: Membe
 
 export const user_ids = list(found(memberOrAbsent, "member"), 1, 200, "Members.");
 
-export function cachedMember(guild: Guild, id: string): MaybeMember {
+export function cachedMember(guild: Guild, id: string) {
 	return { id, member: guild.members.cache.get(id) };
 }
 

@@ -5,9 +5,7 @@ import {
 	type APIWebhook,
 	type Guild,
 	type GuildBasedChannel,
-	makeURLSearchParams,
 	PermissionFlagsBits,
-	type RESTGetAPIGuildMessagesSearchResult,
 	RESTJSONErrorCodes,
 	Routes,
 	WebhookType,
@@ -20,6 +18,7 @@ import { oneField } from "../../../discord/text.ts";
 import { visibleChannel } from "../../../discord/visible-channels.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import { readsContent } from "../../messages/message-content.ts";
+import { searchIndex } from "../../messages/message-index.ts";
 
 export type GuildWebhook = ReturnType<typeof guildWebhook>;
 
@@ -119,21 +118,11 @@ export async function lastMessages(
 	const { ReadMessageHistory } = PermissionFlagsBits;
 	if (missingPermissions(guild, undefined, ReadMessageHistory) !== 0n) return undefined;
 	if (!readsContent(guild.client)) return undefined;
-	const query = makeURLSearchParams({
-		author_type: "webhook",
-		channel_id: channelId,
-		sort_by: "timestamp",
-		sort_order: "desc",
-		include_nsfw: true,
-		limit: 25,
-	});
-	const path = Routes.guildMessagesSearch(guild.id);
+	const query = { author_type: "webhook", channel_id: channelId, include_nsfw: true };
 	try {
-		const result = (await guild.client.rest.get(path, { query })) as RESTGetAPIGuildMessagesSearchResult;
-		// While Discord indexes the guild's messages, the response has none.
-		if (!("messages" in result)) return undefined;
-		const messages = result.messages.flat() as APIMessage[];
-		const times = messages.map(({ webhook_id = "", timestamp }) => [webhook_id, timestamp] as const);
+		const found = await searchIndex(guild, query, { limit: 25, reserveMs: Infinity });
+		if (!found) return undefined;
+		const times = found.messages.map(({ webhook_id = "", timestamp }) => [webhook_id, timestamp] as const);
 		// The first message of a webhook is the newest one, and has to be set last.
 		return new Map(times.toReversed());
 	} catch (error) {
