@@ -23,6 +23,7 @@ const extras = [
 	"src/bot/tools/README.md",
 	"src/simulator/README.md",
 	"instances/README.md",
+	"instances/PRIVACY.md",
 	"instances/example",
 	"docker/README.md",
 	"docker/systemd",

@@ -2,7 +2,14 @@
 // message; when the queue is full, new ones are dropped and counted.
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import { type AttachmentBuilder, ButtonStyle, type EmbedBuilder, embedLength, type Message } from "discord.js";
+import {
+	type AttachmentBuilder,
+	ButtonStyle,
+	DiscordAPIError,
+	type EmbedBuilder,
+	embedLength,
+	type Message,
+} from "discord.js";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { inBackground } from "../../discord/rest/rest.ts";
 import type { Log } from "../../lib/log.ts";
@@ -28,13 +35,16 @@ interface Parts {
 	details?: string | undefined;
 	/** An entry with files is a message of its own. */
 	files?: () => readonly AttachmentBuilder[];
+	/** Sent in place of an entry that Discord refuses, for example because of a link in it or the lack of Attach Files. */
+	plain?: (() => EmbedBuilder) | undefined;
 	/** The message that has it. */
 	sent?: ((message: Message) => void) | undefined;
 }
 
 interface Entry extends Parts {
 	channelId: string;
-	embed(): EmbedBuilder;
+	/** Undefined: nothing is sent any more. */
+	embed(): EmbedBuilder | undefined;
 }
 
 export function createEmbedQueue(options: EmbedQueueOptions) {
@@ -49,28 +59,45 @@ export function createEmbedQueue(options: EmbedQueueOptions) {
 		for (let next = queue[0]; next; next = queue[0]) {
 			const { channelId } = next;
 			const taken = takeEntries(queue, channelId);
-			const embeds = taken.map(({ embed }) => embed);
+			if (taken.length === 0) continue;
 			const omitted = dropped;
 			dropped = 0;
 			try {
-				const channel = connection.discord.channels.cache.get(channelId);
-				if (!channel?.isSendable()) throw new Error(`the channel ${channelId} does not exist, or cannot hold messages`);
-				const say = sayIn("guild" in channel ? channel.guild.preferredLocale : undefined);
-				const content = say("log.left", { count: omitted });
-				const components = detailButtons(taken, say);
-				const files = taken.flatMap((one) => one.files);
-				const message = { embeds, components, files, ...(omitted > 0 && { content }), allowedMentions: noMentions };
-				const posted = await inBackground(async () => channel.send(message));
-				for (const { sent } of taken) sent?.(posted);
+				await send(channelId, taken, omitted);
 			} catch (error) {
-				log.warn("could not send log entries to a Discord channel", {
-					channel: channelId,
-					setting,
-					entries: embeds.length + omitted,
-					reason: String((error as Error).message),
-				});
+				const isRefused = error instanceof DiscordAPIError && error.status < 500;
+				if (isRefused && taken.length > 1) {
+					for (const one of taken) await send(channelId, [one]).catch((error) => sendPlain(channelId, one, error));
+				} else if (isRefused && taken[0]) await sendPlain(channelId, taken[0], error);
+				else warn(channelId, taken.length + omitted, error);
 			}
 		}
+	}
+
+	function warn(channel: string, entries: number, error: unknown): void {
+		const reason = String((error as Error).message);
+		log.warn("could not send log entries to a Discord channel", { channel, setting, entries, reason });
+	}
+
+	async function sendPlain(channelId: string, { plain, ...one }: Taken, error: unknown): Promise<void> {
+		try {
+			if (!plain) throw error;
+			await send(channelId, [{ ...one, embed: plain(), files: [] }]);
+		} catch (error) {
+			warn(channelId, 1, error);
+		}
+	}
+
+	async function send(channelId: string, taken: readonly Taken[], omitted = 0): Promise<void> {
+		const channel = connection.discord.channels.cache.get(channelId);
+		if (!channel?.isSendable()) throw new Error(`the channel ${channelId} does not exist, or cannot hold messages`);
+		const say = sayIn("guild" in channel ? channel.guild.preferredLocale : undefined);
+		const content = say("log.left", { count: omitted });
+		const components = detailButtons(taken, say);
+		const [embeds, files] = [taken.map(({ embed }) => embed), taken.flatMap((one) => one.files)];
+		const message = { embeds, components, files, ...(omitted > 0 && { content }), allowedMentions: noMentions };
+		const posted = await inBackground(async () => channel.send(message));
+		for (const { sent } of taken) sent?.(posted);
 	}
 
 	function start(): void {
@@ -83,7 +110,7 @@ export function createEmbedQueue(options: EmbedQueueOptions) {
 
 	return {
 		/** `embed` is called when it is sent. Returns at once and never throws. */
-		push(channelId: string, embed: () => EmbedBuilder, parts: Parts = {}) {
+		push(channelId: string, embed: Entry["embed"], parts: Parts = {}) {
 			if (queue.length >= maxQueued) {
 				dropped++;
 				return;
@@ -98,21 +125,27 @@ export function createEmbedQueue(options: EmbedQueueOptions) {
 	};
 }
 
-type Taken = Pick<Entry, "details" | "sent"> & { embed: EmbedBuilder; files: readonly AttachmentBuilder[] };
+type Taken = Pick<Entry, "details" | "sent" | "plain"> & { embed: EmbedBuilder; files: readonly AttachmentBuilder[] };
 
 function takeEntries(queue: Entry[], channelId: string): Taken[] {
 	const taken: Taken[] = [];
 	let length = 0;
+	let count = 0;
 	for (const next of queue) {
 		if (next.channelId !== channelId || taken.length === maxEmbeds) break;
 		const embed = next.embed();
+		if (!embed) {
+			count += 1;
+			continue;
+		}
 		const files = next.files?.() ?? [];
 		length += embedLength(embed.data);
 		if (taken.length > 0 && (files.length > 0 || length > maxEmbedsLength)) break;
-		taken.push({ embed, files, details: next.details, sent: next.sent });
+		taken.push({ embed, files, details: next.details, sent: next.sent, plain: next.plain });
+		count += 1;
 		if (files.length > 0) break;
 	}
-	queue.splice(0, taken.length);
+	queue.splice(0, count);
 	return taken;
 }
 

@@ -96,14 +96,23 @@ export function createGuildLog({ settings, connection, log, onPosted }: LogOptio
 			const id = channelId ?? channelOf(guildId);
 			if (id === undefined) return;
 			const guild = connection.guild(guildId);
-			const channel = guild?.channels.cache.get(id);
-			const isOpen = channel !== undefined && isPublic(channel);
-			if (isOpen && entry.confidential === "entry") return;
+			// Decided when it is sent: the channel may have become public meanwhile.
+			const isOpen = () => {
+				const channel = guild?.channels.cache.get(id);
+				return channel !== undefined && isPublic(channel);
+			};
 			const language = languageOf(guild?.preferredLocale);
-			const copies = isOpen ? undefined : copiesOf(guild, entry.copies ?? [], sayIn(guild?.preferredLocale));
-			const { caseNumber } = entry;
-			queue.push(id, () => createEmbed(entry, { at, isOpen, language, copies: copies?.text ?? "" }), {
-				files: () => copies?.files ?? [],
+			const say = sayIn(guild?.preferredLocale);
+			const copies = once(() => copiesOf(guild, entry.copies ?? [], say, isOfCase(entry)));
+			const { caseNumber, confidential } = entry;
+			const look = (text: string) => createEmbed(entry, { at, isOpen: isOpen(), language, copies: text });
+			const embed = () => {
+				if (isOpen()) return confidential === "entry" ? undefined : look("");
+				return look(copies().text);
+			};
+			queue.push(id, embed, {
+				files: () => (isOpen() ? [] : copies().files),
+				...(entry.copies && { plain: () => look(entry.copies?.length ? say("report.copy.refused") : "") }),
 				sent: (message) => {
 					if (caseNumber !== undefined) onPosted?.(guildId, caseNumber, { channelId: id, messageId: message.id });
 				},
@@ -119,6 +128,17 @@ export function createGuildLog({ settings, connection, log, onPosted }: LogOptio
 			await pending.settled();
 			await queue.settled();
 		},
+	};
+}
+
+/** Entries about one deleted message name its author and channel themselves. */
+const isOfCase = ({ evidence }: LogEntry) => evidence !== undefined;
+
+function once<T>(make: () => T): () => T {
+	let made: { value: T } | undefined;
+	return () => {
+		made ??= { value: make() };
+		return made.value;
 	};
 }
 

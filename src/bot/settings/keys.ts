@@ -166,6 +166,7 @@ export function actingPermissions(values: Values): readonly (readonly [SettingKe
 		["moderation.escalate", values["moderation.escalate"].map(({ action }) => forRules[action])],
 		["moderation.raid", values["moderation.raid"] ? ["ManageGuild", "ManageChannels"] : []],
 		["game.chargeback", values["game.chargeback"] ? ["BanMembers", "ManageRoles"] : []],
+		["log.evidence", values["log.evidence"] ? ["AttachFiles"] : []],
 		...allKeys.flatMap((key) => (isServerLog(key) && values[key] ? [[key, ["ViewAuditLog"]] as const] : [])),
 		["night.strip", values["night.strip"] ? ["ViewAuditLog", "ManageRoles", "ManageWebhooks", "KickMembers"] : []],
 		["spam.on", values["spam.on"] && !values["spam.dry"] ? ["ModerateMembers"] : []],

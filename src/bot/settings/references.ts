@@ -6,6 +6,7 @@ import { bitsIn, describeBits, missingForBot, type Permission } from "../../disc
 import { cannotGiveRoles, roleProblem } from "../../discord/role-hierarchy.ts";
 import { isPublic, isVisible } from "../../discord/visible-channels.ts";
 import { CheckFailed, type Found } from "../../lib/program/check.ts";
+import { serverLogs } from "./keys.ts";
 
 export interface Reference {
 	key: string;
@@ -17,11 +18,16 @@ export interface Reference {
 
 const openLogWarning = "everyone can see it, so notes and the reasons of warnings are left out of the log there";
 
+const noLog = "nothing is logged there: its messages are for staff";
+
 /** Members must not see these channels, and why. */
 const staffOnly: ReadonlyMap<string, string> = new Map([
 	["moderation.reports", "reports are refused: its messages name those who report"],
-	["log.messages", "nothing is logged: its messages show what was deleted"],
+	...["messages", ...serverLogs].map((kind) => [`log.${kind}`, noLog] as const),
 ]);
+
+/** Of any type, since the bot only looks at what is written there. */
+const onlyRead: ReadonlySet<string> = new Set(["log.images", "log.ignored"]);
 
 /** It must be in the guild. Throws a CheckFailed. */
 export function checkReference(reference: Reference, guild: Guild): Found {
@@ -50,6 +56,7 @@ function checkChannel({ key, id, needs }: Reference, guild: Guild) {
 	if (!channel) throw notFound("channel", id, guild);
 	// The name of a hidden channel is not for the person in whose name a tool checks the setup.
 	const name = isVisible(channel) ? channelName(channel) : `channel ${id}`;
+	if (onlyRead.has(key)) return name;
 	const { GuildText, GuildAnnouncement } = ChannelType;
 	if (channel.type !== GuildText && channel.type !== GuildAnnouncement)
 		throw new CheckFailed(`${name} is not a text channel`, "Name another channel in the settings.");

@@ -69,3 +69,22 @@ test("an embed that a tool call pushes is sent even if the call is cancelled, or
 	expect(world.titles()).toEqual(["call-1"]);
 	expect(world.lines).toEqual([]);
 });
+
+test("of entries that Discord refuses together, each is sent alone, and one that it refuses then without its copies", async () => {
+	await using world = await startQueue();
+	const { simulator, id, queue, lines, push } = world;
+	const first = simulator.faults.stall("POST /channels/*/messages", { times: 1 });
+	push(0);
+	await until("the first is on its way", () => first.hits === 1);
+	const refused = () => new EmbedBuilder().setTitle("refused");
+	queue.push(id, refused, { plain: () => new EmbedBuilder().setTitle("plain") });
+	push(1);
+	queue.push(id, () => undefined);
+	push(2);
+	// All together, and the first of them alone.
+	simulator.faults.refuse("POST /channels/*/messages", 240_000, { times: 2 });
+	first.release();
+	await queue.settled();
+	expect(world.titles()).toEqual(["call-0", "plain", "call-1", "call-2"]);
+	expect(lines).toEqual([]);
+});

@@ -15,12 +15,12 @@ const maxNamesLength = 600;
 const maxUploaded = { files: 9, bytes: 10_000_000 };
 
 /** As Markdown, with the images that were saved. What does not fit is in a text file. */
-export function copiesOf(guild: Guild | undefined, messages: readonly RecentMessage[], say: Say) {
+export function copiesOf(guild: Guild | undefined, messages: readonly RecentMessage[], say: Say, hasHeads = false) {
 	const images = imagesOf(messages);
 	const lines: string[] = [];
 	let length = 0;
 	for (const message of messages) {
-		const shown = shownAs(message, images, messages.length > 1, say);
+		const shown = shownAs(message, images, hasHeads || messages.length > 1, say);
 		length += shown.length;
 		if (length > maxLength && lines.length > 0) break;
 		lines.push(shown);

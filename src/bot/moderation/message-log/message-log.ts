@@ -1,7 +1,7 @@
 // The message log: an entry for each message that is deleted or edited, with its text and who deleted it, in the channel of the
 // setting `log.messages`. Also remembers messages as evidence for entries of the moderation log, with `log.evidence`.
 
-import { AuditLogEvent, type Client, Events, type Message } from "discord.js";
+import { AuditLogEvent, type Channel, type Client, Events, type Message } from "discord.js";
 import { canReadAuditLog } from "../../../discord/audit-log.ts";
 import { within } from "../../../lib/wait.ts";
 import { said } from "../../../texts/texts.ts";
@@ -47,8 +47,7 @@ export class MessageLog implements Feature {
 		const values = this.options.settings.of(guildId);
 		const { "log.messages": logged, "log.evidence": evidence, "log.ignored": ignored } = values;
 		if ((!logged && !evidence) || (values["log.without_bots"] && author.bot)) return false;
-		const parentId = channel.isThread() ? channel.parentId : null;
-		return ![channel.id, parentId].some((id) => id !== null && (id === logged || ignored.includes(id)));
+		return !placesOf(channel).some((id) => id === logged || ignored.includes(id));
 	}
 
 	async #keep(guildId: string, message: Message): Promise<void> {
@@ -56,7 +55,8 @@ export class MessageLog implements Feature {
 		const { recent, settings } = this.options;
 		const copy = messageOf(message);
 		recent.set(guildId, copy);
-		if (!settings.of(guildId)["log.images"].includes(message.channelId)) return;
+		const { "log.images": chosen } = settings.of(guildId);
+		if (!placesOf(message.channel).some((id) => chosen.includes(id))) return;
 		const files = await this.#saveImages(guildId, copy.files);
 		// It may have been edited meanwhile.
 		const latest = recent.get(guildId, message.id);
@@ -83,8 +83,10 @@ export class MessageLog implements Feature {
 	/** Once Discord's audit log has named who deleted it. Without an entry there, its author did, or a bot. */
 	#onDeleted(guildId: string, channelId: string, ids: readonly string[]): void {
 		const { settings, recent, connection } = this.options;
-		const { "log.messages": logged } = settings.of(guildId);
-		if (logged === undefined || logged === channelId) return;
+		const { "log.messages": logged, "log.ignored": ignored } = settings.of(guildId);
+		const channel = connection.guild(guildId)?.channels.cache.get(channelId);
+		const places = channel ? placesOf(channel) : [channelId];
+		if (logged === undefined || places.some((id) => id === logged || ignored.includes(id))) return;
 		const copies = ids.flatMap((id) => recent.get(guildId, id) ?? []);
 		if (copies.length === 0 && ids.length === 1) return;
 		const write = () => this.#log.add(guildId, this.#deletedEntry(guildId, channelId, ids, copies));
@@ -106,6 +108,8 @@ export class MessageLog implements Feature {
 		const author = ids.length === 1 ? copies[0]?.authorId : undefined;
 		const deleter = this.#deleters.get(keyOf(guildId, channelId, author));
 		const isRecent = deleter !== undefined && performance.now() - deleter.at < 3 * this.#auditMs;
+		// Each entry of the audit log is about one deletion: Discord only counts further ones in it.
+		this.#deleters.delete(keyOf(guildId, channelId, author));
 		const unknown = ids.length - copies.length;
 		return {
 			title: said("messages.deleted.title", { count: ids.length }),
@@ -174,9 +178,21 @@ function keyOf(guildId: string, channelId: string, authorId: string | undefined)
 	return `${guildId} ${channelId} ${authorId ?? ""}`;
 }
 
+/** The channel, and what it is in: a thread's channel, a channel's category. */
+function placesOf(channel: Channel): string[] {
+	if (channel.isDMBased()) return [channel.id];
+	const parents = [channel.parent, channel.parent?.parent];
+	return [channel.id, ...parents.flatMap((parent) => parent?.id ?? [])];
+}
+
 function messageOf(message: Message): RecentMessage {
 	const { id, channelId, author, createdTimestamp, attachments, embeds, messageSnapshots, stickers, poll } = message;
-	const isPlain = embeds.length === 0 && messageSnapshots.size === 0 && stickers.size === 0 && !poll;
+	// What people do not write themselves, such as link previews, is no text of theirs.
+	const isPlain =
+		(embeds.length === 0 || !(author.bot || message.webhookId)) &&
+		messageSnapshots.size === 0 &&
+		stickers.size === 0 &&
+		!poll;
 	return {
 		id,
 		channelId,

@@ -34,6 +34,11 @@ const defaultLimits: Limits = { keptMs: 86_400_000, messages: 20_000, bytes: 48 
 
 const ownBytes = 400;
 
+interface Guild {
+	kept: Map<string, Kept>;
+	bytes: number;
+}
+
 interface Kept {
 	message: RecentMessage;
 	/** Monotonic. */
@@ -42,8 +47,7 @@ interface Kept {
 
 export class RecentMessages {
 	/** By guild, then by message, the oldest first. */
-	readonly #guilds = new Map<string, Map<string, Kept>>();
-	#bytes = 0;
+	readonly #guilds = new Map<string, Guild>();
 
 	constructor(
 		private readonly limits = defaultLimits,
@@ -52,60 +56,56 @@ export class RecentMessages {
 
 	/** About so many, as an upper limit for what is kept. */
 	get bytes(): number {
-		return this.#bytes;
+		return this.#guilds.values().reduce((sum, { bytes }) => sum + bytes, 0);
 	}
 
 	/** A new message, or a new text of one. */
 	set(guildId: string, message: RecentMessage): void {
-		const kept = this.#guilds.get(guildId) ?? new Map<string, Kept>();
-		this.#guilds.set(guildId, kept);
-		const before = kept.get(message.id);
-		if (before) this.#bytes -= bytesOf(before.message);
-		kept.set(message.id, { message, since: before?.since ?? this.now() });
-		this.#bytes += bytesOf(message);
-		if (kept.size > this.limits.messages) this.#forgetOldest(kept);
-		while (this.#bytes > this.limits.bytes) this.#forgetOldest(this.#largest());
+		const guild: Guild = this.#guilds.get(guildId) ?? { kept: new Map(), bytes: 0 };
+		this.#guilds.set(guildId, guild);
+		const before = guild.kept.get(message.id);
+		guild.kept.set(message.id, { message, since: before?.since ?? this.now() });
+		guild.bytes += bytesOf(message) - (before ? bytesOf(before.message) : 0);
+		if (guild.kept.size > this.limits.messages) forgetOldest(guild);
+		while (this.bytes > this.limits.bytes) forgetOldest(this.#largest());
 	}
 
 	get(guildId: string, id: string): RecentMessage | undefined {
-		return this.#guilds.get(guildId)?.get(id)?.message;
+		return this.#guilds.get(guildId)?.kept.get(id)?.message;
 	}
 
 	/** The latest of a person, oldest first, whether deleted or not. */
 	by(guildId: string, authorId: string, max: number): RecentMessage[] {
-		const kept = this.#guilds.get(guildId)?.values() ?? [];
+		const kept = this.#guilds.get(guildId)?.kept.values() ?? [];
 		const own = [...kept].flatMap(({ message }) => (message.authorId === authorId ? message : []));
 		return own.slice(-max);
 	}
 
 	/** Those of a guild that keeps them no longer. */
 	forget(guildId: string): void {
-		const kept = this.#guilds.get(guildId);
-		if (!kept) return;
-		for (const { message } of kept.values()) this.#bytes -= bytesOf(message);
 		this.#guilds.delete(guildId);
 	}
 
 	/** Those that are too old. */
 	expire(): void {
 		const since = this.now() - this.limits.keptMs;
-		for (const kept of this.#guilds.values())
-			for (const one of kept.values()) {
+		for (const guild of this.#guilds.values())
+			for (const one of guild.kept.values()) {
 				if (one.since > since) break;
-				this.#forgetOldest(kept);
+				forgetOldest(guild);
 			}
 	}
 
-	#largest(): Map<string, Kept> {
-		return [...this.#guilds.values()].reduce((most, kept) => (kept.size > most.size ? kept : most));
+	#largest(): Guild {
+		return [...this.#guilds.values()].reduce((most, one) => (one.bytes > most.bytes ? one : most));
 	}
+}
 
-	#forgetOldest(kept: Map<string, Kept>): void {
-		for (const [id, { message }] of kept) {
-			kept.delete(id);
-			this.#bytes -= bytesOf(message);
-			return;
-		}
+function forgetOldest(guild: Guild): void {
+	for (const [id, { message }] of guild.kept) {
+		guild.kept.delete(id);
+		guild.bytes -= bytesOf(message);
+		return;
 	}
 }
 

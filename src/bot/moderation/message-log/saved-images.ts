@@ -2,6 +2,7 @@
 
 import type { Log } from "../../../lib/log.ts";
 import { bytesAtMost } from "../../../lib/program/listen.ts";
+import { Semaphore } from "../../../lib/semaphore.ts";
 import { Limiter } from "../../commands/cooldown.ts";
 import { isAtCdn, readAtCdn } from "../cdn-files.ts";
 import type { RecentFile } from "./recent-messages.ts";
@@ -19,15 +20,28 @@ interface SavedImagesOptions {
 
 export function createSavedImages({ cdn, log, timeoutSignal = AbortSignal.timeout }: SavedImagesOptions) {
 	const recent = new Limiter(rate);
+	const downloads = new Semaphore({ max: 3, maxWaiting: 60 });
 
-	/** The files, with the content of images of at most 8 MB. Those beyond 60 images of a guild in a minute have none. */
-	return (guildId: string, files: readonly RecentFile[]): Promise<RecentFile[]> =>
-		Promise.all(
+	async function download(url: string): Promise<Buffer | "too long"> {
+		const signal = timeoutSignal(timeoutMs);
+		await downloads.acquire(signal);
+		try {
+			return await bytesAtMost(await readAtCdn(url, signal), maxImageBytes);
+		} finally {
+			downloads.release();
+		}
+	}
+
+	/** The files, with the content of images, together of at most 8 MB. Those beyond 60 of a guild in a minute have none. */
+	return (guildId: string, files: readonly RecentFile[]): Promise<RecentFile[]> => {
+		let bytes = 0;
+		return Promise.all(
 			files.map(async (file) => {
-				const isSaved = file.type.startsWith("image/") && file.size <= maxImageBytes && isAtCdn(cdn, file.url);
+				bytes += file.type.startsWith("image/") ? file.size : 0;
+				const isSaved = file.type.startsWith("image/") && bytes <= maxImageBytes && isAtCdn(cdn, file.url);
 				if (!isSaved || recent.take(guildId).waitS > 0) return file;
 				try {
-					const content = await bytesAtMost(await readAtCdn(file.url, timeoutSignal(timeoutMs)), maxImageBytes);
+					const content = await download(file.url);
 					return content === "too long" ? file : { ...file, content };
 				} catch (error) {
 					log.debug("could not save an image of a message", { reason: String((error as Error).message) });
@@ -35,4 +49,5 @@ export function createSavedImages({ cdn, log, timeoutSignal = AbortSignal.timeou
 				}
 			}),
 		);
+	};
 }

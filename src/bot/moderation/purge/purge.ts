@@ -13,6 +13,7 @@ import { type Action, type ActionOption, announceOption } from "../../commands/a
 import type { Command } from "../../commands/commands.ts";
 import { type Feature, type FeatureOptions, Pending } from "../../commands/feature.ts";
 import { noMentions } from "../../messages/split-message.ts";
+import { type ServerLog, serverLogs } from "../../settings/keys.ts";
 import { readDuration } from "../../tool/arguments/times.ts";
 import { purgeTool, purgeToolName } from "./purge-tool.ts";
 
@@ -101,7 +102,14 @@ type PurgeOptions = Pick<FeatureOptions, "config" | "settings" | "callAs" | "log
 
 export function createPurge(options: PurgeOptions) {
 	const nuke = createNuke(options);
-	const recordKeys = ["moderation.log_channel", "moderation.reports", "audit.channel", "approval.channel"] as const;
+	const logs = ["messages", ...serverLogs].map((kind) => `log.${kind}` as `log.${ServerLog | "messages"}`);
+	const recordKeys = [
+		"moderation.log_channel",
+		"moderation.reports",
+		"audit.channel",
+		"approval.channel",
+		...logs,
+	] as const;
 	const recordChannels = (guildId: string) => {
 		const values = options.settings.of(guildId);
 		return new Set(recordKeys.flatMap((key) => values[key] ?? []));

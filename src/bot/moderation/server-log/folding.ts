@@ -1,11 +1,13 @@
 // Folds floods of entries: of those of a kind within ten seconds, the first five are shown one by one and the rest together.
 
+import { truncate } from "../../../discord/text.ts";
 import { SlidingWindow } from "../../../lib/sliding-window.ts";
 import { said } from "../../../texts/texts.ts";
 import type { LogEntry } from "../moderation-log.ts";
 
 const shownOneByOne = 5;
 const maxNamed = 30;
+const maxNamesLength = 2_000;
 
 interface Flood {
 	guildId: string;
@@ -28,10 +30,14 @@ export function createFolding(post: (guildId: string, entry: LogEntry) => void, 
 		flood.folded = [];
 		flood.count = 0;
 		if (!first) return;
-		const names = folded.map(({ userId }) => (userId === undefined ? "…" : `<@${userId}>`));
-		const who = [...new Set(names)].join(", ");
-		const { title, gravity = "note", confidential } = first;
-		const all = { title, gravity, confidential, description: said("server_log.folded", { count, who }) };
+		const names = folded.map(({ userId, description = "" }) =>
+			userId === undefined ? String([description].flat()[0]) : `<@${userId}>`,
+		);
+		const who = truncate([...new Set(names)].join(", "), maxNamesLength);
+		const { title, gravity = "note", confidential, moderatorId } = first;
+		const isByOne = folded.every((one) => one.moderatorId === moderatorId);
+		const description = said("server_log.folded", { count, who });
+		const all = { title, gravity, confidential, description, ...(isByOne && { moderatorId }) };
 		post(guildId, count === 1 ? first : all);
 	}
 

@@ -30,7 +30,7 @@ import { createFolding } from "./folding.ts";
 const shutdownGraceMs = 1_500;
 const maxRolesShown = 20;
 const maxRemovals = 1_000;
-const removalMs = 60_000;
+const removalMs = 10_000;
 
 interface ServerLogOptions extends Pick<FeatureOptions, "settings" | "connection" | "store" | "log"> {
 	cases: Pick<Cases, "countOf">;
@@ -60,9 +60,10 @@ export function createServerLog(options: ServerLogOptions) {
 		ServerLog,
 		ReturnType<typeof logOf>
 	>;
-	const waiting = new Set<Timer>();
+	/** What waits, by its timer. */
+	const waiting = new Map<Timer, () => unknown>();
 	/** Kicks and bans that the audit log has told, by guild and person. */
-	const removals = new LruMap<string, { entry: GuildAuditLogsEntry; at: number }>(maxRemovals);
+	const removals = new LruMap<string, { entry: GuildAuditLogsEntry; at: number } | undefined>(maxRemovals);
 
 	function logOf(kind: ServerLog) {
 		const guildLog = createGuildLog(options, `log.${kind}`);
@@ -76,12 +77,12 @@ export function createServerLog(options: ServerLogOptions) {
 		logs[kind].folding.add(flood, guildId, { ...entry, confidential: "entry" });
 	}
 
-	function later(ms: number, work: () => void): void {
+	function later(ms: number, work: () => unknown): void {
 		const timer = setTimeout(() => {
 			waiting.delete(timer);
 			work();
 		}, ms);
-		waiting.add(timer);
+		waiting.set(timer, work);
 	}
 
 	async function onJoin({ guild, user }: GuildMember): Promise<void> {
@@ -150,7 +151,8 @@ export function createServerLog(options: ServerLogOptions) {
 	return {
 		attach(client: Client) {
 			client.on(Events.GuildMemberAdd, (member) => {
-				if (isOn(member.guild.id, "joins")) later(joinMs, () => void onJoin(member));
+				removals.set(`${member.guild.id} ${member.id}`, undefined);
+				if (isOn(member.guild.id, "joins")) later(joinMs, () => onJoin(member));
 			});
 			client.on(Events.GuildMemberRemove, (member) => {
 				if (isOn(member.guild.id, "joins")) later(leaveMs, () => onLeave(member));
@@ -161,7 +163,8 @@ export function createServerLog(options: ServerLogOptions) {
 			});
 		},
 		async close() {
-			for (const timer of waiting) clearTimeout(timer);
+			for (const timer of waiting.keys()) clearTimeout(timer);
+			await within(shutdownGraceMs, Promise.all(waiting.values().map((work) => work())));
 			for (const { folding } of Object.values(logs)) folding.close();
 			await within(shutdownGraceMs, Promise.all(Object.values(logs).map(({ guildLog }) => guildLog.settled())));
 		},

@@ -1,6 +1,6 @@
 // Entries about spam incidents in the moderation log, with buttons.
 
-import { type APIMessage, ButtonStyle, EmbedBuilder, Routes } from "discord.js";
+import { type APIMessage, ButtonStyle, DiscordAPIError, EmbedBuilder, type RawFile, Routes } from "discord.js";
 import { inlineText, resultLines } from "../../../discord/text.ts";
 import { isPublic } from "../../../discord/visible-channels.ts";
 import { Semaphore } from "../../../lib/semaphore.ts";
@@ -47,12 +47,19 @@ export function createEntries({ connection, log, channelOf, evidenceFor, onPoste
 				const channel = guild?.channels.cache.get(channelId);
 				const wanted = incident.automod?.copies ?? differing(evidenceFor(evidence));
 				const copies = copiesOf(guild, channel && isPublic(channel) ? [] : wanted, say);
-				if (copies.text !== "") body.embeds.push(new EmbedBuilder().setDescription(copies.text).toJSON());
+				const copyEmbed = (text: string) => (text === "" ? [] : [new EmbedBuilder().setDescription(text).toJSON()]);
 				const files = copies.files.map(({ name, attachment }) => ({ name: String(name), data: attachment as Buffer }));
 				// The nonce is the same after a restart, so Discord does not create a second entry.
-				const posted = (await rest.post(Routes.channelMessages(channelId), {
-					body: { ...body, nonce: id },
-					files,
+				const post = (embeds: readonly object[], files: readonly RawFile[] = []) =>
+					rest.post(Routes.channelMessages(channelId), {
+						body: { ...body, embeds: [...body.embeds, ...embeds], nonce: id },
+						files: [...files],
+					});
+				const posted = (await post(copyEmbed(copies.text), files).catch((error) => {
+					// Such as a link that Discord blocks, or the lack of Attach Files.
+					const isRefused = error instanceof DiscordAPIError && error.status < 500 && copies.text !== "";
+					if (!isRefused) throw error;
+					return post(copyEmbed(say("report.copy.refused")));
 				})) as APIMessage;
 				incident.entry = { channelId, messageId: posted.id };
 				if (incident.caseNumber !== undefined) onPosted(guildId, incident.caseNumber, incident.entry);

@@ -91,7 +91,7 @@ test("an edit is shown before and after, and a link preview is none", async () =
 	const zoe = world.member("zoe").user;
 	const message = world.write(zoe, "I like https://example.com");
 	await seen(world);
-	messages.edit(channel, message, { content: "I like https://example.com" });
+	messages.edit(channel, message, { embeds: [{ type: "link", title: "Example", url: "https://example.com" }] });
 	messages.edit(channel, message, { content: "I hate https://example.com" });
 	const entries = await world.logged(1);
 	expect(entries).toHaveLength(1);
@@ -143,6 +143,7 @@ test("ignored channels, bots on request, and a log that everyone sees show nothi
 	const shown = world.write(zoe, "shown");
 	await seen(world);
 	messages.remove(other, ignored);
+	messages.removeMany(other, [messages.add(other, zoe, { content: "ignored, too" })]);
 	messages.remove(channel, byBot);
 	messages.remove(channel, shown);
 	const entries = await world.logged(1);

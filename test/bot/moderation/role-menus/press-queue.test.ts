@@ -2,6 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { defaultPressLimits, PressQueue } from "../../../../src/bot/moderation/role-menus/press-queue.ts";
+import { until } from "../../../support/until.ts";
 
 const limits = { ...defaultPressLimits, running: 1, waiting: 2 };
 
@@ -46,16 +47,16 @@ test("a full guild leaves room for other guilds", () => {
 });
 
 test("when only the reserved requests are left, the next press waits until the rate limit resets", async () => {
-	const queue = new PressQueue({ ...limits, waitMs: 1_000 });
+	const queue = new PressQueue({ ...limits, waitMs: 60_000 });
 	const order: string[] = [];
 	const [first] = enterAll(queue, order, ["a", "b"]);
 	await settle();
 	queue.note("guild", { limit: 10, remaining: 3, resetAfterMs: 100_000 });
-	queue.note("guild", { limit: 10, remaining: 2, resetAfterMs: 30 });
+	queue.note("guild", { limit: 10, remaining: 2, resetAfterMs: 2_000 });
 	first?.leave();
 	await settle();
 	expect(order).toEqual(["a"]);
-	while (order.length < 2) await settle();
+	await until("the next press has its turn", () => order.length === 2);
 	expect(order).toEqual(["a", "b"]);
 	queue.note("guild", { limit: 10, remaining: 0, resetAfterMs: 100_000 });
 	const [third] = enterAll(queue, order, ["c"]);

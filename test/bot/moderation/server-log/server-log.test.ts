@@ -50,6 +50,7 @@ test("what moderators do by hand is shown with who did it, to whom and what chan
 	const kicked = await shown("Member kicked");
 	expect(kicked).toContain(`<@${id(moderator)}>`);
 	expect(kicked).toContain("member since");
+	// Somebody else's kick is none of hers.
 	members.remove(guild, member("zoe"));
 	expect(await shown("Member left")).toContain(`<@${id("zoe")}>`);
 }, 60_000);
