@@ -25,10 +25,11 @@ sceneTest(
 	async ({ world, open }) => {
 		expect((await open("privacy")).content).toMatch(/It stays: for good\..*their end: 180 days\..*stay: 90 days\./s);
 		await world.call("set_settings", {
-			settings: { "keep.cases_days": 30, "keep.reports_days": 7, "keep.calls_days": 400 },
+			settings: { "keep.cases_days": 30, "keep.reports_days": 7, "keep.calls_days": 400, "log.evidence": true },
 		});
 		const { content, ephemeral } = await open("privacy");
 		expect(content).toMatch(/It stays: 30 days\..*their end: 7 days\..*stay: 90 days\..*\*\*AI chat\*\*: off/s);
+		expect(content).toContain("**Messages**: those of the last 24 hours");
 		expect([ephemeral, content.length < 2_000]).toEqual([true, true]);
 	},
 );

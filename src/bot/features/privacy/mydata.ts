@@ -37,7 +37,9 @@ export function createMyData({ config, store, settings, ai, chatPrivacy }: Featu
 		const keep = settings.of(guild);
 		const days = (count?: number) => (count === undefined ? say("privacy.for_good") : say("answer.days", { count }));
 		const providers = (features.chat && ai?.providers.join(", ")) || undefined;
+		const isLogged = features.moderation && (keep["log.messages"] !== undefined || keep["log.evidence"]);
 		return say("privacy.text", {
+			messages: say(isLogged ? "privacy.messages" : "setting.off"),
 			cases: days(keep["keep.cases_days"]),
 			reports: days(keep["keep.reports_days"]),
 			calls: days(Math.min(keep["keep.calls_days"] ?? mcp.audit_days, mcp.audit_days)),
