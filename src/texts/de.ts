@@ -154,28 +154,6 @@ export const de = {
 	"command.raid.status.description": "Ob der Raid-Modus an ist und was er geändert hat",
 	"command.rolemenu.name": "rollenmenü",
 	"command.rolemenu.description": "Postet ein Menü, mit dem Mitglieder sich selbst Rollen geben",
-	"command.rolemenu.role.name": "rolle{count}",
-	"command.rolemenu.role.description": "Rolle {count} des Menüs",
-	"command.rolemenu.title.name": "titel",
-	"command.rolemenu.title.description": "Titel des Menüs",
-	"command.rolemenu.text.name": "text",
-	"command.rolemenu.text.description": "Text über dem Menü",
-	"command.rolemenu.max.name": "höchstens",
-	"command.rolemenu.max.description": "Wie viele der Rollen jemand haben darf; bei 1 ersetzt eine Wahl die vorige",
-	"command.rolemenu.requires.name": "voraussetzung",
-	"command.rolemenu.requires.description": "Nur wer diese Rolle hat, kann das Menü benutzen",
-	"command.rolemenu.style.name": "stil",
-	"command.rolemenu.style.description": "Buttons (ohne Angabe) oder ein Auswahlmenü",
-	"command.rolemenu.style.buttons.name": "Buttons",
-	"command.rolemenu.style.select.name": "Auswahlmenü",
-	"command.rolemenu.labels.name": "beschriftungen",
-	"command.rolemenu.labels.description":
-		"Beschriftungen in der Reihenfolge der Rollen, durch Kommas getrennt; ohne Angabe: ihre Namen",
-	"command.rolemenu.emojis.name": "emojis",
-	"command.rolemenu.emojis.description":
-		"Emojis in der Reihenfolge der Rollen, durch Leerzeichen getrennt; „-“ für keins",
-	"command.rolemenu.replace.name": "ersetzen",
-	"command.rolemenu.replace.description": "Link oder ID eines Menüs in diesem Kanal, das ersetzt wird",
 	"command.menu.time_out.name": "Timeout geben",
 	"command.menu.warn.name": "Verwarnen",
 	"command.menu.delete_and_warn.name": "Löschen und verwarnen",
@@ -205,8 +183,6 @@ export const de = {
 		"Der Bot wurde neu gestartet oder geändert, nachdem du das Formular geöffnet hast. Es ist nichts passiert. Öffne es noch einmal.",
 	"answer.try_again.button": "Noch einmal versuchen",
 	"answer.not_a_number": "„{text}“ ist keine Zahl. Es ist nichts passiert.",
-	"answer.no_message":
-		"„{text}“ ist kein Link zu einer Nachricht. Es ist nichts passiert. Kopiere den Link aus dem Menü der Nachricht.",
 	"answer.not_a_duration":
 		"„{text}“ ist keine Dauer. Schreib eine Zahl mit einer Einheit (s, m, h, d, w), zum Beispiel {example}. Es ist nichts passiert.",
 	"answer.duration_too_long": "„{text}“ ist zu lang: höchstens {longest}. Es ist nichts passiert.",
@@ -826,17 +802,18 @@ export const de = {
 	"menu.unfit.setting": "kommt in der Einstellung {setting} dieses Bots vor",
 	"menu.unfit.powers": "gibt Berechtigungen von Moderatoren ({permissions})",
 	"menu.unfit.powers.channel": "gibt im Kanal {channel} Berechtigungen von Moderatoren ({permissions})",
-	"menu.labels": {
-		one: "Angegeben: {given} Beschriftungen für {count} Rolle. Schreib für jede eine, durch Kommas getrennt. Es ist nichts passiert.",
-		other:
-			"Angegeben: {given} Beschriftungen für {count} Rollen. Schreib für jede eine, durch Kommas getrennt. Es ist nichts passiert.",
-	},
-	"menu.emojis": {
-		one: "Angegeben: {given} Emojis für {count} Rolle. Schreib für jede eins, durch Leerzeichen getrennt. Es ist nichts passiert.",
-		other:
-			"Angegeben: {given} Emojis für {count} Rollen. Schreib für jede eins, durch Leerzeichen getrennt. Es ist nichts passiert.",
-	},
-	"menu.no_emoji": "„{text}“ ist kein Emoji. Es ist nichts passiert.",
+	"menu.builder": "Wähle die Rollen und wohin das Menü soll. Darin steht:",
+	"menu.builder.open": "Rollenmenü machen",
+	"menu.builder.roles": "Rollen",
+	"menu.builder.channel": "Kanal",
+	"menu.builder.buttons_any": "Buttons, beliebig viele der Rollen",
+	"menu.builder.buttons_one": "Buttons, eine der Rollen",
+	"menu.builder.select_any": "Auswahlmenü, beliebig viele der Rollen",
+	"menu.builder.select_one": "Auswahlmenü, eine der Rollen",
+	"menu.builder.edit": "Titel und Text",
+	"menu.builder.title": "Titel",
+	"menu.builder.text": "Text",
+	"menu.builder.post": "Posten",
 	"menu.refused": "{role} {problem} und kann deshalb nicht in ein Rollenmenü. Es ist nichts passiert.",
 	"menu.busy": "Gerade wählen viele Leute ihre Rollen. Es ist nichts passiert. Versuch es in einer Minute noch einmal.",
 	"menu.busy.own":
@@ -1657,7 +1634,7 @@ export const de = {
 	"settings.preview.for": "{action} von {time}",
 	"settings.preview.spam": "Spam: {rules}, innerhalb von {time}.",
 	"settings.preview.menu":
-		"Mit `{command}` postest du ein Menü, mit dem Mitglieder sich selbst Rollen geben, in den Kanal, in dem du es benutzt:",
+		"Mit einem Rollenmenü geben sich Mitglieder selbst Rollen. Du kannst es hier machen oder mit `{command}`:",
 	"settings.preview.may":
 		"Eine Rolle darf das ohne die Berechtigung auf Discord. Weitere Aktionen: `/settings`, Wer was darf.",
 	"settings.no_game": "Dieser Bot hat hier keinen Spielserver: Diese Einstellungen bewirken nichts.",

@@ -1,4 +1,4 @@
-// A community set up on Discord's page alone: /setup, /settings and /rolemenu in a real Chromium, on the simulated
+// A community set up on Discord's page alone: /setup and /settings in a real Chromium, on the simulated
 // Discord, and what each of them does afterwards.
 
 import { expect, test } from "bun:test";
@@ -132,17 +132,26 @@ test.skipIf(!chromium)(
 		await picture("settings");
 		expect(await violations(browser)).toEqual([]);
 
-		await server.command("rolemenu");
-		await page.choose("#option-role1", "@Regular");
-		await page.choose("#option-style", "Select menu");
-		await page.click("#command button", "Run");
-		await page.sees("#messages", "Choose your roles:");
+		await page.become(moderator);
+		await server.command("setup");
+		await server.stepWith("/rolemenu");
+		await page.click(`${panel} button`, "Make a role menu");
+		await page.sees(panel, "Choose the roles and where the menu goes.");
+		await page.pick(panel, "Roles", "@Regular");
+		await page.click(`${panel} button`, "Title and text");
+		await page.fill("#dialog input, #dialog textarea", "Your part", "Title");
+		await page.click("#dialog button", "Submit");
+		await page.misses("#dialog", "");
+		await page.sees(panel, "Your part");
+		await page.click(`${panel} button`, "Post");
+		await page.sees(panel, "The role menu is here:");
+		await page.sees("#messages", "Your part");
 
 		await server.join("nora");
 		const nora = memberNamed(world, "nora");
 		await page.sees("#messages", "Hello @nora, have some soup.");
 		await until("nora has the role of those who join", () => nora.roles.includes(roleNamed(world, "Newcomer").id));
-		await page.pick("#messages", "Select a role", "Regular");
+		await page.click("#messages button", "Regular");
 		await page.sees(panel, "Added @Regular.");
 		expect(nora.roles).toContain(roleNamed(world, "Regular").id);
 		await page.write("Your soup is awful");

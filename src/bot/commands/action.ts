@@ -12,8 +12,6 @@ export type OptionKind =
 	/** The id. */
 	| "role"
 	| "channel"
-	/** A link or id: the id. */
-	| "message"
 	/** Text such as "1d12h"; the tool or `convert` parses it. */
 	| "duration"
 	/** Autocompleted with recent reasons. In chat the rest of the line. */
@@ -33,7 +31,7 @@ export interface ActionOption {
 	/** 1 to 32 lower case letters, digits, "-" and "_". */
 	name: string;
 	kind: OptionKind;
-	/** Argument of the tool. Several options with `several` can share one, which receives a list. */
+	/** Argument of the tool. */
 	argument: string;
 	required?: boolean;
 	/** The argument is a list: several values in chat, one in slash commands. */
@@ -96,8 +94,8 @@ export interface Action extends Restricted {
 	pages?: string;
 	/** Costs Discord much, such as a ban or purge: has its own rate limit. */
 	heavy?: boolean;
-	/** Only these options, in this order. False: none. Default: as the slash command, "reason" or "text" last. */
-	chat?: readonly string[] | false;
+	/** Only these options, in this order. Default: as the slash command, "reason" or "text" last. */
+	chat?: readonly string[];
 	menus?: readonly ActionMenu[];
 }
 

@@ -55,11 +55,7 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 			isMistake: false,
 		}),
 	};
-	const all: ChatCommand[] = [
-		help,
-		...commands.map(ofCommand),
-		...actions.filter(({ chat }) => chat !== false).map((action) => ofAction(action, options)),
-	];
+	const all: ChatCommand[] = [help, ...commands.map(ofCommand), ...actions.map((action) => ofAction(action, options))];
 	const byName = new Map(all.map((command) => [command.name, command]));
 
 	function find(content: string) {
@@ -70,9 +66,7 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 		if (group) return { command: group, rest: after };
 		const command = byName.get(parsed.name);
 		if (command) return { command, rest: parsed.rest };
-		const usage = actions
-			.filter(({ chat }) => chat !== false)
-			.filter((action) => action.name.startsWith(`${parsed.name} `));
+		const usage = actions.filter((action) => action.name.startsWith(`${parsed.name} `));
 		return usage.length > 0 ? { command: usageOnly(parsed.name, usage, prefix), rest: "" } : undefined;
 	}
 

@@ -14,8 +14,7 @@ const locales = Object.values(Locale).filter((locale) => languageOf(locale) !== 
 
 /** `command.ban.reason.name`, or `command.option.reason.name`, which options of several commands share. */
 export function commandSaid(path: CommandPath, kind: Kind): Said | undefined {
-	// "role3" is one of several options "role".
-	const [, last = "", count] = /^(.*?)(\d*)$/.exec((path.at(-1) ?? "").toLowerCase().replaceAll(" ", "_")) ?? [];
+	const last = (path.at(-1) ?? "").toLowerCase().replaceAll(" ", "_");
 	const keys = [
 		["command", ...path.slice(0, -1), last, kind],
 		...(path.length > 1 ? [["command", "option", last, kind]] : []),
@@ -23,7 +22,7 @@ export function commandSaid(path: CommandPath, kind: Kind): Said | undefined {
 	// The choices of /cases are the titles of cases.
 	if (path.length > 2 && kind === "name") keys.push(["case", ...path.slice(-2)]);
 	const key = keys.map((parts) => parts.join(".")).find((one) => Object.hasOwn(textsOf("en"), one));
-	return key === undefined ? undefined : ({ key, values: { count: Number(count) } } as Said);
+	return key === undefined ? undefined : ({ key } as Said);
 }
 
 /** In the language of one of Discord's locales. The English name if there is no text. */

@@ -153,8 +153,6 @@ function toOption(path: CommandPath, option: Omit<ActionOption, "argument">): AP
 			return { ...base, type: Option.String, max_length: 40, autocomplete: true };
 		case "reason":
 			return { ...base, type: Option.String, max_length: maxReasonLength, ...length, autocomplete: true };
-		case "message":
-			return { ...base, type: Option.String, max_length: 200 };
 		case "text":
 			return { ...base, type: Option.String, ...length };
 	}

@@ -27,7 +27,7 @@ function chatHelp(
 	const all: ChatLine[] = [
 		{ ...helpCommand, usage: "" },
 		...commands,
-		...actions.flatMap((action) => (action.chat === false ? [] : [{ ...action, usage: chatUsage(action, locale) }])),
+		...actions.map((action) => ({ ...action, usage: chatUsage(action, locale) })),
 	];
 	return all.filter(holds).map(({ name, usage }) => {
 		const line = [prefix, name, usage].join(" ").trimEnd();

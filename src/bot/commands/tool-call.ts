@@ -1,10 +1,7 @@
 // Turns the values that a person gave for an action into a tool call.
 
-import { auditReason, inlineText } from "../../discord/text.ts";
+import { auditReason } from "../../discord/text.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import { SaidError } from "../../texts/said-error.ts";
-import { said } from "../../texts/texts.ts";
-import { messageReference } from "../messages/sent-message.ts";
 import type { PersonCall } from "../tool/call-as.ts";
 import type { Action, ActionOption, OptionValue } from "./action.ts";
 import { requireDuration } from "./durations.ts";
@@ -31,10 +28,7 @@ export function toToolCall(
 	for (const option of action.options) {
 		const given = values.get(option.name) ?? [];
 		const converted = given.map((value) => convert(option, value));
-		if (converted.length === 0) continue;
-		if (option.several)
-			args[option.argument] = [...((args[option.argument] as unknown[] | undefined) ?? []), ...converted];
-		else [args[option.argument]] = converted;
+		if (converted.length > 0) args[option.argument] = option.several ? converted : converted[0];
 	}
 	const { here, options, tool } = action;
 	const isList = options.some(({ argument, several }) => argument === here && several);
@@ -48,14 +42,7 @@ export function toToolCall(
 
 function convert(option: ActionOption, value: OptionValue): unknown {
 	const { kind, convert = (same) => same } = option;
-	if (kind === "message") return readMessageLink(String(value));
 	if (kind === "duration") return convert(requireDuration(option, String(value)));
 	// Shortens the reason, because tools refuse reasons that are too long.
 	return kind === "reason" ? auditReason(String(value)) : convert(value);
-}
-
-function readMessageLink(text: string): string {
-	const message = messageReference.exec(text.trim().replace(/^<|>$/g, ""))?.[3];
-	if (message === undefined) throw new SaidError(said("answer.no_message", { text: inlineText(text, 100) }));
-	return message;
 }

@@ -55,11 +55,11 @@ export function holdsIn(
 }
 
 /** Throws a SaidError if the person lacks the permission and the grant. It names roles that have one. */
-export function requireHeld(grants: Grants, interaction: RepliableInteraction, may: ModeratorAction): void {
-	if (holdsIn(grants, interaction)({ may })) return;
+export function requireHeld(grants: Grants, interaction: RepliableInteraction, command: Restricted): void {
+	const permission = permissionOf(command);
+	if (permission === undefined || holdsIn(grants, interaction)(command)) return;
 	const { guild } = interaction;
-	const [permission] = moderatorActions[may];
-	const granted = guild ? grants.of(guild.id)[`may.${may}`] : [];
+	const granted = guild && command.may ? grants.of(guild.id)[`may.${command.may}`] : [];
 	const roles = guild?.roles.cache.filter(({ id, managed, permissions }) => {
 		return id !== guild.id && !managed && (permissions.has(permission) || granted.includes(id));
 	});

@@ -20,7 +20,7 @@ export function createSettingsCommand({
 }: Pick<FeatureOptions, "config" | "settings" | "connection" | "callAs">): Feature {
 	async function guildOf(interaction: RepliableInteraction): Promise<Guild> {
 		// Administrators can let others see the command.
-		requireHeld(settings, interaction, "settings");
+		requireHeld(settings, interaction, { may: "settings" });
 		const guild = connection.guild(interaction.guildId ?? "");
 		if (!guild?.available) throw new SaidError(said("refusal.offline"));
 		await settings.ready();

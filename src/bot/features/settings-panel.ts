@@ -1,20 +1,13 @@
 // What /settings and /setup show: one private message with a section of the guild's settings, or a step, and the components to
 // change it. Made anew from the settings after every change.
 
-import {
-	type APIActionRowComponent,
-	type APIComponentInMessageActionRow,
-	ButtonStyle,
-	ChannelType,
-	ComponentType,
-	type Guild,
-	SelectMenuDefaultValueType,
-} from "discord.js";
+import { ButtonStyle, ComponentType, type Guild } from "discord.js";
 import { inlineText, truncate } from "../../discord/text.ts";
 import { type Say, sayIn, type TextKey } from "../../texts/texts.ts";
 import { modalOf } from "../commands/forms.ts";
-import { buttonRow } from "../messages/buttons.ts";
+import { buttonRow, pickerRow, type Row, rowOf } from "../messages/buttons.ts";
 import { noMentions } from "../messages/split-message.ts";
+import { openBuilder } from "../moderation/role-menus/menu-builder.ts";
 import type { GuildSettings, GuildState } from "../settings/guild-settings.ts";
 import { allKeys, choicesOf, kindOf, type SettingKey, sectionOf, sectionsIn } from "../settings/keys.ts";
 import { defaultOf, mentionValue, problemsOf, typedLines } from "../settings/of-guild.ts";
@@ -84,10 +77,12 @@ function titleOf({ name, section }: (typeof pages)[number], say: Say): string {
 	return name === section ? label : `${label} (${name.slice(section.length + 1)})`;
 }
 
+/** Of the feature of role menus, which has no key of its own. */
+const menusKey: SettingKey = "moderation.raid";
+
 const stepsWith = (all: readonly SettingKey[]) =>
 	steps
-		// Role menus belong to moderation.
-		.filter((keys) => (keys.length > 0 ? keys : ["moderation.raid" as const]).every((key) => all.includes(key)))
+		.filter((keys) => (keys.length > 0 ? keys : [menusKey]).every((key) => all.includes(key)))
 		.map((keys, step) => ({ name: `${stepPrefix}${step + 1}`, keys, step }));
 
 export const firstStep = `${stepPrefix}1`;
@@ -142,12 +137,6 @@ function shown(key: SettingKey, { stored }: GuildState, say: Say): string {
 	return mentionValue(key, value ?? defaultOf(key)) ?? say("setting.unset");
 }
 
-type Row = APIActionRowComponent<APIComponentInMessageActionRow>;
-
-function rowOf(component: APIComponentInMessageActionRow): Row {
-	return { type: ComponentType.ActionRow, components: [component] };
-}
-
 /** At most five rows: the sections, a row for each picker, and one of buttons. */
 function componentsOf(
 	guild: Guild,
@@ -158,7 +147,8 @@ function componentsOf(
 ): Row[] {
 	const navigation =
 		page?.step === undefined ? sectionMenu(page, keys, say) : stepButtons(page.step, stepsWith(keys).length, say);
-	if (!page) return [navigation];
+	const builder = { id: openBuilder, label: say("menu.builder.open"), style: ButtonStyle.Primary } as const;
+	if (!page) return [navigation, ...(keys.includes(menusKey) ? [buttonRow([builder])] : [])];
 	const pickers = page.keys.flatMap((key) => pickerOf(guild, key, state, page, say) ?? []);
 	const flags = page.keys.filter((key) => kindOf(key) === "flag");
 	const buttons: Parameters<typeof buttonRow>[0][number][] = flags.map((key) => {
@@ -168,6 +158,7 @@ function componentsOf(
 	});
 	if (typedKeys(guild, state, page).length > 0)
 		buttons.push({ id: idOf("edit", page, state), label: say("settings.edit.button"), style: ButtonStyle.Primary });
+	if (page.keys.length === 0) buttons.push(builder);
 	return [navigation, ...pickers, ...(buttons.length > 0 ? [buttonRow(buttons)] : [])];
 }
 
@@ -200,7 +191,6 @@ function idOf(action: string, page: Page, { version }: GuildState, key = ""): st
 	return [settingsPrefix, action, page.name, version, key].join(":");
 }
 
-/** https://docs.discord.com/developers/components/reference#channel-select */
 function pickerOf(guild: Guild, key: SettingKey, state: GuildState, page: Page, say: Say): Row | undefined {
 	const kind = kindOf(key);
 	const common = { custom_id: idOf("set", page, state, key), placeholder: say(`setting.${key}.label`), min_values: 0 };
@@ -212,18 +202,7 @@ function pickerOf(guild: Guild, key: SettingKey, state: GuildState, page: Page, 
 	const max_values = kind.endsWith("s") ? 25 : 1;
 	// With more, it would lose the rest.
 	if (!isPicked(key) || now.length > max_values) return undefined;
-	const ids = now.filter((id) => guild.channels.cache.has(id) || guild.roles.cache.has(id));
-	const valuesOf = <T>(type: T) => ids.map((id) => ({ id, type }));
-	if (kind.startsWith("role"))
-		return rowOf({
-			...common,
-			type: ComponentType.RoleSelect,
-			max_values,
-			default_values: valuesOf(SelectMenuDefaultValueType.Role as const),
-		});
-	const channel_types = [ChannelType.GuildText, ChannelType.GuildAnnouncement];
-	const channels = { channel_types, default_values: valuesOf(SelectMenuDefaultValueType.Channel as const) };
-	return rowOf({ ...common, type: ComponentType.ChannelSelect, max_values, ...channels });
+	return pickerRow(guild, kind.startsWith("role") ? "role" : "channel", { ...common, max_values }, now);
 }
 
 const typedText = (guild: Guild, { stored }: GuildState, key: SettingKey) =>

@@ -1,6 +1,7 @@
 // The feature `moderation`: commands for moderators, temporary bans and the moderation log.
 
 import type { Connection } from "../../discord/connection/connection.ts";
+import { menuPrefix } from "../../discord/role-menu.ts";
 import { within } from "../../lib/wait.ts";
 import { combineFeatures, type Feature, type FeatureOptions } from "../commands/feature.ts";
 import { moderationActions } from "./actions.ts";
@@ -18,7 +19,6 @@ import { createEntryButtons } from "./reports/entry-buttons.ts";
 import { createReportTools } from "./reports/report-tools.ts";
 import { Reporting, reportCommandNames } from "./reports/reporting.ts";
 import { Reports } from "./reports/reports.ts";
-import { roleMenuAction } from "./role-menus/menu-command.ts";
 import { createRoleMenus } from "./role-menus/role-menus.ts";
 import { createServerLog } from "./server-log/server-log.ts";
 import { createAutomodRules } from "./spam/automod-rules.ts";
@@ -30,11 +30,13 @@ const shutdownGraceMs = 1_500;
 
 /** Names of all commands of this feature that are registered with Discord, including those of parts that are off. */
 export const moderationCommandNames: readonly string[] = [
-	...[...moderationActions, ...caseRows, ...purgeActions, ...raidActions, roleMenuAction].flatMap(
-		({ name, menus = [] }) => [name.replace(/ .*/, ""), ...menus.map((menu) => menu.name)],
-	),
+	...[...moderationActions, ...caseRows, ...purgeActions, ...raidActions].flatMap(({ name, menus = [] }) => [
+		name.replace(/ .*/, ""),
+		...menus.map((menu) => menu.name),
+	]),
 	...reportCommandNames,
 	deleteAndWarnName,
+	menuPrefix,
 ];
 
 export function createModeration(featureOptions: FeatureOptions): Feature | undefined {

@@ -204,6 +204,9 @@ sceneTest("/setup walks through its steps, forth and back", async (scene) => {
 	}
 	await jose.press(reply, "Done");
 	await reads(reply, "Settings of this bot");
+	const opened = await (await jose.press(reply, "Make a role menu")).reply();
+	expect(opened.content).toStartWith("Choose the roles and where the menu goes.");
+	expect(opened.ephemeral).toBe(true);
 });
 
 /** What a step shows below its settings, with names for ids: texts, embeds, and buttons that cannot be pressed. */
@@ -214,7 +217,7 @@ function previewIn(reply: Reply, world: TestWorld): string {
 		`[${title}] ${fields.map(({ name, value }) => `${name}: ${value}`).join("; ")}`,
 		...(description ? [description] : []),
 	]);
-	const buttons = reply.buttons.filter(({ custom_id }) => !custom_id?.startsWith("settings:"));
+	const buttons = reply.buttons.filter(({ custom_id }) => !/^(?:settings|menubuilder):/.test(custom_id ?? ""));
 	expect(buttons.filter(({ disabled }) => !disabled)).toEqual([]);
 	const first = lines.findLastIndex((line) => /^(?:-#|##) /.test(line)) + 1;
 	return [...lines.slice(first), ...embeds, ...buttons.map(({ label }) => `(${label})`)]
@@ -320,12 +323,12 @@ The bot would time out this person and delete 3 messages in 3 channels. Nothing 
 	],
 	[
 		"role menus, without roles that are in settings",
-		`With \`/rolemenu\`, you post a menu by which members give themselves roles, in the channel where you use it:
+		`With a role menu, members give themselves roles. Make one here, or with \`/rolemenu\`:
 > Choose your roles:
 (Regular)
 (Newcomer)`,
 		{},
-		`Mit \`/rollenmenü\` postest du ein Menü, mit dem Mitglieder sich selbst Rollen geben, in den Kanal, in dem du es benutzt:
+		`Mit einem Rollenmenü geben sich Mitglieder selbst Rollen. Du kannst es hier machen oder mit \`/rollenmenü\`:
 > Choose your roles:
 (Newcomer)`,
 	],

@@ -458,7 +458,6 @@ for (const mode of ["on", "off"] as const)
 /** Actions that change nothing to which a case belongs, and why they have no row. */
 export const withoutRow: Record<string, string> = {
 	banlist: "it only reads",
-	rolemenu: "its message is its record",
 	"raid status": "it only reads",
 	case: "it only reads",
 	cases: "it only reads",

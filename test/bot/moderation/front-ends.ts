@@ -105,7 +105,6 @@ const chat: FrontEnd = {
 	client: null,
 	async give(scene, { user }, order, dryRun = false) {
 		const { action } = order;
-		if (action.chat === false) return undefined;
 		const asks = action.confirm?.(order.args as never) ?? false;
 		if (dryRun && !asks) return undefined;
 		const person = scene.world.simulator.user(user.username);

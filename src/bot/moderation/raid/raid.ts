@@ -78,7 +78,7 @@ function raidButtonHandler(grants: Grants, callAs: CallAs): ComponentHandler {
 		prefix: raidPrefix,
 		async run(interaction, rest) {
 			if (!["on", "off"].includes(rest) || !interaction.isButton()) return;
-			requireHeld(grants, interaction, "raid_mode");
+			requireHeld(grants, interaction, { may: "raid_mode" });
 			await deferPrivately(interaction);
 			const { message } = interaction;
 			const { text, isError } = await callAs({

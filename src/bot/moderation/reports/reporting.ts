@@ -163,7 +163,7 @@ export class Reporting {
 			type: "slash",
 			name: "report",
 			options: [
-				{ kind: "message", name: "message" },
+				{ kind: "text", name: "message", max: 200 },
 				{ kind: "user", name: "user" },
 				{ kind: "text", name: "reason", max: maxReportReason },
 			],

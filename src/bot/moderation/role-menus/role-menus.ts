@@ -4,7 +4,7 @@
 import { within } from "../../../lib/wait.ts";
 import { type Feature, type FeatureOptions, Pending } from "../../commands/feature.ts";
 import { createIsRestricted } from "../../commands/role-writer.ts";
-import { roleMenuAction } from "./menu-command.ts";
+import { createMenuBuilder } from "./menu-builder.ts";
 import { createMenuTool } from "./menu-tool.ts";
 import { type PressLimits, PressQueue } from "./press-queue.ts";
 import { createPressHandler } from "./presses.ts";
@@ -13,7 +13,7 @@ import { reservedRoles } from "./takeable.ts";
 
 const shutdownGraceMs = 1_500;
 
-type RoleMenus = Required<Pick<Feature, "tools" | "actions" | "components" | "close">>;
+type RoleMenus = Required<Pick<Feature, "tools" | "menus" | "components" | "close">>;
 
 export function createRoleMenus(options: FeatureOptions, limits?: PressLimits): RoleMenus {
 	const { connection, mutex, log } = options;
@@ -29,11 +29,15 @@ export function createRoleMenus(options: FeatureOptions, limits?: PressLimits): 
 		log,
 		onPressed: refresh,
 	});
+	const builder = createMenuBuilder(options);
 	const running = new Pending();
 	return {
 		tools: [createMenuTool(reserved)],
-		actions: [roleMenuAction],
-		components: [{ prefix: presses.prefix, run: (interaction, rest) => running.add(presses.run(interaction, rest)) }],
+		menus: [builder.menu],
+		components: [
+			{ prefix: presses.prefix, run: (interaction, rest) => running.add(presses.run(interaction, rest)) },
+			builder.component,
+		],
 		async close() {
 			queue.close();
 			await within(shutdownGraceMs, Promise.all([running.settled(), settled()]));

@@ -106,7 +106,7 @@ export function createButtons(options: ButtonsOptions): ComponentHandler {
 			const [, name = "", userId = "", id = ""] = /^(undo|ban|fine):(\d{1,20}):(\d{1,20})$/.exec(rest) ?? [];
 			if (!isName(name) || !interaction.isButton()) throw new SaidError(said("spam.button.unknown"));
 			// If the timeout has ended, "fine" calls no tool that would check the person's permissions.
-			requireHeld(grants, interaction, name === "ban" ? "ban" : "timeout");
+			requireHeld(grants, interaction, { may: name === "ban" ? "ban" : "timeout" });
 			await deferPrivately(interaction);
 			const { id: entryId } = interaction.message;
 			if (running.has(entryId)) throw new SaidError(said("spam.pressed"));

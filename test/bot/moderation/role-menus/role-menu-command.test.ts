@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits as Permission } from "discord.js";
 import { until } from "../../../support/until.ts";
+import { channelNamed } from "../../../support/world.ts";
 import { general, type MenuWorld, startMenuWorld } from "./menu-world.ts";
 
 /** Lets Staff manage roles, so that José may post menus of roles below Staff. */
@@ -20,60 +21,89 @@ async function letStaffManageRoles(world: MenuWorld): Promise<void> {
 	);
 }
 
-test("/rolemenu posts a menu in the channel, with labels and emoji in the order of the roles, and replaces it", async () => {
+/** The builder that José opens, and what he does with it: each resolves when the builder shows it. */
+async function openBuilder(world: MenuWorld) {
+	const jose = world.simulator.user("jose.garcia");
+	const reply = await (await jose.run(general, "rolemenu")).reply();
+	const shown = () => JSON.stringify([reply.content, reply.embeds, reply.menus, reply.buttons]);
+	const changed = async (act: () => Promise<unknown>) => {
+		const before = shown();
+		await act();
+		await until("the builder changes", () => shown() !== before);
+	};
+	return {
+		reply,
+		select: (menu: string, ...values: string[]) => changed(() => jose.select(reply, `menubuilder:${menu}`, ...values)),
+		type: (fields: { title: string; content: string }) =>
+			changed(async () => {
+				const used = await jose.press(reply, "Title and text");
+				await used.modal();
+				await jose.submit(used, fields);
+			}),
+		async post(button = "Post") {
+			await changed(() => jose.press(reply, button));
+			return reply.content;
+		},
+	};
+}
+
+test("/rolemenu opens a builder, which keeps what is chosen and typed, and posts the menu", async () => {
 	await using world = await startMenuWorld();
 	await letStaffManageRoles(world);
 	const { simulator, channel } = world;
-	const [red = "", blue = "", regular = ""] = world.ids("Red", "Blue", "Regular");
-	const jose = simulator.user("jose.garcia");
-	const asked = await jose.run(general, "rolemenu", {
-		role1: red,
-		role2: blue,
-		title: "Colors",
-		text: "Pick one",
-		max: 1,
-		requires: regular,
-		labels: "Hot, ",
-		emojis: "🔴 -",
-	});
-	const reply = await asked.reply();
+	const { reply, select, type, post } = await openBuilder(world);
 	expect(reply.ephemeral).toBe(true);
-	const [, id = ""] = /\/(\d+)$/m.exec(reply.content) ?? [];
-	const menu = simulator.world.messages.get(channel.id, id);
-	if (!menu) throw new Error(reply.content);
-	expect(menu.content).toBe("## Colors\nPick one");
-	expect(world.labels(menu)).toEqual(["Hot", "Blue"]);
-	expect(await world.press("zoe", menu, "Blue")).toStartWith("Only people");
-	expect(await world.press("mona_lisa", menu, "Hot")).toStartWith("Added");
+	expect(reply.embeds).toMatchObject([{ description: "Choose your roles:" }]);
+	expect(reply.buttons.find(({ label }) => label === "Post")?.disabled).toBe(true);
+	await select("roles", ...world.ids("Red", "Blue"));
+	await select("form", "select_one");
+	await type({ title: "Colors", content: "Pick one" });
+	await type({ title: "Colors", content: "" });
+	expect(reply.embeds).toMatchObject([{ title: "Colors" }]);
+	await type({ title: "Colors", content: " Pick *one*\n" });
+	await select("form", "buttons_one");
+	const posted = await post();
+	expect(posted).toStartWith("The role menu is here: https://");
+	expect([reply.embeds, reply.buttons, reply.menus]).toEqual([[], [], []]);
+	const menu = simulator.world.messages.get(channel.id, /\/(\d+)$/m.exec(posted)?.[1] ?? "");
+	if (!menu) throw new Error(posted);
+	expect(menu.content).toBe("## Colors\nPick *one*");
+	expect(world.labels(menu)).toEqual(["Red", "Blue"]);
+	expect(await world.press("mona_lisa", menu, "Red")).toStartWith("Added");
 	expect(await world.press("mona_lisa", menu, "Blue")).toStartWith("Added");
 	expect(world.rolesOf("mona_lisa")).toEqual(["Blue", "Regular"]);
-	const again = await jose.run(general, "rolemenu", {
-		role1: red,
-		style: "select",
-		replace: `https://discord.com/channels/${world.guild.id}/${channel.id}/${id}`,
-	});
-	expect((await again.reply()).content).toStartWith("The role menu is replaced: https://");
-	expect(menu.content).toBe("## Colors\nPick one");
-	expect(await world.select("zoe", menu, "Red")).toStartWith("Added");
 });
 
-test("/rolemenu answers with what is wrong, and posts nothing", async () => {
+test("a refusal is said, the builder stays, and the menu goes to the channel that is chosen", async () => {
 	await using world = await startMenuWorld();
 	await letStaffManageRoles(world);
-	const jose = world.simulator.user("jose.garcia");
-	const answer = async (options: Record<string, string | number>) => {
-		const asked = await jose.run(general, "rolemenu", options);
-		return (await asked.reply()).content;
-	};
-	const [staff = "", red = "", own = ""] = world.ids("Staff", "Red", "alpha");
-	expect(await answer({ role1: staff })).toContain("does not rank below your");
-	expect(await answer({ role1: own })).toContain("does not rank below your");
-	const asked = await world.simulator.user("ada").run(general, "rolemenu", { role1: staff });
-	expect((await asked.reply()).content).toContain("gives permissions of moderators (");
-	expect((await asked.reply()).content).not.toContain("_MESSAGES");
-	expect(await answer({ role1: red, labels: "a,b" })).toContain("Labels given: 2, for 1 role.");
-	expect(await answer({ role1: red, emojis: "red" })).toBe("“red” is not an emoji. Nothing was done.");
-	expect(await answer({ role1: red, emojis: "<:a:12345678901234567>" })).toContain("does not have the emoji");
-	expect(await answer({ role1: red, replace: "*abc" })).toStartWith("“\\*abc” is not a link to a message.");
-	expect(world.simulator.world.messages.in(world.channel.id)).toEqual([]);
+	const { simulator, guild } = world;
+	simulator.world.users.locales.set(simulator.user("jose.garcia").id, "de");
+	const { reply, select, post } = await openBuilder(world);
+	const [staff = "", red = ""] = world.ids("Staff", "Red");
+	await select("roles", red, staff);
+	const everywhere = () => [...guild.channels.values()].flatMap(({ id }) => [...simulator.world.messages.in(id)]);
+	const before = everywhere().length;
+	expect(await post("Posten")).toContain("steht nicht unter deiner höchsten Rolle");
+	expect(everywhere()).toHaveLength(before);
+	expect(reply.embeds).toMatchObject([{ description: "Choose your roles:" }]);
+	await select("roles", red);
+	await select("form", "select_any");
+	const target = channelNamed(world, "staff");
+	await select("channel", target.id);
+	expect(await post("Posten")).toStartWith("Hier ist das Rollenmenü: ");
+	const menu = [...simulator.world.messages.in(target.id)].at(-1);
+	if (!menu) throw new Error("there is no menu");
+	expect(menu.content).toBe("Choose your roles:");
+	expect(await world.select("jose.garcia", menu, "Red")).toStartWith("Hinzugefügt: ");
+});
+
+test("without Manage Roles, nobody opens the builder, whoever may see the command", async () => {
+	await using world = await startMenuWorld();
+	await letStaffManageRoles(world);
+	const { commands } = world.simulator.world;
+	for (const command of commands.in({ application_id: world.simulator.bot("alpha").id }))
+		command.default_member_permissions = null;
+	const asked = await world.simulator.user("zoe").run(general, "rolemenu");
+	expect((await asked.reply()).content).toContain("You need the permission Manage Roles for this.");
 });
