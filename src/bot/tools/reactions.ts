@@ -89,7 +89,7 @@ async function removal(
 	emoji: Emoji,
 	userId: string | undefined,
 ): Promise<Plan> {
-	const { rest, user: bot } = guild.client;
+	const { user: bot } = guild.client;
 	const message = await fetchMessage(channel, messageId);
 	const existing = reactionWith(message.reactions, emoji);
 	const isOwn = userId === undefined || userId === bot.id;
@@ -101,18 +101,22 @@ async function removal(
 		throw new ToolError(
 			`${isOwn ? "The bot" : `The user ${userId}`} has not put ${emojiName(asWritten)} on ${where}. Nothing was done; get_reactions shows who has.`,
 		);
-	const target = `${emojiName(asWritten)} of ${isOwn ? "the bot" : `the user ${userId}`} from ${where}.`;
-	return {
-		preview: asking(`Would remove ${target}`, said("preview.reactions", { count: 1, where: `<#${channel.id}>` })),
-		write: () =>
-			rest.delete(
-				isOwn
-					? Routes.channelMessageOwnReaction(channel.id, messageId, path)
-					: Routes.channelMessageUserReaction(channel.id, messageId, path, userId),
-			),
-		result: `Removed ${target}`,
-	};
+	const route = isOwn
+		? Routes.channelMessageOwnReaction(channel.id, messageId, path)
+		: Routes.channelMessageUserReaction(channel.id, messageId, path, userId);
+	return removing(
+		channel,
+		1,
+		`${emojiName(asWritten)} of ${isOwn ? "the bot" : `the user ${userId}`} from ${where}.`,
+		route,
+	);
 }
+
+const removing = (channel: GuildTextBasedChannel, count: number, target: string, route: `/${string}`): Plan => ({
+	preview: asking(`Would remove ${target}`, said("preview.reactions", { count, where: `<#${channel.id}>` })),
+	write: () => channel.client.rest.delete(route),
+	result: `Removed ${target}`,
+});
 
 async function clearing(
 	guild: Guild,
@@ -128,16 +132,10 @@ async function clearing(
 		throw new ToolError(`Nobody has put ${emoji ? emojiName(emoji) : "an emoji"} on ${where}. Nothing was done.`);
 	const count = removed.reduce((sum, { count }) => sum + count, 0);
 	const target = `${count} reaction(s) from ${where}: ${removed.map(reactionCount).join(", ")}`;
-	return {
-		preview: asking(`Would remove ${target}`, said("preview.reactions", { count, where: `<#${channel.id}>` })),
-		write: () =>
-			guild.client.rest.delete(
-				emoji
-					? Routes.channelMessageReaction(channel.id, messageId, emojiPath(asOnMessage(emoji, existing), guild))
-					: Routes.channelMessageAllReactions(channel.id, messageId),
-			),
-		result: `Removed ${target}`,
-	};
+	const route = emoji
+		? Routes.channelMessageReaction(channel.id, messageId, emojiPath(asOnMessage(emoji, existing), guild))
+		: Routes.channelMessageAllReactions(channel.id, messageId);
+	return removing(channel, count, target, route);
 }
 
 export const getReactions = readTool({

@@ -197,11 +197,12 @@ function overwriteChange(changes: readonly Change[]): string | undefined {
 	return [...(set ? [set] : []), ...reset].join(", ");
 }
 
-function signed(plus: bigint, minus: bigint): string {
-	return [...permissionNames(plus).map((name) => `+${name}`), ...permissionNames(minus).map((name) => `−${name}`)].join(
-		", ",
-	);
-}
+const signed = (plus: bigint, minus: bigint) => withSigns(permissionNames(plus), permissionNames(minus)).join(", ");
+
+const withSigns = (plus: readonly string[], minus: readonly string[]) => [
+	...plus.map((one) => `+${one}`),
+	...minus.map((one) => `−${one}`),
+];
 
 function describeChange(change: Change, context: Context): string[] {
 	const { key, old_value, new_value } = change;
@@ -214,8 +215,8 @@ function describeChange(change: Change, context: Context): string[] {
 		);
 		return [`${nameOf(key)} ${before} → ${after}`];
 	}
-	if (key === "$add") return listOf(new_value).map((role) => `+${role}`);
-	if (key === "$remove") return listOf(new_value).map((role) => `−${role}`);
+	if (key === "$add") return withSigns(listOf(new_value), []);
+	if (key === "$remove") return withSigns([], listOf(new_value));
 	if (/token|secret|password/i.test(key)) return [`${label} changed, not shown`];
 	if (/(_hash|^(icon|avatar|splash|banner|image))$/.test(key))
 		return [isWhole ? `with ${label.replace(/ hash$/, "")}` : `${label.replace(/ hash$/, "")} changed`];
@@ -229,10 +230,7 @@ function describeChange(change: Change, context: Context): string[] {
 	if (key.endsWith("flags")) {
 		const [before, after] = [bitsOf(old_value) ?? 0n, bitsOf(new_value) ?? 0n];
 		const flags = flagsOf(key, context.action);
-		const named = [
-			...flagNames(flags, after & ~before).map((name) => `+${name}`),
-			...flagNames(flags, before & ~after).map((name) => `−${name}`),
-		];
+		const named = withSigns(flagNames(flags, after & ~before), flagNames(flags, before & ~after));
 		return [named.length > 0 ? `${label} ${named.join(", ")}` : `${label} changed`];
 	}
 	if (Array.isArray(old_value) || Array.isArray(new_value)) return [describeLists(label, change, context)];
@@ -260,10 +258,10 @@ function flagNames(flags: Enum, bits: bigint): string[] {
 
 function describeLists(label: string, { old_value, new_value }: Change, { nameOf }: Context): string {
 	const [before, after] = [old_value, new_value].map((value) => listOf(value, nameOf)) as [string[], string[]];
-	const changes = [
-		...after.filter((item) => !before.includes(item)).map((item) => `+${item}`),
-		...before.filter((item) => !after.includes(item)).map((item) => `−${item}`),
-	];
+	const changes = withSigns(
+		after.filter((item) => !before.includes(item)),
+		before.filter((item) => !after.includes(item)),
+	);
 	if (changes.length === 0) return `${label} changed`;
 	return `${label} ${listFirst(changes, maxListed, ", and ")}`;
 }

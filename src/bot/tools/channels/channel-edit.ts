@@ -80,10 +80,14 @@ export async function editSteps(guild: Guild, channel: Channel, args: ChannelEdi
 	const placeLine = place ? [`place: ${place.text}`] : [];
 	const changed = settingsStep(guild, channel, fields, access, tags);
 	const settings = changed && withLines(changed, moved?.lines ?? []);
+	const { rest } = guild.client;
+	const reorder = () => rest.patch(Routes.guildChannels(guild.id), { body: moves });
+	// Discord does not tell bots the current status.
+	const setStatus = () => rest.put(Routes.channelVoiceStatus(channel.id), { body: { status: args.status || null } });
 	const steps = [
 		...(settings ? [moves.length > 0 ? settings : withLines(settings, placeLine)] : []),
-		...(moves.length > 0 ? [orderStep(guild, moves, placeLine)] : []),
-		...(args.status === undefined ? [] : [statusStep(channel, args.status)]),
+		...(moves.length > 0 ? [stepOf("place", placeLine, reorder)] : []),
+		...(args.status === undefined ? [] : [stepOf("status", [`status: ${oneField(args.status) || "none"}`], setStatus)]),
 	];
 	if (steps.length > 0) return steps;
 	const given = argumentNames.filter((name) => args[name] !== undefined);
@@ -122,15 +126,12 @@ function requireValid(guild: Guild, channel: Channel, args: ChannelEdit): void {
 async function placeOf(
 	guild: Guild,
 	channel: Channel,
-	{ below_channel_id, category_id }: ChannelEdit,
+	args: ChannelEdit,
 ): Promise<{ place?: Place; moves: { id: string; position: number }[] }> {
-	if (below_channel_id === undefined) return { moves: [] };
+	if (args.below_channel_id === undefined) return { moves: [] };
 	const all = await fetchChannels(guild);
 	const own = channelWithId(all, channel.id);
-	const below = channelWithId(all, below_channel_id);
-	const place = placeBelow(channel.type, below, all, own);
-	if (category_id !== undefined && category_id !== place.parentId)
-		throw invalidParameters(["below_channel_id: expected a channel in the category that category_id names"]);
+	const place = placeBelow(channel.type, { ...args, below_channel_id: args.below_channel_id }, all, own);
 	requireOrderable(guild, place.parentId);
 	return { place, moves: movesTo(own, place, all) };
 }
@@ -149,19 +150,8 @@ async function accessOfMoved(
 	return accessAfterMove(channel, all, category_id, lock_permissions);
 }
 
-interface AccessChange {
-	before: Entries;
-	after: Entries;
-	followers: string | undefined;
-}
-
 // Throws a ToolError if the bot may not make the changes or could not undo them. The call builds on `moved`.
-function accessChange(
-	guild: Guild,
-	channel: Channel,
-	args: ChannelEdit,
-	moved: AccessAfterMove | undefined,
-): AccessChange | undefined {
+function accessChange(guild: Guild, channel: Channel, args: ChannelEdit, moved: AccessAfterMove | undefined) {
 	const kind = editableKind(channel);
 	const before = entriesOf(rawOverwrites(channel).permission_overwrites);
 	if (!givesAccess(args)) return moved?.entries && { before, after: moved.entries, followers: undefined };
@@ -175,13 +165,7 @@ function accessChange(
 	return { before, after, followers: describeFollowers(channel) };
 }
 
-interface TagChange {
-	after: readonly Tag[];
-	lines: readonly string[];
-	added: readonly string[];
-}
-
-async function tagChange(guild: Guild, forum: Forum, given: readonly GivenTag[]): Promise<TagChange | undefined> {
+async function tagChange(guild: Guild, forum: Forum, given: readonly GivenTag[]) {
 	const { after, added, changed, gone, moved } = tagChanges(forum, given);
 	if (added.length + changed.length + gone.length === 0 && !moved) return undefined;
 	const posts = gone.length > 0 ? await activeThreads(guild, { channel: forum }) : [];
@@ -201,8 +185,8 @@ function settingsStep(
 	guild: Guild,
 	channel: Channel,
 	given: GivenFields,
-	access: AccessChange | undefined,
-	tags: TagChange | undefined,
+	access: ReturnType<typeof accessChange>,
+	tags: Awaited<ReturnType<typeof tagChange>> | undefined,
 ): EditStep | undefined {
 	const before = currentFields(channel);
 	const fields = Object.keys(before) as (keyof typeof before)[];
@@ -255,30 +239,8 @@ const withLines = (step: EditStep, more: readonly string[]): EditStep => ({
 	write: async () => [...(await step.write()), ...more],
 });
 
-function orderStep(
-	guild: Guild,
-	body: readonly { id: string; position: number }[],
-	lines: readonly string[],
-): EditStep {
-	return {
-		name: "place",
-		preview: lines,
-		async write() {
-			await guild.client.rest.patch(Routes.guildChannels(guild.id), { body });
-			return lines;
-		},
-	};
-}
-
-// Discord does not tell bots the current status.
-function statusStep({ id, client }: Channel, status: string): EditStep {
-	const lines = [`status: ${oneField(status) || "none"}`];
-	return {
-		name: "status",
-		preview: lines,
-		async write() {
-			await client.rest.put(Routes.channelVoiceStatus(id), { body: { status: status || null } });
-			return lines;
-		},
-	};
-}
+const stepOf = (name: string, lines: readonly string[], write: () => Promise<unknown>): EditStep => ({
+	name,
+	preview: lines,
+	write: () => write().then(() => lines),
+});

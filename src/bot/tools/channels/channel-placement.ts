@@ -36,13 +36,19 @@ export interface Place {
 	text: string;
 }
 
-/** At the top if `below` is a category. Throws an RpcError if clients cannot show the channel there. */
+/** At the top of a category. Throws an RpcError if clients cannot show the channel there, or it is in another category. */
 export function placeBelow(
 	type: ChannelType,
-	below: NamedChannel,
+	{ below_channel_id, category_id }: { below_channel_id: string; category_id?: string | undefined },
 	all: readonly NamedChannel[],
 	own?: NamedChannel,
 ): Place {
+	const place = placeNextTo(type, channelWithId(all, below_channel_id), all, own);
+	if (category_id === undefined || category_id === place.parentId) return place;
+	throw invalidParameters(["below_channel_id: expected a channel in the category that category_id names"]);
+}
+
+function placeNextTo(type: ChannelType, below: NamedChannel, all: readonly NamedChannel[], own?: NamedChannel): Place {
 	const { GuildCategory, GuildText, GuildVoice } = ChannelType;
 	const isCategory = type === GuildCategory;
 	const atTop = below.type === GuildCategory && !isCategory;

@@ -16,13 +16,7 @@ export function topicStart(topic: string): string {
 	return characters.length > maxTopicLength ? `${start}…` : start;
 }
 
-interface Label {
-	name: string;
-	unit?: string;
-	empty?: string;
-}
-
-const labels: Record<keyof ChannelFields, Label> = {
+const labels: Record<keyof ChannelFields, { name: string; unit?: string; empty?: string }> = {
 	name: { name: "name" },
 	channel_type: { name: "kind" },
 	topic: { name: "topic" },

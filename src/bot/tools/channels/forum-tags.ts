@@ -85,12 +85,7 @@ export function tagChanges(forum: Forum, given: readonly GivenTag[]) {
 			tag.id === undefined ? name === tag.name && !named.includes(id) : id === tag.id,
 		);
 		if (old?.id !== undefined) kept.add(old.id);
-		return {
-			...(old?.id === undefined ? {} : { id: old.id }),
-			name: tag.name,
-			moderated: tag.moderated ?? old?.moderated ?? false,
-			...emojiFields(tag.emoji, old),
-		};
+		return toTag(tag, old);
 	});
 	const changed = after.filter((tag) => {
 		const old = before.find(({ id }) => id === tag.id);
@@ -120,13 +115,10 @@ export function tagOptions(tag: Tag): GuildForumTagData {
 	};
 }
 
-export function newTag({ name, moderated = false, emoji }: GivenTag): Tag {
-	return { name, moderated, ...emojiFields(emoji, undefined) };
-}
-
-function emojiFields(emoji: Emoji | undefined, old: Tag | undefined): Pick<Tag, "emoji_id" | "emoji_name"> {
-	const { emoji_id = null, emoji_name = null } = old ?? {};
-	if (!emoji) return { emoji_id, emoji_name };
-	const { id = null, name = null } = emoji;
-	return { emoji_id: id, emoji_name: id === null ? name : null };
+/** `old`: the tag that it replaces. */
+export function toTag({ name, emoji, ...given }: GivenTag, old?: Tag): Tag {
+	const { id, moderated = false, emoji_id = null, emoji_name = null } = old ?? {};
+	const tag = { ...(id !== undefined && { id }), name, moderated: given.moderated ?? moderated };
+	if (!emoji) return { ...tag, emoji_id, emoji_name };
+	return { ...tag, emoji_id: emoji.id ?? null, emoji_name: emoji.id === undefined ? (emoji.name ?? null) : null };
 }

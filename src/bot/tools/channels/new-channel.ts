@@ -44,14 +44,12 @@ import {
 	channelWithId,
 	fetchChannels,
 	movesTo,
-	type NamedChannel,
-	type Place,
 	placeBelow,
 	positionOfNew,
 	requirePlaceIn,
 } from "./channel-placement.ts";
 import { fieldText } from "./channel-text.ts";
-import { currentTags, type GivenTag, newTag, requireUniqueNames, tagLine, tagOptions } from "./forum-tags.ts";
+import { currentTags, type GivenTag, requireUniqueNames, tagLine, tagOptions, toTag } from "./forum-tags.ts";
 
 interface NewChannel extends GivenFields, Access {
 	permission_overwrites?: GivenOverwrites;
@@ -68,11 +66,11 @@ export async function createGuildChannel(
 ): Promise<string[]> {
 	requireValid(guild, kind, args);
 	requireAllowedKind(guild, kind);
-	const { tags, below_channel_id, category_id = "" } = args;
+	const { tags, below_channel_id, category_id } = args;
 	const custom = (tags ?? []).flatMap(({ emoji }) => emoji ?? []);
 	await requireOwnEmoji(guild, custom);
 	const all = category_id || below_channel_id ? await fetchChannels(guild) : [];
-	const place = placeOf(kind, args, all);
+	const place = below_channel_id ? placeBelow(typeOf(kind), { below_channel_id, category_id }, all) : undefined;
 	const parentId = category_id || (place?.parentId ?? "");
 	if (parentId) requirePlaceIn(guild, parentId);
 	const parent = all.find(({ id }) => id === parentId);
@@ -88,7 +86,7 @@ export async function createGuildChannel(
 		name: args.name,
 		type: typeOf(kind),
 		...(parentId && { parent: parentId }),
-		...(tags && { availableTags: tags.map((tag) => tagOptions(newTag(tag))) }),
+		...(tags && { availableTags: tags.map((tag) => tagOptions(toTag(tag))) }),
 		...(entries && { permissionOverwrites: overwriteOptions(entries) }),
 		...(place && { position: positionOfNew(typeOf(kind), place, all) }),
 	};
@@ -124,18 +122,6 @@ function requireValid(guild: Guild, kind: Kind, args: NewChannel): void {
 		throw invalidParameters([
 			"view_role_ids: @everyone cannot be one of these roles; leave view_role_ids out to create a channel that everyone can see",
 		]);
-}
-
-function placeOf(
-	kind: Kind,
-	{ below_channel_id, category_id }: NewChannel,
-	all: readonly NamedChannel[],
-): Place | undefined {
-	if (below_channel_id === undefined) return undefined;
-	const place = placeBelow(typeOf(kind), channelWithId(all, below_channel_id), all);
-	if (category_id !== undefined && category_id !== place.parentId)
-		throw invalidParameters(["below_channel_id: expected a channel in the category that category_id names"]);
-	return place;
 }
 
 async function overwritesOfNew(
@@ -181,8 +167,7 @@ async function ensurePlace(
 ): Promise<void> {
 	const all = await fetchChannels(guild);
 	const own = channelWithId(all, id);
-	const below = channelWithId(all, below_channel_id);
-	const moves = movesTo(own, placeBelow(type, below, all, own), all);
+	const moves = movesTo(own, placeBelow(type, { below_channel_id }, all, own), all);
 	if (moves.length === 0) return;
 	const route = Routes.guildChannels(guild.id);
 	await guild.client.rest.patch(route, { body: moves });
