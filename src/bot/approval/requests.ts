@@ -4,7 +4,6 @@
 
 import { createHash, randomBytes } from "node:crypto";
 import { type Client, DiscordAPIError, type SendableChannels } from "discord.js";
-import type { Connection } from "../../discord/connection/connection.ts";
 import { onSessionOrGuild } from "../../discord/connection/session-events.ts";
 import { channelName } from "../../discord/describe.ts";
 import { bitsIn, describeBits, missingPermissions } from "../../discord/permissions.ts";
@@ -21,7 +20,6 @@ import { errorResult, isErrorResult, type Tool, type ToolCall } from "../../mcp/
 import { SaidError } from "../../texts/said-error.ts";
 import { type Language, languageOf, render, type Said, said, type Text } from "../../texts/texts.ts";
 import { forModels, forPeople, saidIn } from "../results/result.ts";
-import type { GuildSettings } from "../settings/guild-settings.ts";
 import { Durable, type DurableOptions, NotNow } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import {
@@ -64,11 +62,11 @@ const maxOpen = 10;
 const expiryMs = 86_400_000;
 const maxPostMs = 12_000;
 
-export interface RequestsOptions extends Pick<DurableOptions, "log" | "backOffMs"> {
-	rules: ApprovalRules;
-	settings: GuildSettings;
-	connection: Connection;
+export interface RequestsOptions
+	extends Pick<DurableOptions, "log" | "backOffMs">,
+		Pick<BotContext, "settings" | "connection"> {
 	store: Pick<Store, "sql" | "transaction">;
+	rules: ApprovalRules;
 	/** What the principal may call, and the context for it. */
 	select(principal: Principal | undefined): Selection<BotContext>;
 	/** Also events of requests, in the log of tool calls. */

@@ -18,18 +18,13 @@ import { type Command, type CommandContext, readCommand } from "./commands.ts";
 import type { Limiter } from "./cooldown.ts";
 import { helpCommand } from "./definitions.ts";
 import { questionButtons } from "./forms.ts";
-import type { Help } from "./help.ts";
+import type { Help, Helpful } from "./help.ts";
 import { type CommandLimits, type ConcurrencyLimit, type Ran, weightOf } from "./limits.ts";
 import type { Page } from "./pages.ts";
 import type { Answer, Perform } from "./perform.ts";
 import { type Holds, holdsOf, permissionOf, type Restricted } from "./who-may.ts";
 
-export interface ChatCommandsOptions {
-	/** Such as "!m". */
-	prefix: string;
-	/** Those with `slash` are also slash commands. */
-	commands: readonly Command[];
-	actions: readonly Action[];
+export interface ChatCommandsOptions extends Omit<Helpful, "menus"> {
 	/** Deletes people's messages with a secret, such as a verification code. */
 	deleteSecrets: boolean;
 	grants: Grants;

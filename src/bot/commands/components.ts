@@ -31,16 +31,11 @@ export interface ComponentHandler {
 	run(interaction: ComponentInteraction & { guildId: string }, rest: string): Promise<void>;
 }
 
-interface ComponentsOptions {
-	handlers: readonly ComponentHandler[];
-	log: Log;
-}
-
 const pressLimits = { max: 20, windowMs: 10_000 } as const;
 
 const maxConcurrent = 1_000;
 
-export function serveComponents(client: Client, { handlers, log }: ComponentsOptions): void {
+export function serveComponents(client: Client, handlers: readonly ComponentHandler[], log: Log): void {
 	const byPrefix = new Map(handlers.map((one) => [one.prefix, one]));
 	const limiter = new Limiter(pressLimits);
 	let running = 0;

@@ -22,7 +22,7 @@ import { permissionOf, type Restricted } from "./who-may.ts";
 
 export type Definition = RESTPostAPIApplicationCommandsJSONBody;
 
-interface Offered {
+export interface Offered {
 	actions: readonly Action[];
 	menus: readonly MenuHandler[];
 	/** Those with `slash` are also slash commands. */

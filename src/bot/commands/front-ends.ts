@@ -2,8 +2,7 @@
 
 import type { Client } from "discord.js";
 import type { GuildSettings } from "../settings/guild-settings.ts";
-import { createChatCommands } from "./chat-commands.ts";
-import type { Command } from "./commands.ts";
+import { type ChatCommandsOptions, createChatCommands } from "./chat-commands.ts";
 import { serveComponents } from "./components.ts";
 import type { Limiter } from "./cooldown.ts";
 import { definitionsOf } from "./definitions.ts";
@@ -16,28 +15,23 @@ import { SlashCommands } from "./slash-commands.ts";
 
 export interface FrontEndsOptions
 	extends Pick<Feature, "actions" | "menus" | "components" | "suggest">,
-		Pick<FeatureOptions, "callAs" | "log"> {
-	/** Such as "!m". */
-	prefix: string;
-	commands: readonly Command[];
+		Pick<FeatureOptions, "callAs" | "log">,
+		Pick<ChatCommandsOptions, "prefix" | "commands" | "deleteSecrets"> {
 	settings: Pick<GuildSettings, "of" | "onChange">;
 	scope: CommandScope;
 	/** All that this program can register with any configuration. */
 	known?: Iterable<string>;
-	/** Deletes people's messages with a secret, such as a verification code. */
-	deleteSecrets: boolean;
 	/** Per person and guild, for commands without a permission, and people without it. */
 	limiter?: Limiter;
 	/** Between log lines about commands ignored because too many ran, in milliseconds. */
 	logIntervalMs?: number;
 	retryMs?: readonly number[];
-	questionMs?: number;
 }
 
 export function createFrontEnds(options: FrontEndsOptions) {
 	const { actions = [], menus = [], components = [] } = options;
 	const { suggest = async () => [], log } = options;
-	const { callAs, questionMs, settings } = options;
+	const { settings } = options;
 	const help = createHelp({ prefix: options.prefix, actions, menus, commands: options.commands });
 	const shared = {
 		actions,
@@ -49,7 +43,7 @@ export function createFrontEnds(options: FrontEndsOptions) {
 		grants: settings,
 		limits: createCommandLimits(options.limiter),
 		concurrency: createConcurrencyLimit(log, options.logIntervalMs),
-		performing: createPerform({ callAs, questionMs }),
+		performing: createPerform(options.callAs),
 	};
 	const isAny = options.commands.length + actions.length > 0;
 	const attachChat = createChatCommands({ ...shared, prefix: options.prefix, deleteSecrets: options.deleteSecrets });
@@ -72,7 +66,7 @@ export function createFrontEnds(options: FrontEndsOptions) {
 			if (isAny) attachChat(client);
 			slash.attach(client);
 			const handlers = [...slash.components, ...components];
-			serveComponents(client, { handlers, log });
+			serveComponents(client, handlers, log);
 			const { scope, retryMs } = options;
 			registration = keepRegistered(client, { ...{ scope, definitions, known, log, retryMs } });
 		},

@@ -5,16 +5,13 @@ import type { Action } from "./action.ts";
 import { chatUsage } from "./chat-arguments.ts";
 import { commandText, slashName } from "./command-texts.ts";
 import type { Command } from "./commands.ts";
-import { helpCommand } from "./definitions.ts";
-import type { MenuHandler } from "./menus.ts";
+import { helpCommand, type Offered } from "./definitions.ts";
 import { type Page, pageButtons, pageOf } from "./pages.ts";
 import type { Holds, Restricted } from "./who-may.ts";
 
-interface Helpful {
+export interface Helpful extends Omit<Offered, "granted"> {
+	/** Such as "!m". */
 	prefix: string;
-	actions: readonly Action[];
-	commands: readonly Command[];
-	menus: readonly MenuHandler[];
 }
 
 type ChatLine = Restricted & Pick<Command, "name" | "usage">;

@@ -28,13 +28,9 @@ export interface Answer {
 	isVerbatim?: boolean | undefined;
 }
 
-export interface PerformOptions {
-	callAs: CallAs;
-	/** Milliseconds in which a person can confirm. Default: 5 minutes. */
-	questionMs?: number | undefined;
-}
-
 const maxQuestions = 1_000;
+/** In which a person can confirm. */
+const questionMs = 5 * 60_000;
 
 interface Question {
 	call: PersonCall;
@@ -46,7 +42,7 @@ type Settled = { state: "done"; text: string } | { state: "answered" | "gone" };
 
 export type Perform = ReturnType<typeof createPerform>;
 
-export function createPerform({ callAs, questionMs = 5 * 60_000 }: PerformOptions) {
+export function createPerform(callAs: CallAs) {
 	const questions = new LruMap<string, Question | "answered">(maxQuestions);
 
 	/** Undefined if it has expired. */

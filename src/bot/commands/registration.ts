@@ -22,19 +22,16 @@ interface RegistrationOptions {
 
 const defaultRetryMs = [5_000, 30_000, 120_000, 600_000];
 
-export interface Registration {
-	/** The first registration has ended; failed parts are retried. */
-	readonly hasRun: boolean;
-	/** The definitions for this guild may have changed. */
-	renew(guildId: string): void;
-}
+export type Registration = ReturnType<typeof keepRegistered>;
 
 /** At each login, and for each guild that the bot joins. */
-export function keepRegistered(client: Client, options: RegistrationOptions): Registration {
+export function keepRegistered(client: Client, options: RegistrationOptions) {
 	const { scope, log, retryMs = defaultRetryMs } = options;
 	const mutex = new KeyedMutex();
 	const registration = {
+		/** The first registration has ended; failed parts are retried. */
 		hasRun: false,
+		/** The definitions for this guild may have changed. */
 		renew(guildId: string) {
 			if (scope === "guild" && client.isReady() && client.guilds.cache.has(guildId))
 				void register(client, { guildId, wanted: true });

@@ -33,15 +33,14 @@ import {
 	retryPrefix,
 	valuesOfForm,
 } from "./forms.ts";
+import type { Helpful } from "./help.ts";
 import { type LimitedRun, type Ran, weightOf } from "./limits.ts";
-import type { MenuHandler } from "./menus.ts";
 import { pagePrefix, valuesOfPage } from "./pages.ts";
 import type { Answer, Place } from "./perform.ts";
 import type { Values } from "./tool-call.ts";
 import { holdsIn } from "./who-may.ts";
 
-interface SlashCommandsOptions extends Omit<ChatCommandsOptions, "prefix" | "deleteSecrets"> {
-	menus: readonly MenuHandler[];
+interface SlashCommandsOptions extends Omit<ChatCommandsOptions, "prefix" | "deleteSecrets">, Pick<Helpful, "menus"> {
 	suggest: Suggest;
 }
 

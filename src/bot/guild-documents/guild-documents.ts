@@ -288,9 +288,14 @@ function guildOf({ connection, mayTouch }: GuildDocumentsOptions, id: string): G
 		throw new ToolError(
 			`The bot is not in the guild ${id}, or its operator has not enabled tools for it. Use list_guilds to find guilds.`,
 		);
-	if (!guild.available)
-		throw new ToolError(`The guild ${id} is unavailable on Discord at the moment. Nothing was done; try again later.`);
-	return guild;
+	return requireAvailable(guild);
+}
+
+export function requireAvailable(guild: Guild): Guild {
+	if (guild.available) return guild;
+	throw new ToolError(
+		`The guild ${guild.id} is unavailable on Discord at the moment. Nothing was done; try again later.`,
+	);
 }
 
 function createJobViews(

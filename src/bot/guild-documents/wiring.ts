@@ -1,35 +1,24 @@
 // The parts of guild documents, wired for startBot and for the command line in the same way.
 
-import type { Connection } from "../../discord/connection/connection.ts";
-import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
-import type { Log } from "../../lib/log.ts";
-import type { Registry } from "../../lib/metrics.ts";
 import type { BotConfig } from "../config/config.ts";
 import type { Store } from "../store/store.ts";
 import { selectGuildMessages } from "../store/tables/guild-messages.ts";
 import { Backups } from "./backups/backups.ts";
 import { DeletionWatch, type DeletionWatchOptions } from "./backups/deletion-watch.ts";
-import { createGuildDocuments } from "./guild-documents.ts";
+import { createGuildDocuments, type GuildDocumentsOptions } from "./guild-documents.ts";
 import { createPictures } from "./read/pictures.ts";
 import type { OwnSettings } from "./read/read-guild.ts";
 import { createRules } from "./rules.ts";
 
-interface WiringOptions {
-	connection: Connection;
+interface WiringOptions
+	extends Pick<GuildDocumentsOptions, "connection" | "mutex" | "log">,
+		Pick<DeletionWatchOptions, "guilds" | "notify" | "night" | "registry"> {
 	store: Store;
-	mutex: KeyedMutex;
 	ownSettings: OwnSettings;
-	log: Log;
 	/** By the configuration. */
 	denies(toolName: string): boolean;
-	/** Undefined: all. */
-	guilds: ReadonlySet<string> | undefined;
 	/** Undefined: no backups. */
 	backup: BotConfig["toml"]["backup"];
-	/** Tells staff of a mass deletion. */
-	notify: DeletionWatchOptions["notify"];
-	night?: DeletionWatchOptions["night"];
-	registry?: Registry | undefined;
 }
 
 /** Starts nothing. */

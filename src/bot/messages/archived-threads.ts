@@ -20,24 +20,11 @@ export interface ArchivedThread {
 	client: Client<true>;
 }
 
-interface ArchivedThreads {
-	threads: ArchivedThread[];
-	/** Not all of their archived threads could be listed. */
-	unlisted: ThreadedChannel[];
-	/** Why; undefined if all were listed. */
-	why?: string | undefined;
-}
-
 const maxRequests = 200;
 const parallelRequests = 6;
 const pageSize = 100;
 
 type Kind = "public" | "private" | "joined";
-
-interface Page {
-	threads: APIThreadChannel[];
-	has_more: boolean;
-}
 
 interface Task {
 	parent: ThreadedChannel;
@@ -51,7 +38,7 @@ export async function archivedThreadsOf(
 	parents: readonly ThreadedChannel[],
 	{ after, before }: { after?: Moment | undefined; before?: Moment | undefined },
 	known: ReadonlySet<string>,
-): Promise<ArchivedThreads> {
+) {
 	const enoughMs = timeLeftMs() / 2;
 	// Public threads first: most threads are public.
 	const tasks: Task[] = [
@@ -66,7 +53,9 @@ export async function archivedThreadsOf(
 			}),
 	];
 	const threads = new Map<string, ArchivedThread>();
+	/** Not all of their archived threads could be listed. */
 	const unlisted = new Set<ThreadedChannel>();
+	/** Undefined if all were listed. */
 	let why: string | undefined;
 	let requests = 0;
 	const isWanted = ({ id, last_message_id: last }: APIThreadChannel) =>
@@ -115,12 +104,12 @@ export async function archivedThreadsOf(
 	return { threads: [...threads.values()], unlisted: [...unlisted], why };
 }
 
-async function pageOf({ parent, kind, before }: Task): Promise<Page> {
+async function pageOf({ parent, kind, before }: Task) {
 	const query = new URLSearchParams({ limit: String(pageSize) });
 	if (before !== undefined) query.set("before", before);
 	const path =
 		kind === "joined" ? Routes.channelJoinedArchivedThreads(parent.id) : Routes.channelThreads(parent.id, kind);
-	return (await parent.client.rest.get(path, { query })) as Page;
+	return (await parent.client.rest.get(path, { query })) as { threads: APIThreadChannel[]; has_more: boolean };
 }
 
 export function hasThreads(channel: { type: ChannelType }): channel is ThreadedChannel {

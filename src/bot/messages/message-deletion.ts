@@ -202,21 +202,11 @@ export function readsHistory(channel: GuildTextBasedChannel): boolean {
 	return missingPermissions(channel.guild, channel, ReadMessageHistory) === 0n;
 }
 
-/** `missing`: ids of messages that do not exist. */
-interface Known {
-	messages: Map<string, APIMessage>;
-	missing: Set<string>;
-	/** Each id was found or is known to be missing. */
-	isComplete: boolean;
-	pages: number;
-}
-
-/** Reads pages of messages, in at most `maxPages` requests. */
-export async function lookUp(
-	channel: GuildTextBasedChannel,
-	targets: readonly Target[],
-	maxPages: number,
-): Promise<Known> {
+/**
+ * Reads pages of messages, in at most `maxPages` requests. `missing`: ids of messages that do not exist. `isComplete`:
+ * each id was found or is known to be missing.
+ */
+export async function lookUp(channel: GuildTextBasedChannel, targets: readonly Target[], maxPages: number) {
 	const messages = new Map<string, APIMessage>();
 	const missing = new Set<string>();
 	let unread = targets.map(({ id }) => id).sort(compareIds);

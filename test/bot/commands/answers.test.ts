@@ -5,7 +5,7 @@ import type { Action } from "../../../src/bot/commands/action.ts";
 import { answerPieces } from "../../../src/bot/commands/answer.ts";
 import { readCommand } from "../../../src/bot/commands/commands.ts";
 import { countDurationWords, readDurationText } from "../../../src/bot/commands/durations.ts";
-import { createPerform, type PerformOptions } from "../../../src/bot/commands/perform.ts";
+import { createPerform } from "../../../src/bot/commands/perform.ts";
 import { toToolCall } from "../../../src/bot/commands/tool-call.ts";
 
 const action: Action = {
@@ -62,8 +62,8 @@ const perform = (
 	result: { text: string; isError: boolean; asks?: boolean },
 	asks: boolean,
 ): Promise<{ answer: { text: string; question?: string } }> => {
-	const callAs: PerformOptions["callAs"] = async () => ({ ...result, wrote: false });
-	return createPerform({ callAs }).perform({ ...action, confirm: () => asks }, new Map([["within", ["1h"]]]), {
+	const callAs: Parameters<typeof createPerform>[0] = async () => ({ ...result, wrote: false });
+	return createPerform(callAs).perform({ ...action, confirm: () => asks }, new Map([["within", ["1h"]]]), {
 		...place,
 		guildId: "1",
 		person: { id: "1", name: "Ada" },

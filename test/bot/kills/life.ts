@@ -190,7 +190,7 @@ export function featureOf(...parts: readonly Part[]): Feature {
 		attach(client) {
 			for (const part of parts) part.attach(client);
 			const handlers = parts.flatMap(({ components = [] }) => components);
-			serveComponents(client, { handlers, log: recordLog().log });
+			serveComponents(client, handlers, recordLog().log);
 		},
 		start() {
 			for (const part of parts) part.start();

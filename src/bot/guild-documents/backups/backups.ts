@@ -13,6 +13,7 @@ import type { Log } from "../../../lib/log.ts";
 import type { Registry } from "../../../lib/metrics.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
+import type { BotConfig } from "../../config/config.ts";
 import { Durable, NotNow, reasonOf, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {
@@ -25,13 +26,6 @@ import {
 } from "../../store/tables/guild-backups.ts";
 import type { Pictures } from "../read/pictures.ts";
 import { type OwnSettings, readGuildState, unseenIn } from "../read/read-guild.ts";
-
-interface BackupSettings {
-	/** Milliseconds between two backups of a guild. */
-	every: number;
-	/** Backups kept per guild; those exempt from this rotation have a separate limit of the same size. */
-	keep: number;
-}
 
 const defaultTiming = {
 	/** Wall clock in epoch milliseconds, which may jump. */
@@ -55,7 +49,7 @@ export type BackupTiming = typeof defaultTiming;
 
 interface BackupsOptions {
 	/** Undefined: no new backups. Existing ones can still be read. */
-	settings: BackupSettings | undefined;
+	settings: Pick<NonNullable<BotConfig["toml"]["backup"]>, "every" | "keep"> | undefined;
 	/** Ids; undefined for all. */
 	guilds: ReadonlySet<string> | undefined;
 	connection: Pick<Connection, "ready" | "guilds" | "hasAllMembers">;
@@ -67,14 +61,7 @@ interface BackupsOptions {
 	timing?: Partial<BackupTiming>;
 }
 
-export interface BackupsStatus {
-	/** Milliseconds between two backups of a guild; undefined if the bot makes none. */
-	every: number | undefined;
-	/** The reason by guild id, for guilds whose latest backup failed. */
-	failing: ReadonlyMap<string, string>;
-	/** Of the last backup, or guild found unchanged, since the start. */
-	lastAt: Date | undefined;
-}
+export type BackupsStatus = Backups["status"];
 
 const backupParts: readonly Part[] = partNames.filter((part) => part !== "bans" && part !== "messages");
 const maxMemberValues = 150_000;
@@ -293,10 +280,13 @@ export class Backups {
 		return describe(row);
 	}
 
-	get status(): BackupsStatus {
+	get status() {
 		return {
+			/** Milliseconds between two backups of a guild; undefined if the bot makes none. */
 			every: this.options.settings?.every,
-			failing: this.#failing,
+			/** The reason by guild id, for guilds whose latest backup failed. */
+			failing: this.#failing as ReadonlyMap<string, string>,
+			/** Of the last backup, or guild found unchanged, since the start. */
 			lastAt: this.#lastAt === undefined ? undefined : new Date(this.#lastAt),
 		};
 	}

@@ -64,13 +64,8 @@ interface GuildFileOptions extends Partial<typeof defaults> {
 	interrupts?: Interrupts;
 }
 
-type Work = typeof defaults & {
-	command: GuildFileCommand;
-	interrupts: Interrupts;
-	send: SendDocumentRequest;
-	startJobs(): void;
-	whoContinues: string;
-};
+type Work = typeof defaults &
+	Omit<OwnDocuments, "close"> & { command: GuildFileCommand; interrupts: Interrupts; whoContinues: string };
 
 /** Resolves with the exit code. */
 export async function guildFile(

@@ -3,17 +3,15 @@
 
 import type { Guild } from "discord.js";
 import * as v from "valibot";
-import type { Connection } from "../../../discord/connection/connection.ts";
 import { guildName } from "../../../discord/describe.ts";
 import { toToolError } from "../../../discord/rest/errors.ts";
 import { withinRun } from "../../../discord/rest/rest.ts";
 import { type Part, partNames } from "../../../guild-document/format/document.ts";
 import { pictureIssue, pictureType } from "../../../guild-document/read/picture.ts";
 import { parseSettings } from "../../../lib/config.ts";
-import type { Log } from "../../../lib/log.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import type { AuditedCall } from "../../tool/audit.ts";
-import type { GuildDocuments } from "../guild-documents.ts";
+import { type GuildDocuments, type GuildDocumentsOptions, requireAvailable } from "../guild-documents.ts";
 import type { Pictures } from "../read/pictures.ts";
 
 /** Bytes, both as a file and as JSON. */
@@ -22,18 +20,14 @@ export const maxDocumentBytes = 8 * 1024 * 1024;
 /** Milliseconds, on the side of the bot. */
 export const requestTimeoutMs = 120_000;
 
-interface DocumentRequestsOptions {
+interface DocumentRequestsOptions extends Pick<GuildDocumentsOptions, "connection" | "mayTouch" | "log"> {
 	documents: GuildDocuments;
 	pictures: Pick<Pictures, "known" | "read" | "add">;
-	connection: Pick<Connection, "discord">;
 	/** From GUILD_ID, for requests that name no guild. */
 	guildId: string | undefined;
-	/** By the bot's configuration. */
-	mayTouch(guildId: string): boolean;
 	/** A request that does the same as a forbidden tool is refused, too. */
 	denies(toolName: string): boolean;
 	audit(call: AuditedCall): void;
-	log: Log;
 }
 
 interface Target extends Pick<DocumentRequestsOptions, "documents" | "pictures"> {
@@ -156,10 +150,7 @@ function findGuild({ connection, mayTouch, guildId }: DocumentRequestsOptions, i
 			? "No guild was named, and the bot has no GUILD_ID."
 			: `The bot is not in the guild ${id}, or mcp.guilds in config.toml does not list it.`;
 	if (!guild) throw new ToolError(`${why} Its guilds: ${guilds.map(guildName).join(", ") || "none"}.`);
-	if (guild.available) return guild;
-	throw new ToolError(
-		`The guild ${guild.id} is unavailable on Discord at the moment. Nothing was done; try again later.`,
-	);
+	return requireAvailable(guild);
 }
 
 /** Checks the input. Undefined for an unknown request; rejects with a ToolError whose message is for people. */

@@ -116,15 +116,11 @@ export function undoneBy({ plan, steps }: Job): string[] {
 	return [...new Set(entries(true)).difference(new Set(entries(false)))];
 }
 
-interface Leftovers {
-	/** With the reason in `error`. */
-	failed: GuildJobStepRow[];
-	/** Number of differences that were not in the plan. */
-	others: number;
-}
-
-/** Once no more steps can run. `steps`: what still differs. */
-export function leftoversOf(steps: readonly Step[], job: Job): Leftovers {
+/**
+ * Once no more steps can run. `steps`: what still differs. `failed`: with the reason in `error`. `others`: number of
+ * differences that were not in the plan.
+ */
+export function leftoversOf(steps: readonly Step[], job: Job) {
 	const refused = new Set(job.plan.refusals.map(({ stepId }) => stepId));
 	const progress = progressOf(job);
 	const after: Job = { ...job, steps: new Map(job.steps) };

@@ -42,12 +42,7 @@ export async function readCreations(guild: Guild, kind: StepKind, afterId: strin
 	};
 }
 
-interface Thing {
-	id: string;
-	name: string;
-}
-
-function thingsOf({ guild, channels, webhooks, automod, events }: GuildState, kind: StepKind): Thing[] {
+function thingsOf({ guild, channels, webhooks, automod, events }: GuildState, kind: StepKind) {
 	type Things = readonly { id: string | null; name?: string | null }[] | undefined;
 	const { roles: role, emojis: emoji } = guild;
 	const lists: Partial<Record<StepKind, Things>> = { role, emoji, automod, channel: channels, category: channels };
@@ -74,7 +69,7 @@ export function candidatesIn(
 	state: GuildState,
 	{ kind, afterId }: { kind: StepKind; afterId: string },
 	known: ReadonlySet<string>,
-): Thing[] {
+) {
 	return thingsOf(state, kind).filter(({ id }) => !known.has(id) && mayBeAfter(id, afterId));
 }
 

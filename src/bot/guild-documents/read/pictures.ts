@@ -36,13 +36,13 @@ export interface PicturesOptions {
 	downloads: PictureDownloads;
 	/** Wall clock in epoch milliseconds, which may jump. */
 	now?: () => number;
-	/** Milliseconds before the deadline of a tool call at which downloads stop, for the rest of the call. */
-	reserveMs?: number;
 }
 
 /** Methods reject with StoreUnavailable, except `hashesOf`. */
 export type Pictures = ReturnType<typeof createPictures>;
 
+/** Before the deadline of a tool call: downloads stop then, for the rest of the call. */
+const reserveMs = 6_000;
 const maxConcurrent = 4;
 const maxFailures = 4;
 /** With a slow database, storing a larger picture could time out. */
@@ -51,7 +51,7 @@ const maxBytes = 2 * 1024 * 1024;
 const maxTooLarge = 10_000;
 
 export function createPictures(options: PicturesOptions) {
-	const { store, downloads, now = Date.now, reserveMs = 6_000 } = options;
+	const { store, downloads, now = Date.now } = options;
 	const semaphore = new Semaphore({ max: maxConcurrent });
 	const tooLarge = new Set<string>();
 
