@@ -53,11 +53,7 @@ const lists: Record<string, readonly string[]> = {
 	guildAuditLog: ["tools/audit-log.ts"],
 	guildChannels: ["tools/channels/channel-edit.ts", "tools/channels/new-channel.ts", "tools/channel-moves.ts"],
 	guildInvites: ["tools/invites/guild-invites.ts", "tools/invites.ts"],
-	guildMessagesSearch: [
-		// Shows only times, of webhooks that were looked up before.
-		"tools/webhooks/guild-webhooks.ts",
-		"messages/message-index.ts",
-	],
+	guildMessagesSearch: ["messages/message-index.ts"],
 	guildScheduledEvents: ["tools/scheduled-events.ts"],
 	guildWebhooks: ["tools/webhooks.ts"],
 	channelJoinedArchivedThreads: ["messages/archived-threads.ts"],
