@@ -8,6 +8,7 @@ import type { Log } from "../../lib/log.ts";
 import { type Language, languageOf, render, type Said, said, sayIn, type Text } from "../../texts/texts.ts";
 import { Pending } from "../commands/feature.ts";
 import { createEmbedQueue } from "../messages/embed-queue.ts";
+import { at } from "../results/result.ts";
 import type { GuildSettings } from "../settings/guild-settings.ts";
 import type { ServerLog, SettingKey } from "../settings/keys.ts";
 import { copiesOf } from "./message-log/copies.ts";
@@ -225,6 +226,5 @@ function formatChannels(ids: readonly string[]): Text {
 }
 
 export function formatEnd(until: number): string {
-	const seconds = Math.floor(until / 1000);
-	return `<t:${seconds}:f> (<t:${seconds}:R>)`;
+	return `${at(until)} (${at(until, "R")})`;
 }

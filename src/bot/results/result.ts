@@ -108,8 +108,8 @@ export function mentionOf(guild: Guild, id: string): string {
 }
 
 /** In the reader's time zone. https://docs.discord.com/developers/reference#message-formatting */
-export function at(time: Date | number): string {
-	return `<t:${Math.floor(Number(time) / 1000)}:f>`;
+export function at(time: Date | number, style: "f" | "T" | "R" = "f"): string {
+	return `<t:${Math.floor(Number(time) / 1000)}:${style}>`;
 }
 
 /** In the largest unit that gives a whole number. */

@@ -52,7 +52,7 @@ export function createRetention(
 		log.info("erased what was stored of a guild that the bot left 30 days ago", { guild });
 	}
 
-	const failure = "could not delete what is kept no longer";
+	const failure = "could not delete expired data";
 	const work = new Durable({
 		...{ name: "retention", log, ...timing },
 		scan: async () => [

@@ -4,6 +4,7 @@ import { AttachmentBuilder, type Guild } from "discord.js";
 import { userName } from "../../../discord/describe.ts";
 import { inlineText, truncate } from "../../../discord/text.ts";
 import { type Say, said } from "../../../texts/texts.ts";
+import { at as timestamp } from "../../results/result.ts";
 import { codeBlock } from "../reports/message-copy.ts";
 import type { RecentFile, RecentMessage } from "./recent-messages.ts";
 
@@ -49,7 +50,7 @@ function shownAs(
 	hasHead: boolean,
 	say: Say,
 ): string {
-	const head = hasHead ? [`<@${authorId}> <#${channelId}> <t:${Math.floor(at / 1_000)}:f>`] : [];
+	const head = hasHead ? [`<@${authorId}> <#${channelId}> ${timestamp(at)}`] : [];
 	const names = files.map((file) => {
 		const [name, type] = [inlineText(file.name, 100), inlineText(file.type, 60)];
 		const values = { name, type, size: sizeText(file.size) };

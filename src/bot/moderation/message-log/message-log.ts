@@ -3,6 +3,7 @@
 
 import { AuditLogEvent, type Channel, type Client, Events, type Message } from "discord.js";
 import { canReadAuditLog } from "../../../discord/audit-log.ts";
+import { LruMap } from "../../../lib/lru-map.ts";
 import { within } from "../../../lib/wait.ts";
 import { said } from "../../../texts/texts.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
@@ -14,6 +15,8 @@ import { createSavedImages } from "./saved-images.ts";
 
 const shutdownGraceMs = 1_500;
 const expiryMs = 600_000;
+const maxDeleters = 1_000;
+const maxOfBanned = 20;
 
 export interface MessageLogOptions extends Pick<FeatureOptions, "settings" | "connection" | "log"> {
 	cdn: string;
@@ -32,7 +35,7 @@ export class MessageLog implements Feature {
 	readonly #log: GuildLog;
 	readonly #saveImages: ReturnType<typeof createSavedImages>;
 	readonly #auditMs: number;
-	readonly #deleters = new Map<string, Deleter>();
+	readonly #deleters = new LruMap<string, Deleter | undefined>(maxDeleters);
 	/** Entries that wait for the audit log. */
 	readonly #waiting = new Map<Timer, () => void>();
 	#expiry: Timer | undefined;
@@ -109,7 +112,7 @@ export class MessageLog implements Feature {
 		const deleter = this.#deleters.get(keyOf(guildId, channelId, author));
 		const isRecent = deleter !== undefined && performance.now() - deleter.at < 3 * this.#auditMs;
 		// Each entry of the audit log is about one deletion: Discord only counts further ones in it.
-		this.#deleters.delete(keyOf(guildId, channelId, author));
+		this.#deleters.set(keyOf(guildId, channelId, author), undefined);
 		const unknown = ids.length - copies.length;
 		return {
 			title: said("messages.deleted.title", { count: ids.length }),
@@ -124,10 +127,7 @@ export class MessageLog implements Feature {
 	}
 
 	#noteDeleter(key: string, executorId: string): void {
-		this.#deleters.delete(key);
 		this.#deleters.set(key, { executorId, at: performance.now() });
-		const [oldest] = this.#deleters.keys();
-		if (this.#deleters.size > maxDeleters && oldest !== undefined) this.#deleters.delete(oldest);
 	}
 
 	attach(client: Client): void {
@@ -171,8 +171,6 @@ export class MessageLog implements Feature {
 	}
 }
 
-const maxDeleters = 1_000;
-
 /** Discord's entries name the channel and, of a single message, its author. */
 function keyOf(guildId: string, channelId: string, authorId: string | undefined): string {
 	return `${guildId} ${channelId} ${authorId ?? ""}`;
@@ -212,5 +210,3 @@ export function evidenceFor(
 	if (messageIds.length > 0) return messageIds.flatMap((id) => recent.get(guildId, id) ?? []);
 	return userId !== undefined && ["ban", "temp_ban"].includes(action) ? recent.by(guildId, userId, maxOfBanned) : [];
 }
-
-const maxOfBanned = 20;

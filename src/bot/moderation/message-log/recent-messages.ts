@@ -48,6 +48,7 @@ interface Kept {
 export class RecentMessages {
 	/** By guild, then by message, the oldest first. */
 	readonly #guilds = new Map<string, Guild>();
+	#bytes = 0;
 
 	constructor(
 		private readonly limits = defaultLimits,
@@ -56,7 +57,7 @@ export class RecentMessages {
 
 	/** About so many, as an upper limit for what is kept. */
 	get bytes(): number {
-		return this.#guilds.values().reduce((sum, { bytes }) => sum + bytes, 0);
+		return this.#bytes;
 	}
 
 	/** A new message, or a new text of one. */
@@ -65,9 +66,9 @@ export class RecentMessages {
 		this.#guilds.set(guildId, guild);
 		const before = guild.kept.get(message.id);
 		guild.kept.set(message.id, { message, since: before?.since ?? this.now() });
-		guild.bytes += bytesOf(message) - (before ? bytesOf(before.message) : 0);
-		if (guild.kept.size > this.limits.messages) forgetOldest(guild);
-		while (this.bytes > this.limits.bytes) forgetOldest(this.#largest());
+		this.#add(guild, bytesOf(message) - (before ? bytesOf(before.message) : 0));
+		if (guild.kept.size > this.limits.messages) this.#forgetOldest(guild);
+		while (this.#bytes > this.limits.bytes) this.#forgetOldest(this.#largest());
 	}
 
 	get(guildId: string, id: string): RecentMessage | undefined {
@@ -83,6 +84,7 @@ export class RecentMessages {
 
 	/** Those of a guild that keeps them no longer. */
 	forget(guildId: string): void {
+		this.#bytes -= this.#guilds.get(guildId)?.bytes ?? 0;
 		this.#guilds.delete(guildId);
 	}
 
@@ -92,20 +94,25 @@ export class RecentMessages {
 		for (const guild of this.#guilds.values())
 			for (const one of guild.kept.values()) {
 				if (one.since > since) break;
-				forgetOldest(guild);
+				this.#forgetOldest(guild);
 			}
 	}
 
 	#largest(): Guild {
 		return [...this.#guilds.values()].reduce((most, one) => (one.bytes > most.bytes ? one : most));
 	}
-}
 
-function forgetOldest(guild: Guild): void {
-	for (const [id, { message }] of guild.kept) {
-		guild.kept.delete(id);
-		guild.bytes -= bytesOf(message);
-		return;
+	#add(guild: Guild, bytes: number): void {
+		guild.bytes += bytes;
+		this.#bytes += bytes;
+	}
+
+	#forgetOldest(guild: Guild): void {
+		for (const [id, { message }] of guild.kept) {
+			guild.kept.delete(id);
+			this.#add(guild, -bytesOf(message));
+			return;
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import { type ComponentHandler, callerOf } from "../../commands/components.ts";
 import type { Notify } from "../../guild-documents/backups/deletion-watch.ts";
 import { buttonRow } from "../../messages/buttons.ts";
 import { noMentions } from "../../messages/split-message.ts";
+import { at } from "../../results/result.ts";
 import type { GuildSettings } from "../../settings/guild-settings.ts";
 import type { Store } from "../../store/store.ts";
 import { type IncidentRow, selectIncident, setActed } from "../../store/tables/incidents.ts";
@@ -29,7 +30,7 @@ export function noticeOf({ name, id: guild }: Pick<Guild, "name" | "id">, row: I
 	);
 	const list = names.join(", ");
 	const more = count - names.length;
-	const kept = { number: String(backup), when: timestamp(backup_at ?? 0, "f"), guild };
+	const kept = { number: String(backup), when: at(backup_at ?? 0), guild };
 	const none = said(isStored ? "audit.deletion.no_backup" : "audit.deletion.later");
 	const done = doneIn(row);
 	const rest = [...(isBan ? [] : [backup === null ? none : said("audit.deletion.kept", kept)]), ...done];
@@ -38,8 +39,8 @@ export function noticeOf({ name, id: guild }: Pick<Guild, "name" | "id">, row: I
 			server: inlineText(name, 200),
 			who: actor_id === null ? said("audit.deletion.unknown") : `<@${actor_id}>`,
 			count,
-			from: timestamp(row.first_at, "T"),
-			to: timestamp(row.last_at, "T"),
+			from: at(row.first_at, "T"),
+			to: at(row.last_at, "T"),
 			names: more > 0 ? said("result.and_more", { list, count: more }) : list,
 			rest: joined(rest) ?? "",
 		});
@@ -63,10 +64,6 @@ export function noticeOf({ name, id: guild }: Pick<Guild, "name" | "id">, row: I
 const doneIn = ({ done }: IncidentRow) => JSON.parse(done ?? "[]") as Said[];
 const rolesOf = ({ roles }: IncidentRow) => JSON.parse(roles ?? "[]") as string[];
 
-function timestamp(ms: number, style: "f" | "T"): string {
-	return `<t:${Math.floor(ms / 1000)}:${style}>`;
-}
-
 interface NotifyOptions {
 	settings: Pick<GuildSettings, "of" | "loaded">;
 	connection: Connection;
@@ -82,7 +79,8 @@ export async function postOnce(
 	if (channelId === undefined) return;
 	const fields = { channel: channelId };
 	const channel = connection.discord.channels.cache.get(channelId);
-	if (!channel?.isSendable()) return log.warn("the channel for notices cannot be used", fields);
+	if (!channel?.isSendable())
+		return log.warn("could not post a notice of a mass deletion: channel unavailable", fields);
 	const message = notice(sayIn("guild" in channel ? channel.guild.preferredLocale : undefined));
 	const ping = role !== undefined && { content: `<@&${role}>`, allowedMentions: { roles: [role] } };
 	try {

@@ -13,11 +13,13 @@ import {
 	type PartialGuildMember,
 	type User,
 } from "discord.js";
-import { inlineText } from "../../../discord/text.ts";
+import { inlineText, truncate } from "../../../discord/text.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
 import { within } from "../../../lib/wait.ts";
 import { type Said, said, type Text } from "../../../texts/texts.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
+import { written } from "../../results/people-text.ts";
+import { at } from "../../results/result.ts";
 import { type ServerLog, serverLogs } from "../../settings/keys.ts";
 import { selectJoin } from "../../store/tables/joins.ts";
 import { StoreUnavailable } from "../../store/unavailable.ts";
@@ -41,7 +43,10 @@ interface ServerLogOptions extends Pick<FeatureOptions, "settings" | "connection
 const { MemberUpdate, MemberRoleUpdate, MemberKick, MemberBanAdd, BotAdd } = AuditLogEvent;
 
 /** Undefined: in none of these logs. */
-function kindOf({ action, changes }: Pick<GuildAuditLogsEntry, "action" | "changes">): ServerLog | undefined {
+function kindOf({
+	action,
+	changes,
+}: Pick<GuildAuditLogsEntry, "action" | "changes">): Exclude<ServerLog, "joins"> | undefined {
 	const name = AuditLogEvent[action] ?? "";
 	if (action === MemberRoleUpdate) return "member_roles";
 	if (action === MemberUpdate) {
@@ -86,7 +91,7 @@ export function createServerLog(options: ServerLogOptions) {
 	}
 
 	async function onJoin({ guild, user }: GuildMember): Promise<void> {
-		const detail = [said("server_log.account", { when: timeOf(user.createdTimestamp) })];
+		const detail = [said("server_log.account", { when: at(user.createdTimestamp, "R") })];
 		try {
 			const { invites = "?" } = (await selectJoin(store.sql, guild.id, user.id)) ?? {};
 			const codes = inlineText(invites.split(",").join(", "), 200);
@@ -96,7 +101,8 @@ export function createServerLog(options: ServerLogOptions) {
 			const count = counts.reduce((sum, one) => sum + one.count, 0);
 			if (count > 0) detail.push(said("server_log.cases", { count }));
 		} catch (error) {
-			if (!(error instanceof StoreUnavailable)) log.error("could not read about a new member", { error });
+			if (!(error instanceof StoreUnavailable))
+				log.error("could not read the invite and cases of a new member", { error });
 		}
 		add("joins", guild.id, { ...about("joined", user), gravity: "lifted", detail }, "joined");
 	}
@@ -107,7 +113,7 @@ export function createServerLog(options: ServerLogOptions) {
 		const removal = told && performance.now() - told.at < removalMs ? told.entry : undefined;
 		const held = roles.cache.filter(({ id }) => id !== guild.id).map(({ id }) => `<@&${id}>`);
 		const detail = [
-			...(joinedTimestamp ? [said("server_log.member_since", { when: timeOf(joinedTimestamp) })] : []),
+			...(joinedTimestamp ? [said("server_log.member_since", { when: at(joinedTimestamp, "R") })] : []),
 			...(held.length > 0 ? [said("server_log.had", { roles: held.slice(0, maxRolesShown).join(", ") })] : []),
 		];
 		const kind = removal ? (removal.action === MemberKick ? "kicked" : "banned") : "left";
@@ -125,10 +131,10 @@ export function createServerLog(options: ServerLogOptions) {
 		const nameOf = namesIn([], guild);
 		const { verb, noun } = actionOf(action);
 		const isMember = action === MemberUpdate || action === MemberRoleUpdate || action === BotAdd;
-		const changes = describeChanges(raw, nameOf).map((text) => withTimes(inlineText(text, 300)));
+		const changes = describeChanges(raw, nameOf).map((text) => written(truncate(text, 300)));
 		const what = inlineText([verb, noun, targetOf(raw, nameOf), placeOf(raw, nameOf)].filter(Boolean).join(" "), 300);
 		add(kind, guild.id, {
-			title: said(`server_log.${kind === "joins" ? "joined" : kind}.title`),
+			title: said(`server_log.${kind}.title`),
 			moderatorId: executorId ?? undefined,
 			...(isMember && targetId !== null && { userId: targetId }),
 			description: [...(isMember ? [] : [what]), ...changes],
@@ -187,13 +193,4 @@ function rawEntry({ id, action, executorId, targetId, reason, changes, extra }: 
 		changes: changes.map(({ key, old, new: now }) => ({ key, old_value: old, new_value: now })),
 		...(of !== undefined && { options: { id: of, role_name: name, type: (name ? "0" : "1") as AuditLogOptionsType } }),
 	} as APIAuditLogEntry;
-}
-
-/** Times as Discord shows them, in each reader's time zone. */
-function withTimes(text: string): string {
-	return text.replace(/\b\d{4}-\d\d-\d\dT[\d:]+Z/g, (iso) => `<t:${Math.floor(Date.parse(iso) / 1_000)}:f>`);
-}
-
-function timeOf(ms: number): string {
-	return `<t:${Math.floor(ms / 1_000)}:R>`;
 }

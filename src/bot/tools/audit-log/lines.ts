@@ -258,7 +258,7 @@ export function targetOf(entry: APIAuditLogEntry, nameOf: NameOf): string {
 	return current === named(undefined, target_id) ? named(textOf("name"), target_id) : current;
 }
 
-/** For whom or where, as fields. */
+/** The role, user, channel and message in the options of an entry, as fields. */
 export function placeOf({ options = {} }: APIAuditLogEntry, nameOf: NameOf): string {
 	const {
 		channel_id,
