@@ -17,7 +17,6 @@ import { addInvites } from "../simulator/seed.ts";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { chatChannelOf } from "../simulator/world/channels/channels.ts";
 import type { Guild } from "../simulator/world/state/entities.ts";
-import type { World } from "../simulator/world/world.ts";
 import type { ProgramStart } from "../up/gateway.ts";
 import { parseLine } from "../up/log-lines.ts";
 import { startChildProcess } from "../up/process.ts";
@@ -26,6 +25,8 @@ import { freePort } from "./ports.ts";
 
 const demoBots = ["alpha", "beta"];
 const command = { prefix: "!", root: "m" };
+/** The role of members with an open chargeback. */
+const restricted = "Restricted";
 const readyWithinMs = 30_000;
 const graceMs = 500;
 
@@ -79,7 +80,7 @@ export async function startDemo(options: DemoOptions) {
 		progress(`waiting for ${name} to log in`);
 		await respondsWith(`${url}/mcp`, "ready");
 		const guild = simulator.world.guilds.get(guild_id);
-		if (guild && documentGuilds.length === 0) await setGame(simulator.world, guild, { url, token });
+		if (guild && documentGuilds.length === 0) await setGame(guild, { url, token });
 	}
 
 	progress("starting the gateway");
@@ -149,6 +150,8 @@ async function startDemoBot(name: string, { simulator, game, ai, directory, prog
 	const channels = [...guild.channels.values()];
 	// A role for the game would not be in a document.
 	const hasGame = simulator.documentGuilds.length === 0;
+	// Before the bot starts, so that it knows the role.
+	if (hasGame) simulator.world.roles.add(guild, { name: restricted });
 	const child = await programs.keepRunning("MCP_PORT", {
 		name,
 		program: "bot",
@@ -241,14 +244,15 @@ function signInSettings({ world, api }: Simulator, publicUrl: string): Record<st
 }
 
 /** In the name of the guild's owner: a token alone cannot choose who decides on chargebacks. */
-async function setGame(world: World, guild: Guild, { url, token }: { url: string; token: string }): Promise<void> {
-	const staffRole = guild.roles.values().find(({ name }) => name === "Staff");
-	const channels = guild.channels.values();
-	const staffChannel = channels.find(({ name }) => name === "staff");
-	if (!staffRole || !staffChannel) throw new Error(`the guild ${guild.name} has no role "Staff" or no channel "staff"`);
+async function setGame(guild: Guild, { url, token }: { url: string; token: string }): Promise<void> {
+	const roleNamed = (wanted: string) => guild.roles.values().find(({ name }) => name === wanted);
+	const [staffRole, restrictedRole] = [roleNamed("Staff"), roleNamed(restricted)];
+	const staffChannel = guild.channels.values().find(({ name }) => name === "staff");
+	if (!staffRole || !staffChannel || !restrictedRole)
+		throw new Error(`the guild ${guild.name} has no role "Staff" or "${restricted}", or no channel "staff"`);
 	const settings = {
 		"game.chargeback": true,
-		"game.restricted_role": world.roles.add(guild, { name: "Restricted" }).id,
+		"game.restricted_role": restrictedRole.id,
 		"game.staff_channel": staffChannel.id,
 		"game.staff_roles": [staffRole.id],
 	};
