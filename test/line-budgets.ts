@@ -23,7 +23,7 @@ const budgets: Record<string, number> = {
 	"bot/store": 3253,
 	"bot/tool": 3850,
 	"bot/tools": 11_595,
-	ai: 787,
+	ai: 964,
 	build: 351,
 	demo: 554,
 	discord: 6780,

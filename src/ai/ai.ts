@@ -3,19 +3,18 @@
 import { doubledMs } from "../lib/back-off.ts";
 import type { Log } from "../lib/log.ts";
 import type { Registry } from "../lib/metrics.ts";
-import { type CompletionRequest, complete, type Finish } from "./completion.ts";
+import { type AnswerEnd, type CompletionRequest, complete } from "./completion.ts";
 import { AiError, type AiErrorKind } from "./error.ts";
 import { type AiProvider, type ApiKeys, chooseProviders } from "./providers.ts";
 import type { AiSettings } from "./settings.ts";
+import type { AiMessage } from "./tool-calls.ts";
 
-export interface AiMessage {
-	role: "system" | "user" | "assistant";
-	content: string;
-}
+export type { AnswerEnd, Finish } from "./completion.ts";
+export type { AiMessage, ToolCall, ToolSpec } from "./tool-calls.ts";
 
 interface AnswerOptions extends Omit<CompletionRequest, "messages"> {
-	/** Called when the AI's answer has ended, completely or cut at its maximum length. Not called if the answer fails. */
-	onEnd?(finish: Finish): void;
+	/** Called when the AI's answer has ended. Not called if it fails. With the finish "tools" it may have no text. */
+	onEnd?(end: AnswerEnd): void;
 }
 
 export interface Ai {
@@ -65,22 +64,23 @@ export function createAi({
 	async function* askProvider(
 		backend: Backend,
 		messages: readonly AiMessage[],
-		{ signal, maxTokens, onEnd }: AnswerOptions,
+		{ onEnd, ...request }: AnswerOptions,
 	): AsyncGenerator<string> {
 		const { name } = backend.provider;
 		let hasStarted = false;
 		// Stays so if the reader stops early.
 		let outcome: AiErrorKind | "answered" | "abandoned" = "abandoned";
 		try {
-			const request = { messages, maxTokens, signal };
-			for await (const event of complete(backend.provider, request)) {
-				if ("finish" in event) {
-					if (!hasStarted)
+			for await (const event of complete(backend.provider, { ...request, messages })) {
+				if ("end" in event) {
+					const { finish } = event.end;
+					if (!hasStarted && finish !== "tools")
 						throw new AiError("nonsense", {
-							detail: `the AI provider sent an empty answer (finish reason: ${event.finish})`,
+							detail: `the AI provider sent an empty answer (finish reason: ${finish})`,
 						});
+					backend.recover();
 					outcome = "answered";
-					onEnd?.(event.finish);
+					onEnd?.(event.end);
 					return;
 				}
 				const text = hasStarted ? event.text : event.text.trimStart();
@@ -90,7 +90,7 @@ export function createAi({
 				yield text;
 			}
 		} catch (error) {
-			if (signal?.aborted) throw signal.reason;
+			if (request.signal?.aborted) throw request.signal.reason;
 			if (!(error instanceof AiError)) throw error;
 			const { kind, details } = error;
 			outcome = kind;

@@ -18,7 +18,7 @@ export function providerChecks(settings: AiSettings, apiKeys: ApiKeys, timeoutMs
 }
 
 async function tryProvider(provider: AiProvider): Promise<Found> {
-	const messages = [{ role: "user", content: "Say hello, in one word." }];
+	const messages = [{ role: "user" as const, content: "Say hello, in one word." }];
 	try {
 		// The first event is enough. It is the end if the model used all tokens for thinking.
 		for await (const _ of complete(provider, { messages, maxTokens })) break;

@@ -9,20 +9,33 @@ import { AiError, type AiErrorKind } from "./error.ts";
 import { toAiError } from "./error-response.ts";
 import type { AiProvider } from "./providers.ts";
 import { createTimeouts, type Timeouts } from "./timeouts.ts";
+import { type AiMessage, conversation, delta, type ToolCall, ToolCallReader, type ToolSpec } from "./tool-calls.ts";
 
 const maxEventLength = 256 * 1024;
 const maxAnswerBytes = 8 * 1024 * 1024;
 const maxAnswerLength = 32_000;
 const maxErrorBytes = 64 * 1024;
 
-/** How an AI answer ended: "stop" if it is complete, "length" if it was truncated at its maximum length. */
-export type Finish = "stop" | "length";
+/** "stop": complete; "length": truncated at its maximum length; "tools": the model wants tool calls. */
+export type Finish = "stop" | "length" | "tools";
 
-/** One event of a streamed AI answer: a piece of its text, or how the answer ended. */
-type CompletionEvent = { text: string } | { finish: Finish };
+/** How an AI answer ended. */
+export interface AnswerEnd {
+	finish: Finish;
+	/** Only with the finish "tools". */
+	toolCalls: readonly ToolCall[];
+	/** Tokens, if the provider counts them. */
+	usage?: { input: number; output: number } | undefined;
+	provider: string;
+}
+
+/** One event of a streamed AI answer: a piece of its text, or its end. */
+type CompletionEvent = { text: string } | { end: AnswerEnd };
 
 export interface CompletionRequest {
-	messages: readonly { role: string; content: string }[];
+	messages: readonly AiMessage[];
+	/** Without them, tool calls of the model are ignored. */
+	tools?: readonly ToolSpec[] | undefined;
 	/** Maximum length of the AI's answer in tokens. Has no effect if the AI provider's own limit is lower. */
 	maxTokens?: number | undefined;
 	/** Aborts the request to the AI provider; the signal's abort reason is then thrown. */
@@ -30,29 +43,25 @@ export interface CompletionRequest {
 }
 
 const chunk = v.object({
-	choices: v.nullish(
-		v.array(
-			v.object({
-				delta: v.nullish(v.object({ content: v.nullish(v.string()), refusal: v.nullish(v.string()) })),
-				finish_reason: v.nullish(v.string()),
-			}),
-		),
-	),
+	choices: v.nullish(v.array(v.object({ delta: v.nullish(delta), finish_reason: v.nullish(v.string()) }))),
+	usage: v.fallback(v.nullish(v.object({ prompt_tokens: v.number(), completion_tokens: v.number() })), undefined),
 	error: v.nullish(v.unknown()),
 });
 
 /** The last event says how the answer ended. Throws an AiError if it fails or breaks off. */
 export async function* complete(
 	provider: AiProvider,
-	{ messages, maxTokens, signal }: CompletionRequest,
+	{ messages, tools = [], maxTokens, signal }: CompletionRequest,
 ): AsyncGenerator<CompletionEvent> {
 	signal?.throwIfAborted();
 	const timeouts = createTimeouts(provider, signal);
 	try {
 		const response = await send(provider, timeouts, {
+			// `extra` may replace it, for a provider that refuses it.
+			stream_options: { include_usage: true },
 			...provider.extra,
 			model: provider.model,
-			messages,
+			...conversation(messages, tools, provider),
 			stream: true,
 			[provider.maxTokensField]: Math.min(maxTokens ?? provider.maxTokens, provider.maxTokens),
 			...(provider.temperature !== undefined && { temperature: provider.temperature }),
@@ -61,7 +70,8 @@ export async function* complete(
 			const body = await readErrorBody(response, timeouts);
 			throw toAiError(response.status, response.headers, parseJson(body));
 		}
-		yield* readCompletion(bytesOf(response, timeouts, maxAnswerBytes));
+		const bytes = bytesOf(response, timeouts, maxAnswerBytes);
+		yield* readCompletion(bytes, provider.name, tools.length > 0 ? new ToolCallReader() : undefined);
 	} finally {
 		// Also aborts the request if the reader stopped early.
 		timeouts.end();
@@ -91,53 +101,69 @@ const invalidResponse = (detail: string) => new AiError("nonsense", { detail });
 const connectionError = (kind: AiErrorKind) => (cause: unknown) =>
 	new AiError(kind, { detail: describeConnectionError(cause), cause });
 
-async function* readCompletion(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<CompletionEvent> {
+async function* readCompletion(
+	bytes: AsyncIterable<Uint8Array>,
+	provider: string,
+	calls: ToolCallReader | undefined,
+): AsyncGenerator<CompletionEvent> {
 	let length = 0;
 	let hasEvents = false;
+	let finish: Finish | undefined;
+	let usage: AnswerEnd["usage"];
 	try {
 		for await (const { data } of readEvents(bytes, maxEventLength)) {
 			hasEvents = true;
 			if (data.trim() === "[DONE]") {
-				yield { finish: "stop" };
-				return;
+				finish ??= "stop";
+				break;
 			}
-			const { text, finish } = readChunk(data);
+			const piece = readChunk(data);
+			usage = piece.usage ?? usage;
+			// The usage comes after the finish, in an event of its own.
+			if (finish) continue;
+			if (piece.delta) calls?.add(piece.delta);
+			const text = piece.delta?.content ?? piece.delta?.refusal ?? "";
 			if (text !== "") {
 				const remaining = maxAnswerLength - length;
 				yield { text: text.slice(0, remaining) };
 				length += text.length;
 			}
-			if (finish || length >= maxAnswerLength) {
-				yield { finish: finish ?? "length" };
-				return;
+			finish = piece.finish;
+			if (length >= maxAnswerLength) {
+				finish ??= "length";
+				break;
 			}
 		}
 	} catch (cause) {
-		if (!(cause instanceof RangeError)) throw cause;
-		throw invalidResponse(`the AI provider's response stream has an event larger than ${maxEventLength / 1024} KiB`);
+		const error =
+			cause instanceof RangeError
+				? invalidResponse(`the AI provider's response stream has an event larger than ${maxEventLength / 1024} KiB`)
+				: cause;
+		// After the finish only the usage can be missing.
+		if (!finish || !(error instanceof AiError)) throw error;
 	}
-	throw hasEvents
-		? new AiError("cut", { detail: "the AI provider's response stream ended early" })
-		: invalidResponse("the AI provider's response is not an event stream");
+	if (!finish)
+		throw hasEvents
+			? new AiError("cut", { detail: "the AI provider's response stream ended early" })
+			: invalidResponse("the AI provider's response is not an event stream");
+	// The last call of a truncated answer may be incomplete.
+	const toolCalls = finish === "length" ? [] : (calls?.finish(provider) ?? []);
+	yield { end: { finish: toolCalls.length > 0 ? "tools" : finish, toolCalls, usage, provider } };
 }
 
-function readChunk(data: string): { text: string; finish?: Finish } {
+function readChunk(data: string) {
 	const { success, output } = v.safeParse(chunk, parseJson(data));
 	if (!success) throw invalidResponse("the AI provider's response stream has an unexpected event");
 	if (output.error) throw toAiError(502, new Headers(), output);
 	const { delta, finish_reason: reason } = output.choices?.[0] ?? {};
-	const text = delta?.content ?? delta?.refusal ?? "";
-	switch (reason) {
-		case null:
-		case undefined:
-			return { text };
-		case "content_filter":
-			throw new AiError("refused", { detail: "the AI provider's content filter stopped the answer" });
-		case "error":
-			throw new AiError("unavailable", { detail: "the AI provider ended the response stream with an error" });
-		default:
-			return { text, finish: reason === "length" ? "length" : "stop" };
-	}
+	if (reason === "content_filter")
+		throw new AiError("refused", { detail: "the AI provider's content filter stopped the answer" });
+	if (reason === "error")
+		throw new AiError("unavailable", { detail: "the AI provider ended the response stream with an error" });
+	const finish: Finish | undefined = reason ? (reason === "length" ? "length" : "stop") : undefined;
+	const { prompt_tokens: input, completion_tokens: out } = output.usage ?? {};
+	const usage = input === undefined || out === undefined ? undefined : { input, output: out };
+	return { delta, finish, usage };
 }
 
 async function* bytesOf({ body }: Response, timeouts: Timeouts, maxBytes: number): AsyncGenerator<Uint8Array> {

@@ -1,7 +1,7 @@
 // The AI of features, against simulated providers that work and that fail in every way.
 
 import { describe, expect, test } from "bun:test";
-import { type Ai, type AiMessage, createAi } from "../../src/ai/ai.ts";
+import { type Ai, type AiMessage, type AnswerEnd, createAi } from "../../src/ai/ai.ts";
 import { AiError, type AiErrorKind } from "../../src/ai/error.ts";
 import type { ProviderSettings } from "../../src/ai/providers.ts";
 import { createRegistry } from "../../src/lib/metrics.ts";
@@ -128,7 +128,7 @@ describe("an answer", () => {
 
 	botTest("onEnd says whether it is complete or truncated", async (world) => {
 		const ends: string[] = [];
-		const onEnd = (finish: string) => ends.push(finish);
+		const onEnd = ({ finish }: AnswerEnd) => ends.push(finish);
 		await ask(world.ai, { onEnd });
 		const { text } = await ask(world.ai, { onEnd, maxTokens: 2 });
 		expect(text).toBe("I am");
@@ -150,6 +150,7 @@ describe("an answer", () => {
 			model: "simulated",
 			messages: request?.messages,
 			stream: true,
+			stream_options: { include_usage: true },
 			max_completion_tokens: 1_024,
 			temperature: 0.5,
 			reasoning_effort: "low",
@@ -159,7 +160,7 @@ describe("an answer", () => {
 	botTest("an endless one is truncated at 32,000 characters", async (world) => {
 		world.at(0).misbehave("endless");
 		const ends: string[] = [];
-		const onEnd = (finish: string) => ends.push(finish);
+		const onEnd = ({ finish }: AnswerEnd) => ends.push(finish);
 		expect((await ask(world.ai, { onEnd })).text).toHaveLength(32_000);
 		expect(ends).toEqual(["length"]);
 		await world.hungUp();

@@ -1,8 +1,7 @@
 // One answer of AI chat: streams the AI's text to Discord, and adds a note when it ends early.
 
 import { DiscordAPIError, MessageFlags, RESTJSONErrorCodes, Routes } from "discord.js";
-import type { Ai, AiMessage } from "../../../ai/ai.ts";
-import type { Finish } from "../../../ai/completion.ts";
+import type { Ai, AiMessage, AnswerEnd, Finish } from "../../../ai/ai.ts";
 import { AiError } from "../../../ai/error.ts";
 import type { Log } from "../../../lib/log.ts";
 import { type Language, render, type Said, said } from "../../../texts/texts.ts";
@@ -93,8 +92,8 @@ async function readAnswer(
 ): Promise<{ text: string; note: Said | undefined }> {
 	let text = "";
 	let finish: Finish = "stop";
-	const onEnd = (end: Finish) => {
-		finish = end;
+	const onEnd = (end: AnswerEnd) => {
+		finish = end.finish;
 	};
 	const signal = AbortSignal.any([ending, unwritable]);
 	try {
