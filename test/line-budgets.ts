@@ -25,7 +25,7 @@ const budgets: Record<string, number> = {
 	"bot/tools": 11_595,
 	ai: 964,
 	build: 351,
-	demo: 554,
+	demo: 558,
 	discord: 6780,
 	gateway: 10_250,
 	"guild-document": 5414,
