@@ -21,12 +21,15 @@ interface TableData {
 	key?: string;
 	/** What is deleted after how many days. */
 	old?: readonly [keyof Days | number, where: string];
+	/** Which of them stay, and what is set in these. */
+	stays?: readonly [where: string, sets: string];
 	people?: readonly OfPerson[];
 }
 
 const ofUser = "user_id = $user";
 const inJson = (column: string) => `${column} LIKE '%"' || CAST($user AS TEXT) || '"%'`;
-const newest = (table: string) => `(SELECT MAX(number) FROM ${table} WHERE guild_id = $guild)`;
+/** Its number stays, so that no other gets it. */
+const isNewest = (table: string) => `number = (SELECT MAX(number) FROM ${table} WHERE guild_id = $guild)`;
 const numberIn = (table: string, where: string) =>
 	`number IN (SELECT number FROM ${table} WHERE guild_id = $guild AND ${where})`;
 /** Notes stay among staff. */
@@ -44,18 +47,26 @@ const caseShows = "number, action, reason, created_at, ends_at, state, message_i
 const chargebackShows =
 	"uuid, username, tier, happened_at, received_at, saved_roles, restricted_role, decision, closed";
 const chatShows = "at, channel_id, message_id, role, name, content";
-const oldReport = `ended_at < $before AND number < ${newest("reports")}`;
+const oldReport = "ended_at < $before";
+const withoutPeople = `target = '', author_id = '', channel_id = NULL, message_id = NULL, acts = '[]', ended_by = NULL,
+	entry_channel_id = NULL, entry_id = NULL, shown = version`;
 /** Of open reports only staff know. The message would say who reported it. */
 const endedAbout = "author_id = $user AND author_kind = 'person' AND state <> 'open'";
 const noHash = (table: string) => `hash NOT IN (SELECT hash FROM guild_${table})`;
 const ofJob = (where: string) => `job_id IN (SELECT id FROM guild_jobs WHERE ${where})`;
 
-const alike = (names: string, data: TableData) => Object.fromEntries(names.split(" ").map((name) => [name, data]));
-
 /** Rows that refer to others stand before these. */
 export const tableData: Readonly<Record<string, TableData>> = {
-	...alike("announcements case_marks guild_messages guild_deletion_marks join_role_marks raid_steps guild_plans", {}),
-	...alike("guild_backup_pictures guild_backups guild_backup_checks", {}),
+	announcements: {},
+	case_marks: {},
+	guild_messages: {},
+	guild_deletion_marks: {},
+	join_role_marks: {},
+	raid_steps: {},
+	guild_plans: {},
+	guild_backup_pictures: {},
+	guild_backups: {},
+	guild_backup_checks: {},
 	secrets: { guild: null },
 	guild_pictures: { guild: null, old: [7, `used_at < $before AND ${noHash("backup_pictures")}`] },
 	guild_picture_sources: { guild: null, old: [7, noHash("pictures")] },
@@ -63,7 +74,7 @@ export const tableData: Readonly<Record<string, TableData>> = {
 	guild_job_steps: { guild: ofJob("guild_id = $guild"), old: [7, ofJob("ended_at < $before")] },
 	guild_jobs: { old: [7, "ended_at < $before"] },
 	joins: { key: "user_id", people: [["joins", ofUser, "joined_at, invites", "DELETE"]] },
-	join_roles_owed: { key: "user_id", people: [["roles_owed", ofUser, "joined_at", "DELETE"]] },
+	join_roles_owed: { key: "user_id", people: [["roles_owed", ofUser, "joined_at"]] },
 	member_activity: {
 		key: "user_id",
 		people: [
@@ -80,7 +91,7 @@ export const tableData: Readonly<Record<string, TableData>> = {
 	chat_opt_outs: { people: [["ai_chat_off", ofUser, "at"]] },
 	case_edits: {
 		key: "number",
-		old: ["cases", numberIn("cases", `${oldCase} AND NOT ${isOfBan}`)],
+		old: ["cases", numberIn("cases", oldCase)],
 		people: [
 			["cases_that_you_edited", "editor_id = $user", "number, at, what"],
 			["earlier_reasons", numberIn("cases", aboutUser), "number, at, before", "before = NULL", hiddenOf],
@@ -88,7 +99,8 @@ export const tableData: Readonly<Record<string, TableData>> = {
 	},
 	cases: {
 		key: "number",
-		old: ["cases", `${oldCase} AND NOT ${isOfBan} AND number < ${newest("cases")}`],
+		old: ["cases", oldCase],
+		stays: [`${isNewest("cases")} OR ${isOfBan}`, withoutPerson],
 		people: [
 			["cases_that_you_made", madeByUser, "number, action, created_at"],
 			["cases_about_you", aboutUser, caseShows, withoutPerson, hidden],
@@ -102,9 +114,10 @@ export const tableData: Readonly<Record<string, TableData>> = {
 	reports: {
 		key: "number",
 		old: ["reports", oldReport],
+		stays: [isNewest("reports"), withoutPeople],
 		people: [
 			["reports_about_you", endedAbout, "number, state, ended_at, case_number"],
-			["reports_that_you_ended", "ended_by = $user", "number, state, ended_at"],
+			["reports_that_you_handled", `ended_by = $user OR ${inJson("acts")}`, "number, state, ended_at"],
 			// Staff's entry names who reported.
 			["reports", numberIn("report_reporters", ofUser), "", "version = version + 1"],
 		],
@@ -171,17 +184,17 @@ export async function eraseGuild(sql: Sql, guild: string, isOver: () => boolean)
 	for (const [table, data] of tables) await deleteRows(sql, table, data, "1 = 1", { guild }, isOver);
 }
 
-/** Of a guild, or of all for what is kept equally long. The newest case loses only its person: its number stays. */
+/** Of a guild, or of all for what is kept equally long. */
 export async function eraseOld(sql: Sql, now: number, given: Days, guild?: string): Promise<void> {
 	for (const [table, data] of tables) {
 		const [kept = 0, where = ""] = data.old ?? [];
 		const days = typeof kept === "string" ? given[kept] : guild === undefined && kept > 0 ? kept : undefined;
 		if (days === undefined) continue;
 		const values = { ...(guild !== undefined && { guild }), before: now - days * 86_400_000 };
-		const stays = `${oldCase} AND (number = ${newest("cases")} OR ${isOfBan})`;
-		const text = `UPDATE cases SET ${withoutPerson} WHERE guild_id = $guild AND ${stays}`;
-		if (table === "cases") await runNamed(sql, text, values);
-		await deleteRows(sql, table, data, where, values);
+		const [stays = "1 = 0", sets] = data.stays ?? [];
+		if (sets)
+			await runNamed(sql, `UPDATE ${table} SET ${sets} WHERE guild_id = $guild AND ${where} AND (${stays})`, values);
+		await deleteRows(sql, table, data, `${where} AND NOT (${stays})`, values);
 	}
 }
 
@@ -192,7 +205,7 @@ export async function exportPerson(sql: Sql, person: Person): Promise<Rows> {
 	const file: Rows = {};
 	for (const [table, { people = [] }] of tables)
 		for (const [name, where, shows] of people) {
-			const text = `SELECT ${shows} FROM ${table} WHERE guild_id = $guild AND ${where} ORDER BY 1`;
+			const text = `SELECT ${shows} FROM ${table} WHERE guild_id = $guild AND (${where}) ORDER BY 1`;
 			const rows = shows ? await runNamed<Record<string, unknown>>(sql, text, person) : [];
 			if (rows.length > 0) file[name] = rows;
 		}

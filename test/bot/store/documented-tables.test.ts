@@ -43,7 +43,7 @@ describe.each([...created(migrations)])("%s", (name, columns) => {
 	test("has an entry, which says whose rows the ids of people make", () => {
 		const { people = [] } = tableData[name] ?? {};
 		const idsOfPeople = columns.filter((column) =>
-			/^(?:user|chat|moderator|author|editor)_id$|^person$|_by$/.test(column),
+			/^(?:user|chat|moderator|author|editor|actor)_id$|^(?:person|principal|acts|standings)$|_by$/.test(column),
 		);
 		const wheres = people.map(([, where]) => where).join(" ");
 		expect([name in tableData, idsOfPeople.filter((column) => !wheres.includes(column))]).toEqual([true, []]);

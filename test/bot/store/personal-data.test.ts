@@ -93,30 +93,29 @@ onBoth((databases) => {
 		await clean();
 		const stays = ["3 1 rude false", "4 1 rude false", "5 1 rude false", "6   false"];
 		expect(await left()).toEqual([`2 2  ${now + day}`, ...stays]);
-		expect((await sql`SELECT number FROM case_edits ORDER BY number`).map(({ number }) => number)).toEqual([
-			2, 3, 4, 5,
-		]);
+		expect((await sql`SELECT number FROM case_edits ORDER BY number`).map(({ number }) => number)).toEqual([3, 4, 5]);
 		await sql`DELETE FROM temp_bans`;
 		await clean();
 		expect(await left()).toEqual(stays);
 	});
 
-	test("old reports and calls of the guild go, the newest report stays", async () => {
+	test("old reports and calls of the guild go; of the newest report only the number stays", async () => {
 		await using world = await opened();
 		const { sql } = world.store;
 		for (const [number, ended_at] of [40, null, 20, 40].map(
 			(days, at) => [at + 1, days && now - days * day] as const,
 		)) {
-			await insert(sql, "reports", { guild_id: here, number, ended_at });
+			await insert(sql, "reports", { guild_id: here, number, ended_at, author_id: ada, target: ada, acts: ada });
 			await insert(sql, "report_reporters", { guild_id: here, number });
 		}
 		for (const at of [now - 40 * day, now])
 			for (const guild_id of [here, elsewhere, null]) await insert(sql, "tool_calls", { guild_id, at });
 		await eraseOld(sql, now, { reports: 30, calls: 30 }, here);
-		for (const table of ["reports", "report_reporters"])
-			expect(
-				(await runNamed(sql, `SELECT number FROM ${table} ORDER BY number`, {})).map((row) => Object.values(row)[0]),
-			).toEqual([2, 3, 4]);
+		expect(await sql`SELECT number, author_id, target, acts FROM reports ORDER BY number`).toEqual([
+			...[2, 3].map((number) => ({ number, author_id: ada, target: ada, acts: ada })),
+			{ number: 4, author_id: "", target: "", acts: "[]" },
+		]);
+		expect(await sql`SELECT number FROM report_reporters ORDER BY number`).toEqual([{ number: 2 }, { number: 3 }]);
 		expect(await count(sql, "tool_calls", `at < ${now}`)).toBe(2);
 		expect(await count(sql, "tool_calls")).toBe(5);
 	});
@@ -171,8 +170,18 @@ onBoth((databases) => {
 			[1, "open", ada, bob],
 			[2, "handled", ada, bob],
 			[3, "open", bob, ada],
+			[4, "open", bob, bob],
 		] as const) {
-			await insert(sql, "reports", { guild_id: here, number, state, author_id, author_kind: "person", version: 1 });
+			const acts = JSON.stringify(number === 4 ? [{ by: ada }] : []);
+			await insert(sql, "reports", {
+				guild_id: here,
+				number,
+				state,
+				author_id,
+				acts,
+				author_kind: "person",
+				version: 1,
+			});
 			await insert(sql, "report_reporters", { guild_id: here, number, user_id, reason: `of ${user_id}` });
 		}
 	}
@@ -191,6 +200,7 @@ onBoth((databases) => {
 			cases_about_you: 2,
 			your_reports: 1,
 			reports_about_you: 1,
+			reports_that_you_handled: 1,
 			temporary_bans: 1,
 			spam: 1,
 		});
@@ -208,6 +218,8 @@ onBoth((databases) => {
 			"activity",
 			"cases_about_you",
 			"reports_about_you",
+			"reports_that_you_handled",
+			"roles_owed",
 			"spam",
 			"temporary_bans",
 		]);
@@ -221,8 +233,8 @@ onBoth((databases) => {
 		for (const [table, left] of [
 			["conversation_messages", 3],
 			["joins", 3],
-			["join_roles_owed", 3],
-			["report_reporters", 2],
+			["join_roles_owed", 4],
+			["report_reporters", 3],
 		] as const)
 			expect([table, await count(sql, table)]).toEqual([table, left]);
 	});

@@ -256,13 +256,13 @@ export async function selectReports(
 	const states = many(isOpen ? ["open"] : ["handled", "dismissed"]);
 	const rows = isOpen
 		? await sql<ReportRow>`
-			SELECT * FROM reports WHERE guild_id = ${guildId} AND state IN ${states}
+			SELECT * FROM reports WHERE guild_id = ${guildId} AND state IN ${states} AND target <> ''
 			ORDER BY number LIMIT ${limit} OFFSET ${offset}`
 		: await sql<ReportRow>`
-			SELECT * FROM reports WHERE guild_id = ${guildId} AND state IN ${states}
+			SELECT * FROM reports WHERE guild_id = ${guildId} AND state IN ${states} AND target <> ''
 			ORDER BY number DESC LIMIT ${limit} OFFSET ${offset}`;
 	const [count] = await sql<{ total: number }>`
-		SELECT COUNT(*) AS total FROM reports WHERE guild_id = ${guildId} AND state IN ${states}`;
+		SELECT COUNT(*) AS total FROM reports WHERE guild_id = ${guildId} AND state IN ${states} AND target <> ''`;
 	return { rows, total: count?.total ?? 0 };
 }
 
