@@ -1,8 +1,6 @@
 // The real bot with the suite's fixture tools, the real gateway in front of it, and, because the suite can send no
 // token, a proxy that adds one. For tests, and to run the suite by hand: `bun test/conformance/servers.ts`.
 
-import * as v from "valibot";
-import { toml } from "../../src/bot/config/settings.ts";
 import { startBothServers, token } from "../support/both-servers.ts";
 import { fixturePrompts } from "./fixture-prompts.ts";
 import { fixtureTools } from "./fixture-tools.ts";
@@ -18,10 +16,7 @@ export async function startServers(): Promise<Servers> {
 		await startBothServers({
 			tools: fixtureTools,
 			prompts: fixturePrompts,
-			toml: v.parse(toml, {
-				bot_name: "Alpha",
-				mcp: { approval: "destructive", approval_by: "client", approval_for_root: true },
-			}),
+			toml: { mcp: { approval: "destructive", approval_by: "client", approval_for_root: true } },
 		}),
 	);
 	const proxy = (target: string) => {

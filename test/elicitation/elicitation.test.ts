@@ -2,8 +2,6 @@
 // answers. What other clients do is in test/bot/approval/client-approval.test.ts.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import * as v from "valibot";
-import { toml } from "../../src/bot/config/settings.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
 import { gatewayToken, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { bunIn } from "../support/run-bun.ts";
@@ -27,10 +25,7 @@ beforeAll(async () => {
 		{},
 		{
 			mcpToken: gatewayToken,
-			toml: v.parse(toml, {
-				bot_name: "Alpha",
-				mcp: { approval: "destructive", approval_by: "client", approval_for_root: true },
-			}),
+			toml: { mcp: { approval: "destructive", approval_by: "client", approval_for_root: true } },
 		},
 	);
 	const { origin } = new URL(world.bot.url);

@@ -1,10 +1,8 @@
 // Two communities with a bot each, through one gateway.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import * as v from "valibot";
 import { startBot } from "../../src/bot/bot.ts";
-import { toml } from "../../src/bot/config/settings.ts";
-import { botConfig } from "../support/bot-config.ts";
+import { connectedConfig } from "../support/bot-config.ts";
 import { gatewayToken, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { recordLog } from "../support/log.ts";
 import { until } from "../support/until.ts";
@@ -20,7 +18,7 @@ const guildOf = (name: string, bot: string, members: string[], channel: string) 
 });
 
 /** Unlike most tests, without all tools in tools/list. */
-const defaults = v.parse(toml, { bot_name: "Bot", mcp: {} });
+const defaults = { mcp: {} };
 
 let world: TestWorld;
 let beta: ReturnType<typeof startBot>;
@@ -43,13 +41,8 @@ beforeAll(async () => {
 	);
 	const { simulator } = world;
 	guilds = { cooks: simulator.guild("The Cooks").id, bakers: simulator.guild("The Bakers").id };
-	const config = botConfig({
-		discordToken: simulator.bot("beta").token,
-		discordApiUrl: simulator.api,
-		mcpToken: gatewayToken,
-		guildId: guilds.bakers,
-		toml: defaults,
-	});
+	const own = { mcpToken: gatewayToken, guildId: guilds.bakers, toml: defaults };
+	const config = connectedConfig(simulator, own, "beta");
 	beta = startBot(config, recordLog().log);
 	await until("both bots are ready", () => beta.loaded && world.bot.loaded);
 	const bots = { alpha: { url: new URL(world.bot.url).origin }, beta: { url: new URL(beta.url).origin } };

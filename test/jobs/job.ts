@@ -1,7 +1,5 @@
 // Does a job of an administrator by tool calls through the gateway, and counts what it costs.
 
-import * as v from "valibot";
-import { toml } from "../../src/bot/config/settings.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { startWorld, type TestWorld, userNamed } from "../support/world.ts";
@@ -33,7 +31,7 @@ export interface Job extends JobGuild, AsyncDisposable {
 /** Starts the simulator with the guild of the jobs, the bot with these keys of config.toml, and a gateway in front of it. */
 export async function startJob(people: number, settings: Record<string, unknown> = {}): Promise<Job> {
 	await using stack = new AsyncDisposableStack();
-	const world = stack.use(await startWorld({}, { toml: v.parse(toml, { bot_name: "Alpha", ...settings }) }));
+	const world = stack.use(await startWorld({}, { toml: settings }));
 	const job = addGuild(world.simulator.world, userNamed(world, "alpha"), people);
 	await world.heard();
 	const gateway = stack.use(await startTestGateway({ alpha: { url: new URL(world.bot.url).origin } }));

@@ -1,7 +1,5 @@
 // How many bytes the lists of tools cost a client, through the gateway.
 
-import * as v from "valibot";
-import { toml } from "../../src/bot/config/settings.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { startWorld } from "../support/world.ts";
 
@@ -17,7 +15,7 @@ export interface ListSize {
 /** Measures tools/list as the gateway sends it, of a bot with this `[mcp] list` and these keys of config.toml. */
 export async function measureList(list?: "all", keys: object = {}): Promise<ListSize> {
 	const mcp = list ? { list } : {};
-	await using world = await startWorld({}, { toml: v.parse(toml, { bot_name: "Alpha", mcp, ...keys }) });
+	await using world = await startWorld({}, { toml: { mcp, ...keys } });
 	await using gateway = await startTestGateway({ alpha: { url: new URL(world.bot.url).origin } });
 	const tools = (await gateway.tools()) as {
 		name: string;

@@ -3,9 +3,7 @@
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import * as v from "valibot";
 import { startBot } from "../../src/bot/bot.ts";
-import { toml } from "../../src/bot/config/settings.ts";
 import { freePort } from "../../src/demo/ports.ts";
 import { readConfig } from "../../src/gateway/config/config.ts";
 import { startGateway } from "../../src/gateway/gateway.ts";
@@ -15,7 +13,7 @@ import { systemClocks } from "../../src/gateway/oauth/protocol/clocks.ts";
 import { openStore } from "../../src/gateway/store/store.ts";
 import { principalCapability } from "../../src/lib/principal.ts";
 import { connect } from "../support/backend-client.ts";
-import { botConfig } from "../support/bot-config.ts";
+import { botConfig, connectedConfig } from "../support/bot-config.ts";
 import { databaseDirectory } from "../support/database-directory.ts";
 import { createGatewayClient, gatewayToken } from "../support/gateway.ts";
 import { storeSettings } from "../support/guild-settings.ts";
@@ -111,16 +109,9 @@ export async function startConsoleWorld({ hasScripted = true, hasApproval = true
 	);
 
 	async function startOneBot(name: string, guild: string, mcpPort: number, mcp: Record<string, unknown> = {}) {
-		const config = botConfig({
-			discordToken: simulator.bot(name).token,
-			discordApiUrl: simulator.api,
-			discordCdnUrl: simulator.cdn,
-			guildId: simulator.guild(guild).id,
-			dataDirectory: join(directory, name),
-			mcpPort,
-			mcpToken: gatewayToken,
-			toml: v.parse(toml, { bot_name: name, mcp: { toolsets: "all", ...mcp }, features: { moderation: true } }),
-		});
+		const toml = { bot_name: name, mcp: { toolsets: "all", ...mcp }, features: { moderation: true } };
+		const own = { guildId: simulator.guild(guild).id, dataDirectory: join(directory, name), mcpPort, toml };
+		const config = connectedConfig(simulator, { mcpToken: gatewayToken, ...own }, name);
 		await Bun.write(join(config.dataDirectory, ".keep"), "");
 		const bot = startBot(config, log, { timing: quickTiming, requestsPerSecond: 1_000_000 });
 		await until(`${name} is loaded`, () => bot.loaded);

@@ -3,8 +3,6 @@
 
 import { expect, test } from "bun:test";
 import { GuildVerificationLevel, PermissionFlagsBits } from "discord.js";
-import * as v from "valibot";
-import { toml } from "../../src/bot/config/settings.ts";
 import { addInvites } from "../../src/simulator/seed.ts";
 import { grant } from "../bot/features/running-feature.ts";
 import { chromium, openChromium } from "../support/chromium.ts";
@@ -23,7 +21,7 @@ const panel = "#messages .ephemeral:nth-last-child(1 of .ephemeral)";
 const latest = "#messages li:last-child";
 
 async function openServer() {
-	const world = await startWorld({}, { toml: v.parse(toml, { bot_name: "Alpha" }) });
+	const world = await startWorld({}, { toml: {} });
 	const { simulator, guild } = world;
 	addInvites(simulator.world);
 	const { ManageGuild, ManageChannels, ManageRoles } = PermissionFlagsBits;

@@ -6,17 +6,24 @@ import { join } from "node:path";
 import * as v from "valibot";
 import type { BotConfig } from "../../src/bot/config/config.ts";
 import { toml } from "../../src/bot/config/settings.ts";
+import type { Simulator } from "../../src/simulator/simulator.ts";
 import { databaseDirectory } from "./database-directory.ts";
 
 // Without slash commands, whose registration would be among the requests that tests count, and without cases.
 const quiet = { commands: "off", features: { moderation: false } };
-const everyTool = v.parse(toml, { bot_name: "Alpha", ...quiet, mcp: { toolsets: "all" } });
+const everyTool = { ...quiet, mcp: { toolsets: "all" } };
+
+/** Of config.toml, beside the name of the bot. */
+export type TomlKeys = Readonly<Record<string, unknown>>;
+export const tomlOf = (keys: TomlKeys = {}) => v.parse(toml, { bot_name: "Alpha", ...keys });
+
+export type ConfigChanges = Partial<Omit<BotConfig, "toml">> & { toml?: TomlKeys | undefined };
 
 /** The option of `startBot` for a bot that never logs in to Discord: its calls do not wait for the login. */
 export const withoutLogin = { start: { maxWaitMs: 0, startMs: 0 } };
 
 /** The configuration of a bot on a free loopback port, without a token and with an unreachable Discord, plus `changes`. */
-export function botConfig(changes: Partial<BotConfig> = {}): BotConfig {
+export function botConfig({ toml = everyTool, ...changes }: ConfigChanges = {}): BotConfig {
 	return {
 		directory: "/nowhere",
 		botName: "Alpha",
@@ -40,11 +47,15 @@ export function botConfig(changes: Partial<BotConfig> = {}): BotConfig {
 		gameVerifyUrl: undefined,
 		gameVerifySecret: undefined,
 		apiKeys: {},
-		toml: everyTool,
+		toml: tomlOf(toml),
 		log: { format: "json", level: "info" },
 		...changes,
 	};
 }
+
+/** The same, of this bot in this simulator. */
+export const connectedConfig = ({ bot, api, cdn }: Simulator, changes: ConfigChanges = {}, name = "alpha") =>
+	botConfig({ discordToken: bot(name).token, discordApiUrl: api, discordCdnUrl: cdn, ...changes });
 
 const parents = "guildhall-test-bots-";
 const parent = join(databaseDirectory, `${parents}${process.pid}`);

@@ -1,14 +1,13 @@
 // The real bot with given tools and without Discord, and the real gateway in front of it.
 
 import { startBot } from "../../src/bot/bot.ts";
-import type { BotConfig } from "../../src/bot/config/config.ts";
 import type { BotContext, BotTool } from "../../src/bot/tool/context.ts";
 import { readConfig } from "../../src/gateway/config/config.ts";
 import { startGateway } from "../../src/gateway/gateway.ts";
 import type { Prompt } from "../../src/mcp/prompts.ts";
 import type { Tool, ToolCall } from "../../src/mcp/tool.ts";
 import { connect } from "./backend-client.ts";
-import { botConfig, withoutLogin } from "./bot-config.ts";
+import { botConfig, type TomlKeys, withoutLogin } from "./bot-config.ts";
 import { recordLog } from "./log.ts";
 
 export const token = "a-token-of-enough-length";
@@ -25,7 +24,7 @@ export interface BothServersOptions {
 	tools: readonly BotTool[];
 	prompts?: readonly Prompt[];
 	/** The bot's config.toml. */
-	toml?: BotConfig["toml"];
+	toml?: TomlKeys;
 	allowedHosts?: string[];
 	allowedOrigins?: string[];
 }
@@ -40,7 +39,7 @@ export async function startBothServers({
 }: BothServersOptions): Promise<BothServers> {
 	const { log, lines } = recordLog();
 	await using stack = new AsyncDisposableStack();
-	const config = botConfig({ mcpToken: token, allowedHosts, allowedOrigins, ...(toml && { toml }) });
+	const config = botConfig({ mcpToken: token, allowedHosts, allowedOrigins, toml });
 	const bot = startBot(config, log, { tools, prompts, ...withoutLogin });
 	stack.defer(() => bot.close());
 	const gateway = await startGateway(

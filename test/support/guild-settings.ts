@@ -1,8 +1,6 @@
 // Settings of guilds, for tests.
 
-import * as v from "valibot";
 import type { BotConfig } from "../../src/bot/config/config.ts";
-import { toml } from "../../src/bot/config/settings.ts";
 import { GuildSettings, type Stored } from "../../src/bot/settings/guild-settings.ts";
 import { allKeys, isKey } from "../../src/bot/settings/keys.ts";
 import { type Store, startStore } from "../../src/bot/store/store.ts";
@@ -65,10 +63,4 @@ export function splitSettings(sections: JsonObject, path = ""): { toml: JsonObje
 		} else toml[name] = value;
 	}
 	return { toml, stored };
-}
-
-/** The same, with config.toml of the bot "Alpha". */
-export function configOf(sections: JsonObject) {
-	const { toml: keys, stored } = splitSettings(sections);
-	return { toml: v.parse(toml, { bot_name: "Alpha", ...keys }), stored };
 }

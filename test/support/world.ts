@@ -6,8 +6,8 @@ import type { Stored } from "../../src/bot/settings/guild-settings.ts";
 import { createLog, type Log } from "../../src/lib/log.ts";
 import type { Simulator, SimulatorOptions } from "../../src/simulator/simulator.ts";
 import type { Guild, GuildChannel, Member, Role, User } from "../../src/simulator/world/state/entities.ts";
-import { botConfig } from "./bot-config.ts";
-import { configOf, storeSettings } from "./guild-settings.ts";
+import { connectedConfig, type TomlKeys } from "./bot-config.ts";
+import { splitSettings, storeSettings } from "./guild-settings.ts";
 import { connectTo, type McpCaller, type Outcome } from "./mcp.ts";
 import { startSimulator } from "./simulator.ts";
 import { until } from "./until.ts";
@@ -46,8 +46,6 @@ export const quickTiming = {
 	resendPauseMs: [5, 20],
 } as const;
 
-type Toml = BotConfig["toml"];
-
 /** Starts a simulator and the bot "alpha", logged in and with its members loaded. */
 export async function startWorld(
 	options: SimulatorOptions = {},
@@ -60,7 +58,7 @@ export async function startWorld(
 		// Tests send more than 50 per second.
 		requestsPerSecond = 1_000_000,
 	}: Pick<BotOptions, "tools" | "requestsPerSecond"> &
-		Partial<Pick<BotConfig, "mcpToken">> & { toml?: Toml | ((simulator: Simulator) => Toml) | undefined } & {
+		Partial<Pick<BotConfig, "mcpToken">> & { toml?: TomlKeys | undefined } & {
 			/** Of the bot's own guild, by key. */
 			settings?: ((simulator: Simulator) => Stored) | undefined;
 			/** Both, in sections, in place of `toml` and `settings`. */
@@ -71,16 +69,8 @@ export async function startWorld(
 	const guild = simulator.guild("The Cooks");
 	const logged: string[] = [];
 	const log: Log = createLog({ format: "text", level: "debug" }, (line) => logged.push(line));
-	const divided = sections && configOf(sections(simulator));
-	const config = botConfig({
-		discordToken: simulator.bot("alpha").token,
-		discordApiUrl: simulator.api,
-		discordCdnUrl: simulator.cdn,
-		guildId: guild.id,
-		...(toml && { toml: typeof toml === "function" ? toml(simulator) : toml }),
-		...(divided && { toml: divided.toml }),
-		mcpToken,
-	});
+	const divided = sections && splitSettings(sections(simulator));
+	const config = connectedConfig(simulator, { guildId: guild.id, toml: divided?.toml ?? toml, mcpToken });
 	const stored = divided?.stored ?? settings?.(simulator);
 	if (stored) await storeSettings(config, { [guild.id]: stored });
 	let expiry = new AbortController();

@@ -8,8 +8,8 @@ import { type ClientSession, createClient } from "../../../src/mcp/client.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { buttonsIn } from "../../../src/simulator/world/messages/components.ts";
 import type { Guild, Message } from "../../../src/simulator/world/state/entities.ts";
-import { botConfig } from "../../support/bot-config.ts";
-import { configOf, type SettingsOfGuilds, storeSettings } from "../../support/guild-settings.ts";
+import { connectedConfig } from "../../support/bot-config.ts";
+import { type SettingsOfGuilds, splitSettings, storeSettings } from "../../support/guild-settings.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { testWith } from "../../support/test-with.ts";
@@ -90,15 +90,12 @@ export async function startApprovalWorld(options: ApprovalWorldOptions = {}): Pr
 	const { id: channelId } = simulator.channel(staffChannel);
 	const log = recordLog();
 	const clock = { offsetMs: 0 };
-	const { toml, stored } = configOf({
+	const { toml, stored } = splitSettings({
 		...options.toml?.(simulator),
 		mcp: { approval: "destructive", ...options.mcp?.(simulator) },
 		approval: { channel: channelId, ...options.approval?.(simulator) },
 	});
-	const config = botConfig({
-		discordToken: simulator.bot("alpha").token,
-		discordApiUrl: simulator.api,
-		discordCdnUrl: simulator.cdn,
+	const config = connectedConfig(simulator, {
 		guildId: guild.id,
 		mcpToken: token,
 		...(options.hasDatabase === false && {

@@ -2,8 +2,6 @@
 // also if time passes until then.
 
 import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
-import * as v from "valibot";
-import { toml } from "../../../src/bot/config/settings.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
 import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import { until } from "../../support/until.ts";
@@ -23,7 +21,7 @@ beforeAll(async () => {
 	world = await startWorld(
 		{},
 		{
-			toml: v.parse(toml, { bot_name: "Alpha", mcp: { toolsets: "all", approval: "write", approval_for_root: true } }),
+			toml: { mcp: { toolsets: "all", approval: "write", approval_for_root: true } },
 			settings: (simulator) => ({ "approval.channel": simulator.channel(staffChannel).id }),
 		},
 	);

@@ -1,8 +1,6 @@
 // One feature on the real connection and store, against the simulator. Tests choose its intervals.
 
-import * as v from "valibot";
 import type { Feature, FeatureOptions } from "../../../src/bot/commands/feature.ts";
-import { toml } from "../../../src/bot/config/settings.ts";
 import { GuildSettings } from "../../../src/bot/settings/guild-settings.ts";
 import { type Store, startStore } from "../../../src/bot/store/store.ts";
 import { ChatPrivacy } from "../../../src/bot/store/tables/privacy.ts";
@@ -77,7 +75,7 @@ export async function startFeature(setup: FeatureSetup) {
 		const { toml: sections, stored } = splitSettings(setup.settings?.(simulator) ?? {});
 		// A bot that is killed and waits in its mutex does not block the next one.
 		const mutex = new KeyedMutex();
-		const config = botConfig({ personality, toml: v.parse(toml, { bot_name: "Alpha", ...sections }) });
+		const config = botConfig({ personality, toml: sections });
 		const guildSettings = new GuildSettings({ store, mutex, log });
 		await guildSettings.change(guild.id, stored, { userId: null, door: "test" });
 		const chatPrivacy = new ChatPrivacy(store);

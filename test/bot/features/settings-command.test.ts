@@ -2,8 +2,6 @@
 
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import * as v from "valibot";
-import { toml } from "../../../src/bot/config/settings.ts";
 import { pageNamed, pagesWith } from "../../../src/bot/features/settings-panel.ts";
 import { allKeys, kindOf } from "../../../src/bot/settings/keys.ts";
 import { testWith } from "../../support/test-with.ts";
@@ -14,7 +12,7 @@ import { grant } from "./running-feature.ts";
 const general = "The Cooks/general";
 
 async function startScene() {
-	const world = await startWorld({}, { toml: v.parse(toml, { bot_name: "Alpha", features: { game: true } }) });
+	const world = await startWorld({}, { toml: { features: { game: true } } });
 	const { simulator } = world;
 	grant(simulator, "Staff", PermissionFlagsBits.ManageGuild, PermissionFlagsBits.ManageRoles);
 	await world.heard();

@@ -2,8 +2,6 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import * as v from "valibot";
-import { toml } from "../../../src/bot/config/settings.ts";
 import { allKeys } from "../../../src/bot/settings/keys.ts";
 import { type Principal, rootPrincipal } from "../../../src/lib/principal.ts";
 import { consoleClient } from "../../../src/mcp/console.ts";
@@ -38,13 +36,10 @@ interface SettingRevision {
 	changes: object[];
 }
 
-const config = { bot_name: "Alpha", features: { moderation: true } };
+const config = { features: { moderation: true } };
 
 async function startScene(given: object = {}) {
-	const world = await startWorld(
-		{},
-		{ mcpToken: "a-token", toml: v.parse(toml, { ...config, features: { game: true }, ...given }) },
-	);
+	const world = await startWorld({}, { mcpToken: "a-token", toml: { ...config, features: { game: true }, ...given } });
 	const { simulator, guild, mcp } = world;
 	grant(simulator, "Staff", PermissionFlagsBits.ManageGuild, PermissionFlagsBits.ManageRoles);
 	await world.heard();

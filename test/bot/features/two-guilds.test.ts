@@ -2,8 +2,6 @@
 
 import { expect, spyOn } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import * as v from "valibot";
-import { toml } from "../../../src/bot/config/settings.ts";
 import type { Guild, User } from "../../../src/simulator/world/state/entities.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
@@ -48,7 +46,7 @@ function prepare(world: Awaited<ReturnType<typeof startWorld>>, guild: Guild) {
 
 const twoGuildsTest = testWith(async () => {
 	const intervals = spyOn(globalThis, "setInterval");
-	const world = await startWorld({}, { toml: v.parse(toml, { bot_name: "Alpha", commands: "guild" }) });
+	const world = await startWorld({}, { toml: { commands: "guild" } });
 	const { guilds, members } = world.simulator.world;
 	const bakers = guilds.add({ name: "Bakers", owner: userNamed(world, "ada") });
 	members.add(bakers, userNamed(world, "alpha"), { botPermissions: PermissionFlagsBits.Administrator });

@@ -1,15 +1,13 @@
 // Everyone who joins is greeted, and a raid is greeted once.
 
 import { describe, expect, test } from "bun:test";
-import * as v from "valibot";
 import { type Ai, type AiMessage, createAi } from "../../../src/ai/ai.ts";
 import { startBot } from "../../../src/bot/bot.ts";
 import { unknownPlaceholders } from "../../../src/bot/config/placeholders.ts";
-import { toml } from "../../../src/bot/config/settings.ts";
 import { fillTemplate, greetingFrom } from "../../../src/bot/features/greeting.ts";
 import { createWelcome, type WelcomeTiming } from "../../../src/bot/features/welcome.ts";
 import { startAiProvider } from "../../../src/simulator/ai/ai-provider.ts";
-import { botConfig } from "../../support/bot-config.ts";
+import { connectedConfig, tomlOf } from "../../support/bot-config.ts";
 import { storeSettings } from "../../support/guild-settings.ts";
 import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
@@ -171,8 +169,7 @@ describe("words of an AI's", () => {
 		const provider = await startAiProvider();
 		if (answer) provider.answer = answer as typeof provider.answer;
 		const ai = createAi({
-			settings: v.parse(toml, {
-				bot_name: "Alpha",
+			settings: tomlOf({
 				ai: { providers: { here: { url: provider.url, model: "any", api_key_env: "HERE_API_KEY", max_tokens: 500 } } },
 			}).ai,
 			apiKeys: { HERE_API_KEY: provider.key },
@@ -264,11 +261,7 @@ test("in a raid the tools answer, everyone gets the join role, and the channel h
 	const guild = simulator.guild("The Cooks");
 	const [role] = [...guild.roles.values()].filter(({ name }) => name === "Newcomer");
 	if (!role) throw new Error("there is no such role");
-	const config = botConfig({
-		discordToken: simulator.bot("alpha").token,
-		discordApiUrl: simulator.api,
-		guildId: guild.id,
-	});
+	const config = connectedConfig(simulator, { guildId: guild.id });
 	await storeSettings(config, {
 		[guild.id]: {
 			"join_role.role": role.id,

@@ -6,8 +6,8 @@ import { createLog } from "../../../src/lib/log.ts";
 import { type GameServer, startGameServer } from "../../../src/simulator/game/game-server.ts";
 import type { Simulator, SimulatorOptions } from "../../../src/simulator/simulator.ts";
 import type { Guild, Message } from "../../../src/simulator/world/state/entities.ts";
-import { botConfig } from "../../support/bot-config.ts";
-import { configOf, type SettingsOfGuilds, storeSettings } from "../../support/guild-settings.ts";
+import { connectedConfig, tomlOf } from "../../support/bot-config.ts";
+import { type SettingsOfGuilds, splitSettings, storeSettings } from "../../support/guild-settings.ts";
 import { connectTo, type Outcome } from "../../support/mcp.ts";
 import { fetchSample } from "../../support/prometheus.ts";
 import { startSimulator } from "../../support/simulator.ts";
@@ -61,9 +61,7 @@ export async function startGameWorld(options: GameWorldOptions = {}): Promise<Ga
 	const guild = simulator.guild("The Cooks");
 	const logged: string[] = [];
 	const log = createLog({ format: "text", level: "debug" }, (line) => logged.push(line));
-	const { toml: _, ...config } = botConfig({
-		discordToken: simulator.bot("alpha").token,
-		discordApiUrl: simulator.api,
+	const { toml: _, ...config } = connectedConfig(simulator, {
 		guildId: guild.id,
 		gameVerifyUrl: game.url,
 		gameVerifySecret: game.secret,
@@ -73,13 +71,13 @@ export async function startGameWorld(options: GameWorldOptions = {}): Promise<Ga
 	const start = async () => {
 		logged.length = 0;
 		starts += 1;
-		const { toml, stored } = configOf({
+		const { toml, stored } = splitSettings({
 			features: { game: true, ...options.features },
 			mcp: options.mcp ?? {},
 			game: typeof options.settings === "function" ? options.settings(simulator) : (options.settings ?? {}),
 		});
 		await storeSettings(config, { [guild.id]: stored, ...options.others?.(simulator) }, starts);
-		const bot = startBot({ toml, ...config }, log, { timing: quickTiming, requestsPerSecond: 1_000_000 });
+		const bot = startBot({ toml: tomlOf(toml), ...config }, log, { timing: quickTiming, requestsPerSecond: 1_000_000 });
 		await until("the bot has loaded", () => bot.loaded);
 		return bot;
 	};

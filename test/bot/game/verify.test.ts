@@ -4,13 +4,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
-import { toml, variables } from "../../../src/bot/config/settings.ts";
+import { variables } from "../../../src/bot/config/settings.ts";
 import { createGameClient } from "../../../src/bot/game/client.ts";
 import { createVerify, verifyCommand } from "../../../src/bot/game/verify.ts";
 import { startGameServer } from "../../../src/simulator/game/game-server.ts";
 import { longError, type Misbehaviour } from "../../../src/simulator/game/misbehaviour.ts";
 import { demoSeed } from "../../../src/simulator/seed.ts";
-import { botConfig } from "../../support/bot-config.ts";
+import { connectedConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { testWith } from "../../support/test-with.ts";
@@ -488,14 +488,7 @@ describe.concurrent("the command does not exist", () => {
 	test("and when both are on, the intent is asked for", async () => {
 		await using simulator = await startSimulator(withoutContent());
 		const logged = recordLog();
-		const bot = startBot(
-			botConfig({
-				discordToken: simulator.bot("alpha").token,
-				discordApiUrl: simulator.api,
-				toml: v.parse(toml, { bot_name: "Alpha", features: { game: true }, game: {} }),
-			}),
-			logged.log,
-		);
+		const bot = startBot(connectedConfig(simulator, { toml: { features: { game: true }, game: {} } }), logged.log);
 		const warnings = () => logged.entries("running without a privileged intent");
 		await until("a warning", () => warnings().length > 0);
 		await bot.close();

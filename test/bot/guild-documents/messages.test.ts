@@ -1,8 +1,6 @@
 // A season in one document: messages, forum posts and role menus beside roles, channels, an event and a rule.
 
 import { expect, test } from "bun:test";
-import * as v from "valibot";
-import { toml } from "../../../src/bot/config/settings.ts";
 import type { Message } from "../../../src/simulator/world/state/entities.ts";
 import { testWith } from "../../support/test-with.ts";
 import { startWorld, type TestWorld, userNamed } from "../../support/world.ts";
@@ -52,8 +50,7 @@ const season = {
 	automod: [{ name: "No spam", trigger: "spam", actions: ["block_message"] }],
 };
 
-const startSeason = () =>
-	startWorld({}, { toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true } }) });
+const startSeason = () => startWorld({}, { toml: { features: { moderation: true } } });
 
 async function plan(world: TestWorld, args: Record<string, unknown>) {
 	const { text } = await world.call("plan_guild", args);

@@ -3,10 +3,8 @@
 
 import { afterAll } from "bun:test";
 import type { Client, Guild } from "discord.js";
-import * as v from "valibot";
 import { type ComponentHandler, serveComponents } from "../../../src/bot/commands/components.ts";
 import type { FeatureOptions } from "../../../src/bot/commands/feature.ts";
-import { toml } from "../../../src/bot/config/settings.ts";
 import type { Store } from "../../../src/bot/store/store.ts";
 import { ChatPrivacy } from "../../../src/bot/store/tables/privacy.ts";
 import { Connection } from "../../../src/discord/connection/connection.ts";
@@ -107,7 +105,7 @@ export async function startLife(
 		requestsPerSecond: 1_000,
 	});
 	const { toml: sections, stored } = splitSettings(settings ?? {});
-	const config = botConfig({ toml: v.parse(toml, { bot_name: "Alpha", ...sections }) });
+	const config = botConfig({ toml: sections });
 	const mutex = new KeyedMutex();
 	const guildSettings = await settingsOf({ [simulator.guild("The Cooks").id]: stored });
 	const own = { config, settings: guildSettings, connection, store, log, mutex, callAs: noTools };

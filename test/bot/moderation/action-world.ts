@@ -14,7 +14,7 @@ import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
 import type { Simulator, SimulatorOptions } from "../../../src/simulator/simulator.ts";
 import type { Account, Guild, Role } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
-import { configOf } from "../../support/guild-settings.ts";
+import { splitSettings } from "../../support/guild-settings.ts";
 import { recordLog } from "../../support/log.ts";
 import { startWorld } from "../../support/world.ts";
 import { noTools } from "../features/running-feature.ts";
@@ -48,7 +48,7 @@ export const moderationSections = ({ channel }: Pick<Simulator, "channel">, more
 /** What the bot offers with these settings, without a connection. */
 function offeredBy(sections: JsonObject) {
 	const features = createFeatures({
-		config: botConfig({ toml: configOf(sections).toml }),
+		config: botConfig({ toml: splitSettings(sections).toml }),
 		connection: { guilds: [] },
 		store: {},
 		log: recordLog().log,

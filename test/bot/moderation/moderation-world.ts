@@ -4,8 +4,8 @@ import { PermissionFlagsBits } from "discord.js";
 import { startBot } from "../../../src/bot/bot.ts";
 import { createLog } from "../../../src/lib/log.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
-import { botConfig } from "../../support/bot-config.ts";
-import { configOf, storeSettings } from "../../support/guild-settings.ts";
+import { connectedConfig } from "../../support/bot-config.ts";
+import { splitSettings, storeSettings } from "../../support/guild-settings.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { type Place, storeConfigOf } from "../../support/stores.ts";
@@ -33,19 +33,12 @@ export async function startModerationWorld(
 	grant(simulator, "Staff", PermissionFlagsBits.BanMembers);
 	const logged: string[] = [];
 	const log = createLog({ format: "text", level: "debug" }, (line) => logged.push(line));
-	const { toml, stored } = configOf({
+	const { toml, stored } = splitSettings({
 		features: { moderation: true },
 		moderation: { log_channel: simulator.channel(staffChannel).id, ...moderation },
 		...sections(simulator),
 	});
-	const config = botConfig({
-		discordToken: simulator.bot("alpha").token,
-		discordApiUrl: simulator.api,
-		discordCdnUrl: simulator.cdn,
-		guildId: guild.id,
-		toml,
-		...(place && storeConfigOf(place)),
-	});
+	const config = connectedConfig(simulator, { guildId: guild.id, toml, ...(place && storeConfigOf(place)) });
 	await storeSettings(config, { [guild.id]: stored });
 	const start = async () => {
 		const started = startBot(config, log, { timing: quickTiming, requestsPerSecond: 1_000_000 });

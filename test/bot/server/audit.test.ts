@@ -5,10 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PermissionFlagsBits } from "discord.js";
-import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
-import type { BotConfig } from "../../../src/bot/config/config.ts";
-import { toml } from "../../../src/bot/config/settings.ts";
 import type { Stored } from "../../../src/bot/settings/guild-settings.ts";
 import type { BotTool } from "../../../src/bot/tool/context.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
@@ -17,7 +14,7 @@ import type { JsonSchema } from "../../../src/mcp/json-schema.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { buttonsIn } from "../../../src/simulator/world/messages/components.ts";
 import type { Message } from "../../../src/simulator/world/state/entities.ts";
-import { botConfig } from "../../support/bot-config.ts";
+import { type ConfigChanges, connectedConfig } from "../../support/bot-config.ts";
 import { modernRequest, rawTool, token } from "../../support/both-servers.ts";
 import { storeSettings } from "../../support/guild-settings.ts";
 import { recordLog } from "../../support/log.ts";
@@ -66,15 +63,13 @@ function readAnswer(body: string): Answer {
 async function startAudited(
 	place?: Place,
 	settings?: (simulator: Simulator) => Stored,
-	{ tools, ...more }: Partial<BotConfig> & { tools?: readonly BotTool[] } = {},
+	{ tools, ...more }: ConfigChanges & { tools?: readonly BotTool[] } = {},
 ) {
 	const simulator = await startSimulator();
 	const guild = simulator.guild("The Cooks");
 	const recorded = recordLog("debug");
-	const config = botConfig({
+	const config = connectedConfig(simulator, {
 		mcpToken: token,
-		discordToken: simulator.bot("alpha").token,
-		discordApiUrl: simulator.api,
 		guildId: guild.id,
 		databaseUrl: place?.settings.databaseUrl,
 		dbSchema: place?.settings.schema,
@@ -269,9 +264,9 @@ onBoth((databases, kind) => {
 	test("texts in arguments of any tool reach neither database nor log nor /status nor audit channel", async () => {
 		const place = await databases.place();
 		// The reason of a ban is kept in its case, where there are cases.
-		const without = { bot_name: "Alpha", commands: "off", features: { moderation: false } };
+		const without = { commands: "off", features: { moderation: false } };
 		const channel = (simulator: Simulator) => ({ "audit.channel": simulator.channel("The Cooks/staff").id });
-		await using audited = await startAudited(place, channel, { toml: v.parse(toml, without) });
+		await using audited = await startAudited(place, channel, { toml: without });
 		const { call, simulator, general, recorded } = audited;
 		const secrets = {
 			text: "the words of a message",
@@ -332,9 +327,7 @@ onBoth((databases, kind) => {
 
 	test("a moderator's command is on record, but not in the audit channel", async () => {
 		const place = await databases.place();
-		await using audited = await startAudited(place, inStaff, {
-			toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true } }),
-		});
+		await using audited = await startAudited(place, inStaff, { toml: { features: { moderation: true } } });
 		const { simulator } = audited;
 		const asked = await simulator.user("ada").run("The Cooks/general", "slowmode", { interval: "10s" });
 		await asked.reply();

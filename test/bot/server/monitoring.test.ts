@@ -1,17 +1,14 @@
 // Monitoring of a bot: probes, /status, metrics and log lines; and the secrets that they must not contain.
 
 import { describe, expect, test } from "bun:test";
-import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
-import type { BotConfig } from "../../../src/bot/config/config.ts";
-import { toml as tomlSchema } from "../../../src/bot/config/settings.ts";
 import type { Stored } from "../../../src/bot/settings/guild-settings.ts";
 import type { BotTool } from "../../../src/bot/tool/context.ts";
 import { version } from "../../../src/lib/program/program.ts";
 import { RpcError } from "../../../src/mcp/json-rpc.ts";
 import { errorResult, textResult } from "../../../src/mcp/tool.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
-import { botConfig, withoutLogin } from "../../support/bot-config.ts";
+import { botConfig, type ConfigChanges, withoutLogin } from "../../support/bot-config.ts";
 import { rawTool } from "../../support/both-servers.ts";
 import { storeSettings } from "../../support/guild-settings.ts";
 import { recordLog } from "../../support/log.ts";
@@ -51,7 +48,7 @@ interface Status {
 }
 
 /** A bot without Discord, unless `config` has one. */
-function startTestBot(config: Partial<BotConfig> = {}, tools?: readonly BotTool[]) {
+function startTestBot(config: ConfigChanges = {}, tools?: readonly BotTool[]) {
 	const recorded = recordLog("debug");
 	const bot = startBot(botConfig({ mcpToken: token, ...config }), recorded.log, { tools, ...withoutLogin });
 	const get = (path: string, init: RequestInit = {}) => fetch(new URL(path, bot.url), init);
@@ -76,7 +73,7 @@ function startTestBot(config: Partial<BotConfig> = {}, tools?: readonly BotTool[
 
 /** A bot connected to a simulator of its own. */
 async function startConnectedBot(
-	configFor: (simulator: Simulator) => Partial<BotConfig> = () => ({}),
+	configFor: (simulator: Simulator) => ConfigChanges = () => ({}),
 	settings?: (simulator: Simulator) => Stored,
 ) {
 	const simulator = await startSimulator();
@@ -520,9 +517,8 @@ test.concurrent("neither log nor metrics nor /status contain tokens, arguments o
 });
 
 test.concurrent("a bot with backups shows them in /status, and posts a notice of a mass deletion in the audit channel", async () => {
-	const toml = v.parse(tomlSchema, { bot_name: "Alpha", backup: { alarm_deletions: 3 } });
 	await using alpha = await startConnectedBot(
-		() => ({ toml }),
+		() => ({ toml: { backup: { alarm_deletions: 3 } } }),
 		(simulator) => ({ "audit.channel": simulator.channel("The Cooks/staff").id }),
 	);
 	const { simulator, guild } = alpha;

@@ -1,13 +1,10 @@
 // A bot with four shards as its operators and callers see it.
 
 import { expect, test } from "bun:test";
-import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
-import type { BotConfig } from "../../../src/bot/config/config.ts";
-import { toml as tomlSchema } from "../../../src/bot/config/settings.ts";
 import { checkBot } from "../../../src/bot/setup/check.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
-import { botConfig } from "../../support/bot-config.ts";
+import { type ConfigChanges, connectedConfig } from "../../support/bot-config.ts";
 import { startBotProcess } from "../../support/bot-process.ts";
 import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
@@ -22,16 +19,10 @@ const guildNames = Array.from({ length: 8 }, (_, number) => `Guild ${number}`);
 const startWithGuilds = () => startSimulator({ seed: shardedSeed(8), sharding: { shards: 4, maxConcurrency: 16 } });
 
 /** A bot in eight guilds, with four shards, connected and with its members loaded. */
-async function startSharded(changes: Partial<BotConfig> = {}) {
+async function startSharded(changes: ConfigChanges = {}) {
 	await using stack = new AsyncDisposableStack();
 	const simulator = stack.use(await startWithGuilds());
-	const config = botConfig({
-		discordToken: simulator.bot("alpha").token,
-		discordApiUrl: simulator.api,
-		discordCdnUrl: simulator.cdn,
-		shards: 4,
-		...changes,
-	});
+	const config = connectedConfig(simulator, { shards: 4, ...changes });
 	const bot = startBot(config, recordLog().log, { timing: quickTiming, requestsPerSecond: 1_000_000 });
 	stack.defer(() => bot.close());
 	await until("the bot has loaded", () => bot.loaded);
@@ -156,8 +147,7 @@ test.concurrent("a lost shard is visible, and the guilds of the others work as b
 }, 120_000);
 
 test.concurrent("after a new session of a shard, only the audit logs of its guilds are read again", async () => {
-	const toml = v.parse(tomlSchema, { bot_name: "Alpha", features: { moderation: true } });
-	await using alpha = await startSharded({ toml });
+	await using alpha = await startSharded({ toml: { features: { moderation: true } } });
 	const { simulator } = alpha;
 	const reads = () => {
 		const paths = simulator.requests.list().map(({ path }) => path);

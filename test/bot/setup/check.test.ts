@@ -1,9 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
-import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
 import { type BotConfig, idleApproval, withoutToken } from "../../../src/bot/config/config.ts";
-import { toml as schema } from "../../../src/bot/config/settings.ts";
 import { checkBot } from "../../../src/bot/setup/check.ts";
 import { CheckFailed } from "../../../src/lib/program/check.ts";
 import { demoSeed, moderatorPermissions } from "../../../src/simulator/seed.ts";
@@ -58,9 +56,9 @@ async function startFixture(options: SimulatorOptions = {}) {
 		toml,
 		settings,
 		env,
-		config: () => botConfig({ ...env, toml: v.parse(schema, toml) }),
+		config: () => botConfig({ ...env, toml }),
 		check: (options: CheckOptions = {}) =>
-			check(botConfig({ ...env, toml: v.parse(schema, toml) }), {
+			check(botConfig({ ...env, toml }), {
 				selectSettings: async () => versionsOf({ [guild.id]: settings }),
 				...options,
 			}),

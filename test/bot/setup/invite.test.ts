@@ -2,14 +2,11 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PermissionFlagsBits } from "discord.js";
-import * as v from "valibot";
-import { toml } from "../../../src/bot/config/settings.ts";
 import { invitePermissions, inviteUrl, toolPermissions } from "../../../src/bot/setup/invite.ts";
 import { permissionNames } from "../../../src/discord/permissions.ts";
+import { tomlOf } from "../../support/bot-config.ts";
 
-const settings = (features: Record<string, boolean> = {}) => {
-	return v.parse(toml, { bot_name: "Cook", features, game: {} });
-};
+const settings = (features: Record<string, boolean> = {}) => tomlOf({ features, game: {} });
 
 /** What Discord asks for beside what a tool names. */
 const implied = ["ViewChannel", "Connect", "SendMessagesInThreads"];

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { startBot } from "../../../src/bot/bot.ts";
 import { invitePermissions, inviteUrl } from "../../../src/bot/setup/invite.ts";
-import { botConfig } from "../../support/bot-config.ts";
+import { connectedConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
@@ -15,12 +15,12 @@ test("a bot in no guild warns with its invitation: at the start, and when it has
 		},
 	});
 	const { world } = simulator;
-	const { id, token } = simulator.bot("alpha");
+	const { id } = simulator.bot("alpha");
 	const alpha = world.users.get(id);
 	if (!alpha) throw new Error("alpha is a user");
 	const [one, two] = [simulator.guild("One"), simulator.guild("Two")];
 	const { log, entries } = recordLog();
-	const config = botConfig({ discordToken: token, discordApiUrl: simulator.api });
+	const config = connectedConfig(simulator);
 	const bot = startBot(config, log);
 	await using stack = new AsyncDisposableStack();
 	stack.defer(() => bot.close());

@@ -2,14 +2,13 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ChannelType, type Guild, GuildMemberFlags, PermissionFlagsBits } from "discord.js";
-import * as v from "valibot";
-import { toml } from "../../../src/bot/config/settings.ts";
 import { findGuild, guildsOf, ownGuildId } from "../../../src/bot/tool/admission.ts";
 import type { Principal } from "../../../src/lib/principal.ts";
 import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import type { Role } from "../../../src/simulator/world/state/entities.ts";
 import { SaidError } from "../../../src/texts/said-error.ts";
 import { render } from "../../../src/texts/texts.ts";
+import { tomlOf } from "../../support/bot-config.ts";
 import { openConnection, startConnection } from "../../support/connection.ts";
 import { settingsOf } from "../../support/guild-settings.ts";
 import type { McpCaller } from "../../support/mcp.ts";
@@ -459,7 +458,7 @@ test("while the member cache is incomplete, Discord is asked who is a member", a
 	const { connection, simulator } = alpha;
 	// Discord sends the ids of guilds first, and each guild after them.
 	await until("it has its guild", () => connection.guilds[0]?.available === true);
-	const { mcp } = v.parse(toml, { bot_name: "Alpha" });
+	const { mcp } = tomlOf();
 	const settings = await settingsOf();
 	const incomplete = { guilds: connection.guilds, hasAllMembers: () => false };
 	const guildsOfUser = async (id: string) => {

@@ -4,13 +4,12 @@ import { describe, expect, test } from "bun:test";
 import { Routes } from "discord.js";
 import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
-import { toml } from "../../../src/bot/config/settings.ts";
 import { guild_id } from "../../../src/bot/tool/arguments/arguments.ts";
 import type { BotTool, ToolContext } from "../../../src/bot/tool/context.ts";
 import { destructiveTool, readTool, writeTool } from "../../../src/bot/tool/define.ts";
 import { ToolError } from "../../../src/lib/tool-error.ts";
 import type { Guild } from "../../../src/simulator/world/state/entities.ts";
-import { botConfig } from "../../support/bot-config.ts";
+import { connectedConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { startSimulator } from "../../support/simulator.ts";
@@ -125,12 +124,10 @@ describe("a call without guild_id", () => {
 		if (!cooks || !bakers || !alpha) throw new Error("the seed has all");
 		simulator.world.members.add(bakers, alpha, {});
 		const guilds = pick?.(cooks.id);
-		const config = botConfig({
-			discordToken: simulator.bot("alpha").token,
-			discordApiUrl: simulator.api,
+		const config = connectedConfig(simulator, {
 			mcpToken: "a-token",
 			guildId: hasOwn ? cooks.id : undefined,
-			toml: v.parse(toml, { bot_name: "Alpha", mcp: guilds && { guilds } }),
+			toml: { mcp: guilds && { guilds } },
 		});
 		const bot = startBot(config, recordLog().log, { tools: [tool] });
 		await until("the bot is ready", () => bot.ready);

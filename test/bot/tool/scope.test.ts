@@ -1,8 +1,6 @@
 // What a principal sees of a bot, which the gateway sends with its requests.
 
 import { afterAll, describe, expect, test } from "bun:test";
-import * as v from "valibot";
-import { toml } from "../../../src/bot/config/settings.ts";
 import type { BotTool } from "../../../src/bot/tool/context.ts";
 import { accessors, offerTools } from "../../../src/bot/tool/search/offered-tools.ts";
 import { callingTools, tools as realTools } from "../../../src/bot/tools/index.ts";
@@ -134,7 +132,7 @@ async function startTwoGuilds() {
 				guilds: [guildNamed("The Cooks"), guildNamed("The Bakers")],
 			},
 		},
-		{ mcpToken: token, toml: v.parse(toml, { bot_name: "Alpha" }) },
+		{ mcpToken: token, toml: {} },
 	);
 	const client = createClient({
 		dispatch: createFetchDispatch(world.bot.url),

@@ -10,7 +10,7 @@ import { RpcError } from "../../../src/mcp/json-rpc.ts";
 import type { JsonSchema } from "../../../src/mcp/json-schema.ts";
 import { type Tool, textResult } from "../../../src/mcp/tool.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
-import { botConfig } from "../../support/bot-config.ts";
+import { connectedConfig } from "../../support/bot-config.ts";
 import { asBotTool } from "../../support/both-servers.ts";
 import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
@@ -211,11 +211,7 @@ beforeAll(async () => {
 			return textResult("");
 		},
 	});
-	const config = botConfig({
-		discordToken: simulator.bot("alpha").token,
-		discordApiUrl: simulator.api,
-		guildId: simulator.guild("The Cooks").id,
-	});
+	const config = connectedConfig(simulator, { guildId: simulator.guild("The Cooks").id });
 	const bot = startBot(config, recordLog().log, { tools: [probe] });
 	stack.defer(() => bot.close());
 	await until("the bot has loaded", () => bot.loaded);

@@ -2,11 +2,9 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
-import { toml } from "../../../src/bot/config/settings.ts";
 import { demoSeed } from "../../../src/simulator/seed.ts";
-import { botConfig } from "../../support/bot-config.ts";
+import { connectedConfig } from "../../support/bot-config.ts";
 import { storeSettings } from "../../support/guild-settings.ts";
 import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
@@ -162,14 +160,9 @@ test("a setting that names what does not exist is a warning, and guilds out of r
 	if (!cooks || !bakers || !alpha) throw new Error("the demo's world has all");
 	simulator.world.members.add(bakers, alpha, {});
 	const nobody = "12345678901234567";
-	const config = v.parse(toml, { bot_name: "Alpha", mcp: { toolsets: ["diagnostics"], guilds: [cooks.id] } });
+	const toml = { mcp: { toolsets: ["diagnostics"], guilds: [cooks.id] } };
 	const { log } = recordLog();
-	const given = botConfig({
-		discordToken: simulator.bot("alpha").token,
-		discordApiUrl: simulator.api,
-		guildId: cooks.id,
-		toml: config,
-	});
+	const given = connectedConfig(simulator, { guildId: cooks.id, toml });
 	await storeSettings(given, {
 		[cooks.id]: { "welcome.channel": simulator.channel("The Cooks/general").id, "join_role.role": nobody },
 		[bakers.id]: { "join_role.role": nobody },

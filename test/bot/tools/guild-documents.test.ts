@@ -4,8 +4,6 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { PermissionFlagsBits } from "discord.js";
-import * as v from "valibot";
-import { toml } from "../../../src/bot/config/settings.ts";
 import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import { until } from "../../support/until.ts";
 import { startWorld, type TestWorld, userNamed } from "../../support/world.ts";
@@ -281,7 +279,7 @@ worldTest("a tool's reason does not look like that of a job", async (world) => {
 test("parts are not read whose tools the operator denies", async () => {
 	const deny = ["get_bans", "list_members", "list_webhooks"];
 	const mcp = { tools: { deny } };
-	await using world = await startWorld({}, { toml: v.parse(toml, { bot_name: "Alpha", mcp }) });
+	await using world = await startWorld({}, { toml: { mcp } });
 	const parts = ["bans", "webhooks", "members", "automod"];
 	const { text } = await world.call("export_guild", { parts });
 	expect(text).toContain(

@@ -10,7 +10,7 @@ import type { ChannelLockRow } from "../../../src/bot/store/tables/channel-locks
 import { StoreUnavailable } from "../../../src/bot/store/unavailable.ts";
 import { createLocks } from "../../../src/bot/tool/channel-locks.ts";
 import type { GuildChannelType, Overwrite } from "../../../src/simulator/world/state/entities.ts";
-import { botConfig } from "../../support/bot-config.ts";
+import { connectedConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { testWith } from "../../support/test-with.ts";
@@ -343,16 +343,9 @@ describe("an interrupted lock is stored", () => {
 	/** Starts the bot again. */
 	async function anotherRun(world: TestWorld, changes: Partial<BotConfig>) {
 		const { log } = recordLog();
-		const bot = startBot(
-			botConfig({
-				discordToken: world.simulator.bot("alpha").token,
-				discordApiUrl: world.simulator.api,
-				guildId: world.guild.id,
-				...changes,
-			}),
-			log,
-			{ timing: quickTiming },
-		);
+		const bot = startBot(connectedConfig(world.simulator, { guildId: world.guild.id, ...changes }), log, {
+			timing: quickTiming,
+		});
 		await until("the bot is ready", () => bot.ready);
 		const { call } = await connectTo(bot.url);
 		return { call, [Symbol.asyncDispose]: () => bot.close() };

@@ -2,8 +2,6 @@
 
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import * as v from "valibot";
-import { toml } from "../../../src/bot/config/settings.ts";
 import { saidDestructive } from "../../../src/bot/tool/titles.ts";
 import type { Permission } from "../../../src/discord/permissions.ts";
 import { demoSeed } from "../../../src/simulator/seed.ts";
@@ -23,8 +21,8 @@ import { clientOf } from "../person-cast.ts";
 const token = "the-token-of-this-mcp-server";
 
 async function startScene() {
-	const everything = { bot_name: "Alpha", commands: "off", mcp: { toolsets: "all" } };
-	const world = await startWorld({}, { mcpToken: token, toml: v.parse(toml, everything) });
+	const everything = { commands: "off", mcp: { toolsets: "all" } };
+	const world = await startWorld({}, { mcpToken: token, toml: everything });
 	const set = (settings: Record<string, unknown>, more = {}) => world.call("set_settings", { settings, ...more });
 	const get = async (args = {}) => (await world.call("get_settings", args)).text;
 	return { world, set, get, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
@@ -570,8 +568,7 @@ test("settings survive a restart, and what only another version knows is kept an
 });
 
 test("a setting of a feature that the operator has switched off is not shown, and is refused by the feature's name", async () => {
-	const off = { bot_name: "Alpha", features: { moderation: false } };
-	await using world = await startWorld({}, { toml: v.parse(toml, off) });
+	await using world = await startWorld({}, { toml: { features: { moderation: false } } });
 	expect((await world.call("get_settings")).text).not.toMatch(/^(?:spam|moderation)\./m);
 	const { text, isError } = await world.call("set_settings", { settings: { "spam.on": true, "welcome.ai": false } });
 	expect([text.split("\n")[0], isError]).toEqual([
@@ -582,8 +579,7 @@ test("a setting of a feature that the operator has switched off is not shown, an
 });
 
 test("an intent that the operator leaves out is not used, and a setting that needs it is refused by its name", async () => {
-	const without = { bot_name: "Alpha", intents: ["GUILD_MEMBERS"] };
-	await using world = await startWorld({}, { toml: v.parse(toml, without) });
+	await using world = await startWorld({}, { toml: { intents: ["GUILD_MEMBERS"] } });
 	const set = (settings: object) => world.call("set_settings", { settings });
 	expect((await set({ "spam.on": true })).text).toMatch(
 		/^spam\.on: needs the Message Content Intent: the bot's operator switches it on at .* in intents of config\.toml/,

@@ -4,8 +4,6 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { PermissionFlagsBits } from "discord.js";
-import * as v from "valibot";
-import { toml } from "../../../src/bot/config/settings.ts";
 import { compareIds } from "../../../src/guild-document/names/ids.ts";
 import { until } from "../../support/until.ts";
 import {
@@ -460,8 +458,8 @@ worldTest("what has no step is named", async (world) => {
 });
 
 test("a call in a person's name is found though the reason has another name", async () => {
-	const settings = { bot_name: "Alpha", mcp: { toolsets: "all" }, features: { moderation: true } };
-	const options = { mcpToken: "test-token-test-token-test-token", toml: v.parse(toml, settings) };
+	const settings = { mcp: { toolsets: "all" }, features: { moderation: true } };
+	const options = { mcpToken: "test-token-test-token-test-token", toml: settings };
 	await using world = await startWorld({}, options);
 	const { guild, simulator } = world;
 	const { members, roles } = simulator.world;

@@ -2,10 +2,8 @@
 
 import { expect, test } from "bun:test";
 import { Events } from "discord.js";
-import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
-import { toml } from "../../../src/bot/config/settings.ts";
-import { botConfig } from "../../support/bot-config.ts";
+import { connectedConfig } from "../../support/bot-config.ts";
 import { startConnection } from "../../support/connection.ts";
 import { storeSettings } from "../../support/guild-settings.ts";
 import { recordLog } from "../../support/log.ts";
@@ -28,17 +26,11 @@ async function startAlpha() {
 	const staff = simulator.channel("The Cooks/staff").id;
 	const role = (name: string) => [...guild.roles.values()].find((one) => one.name === name)?.id;
 	const recorded = recordLog("info");
-	const config = botConfig({
-		discordToken: simulator.bot("alpha").token,
-		discordApiUrl: simulator.api,
+	const config = connectedConfig(simulator, {
 		guildId: guild.id,
 		gameVerifyUrl: "http://127.0.0.1:1",
 		gameVerifySecret: "secret-of-a-test",
-		toml: v.parse(toml, {
-			bot_name: "Alpha",
-			features: { moderation: true, game: true },
-			game: { slash_commands: true },
-		}),
+		toml: { features: { moderation: true, game: true }, game: { slash_commands: true } },
 	});
 	await storeSettings(config, {
 		[guild.id]: {

@@ -5,11 +5,9 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import net from "node:net";
 import { Events } from "discord.js";
-import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
-import { toml } from "../../../src/bot/config/settings.ts";
 import { checkBot } from "../../../src/bot/setup/check.ts";
-import { botConfig } from "../../support/bot-config.ts";
+import { connectedConfig } from "../../support/bot-config.ts";
 import { gatewayInfo, openConnection, startConnection } from "../../support/connection.ts";
 import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
@@ -33,12 +31,7 @@ async function startAlpha(status?: number) {
 	const recorded = recordLog("info");
 	const guild = simulator.guild("The Cooks");
 	const bot = startBot(
-		botConfig({
-			discordToken: simulator.bot("alpha").token,
-			discordApiUrl: simulator.api,
-			guildId: guild.id,
-			toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true } }),
-		}),
+		connectedConfig(simulator, { guildId: guild.id, toml: { features: { moderation: true } } }),
 		recorded.log,
 		{ timing: { ...quickTiming, backOffMs: [firstWaitMs, 60_000] } },
 	);
@@ -196,7 +189,7 @@ test.concurrent("--check shows how Discord's Gateway responds", async () => {
 	simulator.sockets.refuseConnections(502);
 	const written: string[] = [];
 	const { log } = recordLog();
-	const config = botConfig({ discordToken: simulator.bot("alpha").token, discordApiUrl: simulator.api });
+	const config = connectedConfig(simulator);
 	const passed = await checkBot(config, log, {
 		write: (line) => written.push(line),
 		// Long enough for a first attempt on a loaded machine.

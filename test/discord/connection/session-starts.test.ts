@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { startBot } from "../../../src/bot/bot.ts";
 import { checkBot } from "../../../src/bot/setup/check.ts";
 import { SessionStarts } from "../../../src/discord/connection/session-starts.ts";
-import { botConfig } from "../../support/bot-config.ts";
+import { connectedConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
@@ -102,10 +102,10 @@ test.each([
 test.concurrent("at the limit the bot and --check wait and report it; below it the bot logs in", async () => {
 	await using simulator = await startSimulator();
 	const { sessionStarts } = simulator.world.users;
-	const { id, token } = simulator.bot("alpha");
+	const { id } = simulator.bot("alpha");
 	sessionStarts.used.set(id, 900);
 	const recorded = recordLog("info");
-	const config = botConfig({ discordToken: token, discordApiUrl: simulator.api });
+	const config = connectedConfig(simulator);
 	const bot = startBot(config, recorded.log);
 	const reason = "too many logins to Discord in 24 hours";
 	const status = async () => (await (await fetch(new URL("/status", bot.url))).json()) as object;

@@ -2,11 +2,9 @@
 
 import { describe, expect, test } from "bun:test";
 import { MessageFlags, PermissionFlagsBits } from "discord.js";
-import * as v from "valibot";
 import { startBot } from "../../../../src/bot/bot.ts";
-import { toml } from "../../../../src/bot/config/settings.ts";
 import { startAiProvider } from "../../../../src/simulator/ai/ai-provider.ts";
-import { botConfig } from "../../../support/bot-config.ts";
+import { connectedConfig } from "../../../support/bot-config.ts";
 import { recordLog } from "../../../support/log.ts";
 import { startSimulator } from "../../../support/simulator.ts";
 import { onBoth } from "../../../support/stores.ts";
@@ -100,15 +98,12 @@ describe("who is answered", () => {
 		await using ai = await startAiProvider();
 		const alpha = simulator.bot("alpha");
 		const bot = startBot(
-			botConfig({
-				discordToken: alpha.token,
-				discordApiUrl: simulator.api,
+			connectedConfig(simulator, {
 				apiKeys: { MINE_API_KEY: ai.key },
-				toml: v.parse(toml, {
-					bot_name: "Alpha",
+				toml: {
 					features: { chat: true },
 					ai: { providers: { mine: { url: ai.url, model: "m", api_key_env: "MINE_API_KEY" } } },
-				}),
+				},
 			}),
 			recordLog().log,
 		);

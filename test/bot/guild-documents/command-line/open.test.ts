@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { startBot } from "../../../../src/bot/bot.ts";
 import { openGuildDocuments } from "../../../../src/bot/guild-documents/command-line/open.ts";
 import { CheckFailed } from "../../../../src/lib/program/check.ts";
-import { botConfig } from "../../../support/bot-config.ts";
+import { connectedConfig } from "../../../support/bot-config.ts";
 import { recordLog } from "../../../support/log.ts";
 import { startSimulator } from "../../../support/simulator.ts";
 import { onBoth, type Place, storeConfigOf } from "../../../support/stores.ts";
@@ -21,13 +21,7 @@ onBoth(({ place }) => {
 	}
 
 	const configOf = (simulator: Awaited<ReturnType<typeof startSimulator>>, place: Place) =>
-		botConfig({
-			discordToken: simulator.bot("alpha").token,
-			discordApiUrl: simulator.api,
-			discordCdnUrl: simulator.cdn,
-			guildId: simulator.guild("The Cooks").id,
-			...storeConfigOf(place),
-		});
+		connectedConfig(simulator, { guildId: simulator.guild("The Cooks").id, ...storeConfigOf(place) });
 
 	test("requests are carried out, and a bot can start afterwards", async () => {
 		const { simulator, config } = await setUp();

@@ -1,9 +1,7 @@
 // The real bot with reports, and the simulator. José and Zoë are staff; Ada and Mona are not.
 
 import { PermissionFlagsBits } from "discord.js";
-import * as v from "valibot";
 import { startBot } from "../../../../src/bot/bot.ts";
-import { toml } from "../../../../src/bot/config/settings.ts";
 import { createFetchDispatch } from "../../../../src/lib/http.ts";
 import type { JsonObject } from "../../../../src/lib/json.ts";
 import type { Principal } from "../../../../src/lib/principal.ts";
@@ -11,7 +9,7 @@ import { createClient } from "../../../../src/mcp/client.ts";
 import type { InteractionHandle } from "../../../../src/simulator/interactions/handle.ts";
 import type { SimulatorOptions } from "../../../../src/simulator/simulator.ts";
 import type { Message } from "../../../../src/simulator/world/state/entities.ts";
-import { botConfig } from "../../../support/bot-config.ts";
+import { connectedConfig } from "../../../support/bot-config.ts";
 import { storeSettings } from "../../../support/guild-settings.ts";
 import { recordLog } from "../../../support/log.ts";
 import { startSimulator } from "../../../support/simulator.ts";
@@ -40,12 +38,10 @@ export async function startReportsWorld(place?: Pick<Place, "settings">, options
 	grant(simulator, "Staff", BanMembers, ManageMessages, ModerateMembers);
 	const logged = recordLog("debug");
 	const channelId = simulator.channel(staffChannel).id;
-	const config = botConfig({
-		discordToken: simulator.bot("alpha").token,
-		discordApiUrl: simulator.api,
+	const config = connectedConfig(simulator, {
 		guildId: guild.id,
 		mcpToken: token,
-		toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true } }),
+		toml: { features: { moderation: true } },
 		...(place && storeConfigOf(place)),
 	});
 	await storeSettings(config, { [guild.id]: { "moderation.reports": channelId } });

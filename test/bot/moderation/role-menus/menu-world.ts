@@ -1,7 +1,5 @@
 // The real bot with the feature `moderation`, with roles that people may take from menus, and the simulator.
 
-import * as v from "valibot";
-import { toml } from "../../../../src/bot/config/settings.ts";
 import type { SimulatorOptions } from "../../../../src/simulator/simulator.ts";
 import { buttonsIn } from "../../../../src/simulator/world/messages/components.ts";
 import type { Message, Role } from "../../../../src/simulator/world/state/entities.ts";
@@ -16,7 +14,7 @@ export type MenuWorld = Awaited<ReturnType<typeof startMenuWorld>>;
 /** The bot "alpha" is logged in. Red, Green and Blue are roles without permissions below Staff. */
 export async function startMenuWorld(options: SimulatorOptions = {}, changes: Record<string, unknown> = {}) {
 	const world = await startWorld(options, {
-		toml: v.parse(toml, { bot_name: "Alpha", mcp: { toolsets: "all" }, features: { moderation: true }, ...changes }),
+		toml: { mcp: { toolsets: "all" }, features: { moderation: true }, ...changes },
 	});
 	const { simulator, guild } = world;
 	const channel = channelNamed(world, "general");

@@ -2,8 +2,6 @@
 
 import { describe, expect, test } from "bun:test";
 import { GuildMemberFlags, PermissionFlagsBits as Permission } from "discord.js";
-import * as v from "valibot";
-import { toml } from "../../../../src/bot/config/settings.ts";
 import { reservedRoles } from "../../../../src/bot/moderation/role-menus/takeable.ts";
 import { menuComponents } from "../../../../src/discord/role-menu.ts";
 import type { Role, User } from "../../../../src/simulator/world/state/entities.ts";
@@ -162,7 +160,7 @@ test("people in whose name a menu is made need Manage Roles, and rank above its 
 	const mcpToken = "a-token-of-enough-length";
 	await using world = await startWorld(
 		{},
-		{ mcpToken, toml: v.parse(toml, { bot_name: "Alpha", mcp: { toolsets: "all" }, features: { moderation: true } }) },
+		{ mcpToken, toml: { mcp: { toolsets: "all" }, features: { moderation: true } } },
 	);
 	const { simulator, guild } = world;
 	const named = (name: string) => [...guild.roles.values()].find((role) => role.name === name) as Role;
@@ -221,7 +219,7 @@ test("a role that approves calls is refused in a new menu, and at the press of a
 	await using world = await startWorld(
 		{},
 		{
-			toml: v.parse(toml, { bot_name: "Alpha", mcp: { toolsets: "all" }, features: { moderation: true } }),
+			toml: { mcp: { toolsets: "all" }, features: { moderation: true } },
 			settings: (simulator) => ({ "approval.roles": [roleIn(simulator, "Regular").id] }),
 		},
 	);

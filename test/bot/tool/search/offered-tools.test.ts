@@ -1,8 +1,6 @@
 // Which tools a bot offers, and which guilds they may touch.
 
 import { describe, expect, test } from "bun:test";
-import * as v from "valibot";
-import { toml } from "../../../../src/bot/config/settings.ts";
 import { type ToolChoice, toolsetNames } from "../../../../src/bot/config/tool-choice.ts";
 import { deniableTools } from "../../../../src/bot/features/index.ts";
 import { donatorTools } from "../../../../src/bot/game/donator-tools.ts";
@@ -234,8 +232,7 @@ describe("a call", () => {
 });
 
 /** A bot whose `[mcp]` is this. */
-const startChosen = (mcp: object) =>
-	startWorld({}, { toml: v.parse(toml, { bot_name: "Alpha", commands: "off", mcp }) });
+const startChosen = (mcp: object) => startWorld({}, { toml: { commands: "off", mcp } });
 
 test("what is not allowed is neither listed nor callable", async () => {
 	await using bot = await startChosen({ read_only: true, toolsets: "all" });

@@ -1,15 +1,12 @@
 // What find_tools answers to the questions: how many right answers come first, and how often it says that nothing does it.
 
 import { expect, test } from "bun:test";
-import * as v from "valibot";
-import { toml } from "../../../../src/bot/config/settings.ts";
 import { tools } from "../../../../src/bot/tools/index.ts";
 import { testWith } from "../../../support/test-with.ts";
 import { startWorld } from "../../../support/world.ts";
 import { elsewhere, impossible, possible } from "./questions.ts";
 
-const start = (changes: object = {}) =>
-	startWorld({}, { toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true }, ...changes }) });
+const start = (changes: object = {}) => startWorld({}, { toml: { features: { moderation: true }, ...changes } });
 const searchTest = testWith(start);
 
 /** The tool, part of a document, command or switch that comes first; "" if there is none. */
