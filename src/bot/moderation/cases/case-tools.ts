@@ -14,7 +14,6 @@ import { type Said, said } from "../../../texts/texts.ts";
 import { messageReference } from "../../messages/sent-message.ts";
 import { written } from "../../results/people-text.ts";
 import { mentions, type Part, parts, result } from "../../results/result.ts";
-import type { GuildSettings } from "../../settings/guild-settings.ts";
 import {
 	expected,
 	flag,
@@ -36,7 +35,7 @@ import { type MaybeMember, memberOrAbsent, membersAmong } from "../../tools/memb
 import type { Case } from "./case.ts";
 import { caseDetails, caseLine, moderatorLines, saidCase, saidSummary, summaryOf } from "./case-lines.ts";
 import type { Cases } from "./cases.ts";
-import { importCases } from "./import-cases.ts";
+import { type CaseToolOptions, importCases } from "./import-cases.ts";
 
 const maxPeople = 20;
 const maxNumber = 1_000_000_000;
@@ -55,17 +54,11 @@ const messageId = v.pipe(
 	v.transform((text) => text.slice(text.lastIndexOf("/") + 1)),
 );
 
-interface ToolOptions {
-	cases: Cases;
-	settings: Pick<GuildSettings, "of">;
-	cdn: string;
-}
-
-export function createCaseTools(options: ToolOptions): BotTool[] {
+export function createCaseTools(options: CaseToolOptions): BotTool[] {
 	return [warnMember(options), noteMember(options), listCases(options), editCase(options), importCases(options)];
 }
 
-function warnMember({ cases, settings }: ToolOptions) {
+function warnMember({ cases, settings }: CaseToolOptions) {
 	return writeTool({
 		name: "warn_member",
 		toolset: "moderation",
@@ -107,7 +100,7 @@ function warnMember({ cases, settings }: ToolOptions) {
 	});
 }
 
-function noteMember({ cases }: ToolOptions) {
+function noteMember({ cases }: CaseToolOptions) {
 	return writeTool({
 		name: "note_member",
 		toolset: "moderation",
@@ -159,7 +152,7 @@ async function nameOf(guild: Guild, { id, member }: MaybeMember) {
 	});
 }
 
-function listCases({ cases }: ToolOptions) {
+function listCases({ cases }: CaseToolOptions) {
 	return readTool({
 		name: "list_cases",
 		toolset: "moderation",
@@ -231,7 +224,7 @@ function listCases({ cases }: ToolOptions) {
 	});
 }
 
-function editCase({ cases }: ToolOptions) {
+function editCase({ cases }: CaseToolOptions) {
 	return editTool({
 		name: "edit_case",
 		toolset: "moderation",

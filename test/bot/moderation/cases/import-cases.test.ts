@@ -17,27 +17,37 @@ onBoth((databases) => {
 
 	casesTest("columns in any order, quotes, separators, line breaks and kinds of dates are understood", async (bot) => {
 		const csv = [
-			"\u{feff}Date;Case;USER_ID;Moderator_ID;Action;Duration;Until;Reason",
-			`2024-02-29 12:00:00;#7;${person};${other};Warning;;;"a;""b"""`,
-			`1700000000;8;${person};;mute;1h;;"two\nlines"`,
+			"\u{feff}Date;Case;USER ID;Moderator-ID;Action;Duration;Until;Reason;Staff note",
+			`2024-02-29 12:00:00;#7;${person};${other};Warning;;;"a;""b""";`,
+			`1700000000;8;${person};;mute;1h;;"two\nlines";`,
 			"",
-			`2024-01-31T00:00:00.5+01:00;x-9;${person};;temp ban;;2024-02-01;=HYPERLINK("x")`,
-			`2024-01-30;;${other};;ban;0;;`,
+			`2024-01-31T00:00:00.5+01:00;x-9;${person};;temp ban;;2024-02-01;=HYPERLINK("x");`,
+			`2024-01-30 02:00:00+02;;${other};;ban;0;;5" nails;`,
+			`1706659200001;;${other};;kick;;;6" nails;`,
 		].join("\r\n");
 		const preview = await bot.call("import_cases", { source: "Dyno *", csv, dry_run: true });
-		expect(preview.text).toContain("4 case(s) to import.\nFrom 2023-11-14T22:13:20Z to 2024-02-29T12:00:00Z.");
-		expect(preview.text).toContain("In all: 1 timeout, 1 ban, 1 temp_ban, 1 warn.");
+		expect(preview.text).toContain("5 case(s) to import.\nFrom 2023-11-14T22:13:20Z to 2024-02-29T12:00:00Z.");
+		expect(preview.text).toContain("In all: 1 timeout, 1 ban, 1 temp_ban, 1 kick, 1 warn.");
+		expect(preview.text).toContain('Columns that are not understood and have no effect: "staff_note".');
 		expect(await bot.all()).toEqual([]);
-		expect((await bot.call("import_cases", { source: "Dyno *", csv })).text).toStartWith("Imported 4 case(s).");
+		expect((await bot.call("import_cases", { source: "Dyno *", csv })).text).toStartWith("Imported 5 case(s).");
 		const alpha = bot.simulator.bot("alpha").id;
 		expect(await bot.all()).toMatchObject([
 			{ number: 1, action: "timeout", moderatorId: alpha, reason: "two lines", endsAt: 1_700_003_600_000 },
-			{ number: 2, action: "ban", userId: other, reason: undefined, endsAt: undefined, state: "done" },
+			{
+				number: 2,
+				action: "ban",
+				userId: other,
+				reason: '5" nails',
+				endsAt: undefined,
+				createdAt: Date.UTC(2024, 0, 30),
+			},
 			{ number: 3, action: "temp_ban", reason: '=HYPERLINK("x")', endsAt: Date.UTC(2024, 1, 1), told: undefined },
-			{ number: 4, action: "warn", moderatorId: other, reason: 'a;"b"', createdAt: Date.UTC(2024, 1, 29, 12) },
+			{ number: 4, action: "kick", reason: '6" nails', createdAt: 1_706_659_200_001, state: "done" },
+			{ number: 5, action: "warn", moderatorId: other, reason: 'a;"b"', createdAt: Date.UTC(2024, 1, 29, 12) },
 		]);
-		expect((await bot.call("list_cases", { number: 4 })).text).toContain("imported from Dyno \\\\* #7");
-		expect(bot.entries).toMatchObject([{ title: "4 cases of Dyno \\* imported" }]);
+		expect((await bot.call("list_cases", { number: 5 })).text).toContain("imported from Dyno \\\\* #7");
+		expect(bot.entries).toMatchObject([{ title: "5 cases of Dyno \\* imported" }]);
 	});
 
 	casesTest("an export of Zeppelin is understood, and nothing else of JSON", async (bot) => {
@@ -72,12 +82,13 @@ onBoth((databases) => {
 			["date", `${person},warn,1970-01-01,x`],
 			["date", `${person},warn,99999999999,x`],
 			["reason", `${person},warn,2024-01-31,${"x".repeat(100_000)}`],
-			["number of cells", `${person},warn,2024-01-31,x,y,z`],
-			["number of cells", `${person},warn`],
+			["cells", `${person},warn,2024-01-31,"a" b`],
+			["cells", `${person},warn,2024-01-31,x,y,z`],
+			["cells", `${person},warn`],
 		];
 		const csv = [
 			`${head},`,
-			...rows.map(([, row], index) => `${row}${index < 9 ? "," : ""}`),
+			...rows.map(([, row], index) => `${row}${index < 10 ? "," : ""}`),
 			`${plain.split("\n")[1]},`,
 		];
 		const { text, isError } = await bot.call("import_cases", { source: "Dyno", csv: csv.join("\n") });
@@ -95,14 +106,18 @@ onBoth((databases) => {
 		expect((await bot.call("import_cases", { source: "Dyno", csv: many })).text).toEndWith(
 			"line 21: user_id\nand 10 more",
 		);
+		await bot.feature.settings.change(bot.guild.id, { "keep.cases_days": 1 }, { userId: null, door: "test" });
+		const old = await bot.call("import_cases", { source: "Dyno", csv: plain });
+		expect(old.text).toEndWith("line 2: older than keep.cases_days");
 		expect(text + JSON.stringify(bot.logged)).not.toContain(secret);
 	});
 
 	casesTest("a file that is none, or is too long, is refused as a whole", async (bot) => {
 		const files = {
+			"Every user_id ends in 0": `${head}\n${["2340", "3450", "4560", "5670"].map((end) => `12345678901234${end},warn,2024-01-31,x`).join("\n")}`,
 			"lacks user_id": "",
 			"lacks user_id, action": "user_id,action\n1,warn",
-			"A quote is open": `${plain}\n${person},warn,2024-01-31,"`,
+			"A quote that begins in line 3 is open": `${plain}\n${person},warn,2024-01-31,"`,
 			"more than 20000 rows": `${plain}\n${`${person},warn,2024-01-31,x\n`.repeat(20_000)}`,
 			"5 MB": `${plain}${"ü".repeat(2_500_000)}`,
 		};
