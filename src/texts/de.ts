@@ -844,7 +844,17 @@ export const de = {
 
 	// Chat
 	"chat.empty": "Was möchtest du wissen? Schreib es in dieselbe Nachricht wie meinen Namen. Ich kann nur Text lesen.",
-	"chat.rate-limited": "Das waren {max} Fragen in einer Minute. Gib mir bitte einen Moment.",
+	"chat.rate-limited": {
+		one: "Das war mehr als eine Frage in einer Minute. Gib mir bitte einen Moment.",
+		other: "Das waren {count} Fragen in einer Minute. Gib mir bitte einen Moment.",
+	},
+	"chat.limit.day": "Deine Fragen für heute sind aufgebraucht. Bitte frag mich morgen wieder.",
+	"chat.limit.month": "Deine Fragen für diesen Monat sind aufgebraucht. Bitte frag mich nächsten Monat wieder.",
+	"chat.limit.guild.day": "Dieser Server hat meine Antworten für heute aufgebraucht. Bitte frag mich morgen wieder.",
+	"chat.limit.guild.month":
+		"Dieser Server hat meine Antworten für diesen Monat aufgebraucht. Bitte frag mich nächsten Monat wieder.",
+	"chat.elsewhere": "In diesem Kanal beantworte ich keine Fragen.",
+	"chat.without-role": "Ich antworte hier nur Mitgliedern mit bestimmten Rollen.",
 	"chat.busy": "Mehr Fragen auf einmal schaffe ich nicht. Bitte frag mich in einer Minute noch einmal.",
 	"chat.restart": "Ich werde gerade neu gestartet. Bitte frag mich in einer Minute noch einmal.",
 	"chat.restart.partial": "Ich werde gerade neu gestartet, deshalb endet die Antwort hier.",
@@ -1563,6 +1573,15 @@ export const de = {
 		"Rollen, die alle Fälle lesen und die anderer ändern dürfen, neben denen mit „Server verwalten“ auf Discord",
 	"setting.may.settings":
 		"Rollen, die diese Einstellungen ändern dürfen, neben denen mit „Server verwalten“ auf Discord. Nur Administratoren legen sie fest",
+	"setting.chat.tools": "Ob die KI im Namen dessen, der fragt, nachsehen und Änderungen planen darf",
+	"setting.chat.channels": "Kanäle, in denen die KI antwortet, samt ihren Threads. Ohne Angabe überall",
+	"setting.chat.roles": "Rollen, deren Mitglieder fragen dürfen. Ohne Angabe alle",
+	"setting.chat.questions_a_minute": "Fragen einer Person in einer Minute, von 1 bis 100",
+	"setting.chat.questions_a_day": "Fragen einer Person am Tag. Tage und Monate sind die der Zeitzone des Bots",
+	"setting.chat.tokens_a_day": "Tokens der KI für den ganzen Server am Tag. Ein Wort hat eins bis drei",
+	"setting.chat.tokens_a_month": "Tokens der KI für den ganzen Server im Kalendermonat",
+	"setting.chat.person_tokens_a_day": "Tokens der KI für jede Person am Tag",
+	"setting.chat.person_tokens_a_month": "Tokens der KI für jede Person im Kalendermonat",
 	"setting.game.donator_sync": "Ob Unterstützer des Spielservers die Rollen ihrer Stufen bekommen",
 	"setting.game.tiers":
 		"Die Rolle jeder Stufe, etwa gold: @Gold. Wer sie von Hand bekommt und nicht auf der Liste steht, verliert sie",
@@ -1593,7 +1612,7 @@ export const de = {
 	"privacy.messages":
 		"die der letzten 24 Stunden, nur im Arbeitsspeicher. Kanäle des Teams zeigen, was davon gelöscht oder bearbeitet wird oder worum es in einem Fall geht.",
 	"privacy.chat":
-		"was du dem Bot schreibst und seine Antworten. Sie bleiben: {time}. Der KI-Anbieter ({providers}) bekommt diese Texte mit deinem Namen, und deinen Namen für Begrüßungen durch KI.",
+		"was du dem Bot schreibst und seine Antworten. Sie bleiben: {time}. Wie viel du an welchem Tag gefragt hast, bleibt 62 Tage, für Limits. Der KI-Anbieter ({providers}) bekommt diese Texte mit deinem Namen, und deinen Namen für Begrüßungen durch KI.",
 	"privacy.for_good": "auf Dauer",
 	"mydata.text":
 		"Was dieser Bot auf diesem Server über dich speichert. `/datenschutz` erklärt es. Notizen des Teams, offene Meldungen und wer dich gemeldet hat, stehen nicht in der Datei.",
@@ -1605,7 +1624,7 @@ export const de = {
 	"mydata.ask.button": "Meine Daten löschen",
 	"mydata.erase.button": "Alles löschen",
 	"mydata.erased":
-		"Gelöscht. Übrig ist, mit dem Namen in deiner Datei: {kept}. Die Moderation dieses Servers braucht es, so lange, wie `/datenschutz` es sagt.",
+		"Gelöscht. Übrig ist, mit dem Namen in deiner Datei: {kept}. Dieser Server braucht es für Moderation und Limits, so lange, wie `/datenschutz` es sagt.",
 	"chat.off":
 		"Du hast den KI-Chat für dich ausgeschaltet: Die KI hat das nicht bekommen. `/meinedaten` schaltet ihn ein.",
 	"command.settings.name": "einstellungen",
@@ -1715,6 +1734,16 @@ export const de = {
 	"setting.may.raid_mode.label": "Raid-Modus",
 	"setting.may.cases.label": "Fälle",
 	"setting.may.settings.label": "Einstellungen",
+	"setting.section.chat.label": "KI-Chat",
+	"setting.chat.tools.label": "Nachsehen und planen",
+	"setting.chat.channels.label": "Kanäle",
+	"setting.chat.roles.label": "Wer fragen darf",
+	"setting.chat.questions_a_minute.label": "Fragen pro Minute und Person",
+	"setting.chat.questions_a_day.label": "Fragen pro Tag und Person",
+	"setting.chat.tokens_a_day.label": "Tokens pro Tag",
+	"setting.chat.tokens_a_month.label": "Tokens pro Monat",
+	"setting.chat.person_tokens_a_day.label": "Tokens pro Tag und Person",
+	"setting.chat.person_tokens_a_month.label": "Tokens pro Monat und Person",
 	"setting.section.game.label": "Spielserver",
 	"setting.game.donator_sync.label": "Rollen für Unterstützer",
 	"setting.game.tiers.label": "Rollen der Stufen",

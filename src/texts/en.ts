@@ -805,7 +805,16 @@ export const en = {
 
 	// Chat
 	"chat.empty": "What would you like to know? Write it in the same message as my name. I can read text only.",
-	"chat.rate-limited": "That was {max} questions within a minute. Give me a moment, please.",
+	"chat.rate-limited": {
+		one: "That was more than one question within a minute. Give me a moment, please.",
+		other: "That was {count} questions within a minute. Give me a moment, please.",
+	},
+	"chat.limit.day": "You have used up your questions for today. Please ask me again tomorrow.",
+	"chat.limit.month": "You have used up your questions for this month. Please ask me again next month.",
+	"chat.limit.guild.day": "This server has used up my answers for today. Please ask me again tomorrow.",
+	"chat.limit.guild.month": "This server has used up my answers for this month. Please ask me again next month.",
+	"chat.elsewhere": "I do not answer questions in this channel.",
+	"chat.without-role": "I answer only members with certain roles here.",
 	"chat.busy": "I am answering as many people as I can. Please ask me again in a minute.",
 	"chat.restart": "I am being restarted. Please ask me again in a minute.",
 	"chat.restart.partial": "I am being restarted: the answer ends here.",
@@ -1425,6 +1434,15 @@ export const en = {
 		"Roles that may read all cases and edit those of others, in addition to members with Manage Server on Discord",
 	"setting.may.settings":
 		"Roles that may change these settings, in addition to members with Manage Server on Discord. Takes an administrator to set",
+	"setting.chat.tools": "Whether the AI may look things up and plan changes in the name of who asks",
+	"setting.chat.channels": "Channels in which the AI answers, with their threads. Without any, everywhere",
+	"setting.chat.roles": "Roles whose members may ask. Without any, everyone",
+	"setting.chat.questions_a_minute": "Questions of a person within a minute, from 1 to 100",
+	"setting.chat.questions_a_day": "Questions of a person on a day. Days and months are those of the bot's time zone",
+	"setting.chat.tokens_a_day": "Tokens of the AI for all of this server on a day. A word has one or two",
+	"setting.chat.tokens_a_month": "Tokens of the AI for all of this server in a calendar month",
+	"setting.chat.person_tokens_a_day": "Tokens of the AI for each person on a day",
+	"setting.chat.person_tokens_a_month": "Tokens of the AI for each person in a calendar month",
 	"setting.game.donator_sync": "Whether supporters of the game server get the roles of their tiers",
 	"setting.game.tiers":
 		"The role of each tier, such as gold: @Gold. Members who get one by hand and are not listed lose it",
@@ -1455,7 +1473,7 @@ export const en = {
 	"privacy.messages":
 		"those of the last 24 hours, in memory only. Channels of the staff show those that are deleted or edited, or that a case is about.",
 	"privacy.chat":
-		"what you say to the bot, and its answers. They stay: {time}. The AI provider ({providers}) gets these texts with your name, and your name for greetings by AI.",
+		"what you say to the bot, and its answers. They stay: {time}. How much you asked on which day stays 62 days, for limits. The AI provider ({providers}) gets these texts with your name, and your name for greetings by AI.",
 	"privacy.for_good": "for good",
 	"mydata.text":
 		"What this bot stores about you on this server. `/privacy` explains it. The file does not have notes of staff, open reports, and who reported you.",
@@ -1467,7 +1485,7 @@ export const en = {
 	"mydata.ask.button": "Erase my data",
 	"mydata.erase.button": "Erase it all",
 	"mydata.erased":
-		"Erased. What is left, by its name in your file: {kept}. The moderation of this server needs it, for the time that `/privacy` says.",
+		"Erased. What is left, by its name in your file: {kept}. This server needs it for moderation and limits, for the time that `/privacy` says.",
 	"chat.off": "You have switched AI chat off for yourself: I did not read this to the AI. `/mydata` switches it on.",
 	"command.settings.name": "settings",
 	"command.settings.description": "Set up this bot for your server",
@@ -1573,6 +1591,16 @@ export const en = {
 	"setting.may.raid_mode.label": "Raid mode",
 	"setting.may.cases.label": "Cases",
 	"setting.may.settings.label": "Settings",
+	"setting.section.chat.label": "AI chat",
+	"setting.chat.tools.label": "Look up and plan changes",
+	"setting.chat.channels.label": "Channels",
+	"setting.chat.roles.label": "Who may ask",
+	"setting.chat.questions_a_minute.label": "Questions a minute, per person",
+	"setting.chat.questions_a_day.label": "Questions a day, per person",
+	"setting.chat.tokens_a_day.label": "Tokens a day",
+	"setting.chat.tokens_a_month.label": "Tokens a month",
+	"setting.chat.person_tokens_a_day.label": "Tokens a day, per person",
+	"setting.chat.person_tokens_a_month.label": "Tokens a month, per person",
 	"setting.section.game.label": "Game server",
 	"setting.game.donator_sync.label": "Roles for supporters",
 	"setting.game.tiers.label": "Roles of tiers",

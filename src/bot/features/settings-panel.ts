@@ -48,14 +48,17 @@ export const pageNamed = (name: string, all: readonly SettingKey[]): Page | unde
 
 // Of a message's five rows, the first and the last are for navigation and buttons.
 const maxPickers = 3;
+const maxInputs = 5;
 
-/** A section with more pickers has several pages, such as "may" and "may-2". */
+/** A section with more pickers, or more to type, has several pages, such as "may" and "may-2". */
 const pages: readonly (Page & { section: string })[] = sectionsIn(allKeys).flatMap((section) => {
 	let pickers = 0;
+	let typed = 0;
 	const keys = allKeys.filter((key) => sectionOf(key) === section);
 	const parts = Map.groupBy(keys, (key) => {
 		if (isPicked(key)) pickers += 1;
-		return Math.ceil(Math.max(pickers, 1) / maxPickers);
+		else if (isTyped(key)) typed += 1;
+		return Math.ceil(Math.max(pickers / maxPickers, typed / maxInputs, 1));
 	});
 	return [...parts.values()].map((part, index) => ({
 		name: index === 0 ? section : `${section}-${index + 1}`,
@@ -70,6 +73,10 @@ export const pagesWith = (all: readonly SettingKey[]) =>
 
 function isPicked(key: SettingKey): boolean {
 	return /^(?:choices|channels?|roles?)$/.test(kindOf(key));
+}
+
+function isTyped(key: SettingKey): boolean {
+	return /^(?:text|lines|number|named roles)$/.test(kindOf(key));
 }
 
 function titleOf({ name, section }: (typeof pages)[number], say: Say): string {
@@ -89,7 +96,6 @@ export const firstStep = `${stepPrefix}1`;
 
 const maxContent = 2_000;
 const maxShown = 300;
-const maxInputs = 5;
 /** https://docs.discord.com/developers/components/reference#text-input */
 const maxTyped = 4_000;
 
@@ -206,7 +212,7 @@ function pickerOf(guild: Guild, key: SettingKey, state: GuildState, page: Page, 
 }
 
 const typedText = (guild: Guild, { stored }: GuildState, key: SettingKey) =>
-	/^(?:text|lines|number|named roles)$/.test(kindOf(key)) ? typedLines(guild, stored[key]).join("\n") : undefined;
+	isTyped(key) ? typedLines(guild, stored[key]).join("\n") : undefined;
 
 /** Those that are typed into a form, which has at most five fields. */
 function typedKeys(guild: Guild, state: GuildState, { keys }: Page): readonly SettingKey[] {

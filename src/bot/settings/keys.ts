@@ -29,6 +29,7 @@ interface Key {
 const rolesByName = v.pipe(v.record(text(100), snowflake), v.maxEntries(100, expected("at most 100 names")));
 const administrator = ["Administrator"] as const;
 const files = ["EmbedLinks", "AttachFiles"] as const;
+const tokens = { value: v.optional(whole(1, 1_000_000_000_000)) } as const;
 
 /** Discord's AutoMod blocks these. */
 export const automodPresets = ["invites", "scam_links", "mass_mentions"] as const;
@@ -96,6 +97,15 @@ export const keys = {
 	"may.raid_mode": mayUse("raid_mode"),
 	"may.cases": mayUse("cases"),
 	"may.settings": { ...mayUse("settings"), power: administrator },
+	"chat.tools": { value: flag(false) },
+	"chat.channels": { value: v.optional(v.array(snowflake), []), to: "channel" },
+	"chat.roles": { value: v.optional(v.array(snowflake), []), to: "role" },
+	"chat.questions_a_minute": { value: v.optional(whole(1, 100), 10) },
+	"chat.questions_a_day": { value: v.optional(whole(1, 10_000)) },
+	"chat.tokens_a_day": tokens,
+	"chat.tokens_a_month": tokens,
+	"chat.person_tokens_a_day": tokens,
+	"chat.person_tokens_a_month": tokens,
 	"game.donator_sync": { value: flag(false) },
 	"game.tiers": { value: v.optional(rolesByName, {}), to: "given role" },
 	"game.chargeback": { value: flag(false) },
@@ -176,12 +186,13 @@ export function actingPermissions(values: Values): readonly (readonly [SettingKe
 }
 
 /** Of the operator's `features`: without it, the section has no effect. */
-const featureOf: Readonly<Record<string, "moderation" | "game">> = {
+const featureOf: Readonly<Record<string, "moderation" | "chat" | "game">> = {
 	moderation: "moderation",
 	log: "moderation",
 	spam: "moderation",
 	night: "moderation",
 	automod: "moderation",
+	chat: "chat",
 	game: "game",
 };
 

@@ -88,6 +88,8 @@ export const tableData: Readonly<Record<string, TableData>> = {
 		old: ["chat", "at < $before"],
 		people: [["ai_chat", ofUser, chatShows, "DELETE"]],
 	},
+	// Kept when a person's data is erased: they would get their limits, and those of the guild, anew.
+	chat_use: { key: "user_id", old: [62, "day < $before"], people: [["ai_chat_use", ofUser, "day, questions, tokens"]] },
 	chat_opt_outs: { people: [["ai_chat_off", ofUser, "at"]] },
 	case_edits: {
 		key: "number",

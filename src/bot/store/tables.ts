@@ -7,6 +7,7 @@ import { caseMarksTable } from "./tables/case-marks.ts";
 import { casesTables } from "./tables/cases.ts";
 import { channelLocksTable } from "./tables/channel-locks.ts";
 import { chargebacksTable } from "./tables/chargebacks.ts";
+import { chatUseTable } from "./tables/chat-use.ts";
 import { conversationsTable } from "./tables/conversations.ts";
 import { donatorListsTable } from "./tables/donators.ts";
 import { guildBackupsTables } from "./tables/guild-backups.ts";
@@ -38,6 +39,7 @@ const tables = [
 	joinsTable,
 	memberActivityTable,
 	conversationsTable,
+	chatUseTable,
 	settingVersionsTable,
 	tempBansTable,
 	guildPicturesTables,

@@ -39,7 +39,10 @@ interface SettingRevision {
 const config = { features: { moderation: true } };
 
 async function startScene(given: object = {}) {
-	const world = await startWorld({}, { mcpToken: "a-token", toml: { ...config, features: { game: true }, ...given } });
+	const world = await startWorld(
+		{},
+		{ mcpToken: "a-token", toml: { ...config, features: { game: true, chat: true }, ...given } },
+	);
 	const { simulator, guild, mcp } = world;
 	grant(simulator, "Staff", PermissionFlagsBits.ManageGuild, PermissionFlagsBits.ManageRoles);
 	await world.heard();

@@ -130,6 +130,7 @@ onBoth((databases) => {
 			approvals: 1,
 			undone_entries: 90,
 			conversation_messages: 5,
+			chat_use: 62,
 		};
 		for (const [table, days] of Object.entries(kept))
 			for (const at of [now - days * day - 1, now - days * day])
@@ -138,6 +139,7 @@ onBoth((databases) => {
 					ended_at: at,
 					detected_at: at,
 					until: at,
+					day: at,
 					...(table === "guild_jobs" && { id: at }),
 				});
 		for (const at of [7 * day + 1, 7 * day]) await insert(sql, "guild_job_steps", { job_id: now - at });
@@ -151,7 +153,7 @@ onBoth((databases) => {
 		for (const guild_id of [here, elsewhere])
 			for (const user_id of [ada, bob]) {
 				const of = { guild_id, user_id };
-				const others = ["conversation_messages", "joins", "join_roles_owed", "spam_incidents", "temp_bans"];
+				const others = ["conversation_messages", "chat_use", "joins", "join_roles_owed", "spam_incidents", "temp_bans"];
 				for (const table of others) await insert(sql, table, { ...of, name: "secret of", joined_at: now });
 				await insert(sql, "member_activity", {
 					...of,
@@ -196,6 +198,7 @@ onBoth((databases) => {
 			roles_owed: 1,
 			activity: 1,
 			ai_chat: 1,
+			ai_chat_use: 1,
 			earlier_reasons: 1,
 			cases_about_you: 2,
 			your_reports: 1,
@@ -216,6 +219,7 @@ onBoth((databases) => {
 		const kept = await erasePerson({ transaction }, { guild: here, user: ada });
 		expect(Object.keys(kept).sort()).toEqual([
 			"activity",
+			"ai_chat_use",
 			"cases_about_you",
 			"reports_about_you",
 			"reports_that_you_handled",

@@ -6,6 +6,7 @@ import { AiError } from "../../../ai/error.ts";
 import type { Log } from "../../../lib/log.ts";
 import { type Language, render, type Said, said } from "../../../texts/texts.ts";
 import { withoutLinks } from "../ai-links.ts";
+import { estimateTokens } from "./chat-budget.ts";
 import type { Question } from "./chat-question.ts";
 import type { EndReason } from "./chat-run.ts";
 import { isCodeOpen } from "./chat-split.ts";
@@ -29,6 +30,8 @@ interface AnswerOptions {
 	stopped: AbortSignal;
 	/** For each new message, and for all again at the end. `text` is without a note about an early end. */
 	onPart(part: { id: string; text: string }, index: number): void;
+	/** Once, when the AI has ended, before the answer is written. */
+	onUse(tokens: number, outcome: "answered" | "failed"): Promise<void>;
 	log: Log;
 }
 
@@ -86,16 +89,19 @@ export function isGone(error: unknown): boolean {
 
 /** Calls `update` with the text so far. The note explains an early end to the user. */
 async function readAnswer(
-	{ ai, messages, ending, log }: AnswerOptions,
+	{ ai, messages, ending, onUse, log }: AnswerOptions,
 	unwritable: AbortSignal,
 	update: (text: string) => void,
 ): Promise<{ text: string; note: Said | undefined }> {
 	let text = "";
 	let finish: Finish = "stop";
-	const onEnd = (end: AnswerEnd) => {
-		finish = end.finish;
+	let used: number | undefined;
+	const onEnd = ({ finish: how, usage }: AnswerEnd) => {
+		finish = how;
+		used = usage && usage.input + usage.output;
 	};
 	const signal = AbortSignal.any([ending, unwritable]);
+	const tokens = () => used ?? estimateTokens(text, ...messages.map(({ content }) => content));
 	try {
 		for await (const piece of ai.answer(messages, { signal, onEnd })) {
 			text += piece;
@@ -106,8 +112,11 @@ async function readAnswer(
 			}
 			update(toStorable(text));
 		}
+		await onUse(tokens(), "answered");
 		return { text: toStorable(text), note: finish === "length" ? said("chat.length") : undefined };
 	} catch (error) {
+		// A provider that refused has read nothing.
+		await onUse(error instanceof AiError && text === "" ? 0 : tokens(), "failed");
 		const note = unwritable.aborted ? undefined : noteOn(error, text, ending, log);
 		return { text: toStorable(text), note };
 	}

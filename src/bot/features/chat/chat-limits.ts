@@ -1,9 +1,8 @@
-// Limits of AI chat: questions per person, concurrent answers per person and guild, and notices about reached limits.
+// Limits of AI chat that a guild does not set: concurrent answers per person and guild, and notices.
 
 import { Overloaded, Semaphore } from "../../../lib/semaphore.ts";
 import { Limiter } from "../../commands/cooldown.ts";
 
-export const maxQuestions = 10;
 const windowMs = 60_000;
 const maxWaitingPerPerson = 2;
 const maxConcurrent = 3;
@@ -17,7 +16,6 @@ interface LimitsOptions {
 }
 
 export function createLimits({ now = () => performance.now(), ...options }: LimitsOptions = {}) {
-	const questions = new Limiter({ max: maxQuestions, windowMs, now });
 	const notified = new Limiter({ max: 1, windowMs, now });
 	const notices = new Limiter({ max: maxNotices, windowMs, now });
 	const take = (limiter: Limiter, key: string) => limiter.take(key).waitS === 0;
@@ -37,7 +35,6 @@ export function createLimits({ now = () => performance.now(), ...options }: Limi
 	}
 
 	return {
-		countQuestion: (userId: string) => take(questions, userId),
 		mayNotify: (guildId: string, userId: string) =>
 			notices.hasRoom(guildId) && take(notified, userId) && take(notices, guildId),
 		/** Resolves with a function to call after the answer; undefined if the queue is full or slow. Rejects on abort. */

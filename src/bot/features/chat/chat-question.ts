@@ -28,7 +28,9 @@ export interface Question {
 	id: string;
 	guildId: string;
 	channelId: string;
+	parentId: string | undefined;
 	userId: string;
+	roles: readonly string[];
 	/** Author's display name, made safe for an AI prompt: one short line of letters, digits and a few signs. */
 	name: string;
 	/** Message content without the leading mention of the bot; may be empty. */
@@ -66,7 +68,9 @@ export function readQuestion(message: Message, botId: string, command: string): 
 		id: message.id,
 		guildId: guild.id,
 		channelId: channel.id,
+		parentId: channel.parentId ?? undefined,
 		userId: author.id,
+		roles: [...(message.member?.roles.cache.keys() ?? [])],
 		name: sanitizeName(message.member?.displayName, author.displayName, author.username),
 		text: textOf(content, botId, channel),
 		mentionsBot,

@@ -9,8 +9,9 @@ import { render, type Said, said } from "../../../texts/texts.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
 import { ignoreUnavailable } from "../../store/unavailable.ts";
 import { answerQuestion, createMessageApi, isGone, readNonce } from "./chat-answer.ts";
+import { type Budget, createBudget } from "./chat-budget.ts";
 import { type Conversations, createConversations } from "./chat-conversations.ts";
-import { createLimits, maxQuestions } from "./chat-limits.ts";
+import { createLimits } from "./chat-limits.ts";
 import { systemPrompt, toAiMessages } from "./chat-prompt.ts";
 import { type Question, readQuestion, sanitize } from "./chat-question.ts";
 import { Run } from "./chat-run.ts";
@@ -33,7 +34,7 @@ const defaultTiming: ChatTiming = {
 const shutdownGraceMs = 3_000;
 
 export function createChat(options: FeatureOptions, timing: Partial<ChatTiming> = {}): Feature {
-	const { config, store, log, ai, chatPrivacy } = options;
+	const { config, settings, store, log, registry, ai, chatPrivacy } = options;
 	const { retryMs, now, ...others } = { ...defaultTiming, ...timing };
 	if (!config.toml.features.chat) return {};
 	if (!ai) {
@@ -42,8 +43,9 @@ export function createChat(options: FeatureOptions, timing: Partial<ChatTiming> 
 	}
 	const conversations = createConversations({ store, log, keepDays: config.toml.chat.keep_days, now, retryMs });
 	const { start, close } = conversations;
+	const budget = createBudget({ store, settings, log, now, timezone: config.timezone, registry });
 	chatPrivacy.onErase = conversations.erase;
-	const chat = new Chat({ config, log, ai, chatPrivacy, conversations, now, ...others });
+	const chat = new Chat({ config, log, ai, chatPrivacy, conversations, budget, now, ...others });
 	return {
 		attach: (client) => chat.attach(client),
 		start,
@@ -57,6 +59,7 @@ export function createChat(options: FeatureOptions, timing: Partial<ChatTiming> 
 interface ChatOptions extends Omit<ChatTiming, "retryMs">, Pick<FeatureOptions, "config" | "log" | "chatPrivacy"> {
 	ai: Ai;
 	conversations: Conversations;
+	budget: Budget;
 }
 
 class Chat {
@@ -145,15 +148,16 @@ class Chat {
 	}
 
 	async #handle(question: Question): Promise<void> {
-		const { userId, text, mentionsBot, repliesTo } = question;
+		const { guildId, userId, text, mentionsBot, repliesTo } = question;
+		const { budget, conversations } = this.options;
 		// Discord hides the text of messages that do not mention the bot.
 		if (!mentionsBot && text === "") return;
-		if (!this.#limits.countQuestion(userId))
-			return this.#notify(said("chat.rate-limited", { max: maxQuestions }), question);
 		// A reply to a message that is not part of a conversation, such as an alert, is not for the AI.
-		const chain = repliesTo === undefined ? undefined : await this.options.conversations.chain(repliesTo);
-		if (!mentionsBot && chain === undefined) return;
-		if (text === "") return this.#notify(said("chat.empty"), question);
+		const chain = repliesTo === undefined ? undefined : await conversations.chain(repliesTo);
+		const elsewhere = budget.elsewhere(guildId, question);
+		if (!mentionsBot && (chain === undefined || elsewhere)) return;
+		const refusal = text === "" ? (elsewhere ?? said("chat.empty")) : await budget.take(guildId, userId, question);
+		if (refusal) return this.#notify(refusal, question);
 		const run = new Run(question);
 		const parentId = Array.isArray(chain) ? repliesTo : undefined;
 		const running = this.#run(run, parentId);
@@ -188,7 +192,7 @@ class Chat {
 	}
 
 	async #answer(run: Run, repliesTo: string | undefined): Promise<void> {
-		const { ai, chatPrivacy, config, conversations, log, now } = this.options;
+		const { ai, budget, chatPrivacy, config, conversations, log, now } = this.options;
 		const { question, ending, stopped } = run;
 		const { id, guildId, channelId, userId, name, text } = question;
 		const isOff = await chatPrivacy.off(guildId).catch(ignoreUnavailable);
@@ -218,6 +222,7 @@ class Chat {
 			editIntervalMs: () => this.options.editIntervalMs * this.#answersIn(channelId),
 			ending,
 			stopped,
+			onUse: (tokens, outcome) => budget.spend(guildId, userId, tokens, outcome),
 			onPart: (part, index) => this.#noteAnswer(run, index, part.id, part.text),
 		});
 	}

@@ -97,5 +97,5 @@ export function createMyData({ config, store, settings, ai, chatPrivacy }: Featu
 }
 
 function withTimes(column: string, value: unknown): unknown {
-	return typeof value === "number" && /(?:^|_)(?:at|until)$/.test(column) ? new Date(value) : value;
+	return typeof value === "number" && /(?:^|_)(?:at|until|day)$/.test(column) ? new Date(value) : value;
 }

@@ -223,7 +223,8 @@ onBoth((databases) => {
 		await using chat = await start({
 			store: (store) =>
 				withSql(store, (...statement) => {
-					if (!isBroken || !statement[0].join("").includes("INSERT")) return store.sql(...statement);
+					if (!isBroken || !statement[0].join("").includes("INSERT INTO conversation_messages"))
+						return store.sql(...statement);
 					statements += 1;
 					return Promise.reject(new RangeError("it does not take that"));
 				}),

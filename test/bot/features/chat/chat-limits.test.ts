@@ -1,4 +1,4 @@
-// Questions per person, concurrent answers and their queue, and notices.
+// Concurrent answers and their queue, and notices.
 
 import { describe, expect, test } from "bun:test";
 import { createLimits } from "../../../../src/bot/features/chat/chat-limits.ts";
@@ -6,18 +6,6 @@ import { createLimits } from "../../../../src/bot/features/chat/chat-limits.ts";
 const never = new AbortController().signal;
 
 describe("a person", () => {
-	test("may ask 10 questions in 60 s", () => {
-		let now = 0;
-		const limits = createLimits({ now: () => now });
-		const ask = () => limits.countQuestion("ada");
-		expect(Array.from({ length: 11 }, ask)).toEqual([...Array(10).fill(true), false]);
-		expect(limits.countQuestion("zoe")).toBe(true);
-		now = 59_999;
-		expect(ask()).toBe(false);
-		now = 60_000;
-		expect(ask()).toBe(true);
-	});
-
 	test("gets one notice in 60 s", () => {
 		let now = 0;
 		const limits = createLimits({ now: () => now });

@@ -162,6 +162,43 @@ describe("limits", () => {
 		await chat.ask("zoe", "Hi", { saying: /Hi$/ });
 		expect(chat.written()).toHaveLength(5);
 	});
+
+	chatTest("of channels and roles: a mention gets one sentence, a reply none", async (chat) => {
+		const { feature, newChannel } = chat;
+		const { settings, guild, simulator } = feature;
+		const open = await newChannel();
+		const role = await chat.as("ada", `POST /guilds/${guild.id}/roles`, { name: "Askers" });
+		const set = (values: object) => settings.change(guild.id, { ...values }, { userId: null, door: "test" });
+		const answer = await chat.ask("zoe", "Hi");
+		await set({ "chat.channels": [open] });
+		await chat.write("zoe", "And you?", { to: answer });
+		await chat.ask("zoe", "Hi", { saying: "I do not answer questions in this channel." });
+		await chat.write("zoe", `${chat.mention} Hi`);
+		await chat.ask("zoe", "Hi", { channel: open });
+		await set({ "chat.roles": [role.id] });
+		await chat.ask("ada", "Hi", { channel: open, saying: /certain roles/ });
+		await chat.as("ada", `PUT /guilds/${guild.id}/members/${simulator.user("zoe").id}/roles/${role.id}`);
+		const { id: opener } = await chat.write("ada", "a thread, please", { channel: open });
+		const thread = await chat.as("ada", `POST /channels/${open}/messages/${opener}/threads`, { name: "talk" });
+		await chat.ask("zoe", "Hi", { channel: thread.id });
+		expect([chat.ai.requests.length, chat.written().length]).toEqual([3, 2]);
+	});
+
+	chatTest("of tokens: answers count, also those that broke off, unless the provider refused", async (chat) => {
+		const { settings, guild, store } = chat.feature;
+		const tokens = async () => Number((await store.sql`SELECT tokens FROM chat_use`)[0]?.tokens);
+		await chat.ask("ada", "Hi");
+		const first = await tokens();
+		chat.ai.misbehave("content-filter", { times: 1 });
+		await chat.ask("ada", "Hi", { saying: /does not want to answer/ });
+		expect(await tokens()).toBe(first);
+		chat.ai.misbehave("unfinished", { times: 1 });
+		await chat.ask("ada", "Hi", { saying: /broke off/ });
+		const sent = chat.ai.requests.at(-1)?.messages.reduce((sum, { content }) => sum + content.length, 0);
+		expect(await tokens()).toBeGreaterThan(first + Number(sent) / 4);
+		await settings.change(guild.id, { "chat.tokens_a_day": first + 1 }, { userId: null, door: "test" });
+		await chat.ask("zoe", "Hi", { saying: /^This server has used up my answers for today/ });
+	});
 });
 
 chatTest("limits per guild: a raid gets 13 answers and 5 notices", async (chat) => {
