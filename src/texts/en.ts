@@ -1469,11 +1469,13 @@ export const en = {
 	"command.mydata.name": "mydata",
 	"command.mydata.description": "Get or erase what this bot stores about you here",
 	"privacy.text":
-		"## What this bot stores about people here\n- **What staff did**, such as warnings and bans: who, when and why. It stays: {cases}. Staff see it, and its subject may have got it by message.\n- **Reports** of members, without the texts of messages. They stay after their end: {reports}. Staff see who reported; nobody else does.\n- **Commands of staff and calls of assistants**, without texts. They stay: {calls}. People with Manage Server see them.\n- **Members**: how many messages you have written, since when you are here and by which invite, roles that the bot gives. It stays until you leave.\n- **Messages**: {messages}\n- **AI chat**: {chat}\nThe people who run this bot can read its database. With backups on, it keeps which roles members have. `/mydata` gives you a file of what is stored about you, erases what staff does not need, and switches AI chat off for you.",
+		"## What this bot stores about people here\n- **What staff did**, such as warnings and bans: who, when and why. It stays: {cases}. Staff see it, and its subject may have got it by message.\n- **Reports** of members, without the texts of messages. They stay after their end: {reports}. Staff see who reported; nobody else does.\n- **Commands of staff and calls of assistants**, without texts. They stay: {calls}. People with Manage Server see them.\n- **Members**: how many messages you have written, since when you are here and by which invite, roles that the bot gives. It stays until you leave.\n- **Messages**: {messages}\n- **AI chat**: {chat}{game}\nThe people who run this bot can read its database. With backups on, it keeps which roles members have. `/mydata` gives you a file of what is stored about you, erases what staff does not need, and switches AI chat off for you.",
 	"privacy.messages":
 		"those of the last 24 hours, in memory only. Channels of the staff show those that are deleted or edited, or that a case is about.",
 	"privacy.chat":
 		"what you say to the bot, and its answers. They stay: {time}. How much you asked on which day stays 62 days, for limits. The AI provider ({providers}) gets these texts with your name, and your name for greetings by AI.",
+	"privacy.game":
+		"- **Game server**: its supporters, until its next list; reversed payments, with the account, the person and the roles taken, for good. Staff see these. The game server gets your user ID when you link an account.",
 	"privacy.for_good": "for good",
 	"mydata.text":
 		"What this bot stores about you on this server. `/privacy` explains it. The file does not have notes of staff, open reports, and who reported you.",

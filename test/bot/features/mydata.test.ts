@@ -1,6 +1,8 @@
 // /privacy and /mydata, used as people use them.
 
-import { expect } from "bun:test";
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { erasePerson } from "../../../src/bot/store/personal-data.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
@@ -9,8 +11,8 @@ import { chatTest } from "./chat/running-chat.ts";
 
 const general = "The Cooks/general";
 
-async function startScene() {
-	const world = await startWorld({}, { sections: () => ({}) });
+async function startScene(sections: Record<string, unknown> = {}) {
+	const world = await startWorld({}, { sections: () => sections });
 	const { simulator } = world;
 	await world.heard();
 	const zoe = simulator.user("zoe");
@@ -18,7 +20,12 @@ async function startScene() {
 	return { world, zoe, open, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
 }
 
-const sceneTest = testWith(startScene);
+const sceneTest = testWith(() => startScene());
+
+test("/privacy names the game server where there is one", async () => {
+	await using scene = await startScene({ features: { game: true }, game: {} });
+	expect((await scene.open("privacy")).content).toMatch(/\n- \*\*Game server\*\*: its supporters.*, for good\..*\nThe/);
+});
 
 sceneTest(
 	"/privacy says for how long, by the guild's settings, to everybody and nobody else",
@@ -30,7 +37,7 @@ sceneTest(
 		const { content, ephemeral } = await open("privacy");
 		expect(content).toMatch(/It stays: 30 days\..*their end: 7 days\..*stay: 90 days\..*\*\*AI chat\*\*: off/s);
 		expect(content).toContain("**Messages**: those of the last 24 hours");
-		expect([ephemeral, content.length < 2_000]).toEqual([true, true]);
+		expect([ephemeral, content.length < 2_000, content.includes("Game server")]).toEqual([true, true, false]);
 	},
 );
 
@@ -48,6 +55,16 @@ sceneTest(
 		expect(file?.filename).toBe("mydata.json");
 		expect(JSON.parse(text).cases_about_you).toMatchObject([{ reason: "was rude", action: "warn" }]);
 		expect(text).not.toContain("among staff");
+		using database = new Database(join(world.dataDirectory, "store.sqlite"));
+		database.run("INSERT INTO conversation_messages VALUES ('1', NULL, ?, '2', ?, 'user', 'Zoë', ?, 0)", [
+			world.guild.id,
+			zoe.id,
+			"much".repeat(3_000_000),
+		]);
+		const [large] = (await (await zoe.press(reply, "Get a file")).reply()).attachments;
+		const packed = await (await fetch(String(large?.url))).arrayBuffer();
+		expect(large?.filename).toBe("mydata.json.gz");
+		expect(JSON.parse(new TextDecoder().decode(Bun.gunzipSync(packed))).ai_chat).toHaveLength(1);
 		await zoe.press(reply, "AI chat: off for me");
 		await until("the button turns", () => reply.buttons.some(({ label }) => label === "AI chat: on for me"));
 		for (let times = 1; times <= 3; times++) {

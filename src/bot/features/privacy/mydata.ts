@@ -44,6 +44,7 @@ export function createMyData({ config, store, settings, ai, chatPrivacy }: Featu
 			reports: days(keep["keep.reports_days"]),
 			calls: days(Math.min(keep["keep.calls_days"] ?? mcp.audit_days, mcp.audit_days)),
 			chat: providers ? say("privacy.chat", { time: days(chat.keep_days), providers }) : say("setting.off"),
+			game: features.game ? `\n${say("privacy.game")}` : "",
 		});
 	}
 
@@ -73,9 +74,12 @@ export function createMyData({ config, store, settings, ai, chatPrivacy }: Featu
 		if (action === "file") {
 			limit(often, interaction);
 			await deferPrivately(interaction);
-			const text = JSON.stringify(await exportPerson(store.sql, person), withTimes, "\t");
-			const files = [{ name: "mydata.json", attachment: Buffer.from(text) }];
-			return void (await interaction.editReply({ files }));
+			const text = Buffer.from(JSON.stringify(await exportPerson(store.sql, person), withTimes, "\t"));
+			const file =
+				text.length > interaction.attachmentSizeLimit
+					? { name: "mydata.json.gz", attachment: Buffer.from(Bun.gzipSync(text)) }
+					: { name: "mydata.json", attachment: text };
+			return void (await interaction.editReply({ files: [file] }));
 		}
 		await interaction.deferUpdate();
 		if (action === "ask")
