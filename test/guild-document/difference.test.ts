@@ -366,8 +366,8 @@ describe("steps", () => {
 		[
 			"a name that Discord writes the same way is no change",
 			{ channels: talk },
-			{ channels: [{ name: "Welcome", slowmode_seconds: 5 }] },
-			["edit channel/100000000000000070 | slowmode_seconds: 0 → 5"],
+			{ channels: [{ name: "Welcome", slowmode: "5s" }] },
+			["edit channel/100000000000000070 | slowmode: 0s → 5s"],
 		],
 		[
 			"a text channel becomes an announcement channel",
@@ -378,8 +378,8 @@ describe("steps", () => {
 		[
 			"a converted channel gets the settings of its new kind in the same step",
 			{ channels: [{ id: 70, name: "news", type: announcement }] },
-			{ channels: [{ name: "news", kind: "text", slowmode_seconds: 9 }] },
-			["edit channel/100000000000000070 | kind: announcement → text | slowmode_seconds: 0 → 9"],
+			{ channels: [{ name: "news", kind: "text", slowmode: "9s" }] },
+			["edit channel/100000000000000070 | kind: announcement → text | slowmode: 0s → 9s"],
 		],
 		[
 			"kinds come from the guild",
@@ -662,12 +662,12 @@ test("hidden channels leave onboarding before they are hidden", () => {
 });
 
 test("what only communities have is refused elsewhere, because Discord would ignore it", () => {
-	const settings = { afk_timeout: 60, rules_channel: "welcome", preferred_locale: "de", safety_alerts_channel: "" };
+	const settings = { afk_timeout: "1m", rules_channel: "welcome", preferred_locale: "de", safety_alerts_channel: "" };
 	const document = { settings, welcome_screen: { enabled: true }, channels: [{ name: "welcome" }] };
 	const why =
 		"only communities have this, and the guild is not one; an administrator can enable Community, or the document with settings.community";
 	expect(plan({ channels: talk }, document)).toEqual([
-		"edit settings/settings | afk_timeout: 300 → 60",
+		"edit settings/settings | afk_timeout: 5m → 1m",
 		`! settings.rules_channel: ${why}`,
 		`! settings.preferred_locale: ${why}`,
 		`! welcome_screen: ${why}`,

@@ -84,6 +84,17 @@ describe("a mistake is named with its path", () => {
 			"version: 1\nchannels: [{ name: a, overwrites: [{ allow: [] }] }]",
 			["channels[0].overwrites[0]: expected either role or member"],
 		],
+		[
+			"durations",
+			`channels: [{ name: a, slowmode: 30 }, { name: b, slowmode: 7h }, { name: c, auto_archive: 2d }]
+messages: [{ channel: a, poll: { question: "?", answers: [x], duration: 90m } }]`,
+			[
+				"channels[0].slowmode: expected a duration such as 30s",
+				"channels[1].slowmode: expected a duration: up to 6h",
+				"channels[2].auto_archive: expected a duration: one of 0s, 1h, 1d, 3d, 7d",
+				"messages[0].poll.duration: expected whole hours",
+			],
+		],
 		["a loop of aliases", "a: &a [*a]", ["it has more than 100000 values"]],
 	];
 	test.each(rows)("%s", (_, text, expected) => {
@@ -158,7 +169,7 @@ test("a text with lines that look like sections is read", () => {
 test("a byte order mark and other spellings are read", () => {
 	expect(
 		parseDocument(
-			'\uFEFF{"version":1,"everyone":["View Channels","BIT_0"],"roles":[{"name":"a","color":"#ff00aa TO #000000"}]}'.replace(
+			'\uFEFF{"version":1,"everyone":["View Channels","BIT_0"],"roles":[{"name":"a","color":"#ff00aa TO #000000"}],"channels":[{"name":"b","slowmode":"90 minutes","thread_slowmode":"off"}]}'.replace(
 				" TO ",
 				" to ",
 			),
@@ -167,6 +178,7 @@ test("a byte order mark and other spellings are read", () => {
 		version: 1,
 		everyone: ["VIEW_CHANNEL", "CREATE_INSTANT_INVITE"],
 		roles: [{ name: "a", color: "#FF00AA to #000000" }],
+		channels: [{ name: "b", slowmode: "90m", thread_slowmode: "0s" }],
 	});
 });
 

@@ -11,7 +11,7 @@ test("the overview of the format has every part, each object once, and at most 3
 		"overwrites: [{role, member: user, allow: [permission], deny: [permission]}]",
 		"role_menu: {roles!, style: buttons|select",
 		"channels: [{channel!, description!, emoji}]",
-		"kind: stage|voice|external, channel, location",
+		"entity_type: stage|voice|external, channel, location",
 		"actions: [block_message|send_alert_message|",
 		"members (Their roles. None are taken away): [{id!: user, roles!}]",
 		"verification_level: ENUM,",

@@ -5,7 +5,7 @@ import { mergeDocuments } from "../../src/guild-document/format/merge.ts";
 const base = readDocument({
 	version: 1,
 	omitted: "default",
-	settings: { name: "Guild", afk_timeout: 300 },
+	settings: { name: "Guild", afk_timeout: "5m" },
 	roles: [{ name: "Mods", color: "#FF0000" }, { name: "VIP" }],
 	channels: [{ name: "welcome", topic: "Hello" }],
 	categories: [
@@ -19,16 +19,16 @@ const merged = (changes: object) => mergeDocuments(base, readDocument({ version:
 test("fields of what both list are changed, the others stay", () => {
 	expect(
 		merged({
-			settings: { afk_timeout: 900 },
+			settings: { afk_timeout: "15m" },
 			roles: [{ name: "Mods", hoist: true }],
-			channels: [{ name: "welcome", slowmode_seconds: 5 }],
+			channels: [{ name: "welcome", slowmode: "5s" }],
 			categories: [{ name: "Talk", channels: [{ name: "memes", nsfw: true }] }],
 		}),
 	).toEqual({
 		...base,
-		settings: { name: "Guild", afk_timeout: 900 },
+		settings: { name: "Guild", afk_timeout: "15m" },
 		roles: [{ name: "Mods", color: "#FF0000", hoist: true }, { name: "VIP" }],
-		channels: [{ name: "welcome", topic: "Hello", slowmode_seconds: 5 }],
+		channels: [{ name: "welcome", topic: "Hello", slowmode: "5s" }],
 		categories: [
 			{ name: "Talk", channels: [{ name: "general" }, { name: "memes", nsfw: true }] },
 			{ name: "Staff", channels: [{ name: "mod-chat" }] },

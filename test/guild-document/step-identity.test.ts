@@ -10,7 +10,7 @@ import type { Guild } from "../../src/simulator/world/state/entities.ts";
 import { build, carryOut, pictures, startGuilds, stateOf } from "./simulated.ts";
 
 const [picture = "", otherPicture = ""] = pictures.keys();
-const start = "2999-01-01T00:00:00.000Z";
+const scheduled_start_time = "2999-01-01T00:00:00.000Z";
 
 /** What the guild has before. */
 const existing: GuildDocument = {
@@ -28,7 +28,7 @@ const existing: GuildDocument = {
 	],
 	categories: [{ name: "Old things", channels: [] }],
 	automod: [{ name: "Old rule", trigger: "spam", actions: ["block_message"] }],
-	events: [{ name: "Old event", kind: "voice", channel: "old-voice", start }],
+	events: [{ name: "Old event", entity_type: "voice", channel: "old-voice", scheduled_start_time }],
 	webhooks: [{ name: "Old hook", channel: "old-text" }],
 };
 
@@ -85,8 +85,8 @@ const changed = (idOf: (name: string) => string, memberId: string): GuildDocumen
 		{ name: "Old rule", trigger: "spam", exempt_roles: ["New"] },
 	],
 	events: [
-		{ name: "New event", kind: "voice", channel: "New voice", start },
-		{ name: "Old event", kind: "voice", channel: "New voice", start },
+		{ name: "New event", entity_type: "voice", channel: "New voice", scheduled_start_time },
+		{ name: "Old event", entity_type: "voice", channel: "New voice", scheduled_start_time },
 	],
 	webhooks: [
 		{ name: "New hook", channel: "updates" },

@@ -202,7 +202,7 @@ test("ten roles and thirty channels with access are built by one document", asyn
 					],
 				}),
 				channels: [
-					...text.map((name) => ({ name, ...(slow.includes(name) && { slowmode_seconds: 30 }) })),
+					...text.map((name) => ({ name, ...(slow.includes(name) && { slowmode: "30s" }) })),
 					{ name: voice, kind: "voice", user_limit: 12 },
 				],
 			})),

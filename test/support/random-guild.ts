@@ -10,6 +10,7 @@ import {
 } from "../../src/guild-document/format/document.ts";
 import { keysOf } from "../../src/guild-document/format/references.ts";
 import type { eventKinds } from "../../src/guild-document/names/scheduled-event.ts";
+import { durationText } from "../../src/lib/times.ts";
 import type { Random } from "./random.ts";
 
 export interface RandomGuildOptions {
@@ -117,11 +118,11 @@ export function randomGuild(
 			name: random.chance(0.3) ? random.pick(["general", "chat"]) : name("ch"),
 			...(kind !== "text" && { kind }),
 			...(kind !== "voice" && kind !== "stage" && maybe(0.5, { topic: name("About ") })),
-			...(kind !== "announcement" && maybe(0.2, { slowmode_seconds: random.below(21_600) })),
+			...(kind !== "announcement" && maybe(0.2, { slowmode: durationText(random.below(21_600)) })),
 			...(kind === "stage" ? maybe(0.2, { nsfw: true }) : random.pick([{}, {}, {}, { nsfw: true }, { spoiler: true }])),
 			...(kind === "voice" && maybe(0.5, { user_limit: random.below(99) })),
 			...(kind === "voice" && maybe(0.3, { video_quality: "720p" as const })),
-			...((isText || kind === "forum") && maybe(0.2, { auto_archive_minutes: 1440 })),
+			...((isText || kind === "forum") && maybe(0.2, { auto_archive: "1d" })),
 			...(kind === "forum" && {
 				...maybe(0.5, {
 					tags: [
@@ -145,7 +146,7 @@ export function randomGuild(
 		omitted: "default",
 		settings: {
 			name: name("Guild"),
-			...maybe(0.5, { afk_timeout: 900 }),
+			...maybe(0.5, { afk_timeout: "15m" }),
 			...maybe(0.5, { system_channel: "sys" }),
 			...maybe(0.5, { system_channel_flags: ["SUPPRESS_JOIN_NOTIFICATIONS"] }),
 			...(community
@@ -190,10 +191,10 @@ export function randomGuild(
 		events: [
 			{
 				name: name("Event"),
-				kind: "external" satisfies keyof typeof eventKinds,
+				entity_type: "external" satisfies keyof typeof eventKinds,
 				location: "Here",
-				start: "2999-01-01T00:00:00.000Z",
-				end: "2999-01-02T00:00:00.000Z",
+				scheduled_start_time: "2999-01-01T00:00:00.000Z",
+				scheduled_end_time: "2999-01-02T00:00:00.000Z",
 			},
 		],
 		webhooks: [{ name: name("Hook"), channel: "sys" }],

@@ -1,9 +1,9 @@
 // Durations as people type them, and what autocompletion suggests for them.
 
 import { inlineText } from "../../discord/text.ts";
+import { readDuration } from "../../lib/times.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { allLanguages, type Said, said, sayIn, type TextKey } from "../../texts/texts.ts";
-import { readDuration } from "../tool/arguments/times.ts";
 import type { ActionOption, Suggestion } from "./action.ts";
 
 const units = [

@@ -4,11 +4,11 @@
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import { methodNotAllowed, readBody } from "../../lib/program/listen.ts";
+import { readTime } from "../../lib/times.ts";
 import { within } from "../../lib/wait.ts";
 import { createBearerCheck } from "../../mcp/access.ts";
 import type { ChargebackEvent } from "../store/tables/chargebacks.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
-import { readTime } from "../tool/arguments/times.ts";
 import { discordId } from "./client.ts";
 
 export const webhookPath = "/webhook/chargeback";

@@ -7,6 +7,7 @@ import { memberFields, memberName, nowIs, time, userFields, userName } from "../
 import { person, requireKnownMembers } from "../../discord/find.ts";
 import { requireMembersBelow } from "../../discord/role-hierarchy.ts";
 import { oneField, truncate } from "../../discord/text.ts";
+import { readDuration } from "../../lib/times.ts";
 import { published } from "../../mcp/json-schema.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
@@ -15,7 +16,6 @@ import { asking, at, mentions, parts, result } from "../results/result.ts";
 import type { Store } from "../store/store.ts";
 import { selectTempBansOf } from "../store/tables/temp-bans.ts";
 import { found, guild_id, integer, list, reason, tell } from "../tool/arguments/arguments.ts";
-import { readDuration } from "../tool/arguments/times.ts";
 import { writeEach } from "../tool/bulk.ts";
 import type { BotTool, Plan, ToolContext } from "../tool/context.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";

@@ -1,8 +1,8 @@
 // The language of the argument `where`: a question about people as a tree of conditions, which facts.ts answers.
 
 import { oneLine } from "../../discord/text.ts";
+import { readDuration, readTime } from "../../lib/times.ts";
 import { ToolError } from "../../lib/tool-error.ts";
-import { readDuration, readTime } from "../tool/arguments/times.ts";
 
 const times = ["joined", "account"] as const;
 const counts = ["messages", "cases", "spam"] as const;

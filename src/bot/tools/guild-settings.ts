@@ -7,11 +7,12 @@ import { channelOrNone } from "../../discord/find.ts";
 import { oneField } from "../../discord/text.ts";
 import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
 import { afkTimeouts, levels, noticeFlags } from "../../guild-document/names/setting-names.ts";
+import { durationText } from "../../lib/times.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { choice, flag, guild_id, reason, snowflakeOrEmpty, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
-import { durationAsArgument, durationOf } from "../tool/arguments/durations.ts";
+import { durationOf } from "../tool/arguments/durations.ts";
 import { editTool } from "../tool/define.ts";
 
 const communitySettings = [
@@ -40,9 +41,7 @@ export const editGuild = editTool({
 		verification_level: level("verification_level", "Needed to write."),
 		default_message_notifications: level("default_message_notifications", "Members' default."),
 		afk_channel_id: channel("Voice channel"),
-		afk_timeout: v.optional(
-			durationOf(afkTimeouts.map(durationAsArgument), `One of ${afkTimeouts.map(durationAsArgument).join(", ")}.`),
-		),
+		afk_timeout: v.optional(durationOf(afkTimeouts, `One of ${afkTimeouts.join(", ")}.`)),
 		system_channel_id: channel("For joins and boosts"),
 		rules_channel_id: communityChannel,
 		public_updates_channel_id: communityChannel,
@@ -139,7 +138,7 @@ function formatSetting(guild: Guild, field: keyof Settings, value: string | numb
 		const channel = visibleChannel(guild, String(value));
 		return channel ? channelName(channel) : `ID: ${value}`;
 	}
-	if (typeof value === "number") return durationAsArgument(value);
+	if (typeof value === "number") return durationText(value);
 	const isText = field === "name" || field === "description";
 	return isText ? `"${oneField(String(value))}"` : String(value);
 }

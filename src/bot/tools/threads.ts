@@ -19,6 +19,7 @@ import { actingMembers, requireOf, requirePermissions } from "../../discord/perm
 import { inlineText, oneField } from "../../discord/text.ts";
 import { threadCursor, threadLines } from "../../discord/thread-pages.ts";
 import { visibleChannel } from "../../discord/visible-channels.ts";
+import { durationText } from "../../lib/times.ts";
 import { type ArgumentsOf, invalidParameters } from "../../mcp/tool.ts";
 import { type Said, said } from "../../texts/texts.ts";
 import {
@@ -33,7 +34,7 @@ import { afterwards, linkTo, pingLines } from "../messages/sent-message.ts";
 import { result, saidSlowMode, saidUnchanged } from "../results/result.ts";
 import { flag, found, guild_id, limit, list, nameQuery, reason, snowflake, text } from "../tool/arguments/arguments.ts";
 import { changesOf, sortedIds } from "../tool/arguments/diff.ts";
-import { durationAsArgument, durationOf } from "../tool/arguments/durations.ts";
+import { durationOf } from "../tool/arguments/durations.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 import { kindFields, kindName } from "./channels/channel-fields.ts";
 import { requireTags, tagIdsOf } from "./channels/forum-tags.ts";
@@ -265,7 +266,7 @@ function changeList({ parent }: AnyThreadChannel, before: ThreadFields, changes:
 					.map((id) => oneField(tags.get(id) ?? id))
 					.join(" + ") || "none"
 			: typeof value === "number"
-				? durationAsArgument(value)
+				? durationText(value)
 				: oneField(String(value));
 	return Object.entries(changes)
 		.map(([field, value]) => {

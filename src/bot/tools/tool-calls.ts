@@ -6,10 +6,10 @@ import { time } from "../../discord/describe.ts";
 import { personHas } from "../../discord/permissions.ts";
 import { oneField } from "../../discord/text.ts";
 import { isHidden } from "../../discord/visible-channels.ts";
+import { readAnyTime } from "../../lib/times.ts";
 import { published } from "../../mcp/json-schema.ts";
 import type { ToolCallFilter, ToolCallRow } from "../store/tables/tool-calls.ts";
 import { expected, limit, timeExamples, timeStart } from "../tool/arguments/arguments.ts";
-import { readAnyTime } from "../tool/arguments/times.ts";
 import type { ToolContext } from "../tool/context.ts";
 import { readTool } from "../tool/define.ts";
 

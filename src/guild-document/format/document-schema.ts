@@ -2,6 +2,7 @@
 // guild has a valid document. https://discord.com/developers/docs/reference
 
 import * as v from "valibot";
+import { durationText, secondsOf } from "../../lib/times.ts";
 import { actionNames, presetNames, triggerNames } from "../names/automod-rule.ts";
 import { type EditedKind, editedKinds, layouts, namesOf, sortOrders, videoQualities } from "../names/channel-kinds.ts";
 import { bitOf, bitsByName } from "../names/permission-names.ts";
@@ -48,6 +49,21 @@ const integer = (min: number, max: number, description: string) => {
 		description,
 	);
 };
+/** As in tools; "off" is 0. Documents have it as `durationText` writes it. `allowed`: the most, or all. */
+const duration = (what: string, allowed: string | readonly string[]) => {
+	const isMost = typeof allowed === "string";
+	const isAllowed = (text: string) => (isMost ? secondsOf(text) <= secondsOf(allowed) : allowed.includes(text));
+	const range = isMost ? `up to ${allowed}` : `one of ${allowed.join(", ")}`;
+	return withText(
+		v.pipe(
+			v.string("expected a duration such as 30s"),
+			v.transform((input) => durationText(secondsOf(input === "off" ? "0s" : input))),
+			v.check(isAllowed, `expected a duration: ${range}`),
+			v.metadata({ notation: "duration" } satisfies Marks),
+		),
+		`${what}: ${range}.`,
+	);
+};
 const flag = (description: string) => withText(v.boolean("expected true or false"), description);
 const choice = <const Names extends readonly string[]>(names: Names, description: string) =>
 	withText(v.picklist(names, `expected one of ${names.join(", ")}`), description);
@@ -64,7 +80,7 @@ export interface Marks {
 	/** Without it, its thing is nothing. */
 	isIdentity?: true;
 	/** How its text is written, if not freely: what the format's description calls it. */
-	notation?: "user" | "time" | "permission" | "color";
+	notation?: "user" | "time" | "permission" | "color" | "duration";
 }
 const marked = <S extends v.GenericSchema>(schema: S, marks: Marks) =>
 	v.pipe(schema, v.metadata({ ...marks })) as unknown as S;
@@ -149,13 +165,7 @@ export const settings = v.strictObject({
 	),
 	explicit_content_filter: defaulted("DISABLED", choice(levels.explicit_content_filter, "Whose media are scanned.")),
 	afk_channel: reference("Voice channel for idle members"),
-	afk_timeout: defaulted(
-		300,
-		withText(
-			v.picklist(afkTimeouts, `expected one of ${afkTimeouts.join(", ")}`),
-			"Seconds until idle members are moved to the AFK channel.",
-		),
-	),
+	afk_timeout: defaulted("5m", duration("Idle time until members are moved to the AFK channel", afkTimeouts)),
 	system_channel: reference("Channel for notices of joins and boosts"),
 	system_channel_flags: defaulted(
 		[],
@@ -214,7 +224,12 @@ export const tag = v.strictObject({
 export const poll = v.strictObject({
 	question: text(1, 300, "The question."),
 	answers: list(text(1, 55, "An answer."), 10, "The answers."),
-	duration_hours: optional(integer(1, 768, "Hours until it ends. Default: 24.")),
+	duration: optional(
+		v.pipe(
+			duration("Time until it ends, in whole hours; default 24h", "32d"),
+			v.check((text) => secondsOf(text) > 0 && secondsOf(text) % 3600 === 0, "expected whole hours"),
+		),
+	),
 	allow_multiselect: optional(flag("Several answers per user.")),
 });
 
@@ -247,8 +262,8 @@ const messages = optional(list(message, 100, "Messages of the bot, or posts of a
 
 const kindNames = (Object.keys(editedKinds) as EditedKind[]).filter((kind) => kind !== "category");
 
-/** Minutes of inactivity until Discord archives a thread; 0 is Discord's default. */
-export const archiveMinutes = [0, 60, 1440, 4320, 10_080];
+/** "0s" is Discord's default. */
+export const archiveTimes = ["0s", "1h", "1d", "3d", "7d"];
 
 const unseen = flag("The bot could not see the channel, whose name is unknown. It is left as it is.");
 
@@ -261,19 +276,13 @@ export const channel = v.strictObject({
 	topic: defaulted("", text(0, 4096, "Topic, or a forum's guidelines.")),
 	nsfw: defaulted(false, flag("Age-restricted.")),
 	spoiler: defaulted(false, flag("People opt in to see its content. Not if age-restricted.")),
-	slowmode_seconds: defaulted(0, integer(0, 21_600, "Seconds between a user's messages; 0: off.")),
+	slowmode: defaulted("0s", duration("Time between a user's messages", "6h")),
 	bitrate: defaulted(64_000, integer(8000, 384_000, "Bits per second of a voice or stage channel.")),
 	user_limit: defaulted(0, integer(0, 10_000, "Maximum users of a voice or stage channel; 0: none.")),
 	rtc_region: defaulted("", text(0, 32, 'Voice region; "" for automatic.')),
 	video_quality: defaulted("auto", choice(namesOf(videoQualities), "Camera quality.")),
-	thread_slowmode_seconds: defaulted(0, integer(0, 21_600, "Slow mode of new threads; 0: off.")),
-	auto_archive_minutes: defaulted(
-		0,
-		withText(
-			v.picklist(archiveMinutes, "expected 60, 1440, 4320 or 10080 minutes, or 0"),
-			"Idle minutes until new threads are archived; 0: Discord's default.",
-		),
-	),
+	thread_slowmode: defaulted("0s", duration("Slow mode of new threads", "6h")),
+	auto_archive: defaulted("0s", duration("Idle time of new threads (0s: Discord's default)", archiveTimes)),
 	tags: defaulted([], list(tag, 20, "Tags of a forum, in order.")),
 	require_tag: defaulted(false, flag("Posts of the forum need a tag.")),
 	default_reaction: defaulted("", emojiReference("Reaction for posts of the forum")),
@@ -315,7 +324,7 @@ export const automod = v.strictObject({
 	actions: defaulted([], list(choice(actionNames, "An action."), 4, "Actions.")),
 	custom_message: defaulted("", text(0, 150, "Shown to the author.")),
 	alert_channel: reference("Channel for alerts"),
-	duration_seconds: defaulted(0, integer(0, 2_419_200, "Length of the timeout.")),
+	duration: defaulted("0s", duration("Length of the timeout", "28d")),
 	exempt_roles: defaulted([], roles("Roles to which the rule does not apply.")),
 	exempt_channels: defaulted([], channels("Channels without the rule.")),
 });
@@ -338,13 +347,15 @@ export const scheduledEvent = v.strictObject({
 	name: text(1, 100, "Name of the event."),
 	id: optional(id),
 	description: defaulted("", text(0, 1000, "Description.")),
-	kind: optional(
+	entity_type: optional(
 		choice(Object.keys(eventKinds) as (keyof typeof eventKinds)[], "Default: as its channel or location says."),
 	),
 	channel: reference("Stage or voice channel"),
 	location: defaulted("", text(0, 100, "Of an external event, which also needs an end.")),
-	start: needed(instant("With another start it is another event, unless it has an `id`. Required if new.")),
-	end: defaulted("", instant('End in UTC; "" for none.')),
+	scheduled_start_time: needed(
+		instant("With another one it is another event, unless it has an `id`. Required if new."),
+	),
+	scheduled_end_time: defaulted("", instant('End in UTC; "" for none.')),
 });
 
 export const emoji = v.strictObject({

@@ -7,7 +7,7 @@ import type { SchemaParts } from "./fields.ts";
 
 const intro = [
 	'JSON, whole or partial: absent parts and fields stay. ! marks what a new one needs, [] (or a plural) a list, | a choice; the rest are texts, "" for none. What has a name may have an id (to rename or move one that exists) and a key (if others share its name). Described once, it is the same elsewhere.',
-	'role, channel: name or key; emoji: 👍 or :name:; user: id or @username; permission: such as VIEW_CHANNEL; color: #8E44AD, purple or "#8E44AD to #11806A"; time: 2030-01-31T18:00Z; ENUM: as in Discord. Durations are in the unit of their name.',
+	'role, channel: name or key; emoji: 👍 or :name:; user: id or @username; permission: such as VIEW_CHANNEL; color: #8E44AD, purple or "#8E44AD to #11806A"; time: 2030-01-31T18:00Z; ENUM: as in Discord. duration: 30s, 1h or 7d, off for none.',
 ];
 const more = "With parts, it describes all their fields.";
 
@@ -16,7 +16,7 @@ const ofExports = new Set(["version", "omitted", "unseen", "managed", "animated"
 /** Whose names do not say how to use them. In an overview they are explained where they come first. */
 const explained = new Set([
 	...["roles", "channels", "members"],
-	...["overwrites", "content", "embeds", "mentions", "max", "start", "location"],
+	...["overwrites", "content", "embeds", "mentions", "max", "scheduled_start_time", "location"],
 ]);
 /** In an overview Discord's names for choices are cut, because errors list them. */
 const constants = /^(\[?)[A-Z_]+\|.*?(\]?)$/;

@@ -84,8 +84,8 @@ export function inferFromGuild(document: GuildDocument, current: GuildDocument, 
 	return mapDocument(document, {
 		automod: (rule) => ({ ...rule, trigger: rule.trigger ?? sameOf(rule, current.automod)?.trigger }),
 		events: (event) => {
-			const same = sameOf(event, current.events);
-			return { ...event, kind: event.kind ?? same?.kind ?? eventKindOf(event), start: event.start ?? same?.start };
+			const { entity_type = eventKindOf(event), scheduled_start_time } = { ...sameOf(event, current.events), ...event };
+			return { ...event, entity_type, scheduled_start_time };
 		},
 		roles: (role) => ({ ...role, managed: role.managed ?? (isWhole ? false : isManaged(role)) }),
 		channels: (one, category) => ({ ...one, kind: one.kind ?? (isWhole ? "text" : kindOf(one, category)) }),
@@ -113,7 +113,8 @@ export function mistakesIn(document: GuildDocument): string[] {
 			if (!value)
 				issues.push(`${what}: ${field} is required, unless the guild has one of this id, or just one of this name`);
 	};
-	for (const { name, kind, start } of document.events ?? []) requireOfNew(`event ${quote(name)}`, { kind, start });
+	for (const { name, entity_type, scheduled_start_time } of document.events ?? [])
+		requireOfNew(`event ${quote(name)}`, { entity_type, scheduled_start_time });
 	for (const { name, trigger, ...fields } of document.automod ?? []) {
 		requireOfNew(`AutoMod rule ${quote(name)}`, { trigger });
 		const has = ruleFieldsWith(trigger ?? "keyword");

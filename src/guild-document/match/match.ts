@@ -137,7 +137,7 @@ class Matching {
 			place: ({ trigger = "" }) => trigger,
 			isCompatible: (one, other) => one.trigger === other.trigger,
 		});
-		this.#match("event", given.events, current.events, { place: ({ start = "" }) => start });
+		this.#match("event", given.events, current.events, { place: ({ scheduled_start_time: at = "" }) => at });
 	}
 
 	result(botKeys: BotKeys | undefined): GuildDocument {

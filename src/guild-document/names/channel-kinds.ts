@@ -11,7 +11,7 @@ import {
 
 const stageFields = [
 	"nsfw",
-	"slowmode_seconds",
+	"slowmode",
 	"bitrate",
 	"user_limit",
 	"rtc_region",
@@ -25,14 +25,14 @@ const mediaFields = [
 	"topic",
 	"nsfw",
 	"spoiler",
-	"slowmode_seconds",
+	"slowmode",
 	"category_id",
 	"tags",
 	"require_tag",
 	"default_reaction",
 	"default_sort_order",
-	"thread_slowmode_seconds",
-	"auto_archive_minutes",
+	"thread_slowmode",
+	"auto_archive",
 ] as const;
 
 /**
@@ -42,15 +42,7 @@ const mediaFields = [
 export const kinds = {
 	text: {
 		type: ChannelType.GuildText,
-		fields: [
-			"topic",
-			"nsfw",
-			"spoiler",
-			"slowmode_seconds",
-			"category_id",
-			"thread_slowmode_seconds",
-			"auto_archive_minutes",
-		],
+		fields: ["topic", "nsfw", "spoiler", "slowmode", "category_id", "thread_slowmode", "auto_archive"],
 	},
 	voice: { type: ChannelType.GuildVoice, fields: [...voiceFields, "status"] },
 	category: { type: ChannelType.GuildCategory, fields: [] },
@@ -58,7 +50,7 @@ export const kinds = {
 	stage: { type: ChannelType.GuildStageVoice, fields: stageFields },
 	announcement: {
 		type: ChannelType.GuildAnnouncement,
-		fields: ["topic", "nsfw", "spoiler", "category_id", "auto_archive_minutes"],
+		fields: ["topic", "nsfw", "spoiler", "category_id", "auto_archive"],
 	},
 } as const satisfies Record<string, { type: GuildChannelCreateOptions["type"]; fields: readonly string[] }>;
 

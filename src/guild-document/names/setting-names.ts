@@ -19,4 +19,4 @@ export const noticeFlags = new Map(
 );
 
 /** Seconds without activity after which Discord moves a member to the AFK channel. */
-export const afkTimeouts = [60, 300, 900, 1800, 3600];
+export const afkTimeouts = ["1m", "5m", "15m", "30m", "1h"];

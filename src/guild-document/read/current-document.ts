@@ -10,6 +10,7 @@ import {
 	OverwriteType,
 	WebhookType,
 } from "discord.js";
+import { durationText, secondsOf } from "../../lib/times.ts";
 import type {
 	AutomodRule,
 	Category,
@@ -22,7 +23,7 @@ import type {
 	Settings,
 } from "../format/document.ts";
 import { everyone } from "../format/document.ts";
-import { archiveMinutes } from "../format/document-schema.ts";
+import { archiveTimes } from "../format/document-schema.ts";
 import { type BotKeys, mapReferences } from "../format/fields.ts";
 import { withoutUndefined } from "../format/map-document.ts";
 import { channelsWithCategories } from "../format/references.ts";
@@ -142,7 +143,8 @@ function automodOf({ automod }: GuildState, byOrder: Sort): AutomodRule[] | unde
 	return byAge(automod)?.flatMap((rule): AutomodRule[] => {
 		const trigger = triggerOf(rule);
 		if (!trigger) return [];
-		const { name, exempt_role_ids, exempt_channel_ids, alert_channel_id, ...rest } = ruleFieldsOf(rule);
+		const { name, exempt_role_ids, exempt_channel_ids, alert_channel_id, duration_seconds, ...rest } =
+			ruleFieldsOf(rule);
 		const isOwn = ruleFieldsWith(trigger);
 		return [
 			{
@@ -155,6 +157,7 @@ function automodOf({ automod }: GuildState, byOrder: Sort): AutomodRule[] | unde
 						.map(([field, value]) => [field, isWordField(field) ? [...(value as string[])].sort() : value]),
 				),
 				alert_channel: alert_channel_id,
+				duration: durationText(duration_seconds),
 				exempt_roles: byOrder(exempt_role_ids),
 				exempt_channels: exempt_channel_ids.toSorted(compareIds),
 			},
@@ -170,19 +173,10 @@ function eventsOf({ events }: GuildState): GuildDocument["events"] {
 				Object.values<number>(eventKinds).includes(entity_type),
 		)
 		.map((event) => {
-			const fields = eventFieldsOf(event);
-			return {
-				name: fields.name,
-				id: event.id,
-				description: fields.description,
-				kind: fields.entity_type,
-				channel: fields.channel_id,
-				location: fields.location,
-				start: fields.scheduled_start_time,
-				end: fields.scheduled_end_time,
-			};
+			const { name, channel_id: channel, status, ...fields } = eventFieldsOf(event);
+			return { name, id: event.id, channel, ...fields };
 		})
-		.sort((a, b) => ascending(a.start, b.start) || compareIds(a.id, b.id));
+		.sort((a, b) => ascending(a.scheduled_start_time, b.scheduled_start_time) || compareIds(a.id, b.id));
 }
 
 function onboardingOf(onboarding: APIGuildOnboarding, byOrder: Sort): Onboarding {
@@ -219,7 +213,7 @@ function settingsOf({ guild, pictures }: GuildState): Settings {
 		default_message_notifications: nameOf("default_message_notifications"),
 		explicit_content_filter: nameOf("explicit_content_filter"),
 		afk_channel: guild.afk_channel_id ?? "",
-		afk_timeout: guild.afk_timeout,
+		afk_timeout: durationText(guild.afk_timeout),
 		system_channel: guild.system_channel_id ?? "",
 		system_channel_flags: [...noticeFlags]
 			.filter(([, bit]) => (guild.system_channel_flags & bit) !== 0)
@@ -285,13 +279,13 @@ function channelOf(channel: ApiChannel, guildId: string): Channel {
 		kind,
 		topic: channel.topic ?? "",
 		nsfw: channel.nsfw ?? false,
-		slowmode_seconds: channel.rate_limit_per_user ?? 0,
+		slowmode: durationText(channel.rate_limit_per_user ?? 0),
 		bitrate: channel.bitrate ?? 64_000,
 		user_limit: channel.user_limit ?? 0,
 		rtc_region: channel.rtc_region ?? "",
 		video_quality: nameIn(videoQualities, channel.video_quality_mode) || "auto",
-		thread_slowmode_seconds: channel.default_thread_rate_limit_per_user ?? 0,
-		auto_archive_minutes: archiveMinutes.find((one) => one === channel.default_auto_archive_duration) ?? 0,
+		thread_slowmode: durationText(channel.default_thread_rate_limit_per_user ?? 0),
+		auto_archive: archiveTimes.find((one) => secondsOf(one) / 60 === channel.default_auto_archive_duration) ?? "0s",
 		tags: (channel.available_tags ?? []).map((tag) => ({
 			name: tag.name,
 			emoji: emojiReference(tag.emoji_id, tag.emoji_name),

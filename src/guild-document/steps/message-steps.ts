@@ -1,6 +1,7 @@
 // Steps that post, edit and pin messages and forum posts of the bot. Each is found again by its channel and key.
 
 import { ChannelFlags } from "discord.js";
+import { secondsOf } from "../../lib/times.ts";
 import type { Channel, GuildDocument, Message } from "../format/document.ts";
 import { channelsWithCategories } from "../format/references.ts";
 import { apiChannels } from "../read/from-api.ts";
@@ -94,7 +95,7 @@ function createMessage(list: StepList, { message, key, name, isPost, placeholder
 		pinged: pinged.names.join(", "),
 		poll:
 			poll &&
-			`${poll.question}: ${poll.answers.join(", ")}; ${poll.duration_hours ?? 24} h, ${poll.allow_multiselect ? "several answers" : "one answer"}`,
+			`${poll.question}: ${poll.answers.join(", ")}; ${poll.duration ?? "24h"}, ${poll.allow_multiselect ? "several answers" : "one answer"}`,
 		role_menu: message.role_menu?.roles.map(list.nameOf).join(", "),
 		tags: message.tags?.join(", "),
 	};
@@ -104,7 +105,7 @@ function createMessage(list: StepList, { message, key, name, isPost, placeholder
 		poll: poll && {
 			question: { text: poll.question },
 			answers: poll.answers.map((text) => ({ poll_media: { text } })),
-			duration: poll.duration_hours ?? 24,
+			duration: secondsOf(poll.duration ?? "24h") / 3600,
 			allow_multiselect: poll.allow_multiselect,
 		},
 	};

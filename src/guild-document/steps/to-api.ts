@@ -8,6 +8,7 @@ import {
 	GuildScheduledEventPrivacyLevel,
 	OverwriteType,
 } from "discord.js";
+import { secondsOf } from "../../lib/times.ts";
 import type {
 	AutomodRule,
 	Channel,
@@ -100,7 +101,7 @@ export function settingsBody(settings: Settings, { features, system_channel_flag
 		default_message_notifications: level("default_message_notifications"),
 		explicit_content_filter: level("explicit_content_filter"),
 		afk_channel_id: orNull(settings.afk_channel),
-		afk_timeout: settings.afk_timeout,
+		afk_timeout: settings.afk_timeout && secondsOf(settings.afk_timeout),
 		system_channel_id: orNull(settings.system_channel),
 		system_channel_flags:
 			off &&
@@ -171,13 +172,13 @@ export function channelBody(
 		type: channel.kind && editedKinds[channel.kind].type,
 		topic: orNull(channel.topic),
 		nsfw: channel.nsfw,
-		rate_limit_per_user: channel.slowmode_seconds,
+		rate_limit_per_user: channel.slowmode && secondsOf(channel.slowmode),
 		bitrate: channel.bitrate,
 		user_limit: channel.user_limit,
 		rtc_region: orNull(channel.rtc_region),
 		video_quality_mode: channel.video_quality && videoQualities[channel.video_quality],
-		default_thread_rate_limit_per_user: channel.thread_slowmode_seconds,
-		default_auto_archive_duration: channel.auto_archive_minutes === 0 ? null : channel.auto_archive_minutes,
+		default_thread_rate_limit_per_user: channel.thread_slowmode && secondsOf(channel.thread_slowmode),
+		default_auto_archive_duration: channel.auto_archive && (secondsOf(channel.auto_archive) / 60 || null),
 		available_tags: tags?.map(({ name, emoji, moderated = false }) => ({
 			// A tag of the same name keeps its id, so that posts keep their tags.
 			id: before?.available_tags?.find((tag) => tag.name === name)?.id,
@@ -212,7 +213,7 @@ export function automodBody(
 		actions: rule.actions,
 		custom_message: rule.custom_message,
 		alert_channel_id: rule.alert_channel,
-		duration_seconds: rule.duration_seconds,
+		duration_seconds: rule.duration && secondsOf(rule.duration),
 		exempt_role_ids: rule.exempt_roles,
 		exempt_channel_ids: rule.exempt_channels,
 	});
@@ -222,16 +223,16 @@ export function automodBody(
 }
 
 export function scheduledEventBody(event: Partial<ScheduledEvent>, isNew: boolean): Body {
-	const { kind, location, end } = event;
+	const { entity_type, location, channel, scheduled_start_time } = event;
 	return {
 		...eventBody({
 			name: event.name,
 			description: event.description,
-			entity_type: kind,
-			channel_id: kind === "external" ? undefined : event.channel || undefined,
-			location: kind === "external" || !isNew ? location || undefined : undefined,
-			scheduled_start_time: event.start,
-			scheduled_end_time: end || undefined,
+			entity_type,
+			channel_id: entity_type === "external" ? undefined : channel || undefined,
+			location: entity_type === "external" || !isNew ? location || undefined : undefined,
+			scheduled_start_time,
+			scheduled_end_time: event.scheduled_end_time || undefined,
 		}),
 		...(isNew && { privacy_level: GuildScheduledEventPrivacyLevel.GuildOnly }),
 	};

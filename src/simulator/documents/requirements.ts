@@ -57,14 +57,14 @@ const marginMs = 60 * 60 * 1000;
 export function withFutureEvents(document: GuildDocument, nowMs: number): { document: GuildDocument; notes: string[] } {
 	const notes: string[] = [];
 	const events = document.events?.map((event) => {
-		const { start: at = "" } = event;
+		const { scheduled_start_time: at = "", scheduled_end_time: end } = event;
 		const late = nowMs + marginMs - Date.parse(at);
 		if (!(late > 0)) return event;
 		const byMs = Math.ceil(late / weekMs) * weekMs;
 		const later = (at: string) => new Date(Date.parse(at) + byMs).toISOString();
-		const start = later(at);
-		notes.push(`event ${event.name}: it began on ${at}, and now begins on ${start}`);
-		return { ...event, start, ...(event.end && { end: later(event.end) }) };
+		const scheduled_start_time = later(at);
+		notes.push(`event ${event.name}: it began on ${at}, and now begins on ${scheduled_start_time}`);
+		return { ...event, scheduled_start_time, ...(end && { scheduled_end_time: later(end) }) };
 	});
 	return { document: { ...document, ...(events && { events }) }, notes };
 }

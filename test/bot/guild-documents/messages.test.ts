@@ -23,7 +23,7 @@ const season = {
 							mentions: "roles",
 							pin: true,
 						},
-						{ key: "vote", poll: { question: "Which day?", answers: ["Monday", "Sunday"], duration_hours: 48 } },
+						{ key: "vote", poll: { question: "Which day?", answers: ["Monday", "Sunday"], duration: "48h" } },
 						{
 							key: "news",
 							content: "Nothing yet.",
@@ -45,7 +45,13 @@ const season = {
 		},
 	],
 	events: [
-		{ name: "Opening", kind: "external", location: "Here", start: "2999-01-01T18:00:00Z", end: "2999-01-01T20:00:00Z" },
+		{
+			name: "Opening",
+			entity_type: "external",
+			location: "Here",
+			scheduled_start_time: "2999-01-01T18:00:00Z",
+			scheduled_end_time: "2999-01-01T20:00:00Z",
+		},
 	],
 	automod: [{ name: "No spam", trigger: "spam", actions: ["block_message"] }],
 };
@@ -108,7 +114,7 @@ test("a season in one document is posted once, with its mentions, pins, poll, em
 	const { world, first, job, messages } = posted;
 	expect(first.text).toContain("create 14, change 2\n");
 	expect(first.text).toContain(
-		'+ message #season-rules/intro: content "Welcome, @Guest Star and @Judge! Ask in #season-help. `@Judge` is code.", pinged "@Guest Star, @Judge"\n~ pin #season-rules/intro: pinned true\n+ message #season-rules/vote: poll "Which day?: Monday, Sunday; 48 h, one answer"\n',
+		'+ message #season-rules/intro: content "Welcome, @Guest Star and @Judge! Ask in #season-help. `@Judge` is code.", pinged "@Guest Star, @Judge"\n~ pin #season-rules/intro: pinned true\n+ message #season-rules/vote: poll "Which day?: Monday, Sunday; 2d, one answer"\n',
 	);
 	expect(first.text).toContain('role_menu "Player, Guest Star"\n');
 	expect(first.text).toContain('content "Nothing yet.", embed "Dates description Soon color #FF0000"\n');

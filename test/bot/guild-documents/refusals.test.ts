@@ -851,10 +851,10 @@ const asCommunity = (simulator: Simulator) => {
 };
 const external = {
 	name: "e",
-	kind: "external",
+	entity_type: "external",
 	location: "here",
-	start: "2040-01-01T00:00:00.000Z",
-	end: "2040-01-02T00:00:00.000Z",
+	scheduled_start_time: "2040-01-01T00:00:00.000Z",
+	scheduled_end_time: "2040-01-02T00:00:00.000Z",
 } as const;
 
 type Left = readonly [name: string, error: string, document: Partial<GuildDocument>];
@@ -955,17 +955,17 @@ describe("Discord says why it refuses", () => {
 		[
 			"an event in the past",
 			"Cannot schedule event in the past.",
-			{ events: [{ ...external, start: "2020-01-01T00:00:00.000Z" }] },
+			{ events: [{ ...external, scheduled_start_time: "2020-01-01T00:00:00.000Z" }] },
 		],
 		[
 			"an event that ends before it starts",
 			"The event must end after it starts.",
-			{ events: [{ ...external, end: "2039-01-01T00:00:00.000Z" }] },
+			{ events: [{ ...external, scheduled_end_time: "2039-01-01T00:00:00.000Z" }] },
 		],
 		[
 			"an AutoMod rule against spam with a timeout",
 			"Rules with trigger type 3 cannot have actions of type 3.",
-			{ automod: [{ name: "rule", trigger: "spam", actions: ["timeout"], duration_seconds: 60 }] },
+			{ automod: [{ name: "rule", trigger: "spam", actions: ["timeout"], duration: "60s" }] },
 		],
 		[
 			"an AutoMod rule for words that blocks interactions",
@@ -1066,10 +1066,10 @@ const changes: Partial<GuildDocument> = {
 			trigger: "keyword",
 			keyword_filter: ["bad"],
 			actions: ["block_message", "timeout"],
-			duration_seconds: 60,
+			duration: "60s",
 		},
 	],
-	events: [{ name: "party", kind: "voice", channel: "Radio", start: "2040-01-01T00:00:00.000Z" }],
+	events: [{ name: "party", entity_type: "voice", channel: "Radio", scheduled_start_time: "2040-01-01T00:00:00.000Z" }],
 	webhooks: [{ name: "news", channel: "general" }],
 	members: [],
 };

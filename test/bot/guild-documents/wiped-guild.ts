@@ -23,7 +23,7 @@ export function everything(memberIds: readonly string[], more: number): GuildDoc
 			public_updates_channel: "mod-chat",
 			system_channel: "a",
 			afk_channel: "Lounge",
-			afk_timeout: 900,
+			afk_timeout: "15m",
 		},
 		everyone: ["VIEW_CHANNEL", "SEND_MESSAGES"],
 		roles: roles.map((name, index) => ({
@@ -65,7 +65,9 @@ export function everything(memberIds: readonly string[], more: number): GuildDoc
 				exempt_channels: ["a"],
 			},
 		],
-		events: [{ name: "Party", kind: "voice", channel: "Lounge", start: "2999-01-01T00:00:00.000Z" }],
+		events: [
+			{ name: "Party", entity_type: "voice", channel: "Lounge", scheduled_start_time: "2999-01-01T00:00:00.000Z" },
+		],
 		webhooks: [{ name: "Feed", channel: "news" }],
 		welcome_screen: { enabled: true, channels: [{ channel: "a", description: "Hello", emoji: ":soup:" }] },
 		onboarding: {

@@ -83,10 +83,10 @@ worldTest("a document is planned, carried out and exported again", async (world)
 worldTest("an event and an AutoMod rule that exist need only what changes", async (world) => {
 	const night = {
 		name: "Quiz",
-		kind: "external",
+		entity_type: "external",
 		location: "Hall",
-		start: "2099-01-31T18:00Z",
-		end: "2099-01-31T20:00Z",
+		scheduled_start_time: "2099-01-31T18:00Z",
+		scheduled_end_time: "2099-01-31T20:00Z",
 	};
 	const rule = { name: "Words", trigger: "keyword", keyword_filter: ["bad"], actions: ["block_message"] };
 	const first = await plan(world, { document: { events: [night], automod: [rule] } });
@@ -98,13 +98,17 @@ worldTest("an event and an AutoMod rule that exist need only what changes", asyn
 	const { text } = await plan(world, { plan_hash: hash, changes });
 	expect(text).toContain('~ event Quiz: name Quiz → "Quiz night"\n');
 	expect(text).toContain("~ automod Words: enabled true → false\n");
-	const start = "2099-02-01T18:00Z";
-	const places = [{ location: "Park", end: "2099-02-01T20:00Z" }, { channel: "Lounge" }];
-	const made = places.map((place, index) => ({ name: `Made ${index}`, start, ...place }));
+	const scheduled_start_time = "2099-02-01T18:00Z";
+	const places = [{ location: "Park", scheduled_end_time: "2099-02-01T20:00Z" }, { channel: "Lounge" }];
+	const made = places.map((place, index) => ({ name: `Made ${index}`, scheduled_start_time, ...place }));
 	const inferred = await plan(world, { document: { events: made } });
-	expect(inferred.text).toMatch(/event Made 0: location Park, .*, kind external\n.*event Made 1: .*, kind voice\n/);
+	expect(inferred.text).toMatch(
+		/event Made 0: location Park, .*, entity_type external\n.*event Made 1: .*, entity_type voice\n/,
+	);
 	const other = await world.call("plan_guild", { plan_hash: hash, changes: { events: [{ name: "Ball" }] } });
-	expect(other.text).toContain('event "Ball": kind is required, unless the guild has one of this id, or just one of');
+	expect(other.text).toContain(
+		'event "Ball": entity_type is required, unless the guild has one of this id, or just one of',
+	);
 });
 
 worldTest("changes are laid over an earlier plan", async (world) => {

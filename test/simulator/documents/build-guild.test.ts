@@ -285,22 +285,31 @@ describe("managed roles", () => {
 test("events that have begun are moved by whole weeks", async () => {
 	const event = {
 		name: "Market",
-		kind: "external" as const,
+		entity_type: "external" as const,
 		location: "Here",
-		start: "2020-04-01T15:00:00.000Z",
-		end: "2020-04-01T17:30:00.000Z",
+		scheduled_start_time: "2020-04-01T15:00:00.000Z",
+		scheduled_end_time: "2020-04-01T17:30:00.000Z",
 	};
-	const future = { ...event, name: "Later", start: "2999-01-01T00:00:00.000Z", end: "2999-01-02T00:00:00.000Z" };
+	const future = {
+		...event,
+		name: "Later",
+		scheduled_start_time: "2999-01-01T00:00:00.000Z",
+		scheduled_end_time: "2999-01-02T00:00:00.000Z",
+	};
 	await using simulator = await start([written({ events: [event, future] })]);
 	const { guild, notes } = guildAt(simulator);
 	const [moved, kept] = (await exportOf(simulator, guild)).events ?? [];
 	const weekMs = 7 * 24 * 60 * 60 * 1000;
-	const movedMs = Date.parse(moved?.start ?? "") - Date.parse(event.start);
+	const movedMs = Date.parse(moved?.scheduled_start_time ?? "") - Date.parse(event.scheduled_start_time);
 	expect(movedMs).toBeGreaterThan(0);
 	expect(movedMs % weekMs).toBe(0);
-	expect(Date.parse(moved?.end ?? "") - Date.parse(moved?.start ?? "")).toBe(2.5 * 60 * 60 * 1000);
+	expect(Date.parse(moved?.scheduled_end_time ?? "") - Date.parse(moved?.scheduled_start_time ?? "")).toBe(
+		2.5 * 60 * 60 * 1000,
+	);
 	expect(kept).toMatchObject(future);
-	expect(notes).toContain(`event Market: it began on ${event.start}, and now begins on ${moved?.start}`);
+	expect(notes).toContain(
+		`event Market: it began on ${event.scheduled_start_time}, and now begins on ${moved?.scheduled_start_time}`,
+	);
 });
 
 test("a guild has the boosts and features that its document needs", async () => {

@@ -5,6 +5,7 @@ import { missingToWrite } from "../../../discord/permissions.ts";
 import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import type { Log } from "../../../lib/log.ts";
+import { readDuration } from "../../../lib/times.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import { within } from "../../../lib/wait.ts";
 import { SaidError } from "../../../texts/said-error.ts";
@@ -14,7 +15,6 @@ import type { Command } from "../../commands/commands.ts";
 import { type Feature, type FeatureOptions, Pending } from "../../commands/feature.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import { type ServerLog, serverLogs } from "../../settings/keys.ts";
-import { readDuration } from "../../tool/arguments/times.ts";
 import { purgeTool, purgeToolName } from "./purge-tool.ts";
 
 const maxNuked = 100;

@@ -5,9 +5,9 @@ import * as v from "valibot";
 import type { Finder } from "../../../discord/find.ts";
 import { lowestIdAt } from "../../../discord/ids.ts";
 import { lengthOf, maxReasonLength } from "../../../discord/text.ts";
+import { readAnyTime } from "../../../lib/times.ts";
 import { published, publishedAs, toJsonSchema } from "../../../mcp/json-schema.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
-import { readAnyTime } from "./times.ts";
 
 /** In Discord's audit log, without `reason`. */
 export const defaultReason = "via MCP";

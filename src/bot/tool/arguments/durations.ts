@@ -1,9 +1,9 @@
 // Durations as arguments of tools: "90m", "3d", "1d12h". Tools receive seconds.
 
 import * as v from "valibot";
+import { secondsOf } from "../../../lib/times.ts";
 import { published } from "../../../mcp/json-schema.ts";
 import { expected } from "./arguments.ts";
-import { readDuration } from "./times.ts";
 
 /** JSON Schema pattern of all of them. */
 export const durationPattern = "^(off|none|forever|(\\d{1,9} ?[a-zA-Z]{1,7} ?)+)$";
@@ -17,8 +17,6 @@ interface Range {
 	/** The smallest unit. */
 	whole?: "hours" | "days";
 }
-
-const secondsOf = (text: string) => (readDuration(text) ?? Number.NaN) / 1000;
 
 function durationArgument(read: (text: string) => number | undefined, what: string, description: string) {
 	return v.pipe(
@@ -48,16 +46,4 @@ export function durationOf(options: readonly string[], description: string) {
 	const seconds = options.map(secondsOf);
 	const read = (text: string) => seconds.find((one) => one === secondsOf(text));
 	return durationArgument(read, `one of ${options.join(", ")}`, description);
-}
-
-const units = [
-	["d", 86_400],
-	["h", 3600],
-	["m", 60],
-] as const;
-
-/** "0s" for none. */
-export function durationAsArgument(seconds: number): string {
-	const [unit, size] = units.find(([, size]) => seconds > 0 && seconds % size === 0) ?? ["s", 1];
-	return `${seconds / size}${unit}`;
 }

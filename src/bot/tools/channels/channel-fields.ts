@@ -101,8 +101,7 @@ export function requireSupportedFields(
 	args: GivenFields & { tags?: unknown; status?: unknown },
 	kind: EditedKind,
 ): void {
-	// Documents have it in seconds.
-	const own = editedKinds[kind].fields.map((field) => (field === "slowmode_seconds" ? "slowmode" : field));
+	const own: readonly string[] = editedKinds[kind].fields;
 	const unsupported = editedFieldNames.filter(
 		(field) => args[field as keyof GivenFields] !== undefined && !own.includes(field),
 	);

@@ -2,12 +2,8 @@
 
 import { expect, test } from "bun:test";
 import * as v from "valibot";
-import {
-	duration,
-	durationAsArgument,
-	durationOf,
-	durationPattern,
-} from "../../../../src/bot/tool/arguments/durations.ts";
+import { duration, durationOf, durationPattern } from "../../../../src/bot/tool/arguments/durations.ts";
+import { durationText } from "../../../../src/lib/times.ts";
 import { toJsonSchema } from "../../../../src/mcp/json-schema.ts";
 
 const slow = duration({ min: "5s", max: "6h", none: "off" }, "Slow mode.");
@@ -45,5 +41,5 @@ test("JSON Schema has a pattern of all durations", () => {
 
 test.each([0, 1, 60, 90, 5400, 86_400, 90_000])("the text of %d s is read as that", (seconds) => {
 	const all = duration({ max: "1y", none: "none" }, "Any.");
-	expect(v.parse(all, durationAsArgument(seconds))).toBe(seconds);
+	expect(v.parse(all, durationText(seconds))).toBe(seconds);
 });

@@ -3,8 +3,8 @@
 import { afterEach, beforeEach, expect, setSystemTime, test } from "bun:test";
 import * as v from "valibot";
 import { instant, moment } from "../../../../src/bot/tool/arguments/arguments.ts";
-import { readDuration, readRelativeTime } from "../../../../src/bot/tool/arguments/times.ts";
 import { nowIs } from "../../../../src/discord/describe.ts";
+import { readDuration, readRelativeTime } from "../../../../src/lib/times.ts";
 
 const now = "2026-03-01T12:00:00.000Z";
 beforeEach(() => {

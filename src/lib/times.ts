@@ -28,6 +28,21 @@ export function readDuration(text: string): number | undefined {
 	return parts.reduce((sum, ms) => (sum === undefined || ms === undefined ? undefined : sum + ms), 0);
 }
 
+/** NaN for what is no duration. */
+export const secondsOf = (text: string) => (readDuration(text) ?? Number.NaN) / secondMs;
+
+const units = [
+	["d", 86_400],
+	["h", 3600],
+	["m", 60],
+] as const;
+
+/** Such as "90m" or "1h", which `secondsOf` reads; "0s" for none. */
+export function durationText(seconds: number): string {
+	const [unit, size] = units.find(([, size]) => seconds > 0 && seconds % size === 0) ?? ["s", 1];
+	return `${seconds / size}${unit}`;
+}
+
 /** "now", "6h ago", "in 6h" in epoch milliseconds. `direction`: that of a plain "6h". Undefined for other text. */
 export function readRelativeTime(text: string, direction: -1 | 1): number | undefined {
 	if (text === "now") return Date.now();
