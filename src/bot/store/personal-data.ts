@@ -176,7 +176,7 @@ async function deleteRows(
 	const { key, guild = "guild_id = $guild" } = data;
 	const mine = values.guild === undefined ? "1 = 1" : guild;
 	const rows = `${mine} AND ${where}`;
-	const batch = key ? `${mine} AND ${key} IN (SELECT ${key} FROM ${table} WHERE ${rows} LIMIT 500)` : rows;
+	const batch = key ? `${rows} AND ${key} IN (SELECT ${key} FROM ${table} WHERE ${rows} LIMIT 500)` : rows;
 	const text = `DELETE FROM ${table} WHERE ${batch} RETURNING 1`;
 	while (mine !== null && !isOver() && (await runNamed(sql, text, values)).length > 0);
 }

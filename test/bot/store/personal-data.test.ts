@@ -140,6 +140,7 @@ onBoth((databases) => {
 					detected_at: at,
 					until: at,
 					day: at,
+					user_id: ada,
 					...(table === "guild_jobs" && { id: at }),
 				});
 		for (const at of [7 * day + 1, 7 * day]) await insert(sql, "guild_job_steps", { job_id: now - at });
