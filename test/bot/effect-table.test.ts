@@ -16,7 +16,7 @@ import type { Effect } from "../../src/mcp/tool.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { allLanguages, render, textsOf } from "../../src/texts/texts.ts";
 import { until } from "../support/until.ts";
-import { memberOverwrite } from "../support/world.ts";
+import { memberOverwrite, roleNamed } from "../support/world.ts";
 import { type ApprovalWorld, staffChannel, startApprovalWorld } from "./approval/approval-world.ts";
 import { grant } from "./features/running-feature.ts";
 import type { Effects, Named, Row } from "./tool-rows/scene.ts";
@@ -341,8 +341,8 @@ test("other calls of these tools run at once for a key with write", async () => 
 
 test("a role counts as one with power while the bot does not see all channels", async () => {
 	const { simulator, guild } = world;
-	const helpers = [...guild.roles.values()].find(({ name }) => name === "Helpers");
-	const args = { channel_id: simulator.channel("The Cooks/general").id, role_ids: [helpers?.id ?? ""] };
+	const helpers = roleNamed({ guild }, "Helpers");
+	const args = { channel_id: simulator.channel("The Cooks/general").id, role_ids: [helpers.id] };
 	const give = () => world.call(callerWith("write"), "create_role_menu", args);
 	expect((await give()).isError).toBe(false);
 	const lounge = guild.channels.get(simulator.channel("The Cooks/Lounge").id);

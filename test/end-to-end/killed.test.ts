@@ -8,6 +8,7 @@ import { connectTo } from "../support/mcp.ts";
 import { startSimulator } from "../support/simulator.ts";
 import { botEnvOf, onBoth } from "../support/stores.ts";
 import { until } from "../support/until.ts";
+import { roleNamed } from "../support/world.ts";
 
 const giving = "PUT /guilds/:guild_id/members/:user_id/roles/:role_id";
 const banning = "PUT /guilds/:guild_id/bans/:user_id";
@@ -21,8 +22,7 @@ onBoth((databases) => {
 		await using simulator = await startSimulator();
 		const { world, faults, journal } = simulator;
 		const guild = simulator.guild("The Cooks");
-		const [role] = [...guild.roles.values()].filter(({ name }) => name === "Newcomer");
-		if (!role) throw new Error("there is no such role");
+		const role = roleNamed({ guild }, "Newcomer");
 		await using bot = await startBotProcess(
 			{
 				DISCORD_TOKEN: simulator.bot("alpha").token,

@@ -82,7 +82,7 @@ export async function startWorld(
 	});
 	await until("the bot has loaded", () => bot.loaded);
 	const mcp = await connectTo(bot.url, mcpToken);
-	const me = memberNamed({ simulator, guild }, "alpha");
+	const me = memberNamed({ guild }, "alpha");
 	let marks = 0;
 	let hearing: Promise<void> = Promise.resolve();
 	async function hear(): Promise<void> {
@@ -120,31 +120,27 @@ export async function startWorld(
 	};
 }
 
-/** The channel of the bot's guild with this name. */
-export function channelNamed({ guild }: Pick<TestWorld, "guild">, name: string): GuildChannel {
-	for (const channel of guild.channels.values()) if (channel.name === name) return channel;
-	throw new Error(`unknown channel ${name}`);
+/** Something that runs in a guild; or the simulator, for its guild The Cooks. */
+type Place = Simulator | Pick<TestWorld, "guild">;
+const guildOf = ({ guild }: Place): Guild => (typeof guild === "function" ? guild("The Cooks") : guild);
+
+function named<Thing>(things: ReadonlyMap<string, Thing>, name: string, nameOf: (thing: Thing) => string): Thing {
+	for (const thing of things.values()) if (nameOf(thing) === name) return thing;
+	throw new Error(`nothing is called ${name}`);
 }
 
-/** The role of the bot's guild with this name. */
-export function roleNamed({ guild }: TestWorld, name: string): Role {
-	for (const role of guild.roles.values()) if (role.name === name) return role;
-	throw new Error(`unknown role ${name}`);
-}
+export const channelNamed = (place: Place, name: string): GuildChannel =>
+	named(guildOf(place).channels, name, (channel) => channel.name);
 
-/** The account of the person or bot with this name. */
-export function userNamed({ simulator }: Pick<TestWorld, "simulator">, name: string): User {
-	const user = simulator.world.users.get(simulator.user(name).id);
-	if (user) return user;
-	throw new Error(`unknown user ${name}`);
-}
+export const roleNamed = (place: Place, name: string): Role => named(guildOf(place).roles, name, (role) => role.name);
 
-/** The member of the bot's guild, a person or a bot, that is called so. */
-export function memberNamed({ simulator, guild }: Pick<TestWorld, "simulator" | "guild">, name: string): Member {
-	const member = guild.members.get(simulator.user(name).id);
-	if (member) return member;
-	throw new Error(`no member is called ${name}`);
-}
+/** The member, a person or a bot. */
+export const memberNamed = (place: Place, name: string): Member =>
+	named(guildOf(place).members, name, ({ user }) => user.username);
+
+/** The account of a person or bot. */
+export const userNamed = (place: Simulator | Pick<TestWorld, "simulator">, name: string): User =>
+	named(("simulator" in place ? place.simulator : place).world.accounts, name, ({ user }) => user.username).user;
 
 /** Gives the bot's guild the feature that stage and announcement channels need. */
 export async function makeCommunity(world: TestWorld): Promise<void> {

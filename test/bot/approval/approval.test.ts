@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import { until } from "../../support/until.ts";
-import { userNamed } from "../../support/world.ts";
+import { memberNamed, roleNamed, userNamed } from "../../support/world.ts";
 import {
 	type ApprovalWorld,
 	approvalTest,
@@ -210,19 +210,19 @@ describe("who may decide", () => {
 
 	test("with approval.roles, they are pinged, and their members decide", async () => {
 		await using world = await startApprovalWorld({
-			approval: (simulator) => ({ roles: [roleId(simulator, "Staff")] }),
+			approval: (simulator) => ({ roles: [roleNamed(simulator, "Staff").id] }),
 		});
 		await world.call(key("k"), "kick", ban(world));
 		const [post] = world.posts();
-		expect(post?.content).toBe(`<@&${roleId(world.simulator, "Staff")}>`);
-		expect(post?.mention_roles).toEqual([roleId(world.simulator, "Staff")]);
+		expect(post?.content).toBe(`<@&${roleNamed(world.simulator, "Staff").id}>`);
+		expect(post?.mention_roles).toEqual([roleNamed(world.simulator, "Staff").id]);
 		expect(await world.press("ada", "Approve")).toContain("certain roles");
 		expect(await world.press("jose.garcia", "Approve")).toContain("is done");
 	});
 
 	test("who approves needs the permissions that the call needs", async () => {
 		await using world = await startApprovalWorld({
-			approval: (simulator) => ({ roles: [roleId(simulator, "Staff")] }),
+			approval: (simulator) => ({ roles: [roleNamed(simulator, "Staff").id] }),
 		});
 		await world.call(key("k"), "ban", ban(world, "mona_lisa"));
 		const refused = await world.press("jose.garcia", "Approve");
@@ -280,8 +280,8 @@ describe("the plan is made anew", () => {
 		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
 		const [first] = world.posts();
 		const old = structuredClone(first?.components);
-		const zoe = guild.members.get(simulator.user("zoe").id);
-		if (zoe) simulator.world.members.edit(guild, zoe, { nick: "Someone else" });
+		const zoe = memberNamed({ guild }, "zoe");
+		simulator.world.members.edit(guild, zoe, { nick: "Someone else" });
 		await world.call(undefined, "get_member", { user_ids: simulator.user("zoe").id });
 		expect(await world.press("ada", "Approve")).toContain("posted again");
 		expect(isBanned(world, "zoe")).toBe(false);
@@ -316,8 +316,3 @@ approvalTest("a second press does nothing", async (world) => {
 	expect(done.length + denied.length).toBe(1);
 	expect(sent(world, banRoute)).toBe(done.length);
 });
-
-function roleId(simulator: ApprovalWorld["simulator"], name: string): string {
-	for (const role of simulator.guild("The Cooks").roles.values()) if (role.name === name) return role.id;
-	throw new Error(`no role ${name}`);
-}

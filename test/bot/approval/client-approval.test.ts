@@ -7,6 +7,7 @@ import { isObject, type JsonObject } from "../../../src/lib/json.ts";
 import type { Principal } from "../../../src/lib/principal.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
+import { memberNamed } from "../../support/world.ts";
 import {
 	type ApprovalWorld,
 	type ApprovalWorldOptions,
@@ -83,8 +84,7 @@ async function reply(world: ApprovalWorld, { requestState }: Pick<Question, "req
 /** Resolves when the bot has received all events so far, which arrive in order. */
 async function heard(world: ApprovalWorld): Promise<void> {
 	const { simulator, guild } = world;
-	const me = guild.members.get(simulator.bot("alpha").id);
-	if (!me) throw new Error("the bot is a member");
+	const me = memberNamed({ guild }, "alpha");
 	marks += 1;
 	const nick = `mark-${marks}-`;
 	simulator.world.members.edit(guild, me, { nick });
@@ -340,8 +340,8 @@ describe("an approval works once", () => {
 describe("the plan is made anew", () => {
 	const rename = async (world: ApprovalWorld, nick: string) => {
 		const { simulator, guild } = world;
-		const zoe = guild.members.get(simulator.user("zoe").id);
-		if (zoe) simulator.world.members.edit(guild, zoe, { nick });
+		const zoe = memberNamed({ guild }, "zoe");
+		simulator.world.members.edit(guild, zoe, { nick });
 		await heard(world);
 	};
 
@@ -363,9 +363,8 @@ describe("the plan is made anew", () => {
 	clientTest("and refused if the call is not possible any more", async (world) => {
 		const principal = { ...key("p", world.person("jose.garcia")), ...elicits };
 		const { simulator, guild } = world;
-		const jose = guild.members.get(simulator.user("jose.garcia").id);
+		const jose = memberNamed({ guild }, "jose.garcia");
 		const role = simulator.world.roles.add(guild, { name: "Banner", permissions: "4" });
-		if (!jose) throw new Error("no jose");
 		const { roles } = jose;
 		simulator.world.members.edit(guild, jose, { roles: [...roles, role.id] });
 		await heard(world);

@@ -8,7 +8,7 @@ import type { JsonObject } from "../../../src/lib/json.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { render } from "../../../src/texts/texts.ts";
 import { until } from "../../support/until.ts";
-import { roleOverwrite } from "../../support/world.ts";
+import { memberNamed, roleNamed, roleOverwrite } from "../../support/world.ts";
 import {
 	type ApprovalWorld,
 	approvalTest,
@@ -64,7 +64,7 @@ describe("a message that was changed after it was posted approves nothing", () =
 
 describe("who approves a tool without a dry run could make the call by hand", () => {
 	const escalation = ({ simulator }: ApprovalWorld) => ({
-		role_id: roleId(simulator, "Regular"),
+		role_id: roleNamed(simulator, "Regular").id,
 		add_permissions: ["BAN_MEMBERS"],
 	});
 	const cases: [string, string, (world: ApprovalWorld) => object, bigint, string][] = [
@@ -79,7 +79,10 @@ describe("who approves a tool without a dry run could make the call by hand", ()
 		[
 			"moves roles above their own",
 			"move_roles",
-			({ simulator }) => ({ role_ids: [roleId(simulator, "Regular")], above_role_id: roleId(simulator, "Staff") }),
+			({ simulator }) => ({
+				role_ids: [roleNamed(simulator, "Regular").id],
+				above_role_id: roleNamed(simulator, "Staff").id,
+			}),
 			ManageRoles,
 			"highest role",
 		],
@@ -207,7 +210,7 @@ test.each<[string, (zoe: string) => JsonObject]>([
 
 test("who approves a lock of all channels may manage the roles of all", async () => {
 	await using world = await startApprovalWorld({
-		approval: (simulator) => ({ roles: [roleId(simulator, "Approvers")] }),
+		approval: (simulator) => ({ roles: [roleNamed(simulator, "Approvers").id] }),
 		prepare(simulator) {
 			const { id } = addApprover(simulator, PermissionFlagsBits.ViewChannel);
 			const general = simulator.guild("The Cooks").channels.get(simulator.channel("The Cooks/general").id);
@@ -237,14 +240,8 @@ function changes({ simulator }: ApprovalWorld): number {
 function addApprover(simulator: Simulator, permissions: bigint) {
 	const guild = simulator.guild("The Cooks");
 	const { world } = simulator;
-	const jose = guild.members.get(simulator.user("jose.garcia").id);
-	if (!jose) throw new Error("the demo's world has this member");
+	const jose = memberNamed({ guild }, "jose.garcia");
 	const role = world.roles.add(guild, { name: "Approvers", permissions: String(permissions) });
 	world.members.edit(guild, jose, { roles: [...jose.roles, role.id] });
 	return role;
-}
-
-function roleId(simulator: Simulator, name: string): string {
-	for (const role of simulator.guild("The Cooks").roles.values()) if (role.name === name) return role.id;
-	throw new Error(`no role ${name}`);
 }

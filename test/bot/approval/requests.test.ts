@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { until } from "../../support/until.ts";
+import { memberNamed } from "../../support/world.ts";
 import {
 	type ApprovalWorld,
 	approvalTest,
@@ -244,9 +245,9 @@ describe("what a message shows", () => {
 			prepare(simulator) {
 				const guild = simulator.guild("The Cooks");
 				const { world } = simulator;
-				const zoe = guild.members.get(simulator.user("zoe").id);
+				const zoe = memberNamed({ guild }, "zoe");
 				const channel = guild.channels.get(simulator.channel(staffChannel).id);
-				if (!zoe || !channel) throw new Error("the demo's world has both");
+				if (!channel) throw new Error("the demo's world has both");
 				const permissions = String(PermissionFlagsBits.BanMembers);
 				const role = world.roles.add(guild, { name: "Bouncers", permissions });
 				world.members.edit(guild, zoe, { roles: [role.id] });
@@ -313,15 +314,15 @@ describe("the requester's rights", () => {
 		[
 			"lost a role",
 			({ guild, simulator }) => {
-				const jose = guild.members.get(simulator.user("jose.garcia").id);
-				if (jose) simulator.world.members.edit(guild, jose, { roles: [] });
+				const jose = memberNamed({ guild }, "jose.garcia");
+				simulator.world.members.edit(guild, jose, { roles: [] });
 			},
 		],
 		[
 			"left",
 			({ guild, simulator }) => {
-				const jose = guild.members.get(simulator.user("jose.garcia").id);
-				if (jose) simulator.world.members.remove(guild, jose);
+				const jose = memberNamed({ guild }, "jose.garcia");
+				simulator.world.members.remove(guild, jose);
 			},
 		],
 	])("are checked again at the press: they have %s", async (_, change) => {

@@ -7,6 +7,7 @@ import { paged } from "../../../src/bot/commands/pages.ts";
 import { said } from "../../../src/texts/texts.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
+import { roleNamed } from "../../support/world.ts";
 import { grant } from "../features/running-feature.ts";
 import {
 	general,
@@ -151,8 +152,7 @@ testWith(startModerationWorld)(
 		expect((await (await forge(`page:${user.id}:banlist:9`)).followUp()).content).toStartWith("There is no page 9");
 		expect(world.isBanned("zoe")).toBe(false);
 
-		const staff = [...guild.roles.values()].find(({ name }) => name === "Staff");
-		if (!staff) throw new Error("no role");
+		const staff = roleNamed({ guild }, "Staff");
 		simulator.world.roles.edit(guild, staff, { permissions: "0" });
 		const refused = await (await forge(`page:${user.id}:banlist:2`)).followUp();
 		expect(refused).toMatchObject({ ephemeral: true, content: expect.stringContaining("Ban Members") });

@@ -11,7 +11,8 @@ import type { Member } from "../../../src/simulator/world/state/entities.ts";
 import { recordLog } from "../../support/log.ts";
 import { onBoth } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
-import { type FeatureSetup, roleNamed, startFeature, withSql } from "./running-feature.ts";
+import { memberNamed, roleNamed } from "../../support/world.ts";
+import { type FeatureSetup, startFeature, withSql } from "./running-feature.ts";
 
 const promoting = "PATCH /guilds/:guild_id/members/:user_id";
 const general = "The Cooks/general";
@@ -86,8 +87,7 @@ async function sceneOn({ rules = { min_age: "3d", min_messages: 3 }, ...options 
 	/** Resolves when the bot knows all that has happened. */
 	const heard = async () => {
 		const nick = crypto.randomUUID().slice(0, 20);
-		const [me] = [...guild.members.values()].filter(({ user }) => user.username === "alpha");
-		if (!me) throw new Error("alpha is a member");
+		const me = memberNamed({ guild }, "alpha");
 		simulator.world.members.edit(guild, me, { nick });
 		await until("the bot has heard", () => {
 			const known = bot.connection.discord.guilds.cache.get(guild.id);

@@ -4,7 +4,8 @@ import { expect, test } from "bun:test";
 import { createJoinRole } from "../../../src/bot/features/join-role.ts";
 import { onBoth } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
-import { type FeatureSetup, roleNamed, startFeature } from "./running-feature.ts";
+import { roleNamed } from "../../support/world.ts";
+import { type FeatureSetup, startFeature } from "./running-feature.ts";
 
 const giving = "PUT /guilds/:guild_id/members/:user_id/roles/:role_id";
 /** Before the bot starts, so that its members do not count as joined. */

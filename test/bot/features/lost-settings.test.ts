@@ -14,9 +14,6 @@ interface Row {
 	locale?: "de";
 }
 
-const id = (simulator: Simulator, name: string) => simulator.channel(`The Cooks/${name}`).id;
-const roleId = (simulator: Simulator, name: string) =>
-	[...simulator.guild("The Cooks").roles.values()].find((role) => role.name === name)?.id ?? "";
 const channel = (name: string) => (world: TestWorld) =>
 	world.simulator.world.channels.remove(channelNamed(world, name));
 const role = (name: string) => (world: TestWorld) =>
@@ -26,10 +23,10 @@ const rows: Row[] = [
 	{
 		what: "a role of two settings is told in the moderation log, in one message",
 		settings: (simulator) => ({
-			"moderation.log_channel": id(simulator, "staff"),
-			"audit.channel": id(simulator, "general"),
-			"join_role.role": roleId(simulator, "Newcomer"),
-			"game.tiers": { gold: roleId(simulator, "Newcomer"), silver: roleId(simulator, "Newcomer") },
+			"moderation.log_channel": channelNamed(simulator, "staff").id,
+			"audit.channel": channelNamed(simulator, "general").id,
+			"join_role.role": roleNamed(simulator, "Newcomer").id,
+			"game.tiers": { gold: roleNamed(simulator, "Newcomer").id, silver: roleNamed(simulator, "Newcomer").id },
 		}),
 		remove: role("Newcomer"),
 		place: "staff",
@@ -41,8 +38,8 @@ const rows: Row[] = [
 	{
 		what: "the moderation log itself is told in the log of assistants, in the language of the server",
 		settings: (simulator) => ({
-			"moderation.log_channel": id(simulator, "staff"),
-			"audit.channel": id(simulator, "general"),
+			"moderation.log_channel": channelNamed(simulator, "staff").id,
+			"audit.channel": channelNamed(simulator, "general").id,
 		}),
 		remove: channel("staff"),
 		place: "general",
@@ -54,8 +51,8 @@ const rows: Row[] = [
 	{
 		what: "one of several channels is told in the log of assistants where there is no moderation log",
 		settings: (simulator) => ({
-			"spam.honeypots": [id(simulator, "staff"), id(simulator, "general")],
-			"audit.channel": id(simulator, "general"),
+			"spam.honeypots": [channelNamed(simulator, "staff").id, channelNamed(simulator, "general").id],
+			"audit.channel": channelNamed(simulator, "general").id,
 		}),
 		remove: channel("staff"),
 		place: "general",
@@ -64,14 +61,14 @@ const rows: Row[] = [
 	{
 		what: "the only log is told nowhere",
 		settings: (simulator) => ({
-			"moderation.log_channel": id(simulator, "staff"),
-			"audit.channel": id(simulator, "staff"),
+			"moderation.log_channel": channelNamed(simulator, "staff").id,
+			"audit.channel": channelNamed(simulator, "staff").id,
 		}),
 		remove: channel("staff"),
 	},
 	{
 		what: "what no setting names is not told",
-		settings: (simulator) => ({ "moderation.log_channel": id(simulator, "staff") }),
+		settings: (simulator) => ({ "moderation.log_channel": channelNamed(simulator, "staff").id }),
 		remove: role("Regular"),
 	},
 ];
@@ -88,7 +85,7 @@ describe("the deletion of", () => {
 		const { simulator } = world;
 		if (locale) simulator.world.guilds.edit(world.guild, { preferred_locale: locale });
 		await world.heard();
-		const expected = place === undefined ? [] : [[id(simulator, place), [lines.join("\n")]]];
+		const expected = place === undefined ? [] : [[channelNamed(simulator, place).id, [lines.join("\n")]]];
 		remove(world);
 		await world.heard();
 		await world.bot.close();

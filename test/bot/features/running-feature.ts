@@ -7,13 +7,14 @@ import { ChatPrivacy } from "../../../src/bot/store/tables/privacy.ts";
 import { Connection } from "../../../src/discord/connection/connection.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
 import type { Simulator, SimulatorOptions } from "../../../src/simulator/simulator.ts";
-import type { Member, Role } from "../../../src/simulator/world/state/entities.ts";
+import type { Member } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { splitSettings } from "../../support/guild-settings.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import type { Place } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
+import { memberNamed, roleNamed } from "../../support/world.ts";
 
 export interface FeatureSetup {
 	/** Default: SQLite in a new directory. */
@@ -137,10 +138,7 @@ export async function startFeature(setup: FeatureSetup) {
 			return current().connection;
 		},
 		/** The member of the guild with this user name. */
-		member(name: string) {
-			for (const member of guild.members.values()) if (member.user.username === name) return member;
-			throw new Error(`no member is called ${name}`);
-		},
+		member: (name: string) => memberNamed(simulator, name),
 		/** Adds a new user to the guild. */
 		join(username: string, changes?: Partial<Member>) {
 			const { world } = simulator;
@@ -156,12 +154,6 @@ export async function startFeature(setup: FeatureSetup) {
 			if (!setup.beside) await simulator.close();
 		},
 	};
-}
-
-/** The role of the Cooks with this name. */
-export function roleNamed(simulator: Simulator, name: string): Role {
-	for (const role of simulator.guild("The Cooks").roles.values()) if (role.name === name) return role;
-	throw new Error(`no role is called ${name}`);
 }
 
 /** Adds permissions to a role of the Cooks. */

@@ -6,7 +6,7 @@ import { allKeys } from "../../../src/bot/settings/keys.ts";
 import { type Principal, rootPrincipal } from "../../../src/lib/principal.ts";
 import { consoleClient } from "../../../src/mcp/console.ts";
 import { testWith } from "../../support/test-with.ts";
-import { channelNamed, roleNamed, startWorld } from "../../support/world.ts";
+import { channelNamed, memberNamed, roleNamed, startWorld } from "../../support/world.ts";
 import { grant } from "./running-feature.ts";
 
 interface SettingsForm {
@@ -111,8 +111,7 @@ sceneTest("only who may manage the server sees it, and sees no hidden channel", 
 	).rejects.toThrow();
 	expect((await ask({}, at("jose.garcia"))).version).toBe(0);
 	const { roles, members } = world.simulator.world;
-	const member = world.guild.members.get(world.simulator.user("zoe").id);
-	if (!member) throw new Error("zoe is no member");
+	const member = memberNamed(world, "zoe");
 	const { id } = roles.add(world.guild, { name: "Manager", permissions: String(PermissionFlagsBits.ManageGuild) });
 	members.edit(world.guild, member, { roles: [id] });
 	await world.heard();

@@ -13,6 +13,7 @@ import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
+import { roleNamed } from "../../support/world.ts";
 import { startFeature } from "./running-feature.ts";
 
 const general = "The Cooks/general";
@@ -259,8 +260,7 @@ test("in a raid the tools answer, everyone gets the join role, and the channel h
 		rateLimits: { global: { requests: 10_000, perMs: 1_000 }, each: { requests: 40, perMs: 50 } },
 	});
 	const guild = simulator.guild("The Cooks");
-	const [role] = [...guild.roles.values()].filter(({ name }) => name === "Newcomer");
-	if (!role) throw new Error("there is no such role");
+	const role = roleNamed({ guild }, "Newcomer");
 	const config = connectedConfig(simulator, { guildId: guild.id });
 	await storeSettings(config, {
 		[guild.id]: {

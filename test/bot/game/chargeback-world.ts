@@ -4,6 +4,7 @@ import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { buttonsIn } from "../../../src/simulator/world/messages/components.ts";
 import type { Guild, Member, Message } from "../../../src/simulator/world/state/entities.ts";
 import { until } from "../../support/until.ts";
+import { roleNamed } from "../../support/world.ts";
 
 export const staffChannel = "The Cooks/staff";
 /** Who has the staff's role in the demo's world, and may decide. */
@@ -40,14 +41,15 @@ export interface ChargebackFixture {
 export function createChargebackFixture(simulator: Simulator): ChargebackFixture {
 	const { world } = simulator;
 	const guild = simulator.guild("The Cooks");
-	const roleNamed = (name: string) => {
-		for (const role of guild.roles.values()) if (role.name === name) return role.id;
-		throw new Error(`no role is called ${name}`);
-	};
 	const restricted = world.roles.add(guild, { name: "Restricted" }).id;
 	const supporter = world.roles.add(guild, { name: "Supporter" }).id;
 	const managed = world.roles.add(guild, { name: "Booster", bot_id: "1" }).id;
-	const roles = { restricted, supporter, staff: roleNamed("Staff"), regular: roleNamed("Regular") };
+	const roles = {
+		restricted,
+		supporter,
+		staff: roleNamed(simulator, "Staff").id,
+		regular: roleNamed(simulator, "Regular").id,
+	};
 	const { id } = simulator.user("mona_lisa");
 	const member = () => guild.members.get(id);
 	const present = () => {

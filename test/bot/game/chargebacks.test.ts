@@ -36,6 +36,7 @@ import { chunked, exchange, requestText } from "../../support/raw-http.ts";
 import { onBoth, onOwnPostgres, openStore } from "../../support/stores.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
+import { memberNamed } from "../../support/world.ts";
 import { type ChargebackFixture, createChargebackFixture, pressable, staff, staffChannel } from "./chargeback-world.ts";
 import { type GameWorld, type GameWorldOptions, startGameWorld } from "./game-world.ts";
 
@@ -625,8 +626,7 @@ describe.concurrent("a press", () => {
 		const alert = await world.charged("saved");
 		// The owner, who sees every channel.
 		expect(await world.press("ada", alert, "Ban")).toBe("Only staff can decide on chargebacks.");
-		const zoe = guild.members.get(simulator.user("zoe").id);
-		if (!zoe) throw new Error("zoe is a member");
+		const zoe = memberNamed({ guild }, "zoe");
 		simulator.world.members.edit(guild, zoe, { roles: [scene.roles.staff] });
 		expect(await world.press("zoe", alert, "Dismiss")).toStartWith("Decision saved: Dismiss");
 		await scene.shown("Restored.");
@@ -635,8 +635,7 @@ describe.concurrent("a press", () => {
 
 	chargebackTest("that comes second changes nothing, and its person is told who was first", async (world) => {
 		const { scene, simulator, guild } = world;
-		const zoe = guild.members.get(simulator.user("zoe").id);
-		if (!zoe) throw new Error("zoe is a member");
+		const zoe = memberNamed({ guild }, "zoe");
 		simulator.world.members.edit(guild, zoe, { roles: [scene.roles.staff] });
 		const alert = await world.charged("saved");
 		// Its buttons stay as they are for now.

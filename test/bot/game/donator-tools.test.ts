@@ -5,6 +5,7 @@ import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
+import { memberNamed } from "../../support/world.ts";
 import { type GameWorldOptions, startGameWorld } from "./game-world.ts";
 
 const donatorTest = testWith(startDonatorWorld);
@@ -146,8 +147,7 @@ describe.concurrent("list_donators", () => {
 			["bob_the_baker", "gold", "Bob"],
 			["liwei", "diamond", "Li"],
 		);
-		const mona = guild.members.get(simulator.user("mona_lisa").id);
-		if (!mona) throw new Error("she is a member");
+		const mona = memberNamed({ guild }, "mona_lisa");
 		simulator.world.members.edit(guild, mona, { roles: [ids.gold ?? ""] });
 		const id = (name: string) => simulator.user(name).id;
 		const expected = [

@@ -12,6 +12,7 @@ import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { onBoth, type Place } from "../../support/stores.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
+import { channelNamed, roleNamed } from "../../support/world.ts";
 import { startFeature } from "../features/running-feature.ts";
 
 const worldTest = testWith(() => startBackups());
@@ -161,8 +162,8 @@ test("a backup has everything but the bans, with who has which role", async () =
 	const rows = await world.bot.store.sql`SELECT number, hash FROM guild_backup_pictures`;
 	expect(rows).toEqual([{ number: 1, hash: emoji?.picture }]);
 	const { bot, clock } = world;
-	const role = [...bot.guild.roles.values()].find(({ name }) => name === "Regular");
-	await bot.settings.change(bot.guild.id, { "join_role.role": role?.id }, { userId: null, door: "test" });
+	const role = roleNamed(bot, "Regular");
+	await bot.settings.change(bot.guild.id, { "join_role.role": role.id }, { userId: null, door: "test" });
 	clock.now += dayMs;
 	await world.checked();
 	const later = await world.backups.read(bot.guild.id, "latest");
@@ -231,8 +232,7 @@ test("the members of a guild in which too many have roles are left out", async (
 worldTest("a backup names the channels that the bot cannot see, and counts them", async (world) => {
 	const { bot, clock } = world;
 	await world.checked();
-	const hidden = [...bot.guild.channels.values()].find(({ name }) => name === "general");
-	if (!hidden) throw new Error("the guild has channels");
+	const hidden = channelNamed(bot, "general");
 	bot.simulator.world.channels.setOverwrite(hidden, {
 		id: bot.simulator.bot("alpha").id,
 		type: 1,

@@ -14,6 +14,7 @@ import { sayIn } from "../../../src/texts/texts.ts";
 import { onBoth, type Place } from "../../support/stores.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
+import { memberNamed } from "../../support/world.ts";
 import { startFeature } from "../features/running-feature.ts";
 
 const watchTest = testWith(startWatch);
@@ -218,10 +219,10 @@ watchTest("the bot's own deletions count, except those of a plan", async (world)
 });
 
 /** Takes all permissions from the bot except to view channels. */
-function withoutAuditLog({ world, guild, bot }: Simulator): void {
+function withoutAuditLog({ world, guild }: Simulator): void {
 	const cooks = guild("The Cooks");
-	const member = cooks.members.get(bot("alpha").id);
-	for (const id of [cooks.id, ...(member?.roles ?? [])]) {
+	const member = memberNamed({ guild: cooks }, "alpha");
+	for (const id of [cooks.id, ...member.roles]) {
 		const role = cooks.roles.get(id);
 		const permissions = String(PermissionFlagsBits.ViewChannel);
 		if (role) world.roles.edit(cooks, role, { permissions });

@@ -7,6 +7,7 @@ import { createRules } from "../../../src/bot/guild-documents/rules.ts";
 import { withinRun } from "../../../src/discord/rest/rest.ts";
 import type { GuildDocument } from "../../../src/guild-document/format/document.ts";
 import { until } from "../../support/until.ts";
+import { memberNamed, roleNamed } from "../../support/world.ts";
 import { hashIn, jobIn, startService } from "./running-service.ts";
 
 const seed = {
@@ -156,25 +157,15 @@ test("a plan from a backup says that it gives back a role with power that was ta
 	await using cooks = await startCooks();
 	const { bot, service, guild } = cooks.running;
 	const { world } = bot.simulator;
-	const [ada] = [...bot.guild.members.values()].filter(({ user }) => user.username === "ada");
+	const ada = memberNamed(bot, "ada");
 	const chiefs = world.roles.add(bot.guild, { name: "Chiefs", permissions: String(PermissionFlagsBits.BanMembers) });
 	const edit = (roles: readonly string[]) => ada && world.members.edit(bot.guild, ada, { roles: [...roles] });
-	const had = ada?.roles ?? [];
+	const had = ada.roles;
 	edit([...had, chiefs.id]);
-	await until("the bot knows the role", () =>
-		guild()
-			.members.cache.get(ada?.user.id ?? "")
-			?.roles.cache.has(chiefs.id),
-	);
+	await until("the bot knows the role", () => guild().members.cache.get(ada.user.id)?.roles.cache.has(chiefs.id));
 	await cooks.backUp();
 	edit(had);
-	await until(
-		"the bot knows that",
-		() =>
-			!guild()
-				.members.cache.get(ada?.user.id ?? "")
-				?.roles.cache.has(chiefs.id),
-	);
+	await until("the bot knows that", () => !guild().members.cache.get(ada.user.id)?.roles.cache.has(chiefs.id));
 	const plan = await service().plan(guild(), { backup: "1" });
 	expect(plan).toContain("\nGives back what somebody may have taken on purpose: Chiefs with BAN_MEMBERS to @ada.\n");
 });
@@ -211,7 +202,7 @@ test("an earlier plan with changes is planned and carried out", async () => {
 	expect(plan).toContain("+ role Helpers: hoist true, color #00FF00");
 	expect(plan).toContain("+ channel #help");
 	await cooks.end(await service().apply(hashIn(plan)));
-	const role = [...bot.guild.roles.values()].find(({ name }) => name === "Helpers");
+	const role = roleNamed(bot, "Helpers");
 	expect(role).toMatchObject({ color: 0x00ff00, hoist: true });
 });
 

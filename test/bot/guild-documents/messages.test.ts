@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import type { Message } from "../../../src/simulator/world/state/entities.ts";
 import { testWith } from "../../support/test-with.ts";
-import { startWorld, type TestWorld, userNamed } from "../../support/world.ts";
+import { channelNamed, roleNamed, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
 
 const postedTest = testWith(startPosted);
 
@@ -65,22 +65,12 @@ async function plan(world: TestWorld, args: Record<string, unknown>) {
 
 const apply = async (world: TestWorld, plan_hash: string) => (await world.call("apply_guild", { plan_hash })).text;
 
-function channelNamed({ guild }: TestWorld, name: string) {
-	for (const channel of guild.channels.values()) if (channel.name === name) return channel;
-	throw new Error(`no channel is called ${name}`);
-}
-
 const messagesIn = (world: TestWorld, name: string): readonly Message[] =>
 	world.simulator.world.messages.in(channelNamed(world, name).id);
 
 const executed = ({ simulator }: TestWorld, method: string) =>
 	simulator.journal.entries(`${method} /channels/:channel_id/messages${method === "POST" ? "" : "/:message_id"}`)
 		.length;
-
-const roleNamed = ({ guild }: TestWorld, name: string) => {
-	for (const role of guild.roles.values()) if (role.name === name) return role.id;
-	throw new Error(`no role is called ${name}`);
-};
 
 async function startPosted() {
 	const world = await startSeason();
@@ -105,7 +95,9 @@ test("a member is mentioned by name, unless a role has it, and the plan says who
 	expect(text.match(/pinged/g)).toHaveLength(1);
 	expect(await apply(world, hash)).toContain(": done, ");
 	const [a, b] = messagesIn(world, "hello");
-	expect(a).toMatchObject({ content: `Hi <@${id}>, <@&${roleNamed(world, "Judge")}> and @nobody. \`@zoe\` is code.` });
+	expect(a).toMatchObject({
+		content: `Hi <@${id}>, <@&${roleNamed(world, "Judge").id}> and @nobody. \`@zoe\` is code.`,
+	});
 	expect(b?.content).toBe(`By <@${id}>.`);
 });
 
@@ -121,7 +113,7 @@ test("a season in one document is posted once, with its mentions, pins, poll, em
 	expect(job).toContain(": done, 16 of 16 steps done");
 
 	const [intro, vote, news, menu] = messages;
-	const [star, judge, player] = ["Guest Star", "Judge", "Player"].map((name) => roleNamed(world, name));
+	const [star, judge, player] = ["Guest Star", "Judge", "Player"].map((name) => roleNamed(world, name).id);
 	const forum = channelNamed(world, "season-help").id;
 	expect(intro).toMatchObject({
 		content: `Welcome, <@&${star}> and <@&${judge}>! Ask in <#${forum}>. \`@Judge\` is code.`,
@@ -163,7 +155,7 @@ test("an edited text is one edit, a poll stays, and what someone deleted is post
 		': change 1\n~ message #season-rules/news: content "Nothing yet." → "On Sunday, @Judge."\n',
 	);
 	expect(await apply(world, edited.hash)).toContain(": done, 1 of 1");
-	expect(news).toMatchObject({ content: `On Sunday, <@&${roleNamed(world, "Judge")}>.`, mention_roles: [] });
+	expect(news).toMatchObject({ content: `On Sunday, <@&${roleNamed(world, "Judge").id}>.`, mention_roles: [] });
 	expect(executed(world, "PATCH")).toBe(1);
 
 	const spoken = {

@@ -5,6 +5,7 @@ import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { readGuildState } from "../../../src/bot/guild-documents/read/read-guild.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { until } from "../../support/until.ts";
+import { channelNamed, roleNamed } from "../../support/world.ts";
 import { startService } from "./running-service.ts";
 
 /** The reads of the guild before the one with which a job would end: by plan, apply, and the job's first round. */
@@ -39,11 +40,7 @@ async function scene(undo: (simulator: Simulator, times: number) => void) {
 		},
 	});
 	const { bot } = running;
-	const named = <Thing extends { name: string }>(things: ReadonlyMap<string, Thing>, name: string) => {
-		for (const thing of things.values()) if (thing.name === name) return thing;
-		throw new Error(`nothing is called ${name}`);
-	};
-	const channel = named(bot.guild.channels, "place");
+	const channel = channelNamed(bot, "place");
 	const id = bot.guild.owner_id;
 	const held = () => bot.guild.members.get(id)?.roles ?? [];
 	const isHeard = () => {
@@ -61,18 +58,14 @@ async function scene(undo: (simulator: Simulator, times: number) => void) {
 	return {
 		text,
 		channel,
-		category: named(bot.guild.channels, "Season"),
-		hasRole: () => held().includes(named(bot.guild.roles, "Guests").id),
+		category: channelNamed(bot, "Season"),
+		hasRole: () => held().includes(roleNamed(bot, "Guests").id),
 		[Symbol.asyncDispose]: running[Symbol.asyncDispose],
 	};
 }
 
-const place = (simulator: Simulator) => {
-	for (const one of simulator.guild("The Cooks").channels.values()) if (one.name === "place") return one;
-	throw new Error("the channel exists");
-};
 const loseAccess = (simulator: Simulator) =>
-	simulator.world.channels.edit(place(simulator), { permission_overwrites: [] });
+	simulator.world.channels.edit(channelNamed(simulator, "place"), { permission_overwrites: [] });
 const loseRoles = (simulator: Simulator) => {
 	const guild = simulator.guild("The Cooks");
 	const owner = guild.members.get(guild.owner_id);

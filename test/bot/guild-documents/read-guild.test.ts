@@ -9,6 +9,7 @@ import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { startConnection } from "../../support/connection.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
+import { memberNamed } from "../../support/world.ts";
 
 const worldTest = testWith(() => startGuild());
 
@@ -84,10 +85,10 @@ test("tokens and URLs of webhooks are dropped, and webhooks that nobody can post
 });
 
 test("parts that the bot may not read are named, and nothing is requested in vain", async () => {
-	await using world = await startGuild(({ world, guild, bot }) => {
+	await using world = await startGuild(({ world, guild }) => {
 		const cooks = guild("The Cooks");
-		const member = cooks.members.get(bot("alpha").id);
-		for (const id of [cooks.id, ...(member?.roles ?? [])]) {
+		const member = memberNamed({ guild: cooks }, "alpha");
+		for (const id of [cooks.id, ...member.roles]) {
 			const role = cooks.roles.get(id);
 			if (role) world.roles.edit(cooks, role, { permissions: String(PermissionFlagsBits.ViewChannel) });
 		}
@@ -188,11 +189,11 @@ test("welcome screen and onboarding of a community are read", async () => {
 });
 
 test("a welcome screen that is off needs MANAGE_GUILD, and is not requested without it", async () => {
-	await using world = await startGuild(({ world, guild, bot }) => {
+	await using world = await startGuild(({ world, guild }) => {
 		const cooks = guild("The Cooks");
 		world.guilds.edit(cooks, { features: ["COMMUNITY"] });
-		const member = cooks.members.get(bot("alpha").id);
-		for (const id of [cooks.id, ...(member?.roles ?? [])]) {
+		const member = memberNamed({ guild: cooks }, "alpha");
+		for (const id of [cooks.id, ...member.roles]) {
 			const role = cooks.roles.get(id);
 			const permissions = String(PermissionFlagsBits.ViewChannel);
 			if (role) world.roles.edit(cooks, role, { permissions });

@@ -35,6 +35,7 @@ import { seeded } from "../../support/random.ts";
 import { randomGuild } from "../../support/random-guild.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
+import { channelNamed, memberNamed, roleNamed } from "../../support/world.ts";
 
 const guildTest = testWith(startGuild);
 
@@ -70,8 +71,7 @@ function permit(simulator: Simulator, own: bigint, common = 0n): void {
 }
 
 function botRole(simulator: Simulator): string {
-	const guild = simulator.guild("The Cooks");
-	const [id = ""] = guild.members.get(simulator.bot("alpha").id)?.roles ?? [];
+	const [id = ""] = memberNamed(simulator, "alpha").roles;
 	return id;
 }
 
@@ -439,9 +439,9 @@ const rows: readonly Row[] = [
 		name: "giving the bot a role with permissions that it lacks",
 		prepare: (simulator) => {
 			const guild = simulator.guild("The Cooks");
-			const role = [...guild.roles.values()].find(({ name }) => name === "Regular");
+			const role = roleNamed({ guild }, "Regular");
 			const permissions = String(Permission.Administrator);
-			if (role) simulator.world.roles.edit(guild, role, { permissions });
+			simulator.world.roles.edit(guild, role, { permissions });
 		},
 		steps: (names) => [assign(names.simulator.bot("alpha").id, names.role("Regular"))],
 		reason: "The bot can only give and deny permissions that it has itself, and it lacks ADMINISTRATOR.",
@@ -607,20 +607,11 @@ const rows: readonly Row[] = [
 
 /** Denies the bot's role permissions in a channel. */
 function denied(simulator: Simulator, bits: bigint, name = "general") {
-	const guild = simulator.guild("The Cooks");
-	const channel = [...guild.channels.values()].find((one) => one.name === name);
-	if (!channel) throw new Error(`no channel ${name}`);
+	const channel = channelNamed(simulator, name);
 	const id = botRole(simulator);
 	simulator.world.channels.edit(channel, {
 		permission_overwrites: [...channel.permission_overwrites, { id, type: 0, allow: "0", deny: String(bits) }],
 	});
-}
-
-function roleNamed(simulator: Simulator, name: string) {
-	const { roles } = simulator.guild("The Cooks");
-	const role = [...roles.values()].find((one) => one.name === name);
-	if (!role) throw new Error(`no role ${name}`);
-	return role;
 }
 
 /** Moves a role above the bot's. */
@@ -635,8 +626,8 @@ function giveToBot(simulator: Simulator, name: string, bits: bigint): void {
 	const guild = simulator.guild("The Cooks");
 	const role = roleNamed(simulator, name);
 	simulator.world.roles.edit(guild, role, { permissions: String(bits) });
-	const member = guild.members.get(simulator.bot("alpha").id);
-	if (member) simulator.world.members.edit(guild, member, { roles: [...member.roles, role.id] });
+	const member = memberNamed({ guild }, "alpha");
+	simulator.world.members.edit(guild, member, { roles: [...member.roles, role.id] });
 }
 
 describe("refused:", () => {

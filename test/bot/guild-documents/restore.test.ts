@@ -8,6 +8,7 @@ import { createRules } from "../../../src/bot/guild-documents/rules.ts";
 import type { GuildDocument } from "../../../src/guild-document/format/document.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { until } from "../../support/until.ts";
+import { memberNamed } from "../../support/world.ts";
 import { startFeature } from "../features/running-feature.ts";
 import { hashIn, jobIn } from "./running-service.ts";
 
@@ -96,8 +97,8 @@ test("a guild that lost half of its channels, roles and emoji is restored to its
 	await using world = await startDocuments(({ world, guild, user }) => {
 		const cooks = guild("The Cooks");
 		const zoe = world.users.get(user("zoe").id);
-		const zoeInGuild = cooks.members.get(user("zoe").id);
-		if (!zoe || !zoeInGuild) throw new Error("zoe is in the guild");
+		const zoeInGuild = memberNamed({ guild: cooks }, "zoe");
+		if (!zoe) throw new Error("zoe is in the guild");
 		const roles = Array.from({ length: 8 }, (_, number) =>
 			world.roles.add(cooks, { name: `chefs-${number}`, color: number }),
 		);

@@ -19,6 +19,7 @@ import { Kill, proxy, type Trouble } from "../../support/kills.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
+import { memberNamed, roleNamed } from "../../support/world.ts";
 import { noTools } from "../features/running-feature.ts";
 
 /** One life of the work. */
@@ -148,14 +149,8 @@ export async function run(scenario: Scenario, store: Store, at?: Trouble) {
 		guild,
 		game,
 		clock: { now: 0 },
-		role(name) {
-			for (const role of guild.roles.values()) if (role.name === name) return role.id;
-			throw new Error(`no role is called ${name}`);
-		},
-		person(name) {
-			for (const member of guild.members.values()) if (member.user.username === name) return member;
-			throw new Error(`no member is called ${name}`);
-		},
+		role: (name) => roleNamed(simulator, name).id,
+		person: (name) => memberNamed(simulator, name),
 		executed: (route) => simulator.journal.entries(route).length,
 	};
 	const work = scenario(world);

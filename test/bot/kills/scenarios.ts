@@ -33,6 +33,7 @@ import { createLocks } from "../../../src/bot/tool/channel-locks.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
 import type { Restore } from "../../../src/guild-document/restore.ts";
 import { sayIn } from "../../../src/texts/texts.ts";
+import { channelNamed, userNamed } from "../../support/world.ts";
 import { grant, noTools } from "../features/running-feature.ts";
 import { createChargebackFixture, pressable, staff } from "../game/chargeback-world.ts";
 import { createTestDocuments, hashIn } from "../guild-documents/running-service.ts";
@@ -215,10 +216,10 @@ export const scenarios: Record<string, Scenario> = {
 		],
 	}),
 	"an undo of what an account did": ({ simulator, guild, executed }) => {
-		const general = [...guild.channels.values()].find(({ name }) => name === "general");
+		const general = channelNamed({ guild }, "general");
 		const old = simulator.world.roles.add(guild, { name: "Cooks" });
 		simulator.world.roles.remove(guild, old);
-		if (general) simulator.world.channels.edit(general, { name: "owned" });
+		simulator.world.channels.edit(general, { name: "owned" });
 		return {
 			create(options) {
 				const documents = createTestDocuments(options, { hasRealRules: true });
@@ -226,7 +227,7 @@ export const scenarios: Record<string, Scenario> = {
 				return {
 					...documents,
 					async prepare({ guild }) {
-						hash = hashIn(await documents.planRestore(guild, restoreOf(old.id, general?.id ?? "")));
+						hash = hashIn(await documents.planRestore(guild, restoreOf(old.id, general.id)));
 					},
 					begin: () => documents.apply(hash, "because").catch(() => {}),
 				};
@@ -235,7 +236,7 @@ export const scenarios: Record<string, Scenario> = {
 			outcome: async ({ sql }) => [
 				executed("POST /guilds/:guild_id/roles"),
 				[...guild.roles.values()].filter(({ name }) => name === "Cooks").length,
-				general?.name,
+				general.name,
 				await sql`SELECT entry_id FROM undone_entries ORDER BY entry_id`,
 			],
 		};
@@ -308,8 +309,7 @@ export const scenarios: Record<string, Scenario> = {
 	"a report"(world) {
 		const { simulator, guild, executed } = world;
 		const { channel } = simulator.channel("The Cooks/general");
-		const author = simulator.world.users.get(simulator.user("mona_lisa").id);
-		if (!author) throw new Error("there is an author");
+		const author = userNamed(simulator, "mona_lisa");
 		const { id, content } = simulator.world.messages.add(channel, author, { content: "a copy" });
 		let current: Reports;
 		return {

@@ -5,6 +5,7 @@ import { stopsHarm } from "../../../src/discord/rest/request-pacing.ts";
 import { realisticLimits } from "../../../src/simulator/rest/rate-limits.ts";
 import type { Account } from "../../../src/simulator/world/state/entities.ts";
 import { until } from "../../support/until.ts";
+import { roleNamed } from "../../support/world.ts";
 import { freshName } from "../tool-rows/scene.ts";
 import { type ActionRow, actionRows, type Made } from "./action-rows.ts";
 import { type ActionScene, offered, startActionScene } from "./action-world.ts";
@@ -22,10 +23,10 @@ async function startGuild() {
 		requestsPerSecond: 50,
 		// Longer than Discord's 3 s, in which a slow machine does not do all of this.
 		timing: { acknowledgeMs: 60_000 },
-		settings: ({ channel, guild }) => ({
+		settings: (simulator) => ({
 			features: { moderation: true },
-			welcome: { channel: channel("The Cooks/general").id },
-			join_role: { role: [...guild("The Cooks").roles.values()].find(({ name }) => name === "Newcomer")?.id },
+			welcome: { channel: simulator.channel("The Cooks/general").id },
+			join_role: { role: roleNamed(simulator, "Newcomer").id },
 		}),
 	});
 	const { world, guild } = scene;

@@ -2,10 +2,10 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import type { Guild } from "../../../src/simulator/world/state/entities.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { onBoth } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
+import { roleNamed } from "../../support/world.ts";
 import {
 	general,
 	type ModerationWorld,
@@ -241,7 +241,7 @@ describe("permissions", () => {
 	test("moderators cannot ban themselves, the owner, the bot, or members not ranked below them", async () => {
 		await using world = await startModerationWorld();
 		const { simulator, guild } = world;
-		const staff = roleNamed(guild, "Staff");
+		const staff = roleNamed({ guild }, "Staff");
 		const ban = (person: string) => world.ask(moderator, `!m ban ${world.id(person)} 1h`);
 		expect(await ban(moderator)).toContain("You cannot do this to yourself");
 		expect(await ban("ada")).toContain("Nothing was done.");
@@ -499,9 +499,4 @@ function oneWorld(): () => ModerationWorld {
 	});
 	afterAll(() => world[Symbol.asyncDispose]());
 	return () => world;
-}
-
-function roleNamed(guild: Guild, name: string) {
-	for (const role of guild.roles.values()) if (role.name === name) return role;
-	throw new Error(`no role is called ${name}`);
 }

@@ -11,6 +11,7 @@ import { jumpClock } from "../../support/jump-clock.ts";
 import { onBoth, type Place } from "../../support/stores.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
+import { roleNamed } from "../../support/world.ts";
 import { startFeature, withSql } from "../features/running-feature.ts";
 
 const banTest = testWith(startBans);
@@ -56,8 +57,7 @@ test("without the permission to ban Discord is not asked, moderators are told on
 	await bot.ban("zoe", dayMs);
 	const { world, requests } = bot.simulator;
 	const { cooks } = bot;
-	const own = [...cooks.roles.values()].find(({ name }) => name === "alpha");
-	if (!own) throw new Error("the bot has a role");
+	const own = roleNamed({ guild: cooks }, "alpha");
 	const { permissions } = own;
 	const { BanMembers } = PermissionFlagsBits;
 	const without = BigInt(permissions) & ~BanMembers;

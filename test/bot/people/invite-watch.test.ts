@@ -85,12 +85,12 @@ onBoth(({ place }) => {
 		await using opened = await openStore(await place(), { migrations });
 		const { store } = opened;
 		const guild = alpha.simulator.guild("The Cooks");
-		const { user } = memberNamed({ simulator: alpha.simulator, guild }, "zoe");
+		const zoe = memberNamed(alpha.simulator, "zoe");
 		const row = (user_id: string) => ({ guild_id: guild.id, user_id, joined_at: 1, invites: "aaaa" });
-		await saveJoins(store.sql, [row(user.id), row("1")]);
+		await saveJoins(store.sql, [row(zoe.user.id), row("1")]);
 		const watch = new InviteWatch({ connection: alpha.connection, store, log: alpha.recorded.log });
 		watch.attach(alpha.connection.discord);
-		alpha.simulator.world.members.remove(guild, memberNamed({ simulator: alpha.simulator, guild }, "zoe"));
+		alpha.simulator.world.members.remove(guild, zoe);
 		await until("the row is gone", async () => (await selectJoins(store.sql, guild.id)).length === 1);
 		await watch.close();
 	});

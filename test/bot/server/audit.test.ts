@@ -22,7 +22,7 @@ import { parseMetrics, sampleOf } from "../../support/prometheus.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { onBoth, onOwnPostgres, type Place } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
-import { quickTiming } from "../../support/world.ts";
+import { memberNamed, quickTiming, roleNamed } from "../../support/world.ts";
 
 /** For bots whose database no test reads. */
 const directory = mkdtempSync(join(tmpdir(), "guildhall-audit-"));
@@ -282,7 +282,7 @@ onBoth((databases, kind) => {
 		// And where the call is one that is carried out.
 		const all = `${secrets.text} ${secrets.code}`;
 		const tokens = `${secrets.token} ${secrets.mcpToken}`;
-		const roleId = [...audited.guild.roles.values()].find(({ name }) => name === "Newcomer")?.id;
+		const roleId = roleNamed(audited, "Newcomer").id;
 		const user_id = simulator.user("liwei").id;
 		const carriedOut = [
 			await call("send_message", {
@@ -712,9 +712,8 @@ describe("the details of a call in the audit channel", () => {
 			Request: "call-1",
 		});
 		const { simulator, guild } = audited;
-		const staff = [...guild.roles.values()].find(({ name }) => name === "Staff");
-		const zoe = guild.members.get(simulator.user("zoe").id);
-		if (!zoe || !staff) throw new Error("zoe is a member");
+		const staff = roleNamed({ guild }, "Staff");
+		const zoe = memberNamed({ guild }, "zoe");
 		simulator.world.members.edit(guild, zoe, { roles: [staff.id] });
 		expect(await detailsOf(audited, message, "Details", "zoe")).toBe(
 			"Only people with Manage Server can see the details of calls.",

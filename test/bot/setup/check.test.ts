@@ -13,7 +13,7 @@ import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
-import { quickTiming, roleOverwrite } from "../../support/world.ts";
+import { quickTiming, roleNamed, roleOverwrite } from "../../support/world.ts";
 
 /** An id that nothing has. */
 const nobody = "12345678901234567";
@@ -23,10 +23,7 @@ const mcpToken = "the-token-of-this-mcp-server";
 async function startFixture(options: SimulatorOptions = {}) {
 	const simulator = await startSimulator(options);
 	const guild = simulator.guild("The Cooks");
-	const role = (name: string) => {
-		for (const one of guild.roles.values()) if (one.name === name) return one;
-		throw new Error(`there is no role ${name}`);
-	};
+	const role = (name: string) => roleNamed(simulator, name);
 	const general = simulator.channel("The Cooks/general").channel as GuildChannel;
 	const staff = simulator.channel("The Cooks/staff").channel as GuildChannel;
 	const toml = { bot_name: "Alpha", features: { moderation: true } as Record<string, boolean>, mcp: {} };

@@ -14,7 +14,7 @@ import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
-import { startWorld, writes } from "../../support/world.ts";
+import { startWorld, userNamed, writes } from "../../support/world.ts";
 
 const about = { toolset: "messages", title: "Try", description: "Try it.", input: {} } as const;
 
@@ -120,8 +120,8 @@ describe("a call without guild_id", () => {
 	async function startInTwo(pick?: (cooks: string) => string[], { hasOwn = true } = {}) {
 		const simulator = await startSimulator();
 		const [cooks, bakers] = ["The Cooks", "The Bakers"].map((name) => simulator.guild(name));
-		const alpha = simulator.world.users.get(simulator.bot("alpha").id);
-		if (!cooks || !bakers || !alpha) throw new Error("the seed has all");
+		const alpha = userNamed(simulator, "alpha");
+		if (!cooks || !bakers) throw new Error("the seed has all");
 		simulator.world.members.add(bakers, alpha, {});
 		const guilds = pick?.(cooks.id);
 		const config = connectedConfig(simulator, {

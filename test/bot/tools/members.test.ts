@@ -409,8 +409,8 @@ worldTest("set_nickname gives several members one nickname, or takes theirs", as
 
 worldTest("set_nickname renames the bot itself, for which it needs CHANGE_NICKNAME alone", async (world) => {
 	const { simulator, guild } = world;
-	const alpha = guild.members.get(simulator.bot("alpha").id);
-	const rename = (nickname: string) => world.call("set_nickname", { user_ids: alpha?.user.id, nickname });
+	const alpha = memberNamed({ guild }, "alpha");
+	const rename = (nickname: string) => world.call("set_nickname", { user_ids: alpha.user.id, nickname });
 	const { ManageNicknames, ChangeNickname } = PermissionFlagsBits;
 	const withoutBit = (name: string, bit: bigint) => {
 		const role = roleNamed(world, name);
@@ -421,7 +421,7 @@ worldTest("set_nickname renames the bot itself, for which it needs CHANGE_NICKNA
 	await withoutBit("alpha", ManageNicknames);
 	const { text } = await rename("Chef Alpha");
 	expect(text).toContain('now has the nickname "Chef Alpha"');
-	expect(alpha?.nick).toBe("Chef Alpha");
+	expect(alpha.nick).toBe("Chef Alpha");
 	expect(writes(world)).toEqual([`PATCH /guilds/${guild.id}/members/%40me`]);
 	await withoutBit("@everyone", ChangeNickname);
 	const refused = await rename("Boss");

@@ -4,7 +4,15 @@ import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { demoSeed } from "../../../src/simulator/seed.ts";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
-import { channelNamed, denyBot, linked, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
+import {
+	channelNamed,
+	denyBot,
+	linked,
+	roleNamed,
+	startWorld,
+	type TestWorld,
+	userNamed,
+} from "../../support/world.ts";
 import { worldTest } from "../../support/world-test.ts";
 
 const messages = "POST /channels/:channel_id/messages";
@@ -36,10 +44,10 @@ test.each([
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const { id: channel_id } = simulator.channel(general);
-	const role = [...guild.roles.values()].find((r) => r.name === "Regular");
+	const role = roleNamed({ guild }, "Regular");
 	const { text } = await world.call("send_message", {
 		channel_id,
-		content: `@everyone <@${simulator.user("ada").id}> <@&${role?.id}>`,
+		content: `@everyone <@${simulator.user("ada").id}> <@&${role.id}>`,
 		mentions,
 	});
 	const pings = text.split("\n").slice(1).join("\n");

@@ -36,7 +36,7 @@ test.each([
 worldTest("ban refuses a member who ranks as high as the bot, or higher", async (world) => {
 	const { simulator, guild } = world;
 	const zoe = memberNamed(world, "zoe");
-	const own = [...guild.roles.values()].find(({ name }) => name === "alpha");
+	const own = roleNamed({ guild }, "alpha");
 	const above = simulator.world.roles.add(guild, { name: "Above", position: 99 });
 	for (const role of [own, above]) {
 		simulator.world.members.edit(guild, zoe, { roles: [role?.id ?? ""] });

@@ -15,6 +15,7 @@ import {
 	roleNamed,
 	roleOverwrite,
 	startWorld,
+	userNamed,
 } from "../../support/world.ts";
 import { clientOf } from "../person-cast.ts";
 
@@ -205,8 +206,7 @@ sceneTest("a version is restored without the keys whose channel or role is gone,
 
 sceneTest("each guild has its own", async ({ world, set }) => {
 	const bakers = world.simulator.guild("The Bakers");
-	const alpha = world.simulator.world.users.get(world.simulator.bot("alpha").id);
-	if (!alpha) throw new Error("alpha has an account");
+	const alpha = userNamed(world.simulator, "alpha");
 	world.simulator.world.members.add(bakers, alpha, {});
 	await world.heard();
 	await set({ "welcome.ai": false });
@@ -420,17 +420,14 @@ describe("who may do what", () => {
 	test("each guild has its own", async () => {
 		await using scene = await startLead();
 		const { world, set, mcp, zoe } = scene;
-		const { users, members, roles } = world.simulator.world;
+		const { members, roles } = world.simulator.world;
 		const bakers = world.simulator.guild("The Bakers");
-		const alpha = users.get(world.simulator.bot("alpha").id);
-		if (!alpha) throw new Error("alpha has an account");
+		const alpha = userNamed(world.simulator, "alpha");
 		const baker = roles.add(bakers, { name: "Baker" });
 		for (const user of [alpha, zoe.user]) members.add(bakers, user, { roles: [baker.id] });
 		roles.edit(bakers, baker, { permissions: String(PermissionFlagsBits.BanMembers) });
 		const mates = roles.add(bakers, { name: "Mates" });
-		const member = bakers.members.get(zoe.user.id);
-		if (!member) throw new Error("zoe is there");
-		members.edit(bakers, member, { roles: [mates.id] });
+		members.edit(bakers, memberNamed({ guild: bakers }, "zoe"), { roles: [mates.id] });
 		await world.heard();
 		await set({ "may.ban": ["@Lead"] });
 		const read = async (guild_id: string) => (await mcp.call("get_bans", { guild_id })).text;

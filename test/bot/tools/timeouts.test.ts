@@ -3,7 +3,7 @@
 import { afterEach, expect, setSystemTime, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { shareWorld } from "../../support/shared-world.ts";
-import { memberNamed, startWorld } from "../../support/world.ts";
+import { memberNamed, roleNamed, startWorld } from "../../support/world.ts";
 import { worldTest } from "../../support/world-test.ts";
 
 const shared = shareWorld();
@@ -135,10 +135,10 @@ worldTest("get_member shows labels, timeout and roles from the highest down", as
 	const { simulator, guild } = world;
 	const zoe = memberNamed(world, "zoe");
 	const until = new Date(Date.now() + 600_000).toISOString();
-	const staff = [...guild.roles.values()].find(({ name }) => name === "Staff");
+	const staff = roleNamed({ guild }, "Staff");
 	simulator.world.members.edit(guild, zoe, {
 		nick: "Bread",
-		roles: [...zoe.roles, staff?.id ?? ""],
+		roles: [...zoe.roles, staff.id],
 		communication_disabled_until: until,
 	});
 	await world.heard();
@@ -152,7 +152,7 @@ worldTest("get_member shows labels, timeout and roles from the highest down", as
 	expect(text).toMatch(/^Permissions beyond those of @everyone: KICK_MEMBERS\b(?!.*VIEW_CHANNEL)/m);
 	expect(lines.slice(-3)).toEqual([
 		"2 role(s), the highest first:",
-		`@Staff (ID: ${staff?.id})`,
+		`@Staff (ID: ${staff.id})`,
 		`@Newcomer (ID: ${zoe.roles[0]})`,
 	]);
 	const owner = await world.call("get_member", { user_ids: simulator.user("ada").id });

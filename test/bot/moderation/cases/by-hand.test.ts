@@ -9,6 +9,7 @@ import { said } from "../../../../src/texts/texts.ts";
 import { onBoth } from "../../../support/stores.ts";
 import { testWith } from "../../../support/test-with.ts";
 import { until } from "../../../support/until.ts";
+import { userNamed } from "../../../support/world.ts";
 import { allowStaff, type CasesSetup, moderator, staffedCases } from "./cases-world.ts";
 
 onBoth((databases, kind) => {
@@ -127,9 +128,9 @@ onBoth((databases, kind) => {
 		await using bot = await start({
 			prepare(simulator) {
 				allowStaff(simulator);
-				const user = simulator.world.users.get(simulator.user("liwei").id);
+				const user = userNamed(simulator, "liwei");
 				const by = { actor: simulator.user(moderator).id };
-				if (user) simulator.world.bans.add(simulator.guild("The Cooks"), user, 0, by);
+				simulator.world.bans.add(simulator.guild("The Cooks"), user, 0, by);
 			},
 		});
 		await bot.checked();

@@ -1,6 +1,7 @@
 // What the moderation log and `case` show of cases, with hostile reasons.
 
 import { expect } from "bun:test";
+import { roleNamed } from "../../../support/world.ts";
 import { moderationTest } from "../moderation-world.ts";
 
 const staff = "The Cooks/staff";
@@ -74,8 +75,7 @@ moderationTest("an entry's colour says how grave the action is", async (world) =
 });
 
 moderationTest("an entry names the role of a change", async (world) => {
-	const [role] = [...world.guild.roles.values()].filter(({ name }) => name === "Newcomer");
-	if (!role) throw new Error("there is a role");
+	const role = roleNamed(world, "Newcomer");
 	await world.ask("ada", `!m role remove ${role.id} ${world.id("zoe")}`);
 	const [first] = await world.noted(1);
 	expect(first).toMatchObject({ title: "Role removed", Detail: `<@&${role.id}>`, User: `<@${world.id("zoe")}>` });

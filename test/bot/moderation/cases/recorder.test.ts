@@ -7,7 +7,7 @@ import type { caseActions } from "../../../../src/bot/tool/case-record.ts";
 import { said } from "../../../../src/texts/texts.ts";
 import { onBoth } from "../../../support/stores.ts";
 import { testWith } from "../../../support/test-with.ts";
-import { roleNamed } from "../../features/running-feature.ts";
+import { roleNamed } from "../../../support/world.ts";
 import { moderator, staffedCases } from "./cases-world.ts";
 
 const banRoute = "/guilds/:guild_id/bans/:user_id";

@@ -6,6 +6,7 @@ import type { SentEmbed } from "../../../../src/simulator/world/state/api-types.
 import type { GuildChannel, User } from "../../../../src/simulator/world/state/entities.ts";
 import { connectTo } from "../../../support/mcp.ts";
 import { until } from "../../../support/until.ts";
+import { userNamed } from "../../../support/world.ts";
 import { general, type ModerationWorld, staffChannel, startModerationWorld } from "../moderation-world.ts";
 
 const png = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
@@ -138,7 +139,7 @@ test("ignored channels, bots on request, and a log that everyone sees show nothi
 	});
 	const zoe = world.member("zoe").user;
 	const ignored = messages.add(other, zoe, { content: "ignored" });
-	const alpha = world.simulator.world.users.get(world.simulator.bot("alpha").id);
+	const alpha = userNamed(world.simulator, "alpha");
 	const byBot = world.write(alpha ?? zoe, "by a bot");
 	const shown = world.write(zoe, "shown");
 	await seen(world);

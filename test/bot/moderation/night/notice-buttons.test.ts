@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { PermissionFlagsBits } from "discord.js";
 import type { Message } from "../../../../src/simulator/world/state/entities.ts";
 import { until } from "../../../support/until.ts";
-import { startWorld } from "../../../support/world.ts";
+import { memberNamed, startWorld } from "../../../support/world.ts";
 
 const staff = "The Cooks/staff";
 
@@ -81,20 +81,20 @@ test.concurrent("without a backup, Restore undoes what the account did", async (
 test.concurrent("roles that were taken are given back once, by who may, and the rule can be turned off", async () => {
 	await using crime = await startCrime("moderation", { strip: true });
 	const { simulator, guild } = crime;
-	const zoe = guild.members.get(simulator.user("zoe").id);
+	const zoe = memberNamed({ guild }, "zoe");
 	const crew = simulator.world.roles.add(guild, {
 		name: "Crew",
 		permissions: String(PermissionFlagsBits.ManageChannels),
 	});
-	if (zoe) simulator.world.members.edit(guild, zoe, { roles: [...zoe.roles, crew.id] });
+	simulator.world.members.edit(guild, zoe, { roles: [...zoe.roles, crew.id] });
 	await crime.heard();
 	crime.commit();
 	const notice = await crime.notice();
-	expect(zoe?.roles).not.toContain(crew.id);
+	expect(zoe.roles).not.toContain(crew.id);
 	expect((await crime.press("jose.garcia", notice, "Give roles back")).text).toContain("Manage Roles");
 	expect((await crime.press("jose.garcia", notice, "Turn this rule off")).text).toContain("Manage Server");
 	expect((await crime.press("ada", notice, "Give roles back")).text).toContain(`<@&${crew.id}>`);
-	expect(zoe?.roles).toContain(crew.id);
+	expect(zoe.roles).toContain(crew.id);
 	expect((await crime.press("ada", notice, "Give roles back")).text).toBe("This button is of no use any more.");
 	await crime.press("ada", notice, "Turn this rule off");
 	expect((await crime.call("get_settings", {})).text).not.toContain("night.strip = true");

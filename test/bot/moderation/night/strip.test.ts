@@ -8,6 +8,7 @@ import { createNotify } from "../../../../src/bot/moderation/night/notice.ts";
 import { createStrip } from "../../../../src/bot/moderation/night/strip.ts";
 import { testWith } from "../../../support/test-with.ts";
 import { until } from "../../../support/until.ts";
+import { memberNamed, roleNamed } from "../../../support/world.ts";
 import { grant, startFeature } from "../../features/running-feature.ts";
 
 const nightTest = testWith(startNight);
@@ -16,18 +17,15 @@ const staff = "The Cooks/staff";
 /** José has Staff, below the bot, and Mona "Above", above it; both may delete and ban. Five deletions are a mass deletion. */
 async function startNight() {
 	const bot = await startFeature({
-		settings: ({ guild, channel }) => ({
-			night: {
-				strip: true,
-				ping_role: [...guild("The Cooks").roles.values()].find(({ name }) => name === "Regular")?.id,
-			},
-			moderation: { log_channel: channel(staff).id },
+		settings: (simulator) => ({
+			night: { strip: true, ping_role: roleNamed(simulator, "Regular").id },
+			moderation: { log_channel: simulator.channel(staff).id },
 		}),
 		prepare(simulator) {
 			grant(simulator, "Staff", Bits.ManageChannels, Bits.BanMembers);
-			const witness = simulator.guild("The Cooks").members.get(simulator.user("zoe").id);
+			const witness = memberNamed(simulator, "zoe");
 			const roles = simulator.guild("The Cooks").members.get(simulator.user("jose.garcia").id)?.roles ?? [];
-			if (witness) simulator.world.members.edit(simulator.guild("The Cooks"), witness, { roles });
+			simulator.world.members.edit(simulator.guild("The Cooks"), witness, { roles });
 			for (let number = 0; number < 8; number += 1)
 				simulator.world.channels.add(simulator.guild("The Cooks"), { name: `c${number}` });
 		},
@@ -99,13 +97,13 @@ nightTest(
 		world.state.audit(guild, by, AuditLogEvent.BotAdd, evil);
 		night.deleteChannels("jose.garcia", 7);
 		await until("it is told", () => night.posts().length > 0);
-		const staffRole = [...guild.roles.values()].find(({ name }) => name === "Staff");
-		expect(before).toContain(staffRole?.id as string);
-		expect(member("jose.garcia")?.roles).toEqual(before.filter((role) => role !== staffRole?.id));
+		const staffRole = roleNamed({ guild }, "Staff");
+		expect(before).toContain(staffRole.id);
+		expect(member("jose.garcia")?.roles).toEqual(before.filter((role) => role !== staffRole.id));
 		expect(guild.members.has(evil)).toBe(false);
 		expect(world.webhooks.get(hook.id)).toBeUndefined();
 		const [message] = night.posts();
-		expect(descriptionOf(message)).toContain(`The bot took these roles from the account: <@&${staffRole?.id}>.`);
+		expect(descriptionOf(message)).toContain(`The bot took these roles from the account: <@&${staffRole.id}>.`);
 		expect(descriptionOf(message)).toContain("The bot deleted the webhook \\_spy\\_, which the account had made.");
 		expect(descriptionOf(message)).toContain(`The bot kicked <@${evil}> (evil).`);
 		expect(message?.mention_roles).toHaveLength(1);

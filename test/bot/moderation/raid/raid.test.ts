@@ -7,6 +7,7 @@ import { buttonsIn } from "../../../../src/simulator/world/messages/components.t
 import type { Message } from "../../../../src/simulator/world/state/entities.ts";
 import { connectTo } from "../../../support/mcp.ts";
 import { until } from "../../../support/until.ts";
+import { roleNamed } from "../../../support/world.ts";
 import {
 	general,
 	type ModerationWorld,
@@ -159,8 +160,8 @@ test("joins above the rate suggest raid mode once, without pings, and the button
 });
 
 test("with night.raid the bot turns raid mode on by itself, pings a role once, and a button ends it", async () => {
-	await using world = await startModerationWorld(undefined, { raid: "5 joins in 60s" }, ({ guild }) => ({
-		night: { raid: true, ping_role: [...guild("The Cooks").roles.values()].find(({ name }) => name === "Regular")?.id },
+	await using world = await startModerationWorld(undefined, { raid: "5 joins in 60s" }, (simulator) => ({
+		night: { raid: true, ping_role: roleNamed(simulator, "Regular").id },
 	}));
 	const { simulator, guild } = world;
 	join(world, 40);

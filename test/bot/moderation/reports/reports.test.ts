@@ -5,6 +5,7 @@ import { PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../../src/simulator/world/state/entities.ts";
 import { onBoth } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";
+import { userNamed } from "../../../support/world.ts";
 import {
 	buttonsOf,
 	general,
@@ -177,8 +178,7 @@ describe("staff", () => {
 		const message = await world.say("mona_lisa", "hello");
 		await world.report("zoe", message);
 		const entry = await world.entry(1);
-		const bot = simulator.world.users.get(simulator.bot("alpha").id);
-		if (!bot) throw new Error("no bot");
+		const bot = userNamed(simulator, "alpha");
 		const forged = simulator.world.messages.add(simulator.channel(general).channel as GuildChannel, bot, {
 			content: "free coins",
 			components: entry.components,

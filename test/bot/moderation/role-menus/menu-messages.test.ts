@@ -5,6 +5,7 @@ import { type APIMessage, EmbedType } from "discord.js";
 import { isMenu, maxRoles, menuComponents, readMenu, readMenuId } from "../../../../src/discord/role-menu.ts";
 import { sayIn } from "../../../../src/texts/texts.ts";
 import { until } from "../../../support/until.ts";
+import { userNamed } from "../../../support/world.ts";
 import { colors, menuTest, startMenuWorld } from "./menu-world.ts";
 
 test("the largest menus keep Discord's limits, and are read back", () => {
@@ -74,8 +75,7 @@ menuTest("a menu is replaced by its id, and keeps its text; other messages with 
 	expect(menu.content).toBe("## Colors");
 	expect(await world.select("zoe", menu, "Red")).toStartWith("Added");
 	const { simulator, channel } = world;
-	const alpha = simulator.world.users.get(simulator.bot("alpha").id);
-	if (!alpha) throw new Error("it is there");
+	const alpha = userNamed(simulator, "alpha");
 	const button = { type: 2, style: 1, custom_id: "approve:1", label: "Approve" };
 	const other = simulator.world.messages.add(channel, alpha, {
 		content: "Approve?",

@@ -2,9 +2,9 @@
 
 import type { SimulatorOptions } from "../../../../src/simulator/simulator.ts";
 import { buttonsIn } from "../../../../src/simulator/world/messages/components.ts";
-import type { Message, Role } from "../../../../src/simulator/world/state/entities.ts";
+import type { Message } from "../../../../src/simulator/world/state/entities.ts";
 import { testWith } from "../../../support/test-with.ts";
-import { channelNamed, startWorld } from "../../../support/world.ts";
+import { channelNamed, roleNamed, startWorld } from "../../../support/world.ts";
 
 export const general = "The Cooks/general";
 export const colors = ["Red", "Green", "Blue"] as const;
@@ -18,13 +18,9 @@ export async function startMenuWorld(options: SimulatorOptions = {}, changes: Re
 	});
 	const { simulator, guild } = world;
 	const channel = channelNamed(world, "general");
-	const roleNamed = (name: string): Role => {
-		for (const role of guild.roles.values()) if (role.name === name) return role;
-		throw new Error(`no role is called ${name}`);
-	};
 	for (const name of [...colors].reverse()) simulator.world.roles.add(guild, { name });
 	await world.heard();
-	const ids = (...names: string[]) => names.map((name) => roleNamed(name).id);
+	const ids = (...names: string[]) => names.map((name) => roleNamed(world, name).id);
 	const member = (name: string) => {
 		const found = guild.members.get(simulator.user(name).id);
 		if (!found) throw new Error(`${name} is not a member`);
@@ -39,7 +35,7 @@ export async function startMenuWorld(options: SimulatorOptions = {}, changes: Re
 	const create = (args: Record<string, unknown>) => world.call("create_role_menu", { channel_id: channel.id, ...args });
 	return Object.assign(world, {
 		channel,
-		roleNamed,
+		roleNamed: (name: string) => roleNamed(world, name),
 		ids,
 		member,
 		rolesOf,

@@ -10,7 +10,8 @@ import { type MenuEntry, menuComponents, menuPrefix } from "../../../../src/disc
 import { sayIn } from "../../../../src/texts/texts.ts";
 import { testWith } from "../../../support/test-with.ts";
 import { until } from "../../../support/until.ts";
-import { type FeatureSetup, roleNamed, startFeature, withSql } from "../../features/running-feature.ts";
+import { roleNamed } from "../../../support/world.ts";
+import { type FeatureSetup, startFeature, withSql } from "../../features/running-feature.ts";
 
 const pressTest = testWith(startPresses);
 

@@ -7,8 +7,7 @@ import { menuComponents } from "../../../../src/discord/role-menu.ts";
 import type { Role, User } from "../../../../src/simulator/world/state/entities.ts";
 import { sayIn } from "../../../../src/texts/texts.ts";
 import { settingsOf } from "../../../support/guild-settings.ts";
-import { channelNamed, startWorld } from "../../../support/world.ts";
-import { roleNamed as roleIn } from "../../features/running-feature.ts";
+import { channelNamed, roleNamed, startWorld } from "../../../support/world.ts";
 import { colors, type MenuWorld, menuTest, startMenuWorld } from "./menu-world.ts";
 
 type Trap = (world: MenuWorld, red: Role) => void;
@@ -163,7 +162,6 @@ test("people in whose name a menu is made need Manage Roles, and rank above its 
 		{ mcpToken, toml: { mcp: { toolsets: "all" }, features: { moderation: true } } },
 	);
 	const { simulator, guild } = world;
-	const named = (name: string) => [...guild.roles.values()].find((role) => role.name === name) as Role;
 	const person = simulator.user("jose.garcia");
 	const jose = world.mcp.as({
 		id: "person:1",
@@ -176,17 +174,17 @@ test("people in whose name a menu is made need Manage Roles, and rank above its 
 			...more,
 			guild_id: guild.id,
 			channel_id: simulator.channel("The Cooks/general").id,
-			role_ids: [named(name).id],
+			role_ids: [roleNamed(world, name).id],
 		});
 	expect((await create("Regular")).text).toContain("You lack MANAGE_ROLES");
-	simulator.world.roles.edit(guild, named("Staff"), { permissions: String(Permission.ManageRoles) });
+	simulator.world.roles.edit(guild, roleNamed(world, "Staff"), { permissions: String(Permission.ManageRoles) });
 	const high = simulator.world.roles.add(guild, { name: "High", position: 5 });
 	await world.heard();
 	expect((await create(high.name)).text).toContain("does not rank below your highest role");
 	const { text } = await create("Regular");
 	expect(text).toStartWith("Role menu sent (ID: ");
 	const [, message_id] = /\(ID: (\d+)\)/.exec(text) ?? [];
-	const overwrite = { id: named("Staff").id, type: 0, allow: "0" } as const;
+	const overwrite = { id: roleNamed(world, "Staff").id, type: 0, allow: "0" } as const;
 	const deny = String(Permission.ManageMessages);
 	const channel = channelNamed(world, "general");
 	simulator.world.channels.setOverwrite(channel, { ...overwrite, deny });
@@ -220,11 +218,11 @@ test("a role that approves calls is refused in a new menu, and at the press of a
 		{},
 		{
 			toml: { mcp: { toolsets: "all" }, features: { moderation: true } },
-			settings: (simulator) => ({ "approval.roles": [roleIn(simulator, "Regular").id] }),
+			settings: (simulator) => ({ "approval.roles": [roleNamed(simulator, "Regular").id] }),
 		},
 	);
 	const { simulator, guild } = world;
-	const { id } = roleIn(simulator, "Regular");
+	const { id } = roleNamed(simulator, "Regular");
 	const channel = channelNamed(world, "general");
 	const { text, isError } = await world.call("create_role_menu", { channel_id: channel.id, role_ids: [id] });
 	expect(isError).toBe(true);

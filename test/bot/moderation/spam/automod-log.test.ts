@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { AutoModerationActionType as Action } from "discord.js";
 import { until } from "../../../support/until.ts";
+import { userNamed } from "../../../support/world.ts";
 import { addKeywordRule, advert, staffChannel, startSpam } from "./spam-world.ts";
 
 const block = { type: Action.BlockMessage, metadata: {} };
@@ -69,8 +70,7 @@ test("off, and what the bot itself has found, are no entries", async () => {
 
 	await using world = await startAutomod({ actions: ["alert"] });
 	const text = `${evil} ${advert}`;
-	const zoe = world.simulator.world.users.get(world.simulator.user("zoe").id);
-	if (!zoe) throw new Error("no zoe");
+	const zoe = userNamed(world.simulator, "zoe");
 	for (const channel of [0, 1, 2]) world.post(zoe, channel, text);
 	await world.say(text);
 	await until("the entry", () => world.entries().length > 0);

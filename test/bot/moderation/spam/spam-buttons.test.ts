@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { onBoth } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";
+import { roleNamed } from "../../../support/world.ts";
 import { grant } from "../../features/running-feature.ts";
 import { general, moderator, staffChannel, startModerationWorld } from "../moderation-world.ts";
 import { advert } from "./spam-world.ts";
@@ -52,7 +53,7 @@ onBoth((databases) => {
 			allow: String(PermissionFlagsBits.ViewChannel),
 			deny: "0",
 		});
-		const holders = `<@&${[...guild.roles.values()].find(({ name }) => name === "Staff")?.id}>, <@${guild.owner_id}>`;
+		const holders = `<@&${roleNamed({ guild }, "Staff").id}>, <@${guild.owner_id}>`;
 		expect(await press("mona_lisa", undone, "Undo")).toBe(
 			`You need the permission Timeout Members for this. Ask somebody who has it: ${holders}. Nothing was done.`,
 		);
@@ -60,9 +61,9 @@ onBoth((databases) => {
 		expect(await press("mona_lisa", undone, "Ban")).toContain("„Mitglieder bannen“");
 		expect(await press("mona_lisa", undone, "It's fine")).toContain("„Mitglieder im Timeout“");
 		expect(isTimedOut(undone)).toBe(true);
-		const granted = [...guild.roles.values()].find(({ name }) => name === "Regular");
+		const granted = roleNamed({ guild }, "Regular");
 		const mona = guild.members.get(world.id("mona_lisa"));
-		if (!granted || !mona) throw new Error("the seed has both");
+		if (!mona) throw new Error("the seed has both");
 		simulator.world.members.edit(guild, mona, { roles: [granted.id] });
 		await world.set({ "may.ban": [granted.id] });
 		expect(await press("mona_lisa", undone, "Undo")).toContain("„Mitglieder im Timeout“");

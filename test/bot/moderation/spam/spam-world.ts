@@ -10,6 +10,7 @@ import type { Simulator } from "../../../../src/simulator/simulator.ts";
 import type { AutoModerationRule, GuildChannel, User } from "../../../../src/simulator/world/state/entities.ts";
 import { testWith } from "../../../support/test-with.ts";
 import { until } from "../../../support/until.ts";
+import { userNamed } from "../../../support/world.ts";
 import { type FeatureSetup, startFeature } from "../../features/running-feature.ts";
 
 export const staffChannel = "The Cooks/staff";
@@ -134,7 +135,7 @@ export async function startSpam(
 		},
 		/** What the bot has written to a person by direct message. */
 		told(user: User) {
-			const bot = simulator.world.users.get(simulator.bot("alpha").id);
+			const bot = userNamed(simulator, "alpha");
 			const dm = bot && simulator.world.channels.findDm(bot, user);
 			return dm ? simulator.world.messages.in(dm.id).map(({ content }) => content) : [];
 		},

@@ -4,7 +4,7 @@ import { buttonsIn } from "../../../../src/simulator/world/messages/components.t
 import type { User } from "../../../../src/simulator/world/state/entities.ts";
 import { createSnowflakes } from "../../../../src/simulator/world/state/snowflake.ts";
 import { until } from "../../../support/until.ts";
-import { roleNamed } from "../../features/running-feature.ts";
+import { roleNamed, userNamed } from "../../../support/world.ts";
 import { advert, picture, type SpamWorld, spamTest, startSpam } from "./spam-world.ts";
 
 const link = "https://free-gifts.example/claim?id=1";
@@ -207,8 +207,7 @@ test("staff, members with an exempt role, bots and the owner may repeat themselv
 	if (!owner) throw new Error("no owner");
 	for (const user of [...members.map(({ user }) => user), owner])
 		for (const [channel, text] of everywhere(advert)) world.post(user, channel, text);
-	const bot = simulator.world.users.get(simulator.bot("alpha").id);
-	if (!bot) throw new Error("no bot");
+	const bot = userNamed(simulator, "alpha");
 	for (const [channel, text] of everywhere(advert)) world.post(bot, channel, text);
 	await world.heard();
 	expect(world.logged.messages()).not.toContain("dealt with spam");
