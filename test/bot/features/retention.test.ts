@@ -51,7 +51,8 @@ test("a guild that the bot left while it was off is erased after 30 days, by any
 	await bot.kill();
 	clock.now += 30 * day - 1;
 	await bot.start();
-	await bot.store.sql`INSERT INTO known_guilds (guild_id) VALUES ('998')`;
+	// As if the clock had been wrong when the bot left it.
+	await bot.store.sql`INSERT INTO known_guilds VALUES ('998', ${clock.now + 365 * day})`;
 	await until("a scan has run", async () => (await known()).some(({ left_at }) => left_at === clock.now));
 	await bot.store.sql`DELETE FROM known_guilds WHERE guild_id = '998'`;
 	expect(await calls()).toEqual([bot.guild.id, elsewhere].sort());
@@ -60,14 +61,14 @@ test("a guild that the bot left while it was off is erased after 30 days, by any
 	expect(await calls()).toEqual([bot.guild.id]);
 });
 
-test("an outage is no leaving; who joins again within 30 days finds everything", async () => {
+test("an outage is no leaving, and a jump of the clock not 30 days; who joins again within them finds everything", async () => {
 	await using world = await startRetention();
 	const { bot, clock, known, call, calls } = world;
 	const { simulator, guild } = bot;
 	const { id } = simulator.bot("alpha");
 	const member = guild.members.get(id);
 	if (!member) throw new Error("the bot is a member");
-	await call(guild.id, clock.now);
+	await call(guild.id, clock.now + 30 * day);
 	simulator.sockets.dispatch(id, "GUILD_DELETE", { id: guild.id, unavailable: true });
 	await until("the bot has heard", () => bot.connection.guild(guild.id)?.available === false);
 	const leftOf = async (guild_id: string) => (await known()).find((one) => one.guild_id === guild_id)?.left_at;
@@ -76,10 +77,16 @@ test("an outage is no leaving; who joins again within 30 days finds everything",
 	expect(await leftOf(guild.id)).toBe(null);
 	simulator.world.members.remove(guild, member);
 	await until("it has left", async () => (await leftOf(guild.id)) === clock.now);
-	clock.now += 29 * day;
+	clock.now += 30 * day;
+	for (const sentinel of ["997", "998"]) {
+		await bot.store.sql`INSERT INTO known_guilds (guild_id) VALUES (${sentinel})`;
+		await until("a scan has seen it", async () => (await leftOf(sentinel)) === clock.now);
+	}
+	expect(await leftOf(elsewhere)).toBe(clock.now - 30 * day);
 	simulator.world.members.add(guild, member.user, { botPermissions: 8n });
 	await until("it is back", async () => (await leftOf(guild.id)) === null);
-	clock.now += 2 * day;
+	await bot.kill();
+	await bot.start();
 	await until("the other is erased", async () => (await leftOf(elsewhere)) === undefined);
 	expect(await calls()).toEqual([guild.id]);
 });

@@ -8,6 +8,8 @@ import { eraseGuild, eraseOld } from "../../store/personal-data.ts";
 import { selectKnownGuilds } from "../../store/tables/privacy.ts";
 
 const cleanIntervalMs = 3_600_000;
+/** If the clock jumps ahead by this, nothing is deleted for as long, so that a wrong clock can be set right. */
+const maxJumpMs = 3_600_000;
 const leftMs = 30 * 86_400_000;
 
 export function createRetention(
@@ -15,7 +17,18 @@ export function createRetention(
 	{ now = Date.now, ...timing }: Pick<DurableOptions, "backOffMs" | "maxSleepMs"> & { now?: () => number } = {},
 ): Feature {
 	const { sql } = store;
-	let cleanAt = 0;
+	const clock = () => now() - performance.now();
+	let [cleanAt, waitUntil, clockBefore] = [0, 0, clock()];
+
+	function noticeJump(): void {
+		const jumpMs = clock() - clockBefore;
+		clockBefore += jumpMs;
+		if (jumpMs < maxJumpMs) return;
+		waitUntil = performance.now() + maxJumpMs;
+		log.warn("the clock jumped ahead: expired data will be deleted in an hour", {
+			seconds: Math.round(jumpMs / 1_000),
+		});
+	}
 
 	async function clean(): Promise<void> {
 		const { mcp, chat } = config.toml;
@@ -37,7 +50,7 @@ export function createRetention(
 		const before = new Map((await selectKnownGuilds(sql)).map(({ guild_id, left_at }) => [guild_id, left_at]));
 		if (!connection.ready) return [];
 		const ids = new Set([...before.keys(), ...connection.guilds.map(({ id }) => id)]);
-		const leftAt = (id: string) => (isHere(id) ? null : (before.get(id) ?? now()));
+		const leftAt = (id: string) => (isHere(id) ? null : Math.min(before.get(id) ?? now(), now()));
 		const all = [...ids].map((guild_id) => ({ guild_id, left_at: leftAt(guild_id) }));
 		const changed = all.filter(({ guild_id, left_at }) => before.get(guild_id) !== left_at);
 		await upsert(sql, "known_guilds", ["guild_id"], changed);
@@ -55,12 +68,14 @@ export function createRetention(
 	const failure = "could not delete expired data";
 	const work = new Durable({
 		...{ name: "retention", log, ...timing },
-		scan: async () => [
-			...(await leftGuilds()).map(({ guild, left_at }) => {
+		async scan() {
+			noticeJump();
+			const left = (await leftGuilds()).map(({ guild, left_at }) => {
 				return { key: guild, inMs: left_at + leftMs - now(), failure, fields: { guild }, run: () => erase(guild) };
-			}),
-			{ key: "clean", inMs: cleanAt - performance.now(), failure, run: clean },
-		],
+			});
+			const all = [...left, { key: "clean", inMs: cleanAt - performance.now(), failure, run: clean }];
+			return all.map((step) => ({ ...step, inMs: Math.max(step.inMs, waitUntil - performance.now()) }));
+		},
 	});
 	return {
 		attach(client) {
