@@ -7,9 +7,7 @@ import { Durable, type DurableOptions } from "../../store/durable.ts";
 import { eraseGuild, eraseOld } from "../../store/personal-data.ts";
 import { selectKnownGuilds } from "../../store/tables/privacy.ts";
 
-const cleanIntervalMs = 3_600_000;
-/** If the clock jumps ahead by this, nothing is deleted for as long, so that a wrong clock can be set right. */
-const maxJumpMs = 3_600_000;
+const hourMs = 3_600_000;
 const leftMs = 30 * 86_400_000;
 
 export function createRetention(
@@ -20,14 +18,13 @@ export function createRetention(
 	const clock = () => now() - performance.now();
 	let [cleanAt, waitUntil, clockBefore] = [0, 0, clock()];
 
+	/** After a jump ahead nothing is deleted for an hour, so that a wrong clock can be set right. */
 	function noticeJump(): void {
 		const jumpMs = clock() - clockBefore;
 		clockBefore += jumpMs;
-		if (jumpMs < maxJumpMs) return;
-		waitUntil = performance.now() + maxJumpMs;
-		log.warn("the clock jumped ahead: expired data will be deleted in an hour", {
-			seconds: Math.round(jumpMs / 1_000),
-		});
+		if (jumpMs < hourMs) return;
+		waitUntil = performance.now() + hourMs;
+		log.warn("the clock jumped ahead: nothing is deleted for an hour", { seconds: Math.round(jumpMs / 1_000) });
 	}
 
 	async function clean(): Promise<void> {
@@ -39,7 +36,7 @@ export function createRetention(
 			const [cases, reports, calls] = [keep["keep.cases_days"], keep["keep.reports_days"], keep["keep.calls_days"]];
 			await eraseOld(sql, now(), { cases, reports, calls }, guild_id);
 		}
-		cleanAt = performance.now() + cleanIntervalMs;
+		cleanAt = performance.now() + hourMs;
 	}
 
 	/** Also during an outage of the guild. */
