@@ -10,7 +10,7 @@ const budgets: Record<string, number> = {
 	"bot/approval": 2036,
 	"bot/commands": 2784,
 	"bot/config": 936,
-	"bot/features": 3419,
+	"bot/features": 3409,
 	"bot/game": 1697,
 	"bot/guild-documents": 5117,
 	"bot/messages": 2838,
