@@ -1,9 +1,9 @@
-// An AI provider with the part of OpenAI's API that most providers share: chat completions, streamed or not. By default it
-// quotes the last message. It can misbehave on demand.
+// An AI provider with the part of OpenAI's API that most providers share: chat completions with tools, streamed or not. By
+// default it quotes the last message; tool calls come from a script. It can misbehave on demand.
 // https://platform.openai.com/docs/api-reference/chat
 //
-// A gap: The AI provider has no tools, images, JSON modes, reasoning, usage in streams, embeddings and prices. Its
-// errors follow the documented kinds of OpenAI, DeepSeek and OpenRouter, none exactly.
+// A gap: The AI provider has no images, JSON modes, reasoning, embeddings and prices, and ignores tool_choice and the schemas
+// of tools. Its errors follow the documented kinds of OpenAI, DeepSeek and OpenRouter, none exactly.
 
 import { randomUUID } from "node:crypto";
 import * as v from "valibot";
@@ -11,9 +11,12 @@ import { parseJson } from "../../lib/json.ts";
 import { aborted } from "../../lib/signal.ts";
 import { ControlledServer, type ControlRoutes, withBody } from "../control/control.ts";
 import {
+	type AnswerStep,
+	answerStep,
 	type ChatMessage,
 	type ChatRequest,
 	chatRequest,
+	conversationError,
 	createCompletion,
 	errorResponses,
 	openAiError,
@@ -41,6 +44,7 @@ interface AiSimulationOptions {
 }
 
 const maxRequests = 1_000;
+const scriptBody = v.strictObject({ steps: v.array(answerStep), repeat: v.optional(v.boolean()) });
 
 export type AiMisbehaviour = "slow" | "no-stream" | keyof typeof errorResponses | keyof typeof wrongStreams;
 
@@ -57,6 +61,8 @@ export class AiSimulation extends ControlledServer<AiMisbehaviour> {
 	/** The latest 1,000 chat completion requests that the simulated AI provider received, oldest first. */
 	readonly requests: AiRequest[] = [];
 	answer: (messages: readonly ChatMessage[]) => string = quoteLastMessage;
+	/** Each request takes the first step off the list, or asks the function. Without a step it gets the text of `answer`. */
+	script: AnswerStep[] | ((messages: readonly ChatMessage[]) => AnswerStep | undefined) = [];
 
 	constructor({ port = 0, key = `sk-simulated-${randomUUID()}` }: AiSimulationOptions) {
 		super(port, misbehaviours as readonly AiMisbehaviour[]);
@@ -69,6 +75,10 @@ export class AiSimulation extends ControlledServer<AiMisbehaviour> {
 			"PUT /simulator/answer": withBody(v.strictObject({ text: v.nullable(v.string()) }), ({ text }) => {
 				this.answer = text === null ? quoteLastMessage : () => text;
 				return { text };
+			}),
+			"PUT /simulator/script": withBody(scriptBody, ({ steps, repeat }) => {
+				this.script = repeat ? () => steps[0] : steps;
+				return { steps, repeat };
 			}),
 		};
 	}
@@ -101,7 +111,8 @@ export class AiSimulation extends ControlledServer<AiMisbehaviour> {
 			return response;
 		};
 		if (record.authorization !== "right") return finish(unauthorized(header));
-		if (!success) return finish(openAiError(400, "invalid_request", "Invalid request body."));
+		const invalid = success ? conversationError(output) : "Invalid request body.";
+		if (!success || invalid) return finish(openAiError(400, "invalid_request", invalid ?? ""));
 		const { released } = this;
 		const kind = this.nextFault()?.kind;
 		if (kind && isKey(errorResponses, kind)) return finish(errorResponses[kind](this.key));
@@ -110,7 +121,8 @@ export class AiSimulation extends ControlledServer<AiMisbehaviour> {
 			record.outcome = "hung up";
 			return new Response(null, { status: 500 });
 		}
-		const answer = createCompletion(output, this.answer(record.messages));
+		const step = typeof this.script === "function" ? this.script(record.messages) : this.script.shift();
+		const answer = createCompletion(output, step ?? { text: this.answer(record.messages) });
 		if (!output.stream || kind === "no-stream") return finish(Response.json(toJson(answer)));
 		const onEnd = (how: "whole" | "broken" | "hung up") => {
 			if (record.outcome === "waiting") record.outcome = how;
@@ -131,8 +143,8 @@ function unauthorized(header: string | null): Response {
 }
 
 function plainMessages({ messages }: ChatRequest): ChatMessage[] {
-	return messages.map(({ role, content }) => ({
-		role,
-		content: typeof content === "string" ? content : content.map(({ text }) => text).join("\n"),
+	return messages.map(({ content, ...message }) => ({
+		...message,
+		content: typeof content === "string" ? content : (content ?? []).map(({ text }) => text).join("\n"),
 	}));
 }

@@ -1,6 +1,6 @@
 // Streamed responses, correct and misbehaving ones.
 
-import { type Completion, frame, streamEvent, streamEvents } from "./chat-completions.ts";
+import { type Completion, callEvents, frame, streamEvent, streamEvents } from "./chat-completions.ts";
 
 const hugeLength = 64 * 1024 * 1024;
 /** Milliseconds to wait after each stream event, so that it is sent in a TCP packet of its own. */
@@ -41,10 +41,13 @@ export const wrongStreams = {
 	},
 	"wrong-json": (answer) => [...beginning(answer), frame('{"choices":[{"delta":')],
 	"wrong-types": () => [frame({ choices: [{ delta: { content: 7 }, finish_reason: [] }] })],
-	empty: ({ model }) => streamEvents({ model, pieces: [], finish: "stop" }),
-	blank: ({ model }) => streamEvents({ model, pieces: [" ", "\n\n"], finish: "stop" }),
+	empty: (answer) => streamEvents({ ...answer, pieces: [] }),
+	blank: (answer) => streamEvents({ ...answer, pieces: [" ", "\n\n"] }),
 	length: (answer) => [...beginning(answer), streamEvent(answer.model, {}, "length"), done],
 	filtered: (answer) => [...beginning(answer), streamEvent(answer.model, {}, "content_filter"), done],
+	refusal: ({ model }) => [streamEvent(model, { refusal: "I cannot help with that." }, "stop"), done],
+	"cut-arguments": (answer) => [...callEvents(answer).take(2), cutOff],
+	"cut-usage": (answer) => [...beginning(answer), streamEvent(answer.model, {}, "stop"), cutOff],
 	"error-event": (answer) => [
 		...beginning(answer),
 		frame({

@@ -79,10 +79,16 @@ aiTest("requests without the key get 401", async (ai) => {
 	expect(ai.requests).toMatchObject([{ authorization: "wrong", outcome: 401 }]);
 });
 
+const call = { id: "1", type: "function", function: { name: "look", arguments: "{}" } };
+
 aiTest("invalid requests get 400, other paths 404", async (ai) => {
 	for (const body of [
 		{ messages: [] },
 		{ messages: [{ role: "king", content: "x" }] },
+		{ messages: [{ role: "assistant", content: null }] },
+		{ messages: [{ role: "assistant", content: null, tool_calls: [call] }, ...messages] },
+		{ messages: [{ role: "tool", content: "x", tool_call_id: "1" }] },
+		{ tools: [{ ...call, function: { name: "no spaces" } }] },
 		{ model: "" },
 		{ max_tokens: 0 },
 	])
@@ -111,6 +117,17 @@ describe("from another process", () => {
 		const state = await (await control(ai, "GET", "state")).json();
 		expect(state).toMatchObject({ requests: [{ outcome: 500, messages }, { outcome: "whole" }, { outcome: "whole" }] });
 		expect(JSON.stringify(state)).not.toContain(ai.key);
+	});
+
+	aiTest("a script of tool calls can be set, and is streamed with the usage", async (ai) => {
+		const steps = [{ calls: [{ name: "look", arguments: { at: "soup" } }] }];
+		await control(ai, "PUT", "script", { steps, repeat: true });
+		const asked = [...messages, { role: "assistant", content: null, tool_calls: [call] }];
+		const body = { messages: [...asked, { role: "tool", content: "40", tool_call_id: "1" }] };
+		const json = await (await post(ai, body)).json();
+		expect(json).toMatchObject({ choices: [{ message: { content: null, tool_calls: [{ type: "function" }] } }] });
+		const stream = await events(await post(ai, { ...body, stream: true, stream_options: { include_usage: true } }));
+		expect(stream.slice(-3)).toMatchObject([{ choices: [{ finish_reason: "tool_calls" }] }, { usage: {} }, "[DONE]"]);
 	});
 
 	aiTest("an unknown kind is refused", async (ai) => {
