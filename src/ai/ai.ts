@@ -38,8 +38,7 @@ const maxInFlight = 32;
 
 const second = 1_000;
 const minute = 60 * second;
-const firstCooldownMs = 2 * second;
-const maxCooldownMs = 2 * minute;
+const cooldownRangeMs = [2 * second, 2 * minute] as const;
 const keyCooldownMs = 5 * minute;
 const rateLimitCooldownMs = 15 * second;
 const maxRateLimitCooldownMs = 10 * minute;
@@ -61,11 +60,7 @@ export function createAi({
 	);
 	let inFlight = 0;
 
-	async function* askProvider(
-		backend: Backend,
-		messages: readonly AiMessage[],
-		{ onEnd, ...request }: AnswerOptions,
-	): AsyncGenerator<string> {
+	async function* askProvider(backend: Backend, messages: readonly AiMessage[], { onEnd, ...request }: AnswerOptions) {
 		const { name } = backend.provider;
 		let hasStarted = false;
 		// Stays so if the reader stops early.
@@ -73,10 +68,9 @@ export function createAi({
 		try {
 			for await (const event of complete(backend.provider, { ...request, messages })) {
 				if ("end" in event) {
-					const { finish } = event.end;
-					if (!hasStarted && finish !== "tools")
+					if (!hasStarted && event.end.finish !== "tools")
 						throw new AiError("nonsense", {
-							detail: `the AI provider sent an empty answer (finish reason: ${finish})`,
+							detail: `the AI provider sent an empty answer (finish reason: ${event.end.finish})`,
 						});
 					backend.recover();
 					outcome = "answered";
@@ -108,26 +102,21 @@ export function createAi({
 		}
 	}
 
-	async function* askInOrder(messages: readonly AiMessage[], options: AnswerOptions): AsyncGenerator<string> {
-		let failure: AiError | undefined;
-		const ready = backends.filter(({ cooldownMs }) => cooldownMs <= 0);
-		for (const backend of ready)
-			try {
-				yield* askProvider(backend, messages, options);
-				return;
-			} catch (error) {
-				if (!(error instanceof AiError) || error.midway) throw error;
-				failure ??= error;
-			}
-		throw failure ?? cooldownError(backends);
-	}
-
 	async function* answer(messages: readonly AiMessage[], options: AnswerOptions = {}): AsyncGenerator<string> {
 		options.signal?.throwIfAborted();
 		if (inFlight >= maxInFlight) throw new AiError("busy");
 		inFlight += 1;
+		let failure: AiError | undefined;
 		try {
-			yield* askInOrder(messages, options);
+			for (const backend of backends.filter(({ cooldownMs }) => cooldownMs <= 0))
+				try {
+					yield* askProvider(backend, messages, options);
+					return;
+				} catch (error) {
+					if (!(error instanceof AiError) || error.midway) throw error;
+					failure ??= error;
+				}
+			throw failure ?? cooldownError(backends);
 		} finally {
 			inFlight -= 1;
 		}
@@ -176,7 +165,7 @@ class Backend {
 	#cooldownFor(kind: AiErrorKind, retryAfterMs = rateLimitCooldownMs): number {
 		if (kind === "key") return keyCooldownMs;
 		if (kind === "limited") return Math.min(Math.max(retryAfterMs, second), maxRateLimitCooldownMs);
-		return doubledMs(this.#failures - 1, [firstCooldownMs, maxCooldownMs]);
+		return doubledMs(this.#failures - 1, cooldownRangeMs);
 	}
 }
 

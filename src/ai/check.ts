@@ -6,11 +6,8 @@ import { AiError } from "./error.ts";
 import { type AiProvider, type ApiKeys, chooseProviders } from "./providers.ts";
 import type { AiSettings } from "./settings.ts";
 
-const checkTimeoutMs = 15_000;
-const maxTokens = 16;
-
 /** A short test request for each provider verifies URL, model, key and account balance. */
-export function providerChecks(settings: AiSettings, apiKeys: ApiKeys, timeoutMs = checkTimeoutMs): Check[] {
+export function providerChecks(settings: AiSettings, apiKeys: ApiKeys, timeoutMs = 15_000): Check[] {
 	return chooseProviders(settings, apiKeys).map((provider) => ({
 		title: `AI provider ${provider.name}`,
 		run: () => tryProvider({ ...provider, timeoutMs, idleTimeoutMs: timeoutMs }),
@@ -21,7 +18,7 @@ async function tryProvider(provider: AiProvider): Promise<Found> {
 	const messages = [{ role: "user" as const, content: "Say hello, in one word." }];
 	try {
 		// The first event is enough. It is the end if the model used all tokens for thinking.
-		for await (const _ of complete(provider, { messages, maxTokens })) break;
+		for await (const _ of complete(provider, { messages, maxTokens: 16 })) break;
 		return `${provider.model} answered`;
 	} catch (error) {
 		if (!(error instanceof AiError)) throw error;

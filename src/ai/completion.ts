@@ -9,7 +9,7 @@ import { AiError, type AiErrorKind } from "./error.ts";
 import { toAiError } from "./error-response.ts";
 import type { AiProvider } from "./providers.ts";
 import { createTimeouts, type Timeouts } from "./timeouts.ts";
-import { type AiMessage, conversation, delta, type ToolCall, ToolCallReader, type ToolSpec } from "./tool-calls.ts";
+import { type AiMessage, delta, type ToolCall, ToolCallReader, type ToolSpec, toMessages } from "./tool-calls.ts";
 
 const maxEventLength = 256 * 1024;
 const maxAnswerBytes = 8 * 1024 * 1024;
@@ -19,10 +19,9 @@ const maxErrorBytes = 64 * 1024;
 /** "stop": complete; "length": truncated at its maximum length; "tools": the model wants tool calls. */
 export type Finish = "stop" | "length" | "tools";
 
-/** How an AI answer ended. */
 export interface AnswerEnd {
 	finish: Finish;
-	/** Only with the finish "tools". */
+	/** None without the finish "tools". */
 	toolCalls: readonly ToolCall[];
 	/** Tokens, if the provider counts them. */
 	usage?: { input: number; output: number } | undefined;
@@ -56,19 +55,38 @@ export async function* complete(
 	signal?.throwIfAborted();
 	const timeouts = createTimeouts(provider, signal);
 	try {
-		const response = await send(provider, timeouts, {
-			// `extra` may replace it, for a provider that refuses it.
-			stream_options: { include_usage: true },
-			...provider.extra,
-			model: provider.model,
-			...conversation(messages, tools, provider),
-			stream: true,
-			[provider.maxTokensField]: Math.min(maxTokens ?? provider.maxTokens, provider.maxTokens),
-			...(provider.temperature !== undefined && { temperature: provider.temperature }),
+		const request = fetch(`${provider.url}/chat/completions`, {
+			method: "POST",
+			headers: {
+				"Content-Type": "application/json",
+				Accept: "text/event-stream",
+				...(provider.apiKey !== undefined && { Authorization: `Bearer ${provider.apiKey}` }),
+			},
+			body: JSON.stringify({
+				// `extra` may replace it, for a provider that refuses it.
+				stream_options: { include_usage: true },
+				...provider.extra,
+				model: provider.model,
+				messages: toMessages(messages, provider),
+				...(tools.length > 0 && { tools: tools.map((tool) => ({ type: "function", function: tool })) }),
+				stream: true,
+				[provider.maxTokensField]: Math.min(maxTokens ?? provider.maxTokens, provider.maxTokens),
+				...(provider.temperature !== undefined && { temperature: provider.temperature }),
+			}),
+			signal: timeouts.signal,
+			// A redirect would send the key and messages elsewhere.
+			redirect: "manual",
+			// A stale kept-alive connection would look like a lost response.
+			keepalive: false,
 		});
+		const response = await timeouts.within(request, connectionError("unavailable"));
 		if (!response.ok) {
-			const body = await readErrorBody(response, timeouts);
-			throw toAiError(response.status, response.headers, parseJson(body));
+			const body = await Array.fromAsync(bytesOf(response, timeouts, maxErrorBytes)).catch((error) => {
+				// The status is enough, unless the caller aborted.
+				if (!(error instanceof AiError)) throw error;
+				return [];
+			});
+			throw toAiError(response.status, response.headers, parseJson(Buffer.concat(body).toString()));
 		}
 		const bytes = bytesOf(response, timeouts, maxAnswerBytes);
 		yield* readCompletion(bytes, provider.name, tools.length > 0 ? new ToolCallReader() : undefined);
@@ -78,34 +96,12 @@ export async function* complete(
 	}
 }
 
-function send({ url, apiKey }: AiProvider, timeouts: Timeouts, body: object): Promise<Response> {
-	const response = fetch(`${url}/chat/completions`, {
-		method: "POST",
-		headers: {
-			"Content-Type": "application/json",
-			Accept: "text/event-stream",
-			...(apiKey !== undefined && { Authorization: `Bearer ${apiKey}` }),
-		},
-		body: JSON.stringify(body),
-		signal: timeouts.signal,
-		// A redirect would send the key and messages elsewhere.
-		redirect: "manual",
-		// A stale kept-alive connection would look like a lost response.
-		keepalive: false,
-	});
-	return timeouts.within(response, connectionError("unavailable"));
-}
-
 const invalidResponse = (detail: string) => new AiError("nonsense", { detail });
 
 const connectionError = (kind: AiErrorKind) => (cause: unknown) =>
 	new AiError(kind, { detail: describeConnectionError(cause), cause });
 
-async function* readCompletion(
-	bytes: AsyncIterable<Uint8Array>,
-	provider: string,
-	calls: ToolCallReader | undefined,
-): AsyncGenerator<CompletionEvent> {
+async function* readCompletion(bytes: AsyncIterable<Uint8Array>, provider: string, calls?: ToolCallReader) {
 	let length = 0;
 	let hasEvents = false;
 	let finish: Finish | undefined;
@@ -124,8 +120,7 @@ async function* readCompletion(
 			if (piece.delta) calls?.add(piece.delta);
 			const text = piece.delta?.content ?? piece.delta?.refusal ?? "";
 			if (text !== "") {
-				const remaining = maxAnswerLength - length;
-				yield { text: text.slice(0, remaining) };
+				yield { text: text.slice(0, maxAnswerLength - length) };
 				length += text.length;
 			}
 			finish = piece.finish;
@@ -156,10 +151,8 @@ function readChunk(data: string) {
 	if (!success) throw invalidResponse("the AI provider's response stream has an unexpected event");
 	if (output.error) throw toAiError(502, new Headers(), output);
 	const { delta, finish_reason: reason } = output.choices?.[0] ?? {};
-	if (reason === "content_filter")
-		throw new AiError("refused", { detail: "the AI provider's content filter stopped the answer" });
-	if (reason === "error")
-		throw new AiError("unavailable", { detail: "the AI provider ended the response stream with an error" });
+	const failure = reason === "content_filter" ? "refused" : reason === "error" ? "unavailable" : undefined;
+	if (failure) throw new AiError(failure, { detail: `the AI provider ended the answer with the reason ${reason}` });
 	const finish: Finish | undefined = reason ? (reason === "length" ? "length" : "stop") : undefined;
 	const { prompt_tokens: input, completion_tokens: out } = output.usage ?? {};
 	const usage = input === undefined || out === undefined ? undefined : { input, output: out };
@@ -179,15 +172,4 @@ async function* bytesOf({ body }: Response, timeouts: Timeouts, maxBytes: number
 			throw invalidResponse(`the AI provider's response is larger than ${maxBytes / 1024 / 1024} MiB`);
 		yield value;
 	}
-}
-
-async function readErrorBody(response: Response, timeouts: Timeouts): Promise<string> {
-	const pieces: Uint8Array[] = [];
-	try {
-		for await (const piece of bytesOf(response, timeouts, maxErrorBytes)) pieces.push(piece);
-	} catch (error) {
-		// The status is enough, unless the caller aborted.
-		if (!(error instanceof AiError)) throw error;
-	}
-	return Buffer.concat(pieces).toString();
 }

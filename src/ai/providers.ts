@@ -69,8 +69,7 @@ export function aiIssues(values: Readonly<Record<string, unknown>>, apiKeys: Api
 	const providers = Object(ai.providers) as Providers;
 	const order: unknown[] = Array.isArray(ai.order) ? ai.order : [];
 	const names = namesOf(providers);
-	const path = ["ai", "order"];
-	const issue = (message: string): ConfigIssue => ({ path, message });
+	const issue = (message: string): ConfigIssue => ({ path: ["ai", "order"], message });
 	const orderIssues = order.flatMap((name, index) => {
 		if (typeof name !== "string") return []; // Reported by the schema.
 		if (order.indexOf(name) < index) return [issue(`names ${name} twice`)];
@@ -105,12 +104,8 @@ export function keyVariables(values: Readonly<Record<string, unknown>>): string[
 function missingKeyIssues(name: string, own: unknown, apiKeys: ApiKeys): ConfigIssue[] {
 	const { api_key_env: variable } = Object(own) as { api_key_env?: unknown };
 	if (!isKeyName(variable) || apiKeys[variable] !== undefined) return [];
-	return [
-		{
-			path: ["ai", "providers", name, "api_key_env"],
-			message: `the variable ${variable} is not set: put the key into .env as ${variable}=…, or leave this line out where the provider wants no key`,
-		},
-	];
+	const message = `the variable ${variable} is not set: put the key into .env as ${variable}=…, or leave this line out where the provider wants no key`;
+	return [{ path: ["ai", "providers", name, "api_key_env"], message }];
 }
 
 function incompleteProviderIssues(name: string, providers: Providers): ConfigIssue[] {
@@ -118,12 +113,8 @@ function incompleteProviderIssues(name: string, providers: Providers): ConfigIss
 	const missing = (["url", "model"] as const).filter((key) => settings[key] === undefined);
 	if (missing.length === 0) return [];
 	const known = Object.keys(builtInProviders);
-	return [
-		{
-			path: ["ai", "providers", name],
-			message: `the AI provider ${name} needs ${missing.join(" and ")}: it is not one of the built-in providers ${known.join(", ")}${didYouMean(name, known)}`,
-		},
-	];
+	const message = `the AI provider ${name} needs ${missing.join(" and ")}: it is not one of the built-in providers ${known.join(", ")}${didYouMean(name, known)}`;
+	return [{ path: ["ai", "providers", name], message }];
 }
 
 function namesOf(providers: Providers): string[] {

@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto";
 import * as v from "valibot";
 import { isObject, type JsonObject, parseJson } from "../lib/json.ts";
 import { AiError } from "./error.ts";
+import type { AiProvider } from "./providers.ts";
 
 const maxCalls = 16;
 const maxArgumentsLength = 64 * 1024;
@@ -48,30 +49,24 @@ export const delta = v.object({
 	reasoning_details: v.fallback(v.nullish(v.array(object)), undefined),
 });
 
-interface PartialCall {
-	index: number | null | undefined;
-	id: string;
-	name: string;
-	written: string;
-	extra: JsonObject;
-}
+type PartialCall = Omit<ToolCall, "extra"> & { index: number | null | undefined; fields: JsonObject };
 
 export class ToolCallReader {
 	readonly #calls: PartialCall[] = [];
-	readonly #details: JsonObject[] = [];
-	#reasoning = "";
+	readonly #message: { reasoning_content?: string; reasoning_details?: JsonObject[] } = {};
 	#length = 0;
 
 	/** Throws an AiError if the calls are too many or too long. */
 	add({ tool_calls, reasoning_content, reasoning_details }: v.InferOutput<typeof delta>): void {
-		this.#reasoning += reasoning_content ?? "";
+		if (reasoning_content)
+			this.#message.reasoning_content = (this.#message.reasoning_content ?? "") + reasoning_content;
 		for (const detail of reasoning_details ?? []) this.#addDetail(detail);
 		for (const piece of tool_calls ?? []) {
 			const given = piece.function?.arguments ?? "";
 			const written = typeof given === "string" ? given : JSON.stringify(given);
 			const call = this.#callOf(piece, written);
-			call.written += written;
-			if (piece.extra_content) call.extra.extra_content = piece.extra_content;
+			call.arguments += written;
+			if (piece.extra_content) call.fields.extra_content = piece.extra_content;
 			this.#length += written.length;
 			if (this.#calls.length > maxCalls || this.#length > maxArgumentsLength)
 				throw invalid(`more than ${maxCalls} tool calls, or ${maxArgumentsLength / 1024} KiB of arguments`);
@@ -80,16 +75,13 @@ export class ToolCallReader {
 
 	finish(provider: string): ToolCall[] {
 		const ids = new Set<string>();
-		const message: JsonObject = {};
-		if (this.#reasoning !== "") message.reasoning_content = this.#reasoning;
-		if (this.#details.length > 0) message.reasoning_details = this.#details;
-		return this.#calls.map(({ id: given, name, written, extra: call }, index) => {
+		return this.#calls.map(({ id: given, name, arguments: written, fields }, index) => {
 			if (name === "") throw invalid("a tool call without a name");
 			// Some send none, or ids that other providers refuse.
-			const isUsable = /^[\w-]{1,40}$/.test(given) && !ids.has(given);
-			const id = isUsable ? given : `call_${randomUUID().replaceAll("-", "")}`;
+			const id = /^[\w-]{1,40}$/.test(given) && !ids.has(given) ? given : `call_${randomUUID().replaceAll("-", "")}`;
 			ids.add(id);
-			return { id, name, arguments: written || "{}", extra: { provider, call, message: index === 0 ? message : {} } };
+			const message = index === 0 ? this.#message : {};
+			return { id, name, arguments: written || "{}", extra: { provider, call: fields, message } };
 		});
 	}
 
@@ -97,17 +89,19 @@ export class ToolCallReader {
 		const name = named?.name ?? "";
 		const last = this.#calls.findLast((call) => typeof index !== "number" || call.index === index);
 		// Some repeat the name in each piece. After a complete object it belongs to the next call.
-		const isNext = id ? id !== last?.id : name !== last?.name || (written !== "" && isJsonObject(last.written));
+		const isNext = id ? id !== last?.id : name !== last?.name || (written !== "" && isJsonObject(last.arguments));
 		if (last && (name === "" || !isNext)) return last;
-		const call = { index, id: id ?? "", name, written: "", extra: {} };
+		const call = { index, id: id ?? "", name, arguments: "", fields: {} };
 		this.#calls.push(call);
 		return call;
 	}
 
 	#addDetail(detail: JsonObject): void {
-		const { index, type } = detail;
-		const last = index !== undefined && this.#details.find((known) => known.index === index && known.type === type);
-		if (!last || (last.id && detail.id && last.id !== detail.id)) this.#details.push({ ...detail });
+		const { index, type, id } = detail;
+		this.#message.reasoning_details ??= [];
+		const last = this.#message.reasoning_details.findLast((known) => known.index === index && known.type === type);
+		if (!last || index === undefined || (last.id && id && last.id !== id))
+			this.#message.reasoning_details.push({ ...detail });
 		else
 			for (const [key, value] of Object.entries(detail))
 				last[key] = key === "text" || key === "summary" ? `${last[key] ?? ""}${value ?? ""}` : (value ?? last[key]);
@@ -117,24 +111,18 @@ export class ToolCallReader {
 const invalid = (what: string) => new AiError("nonsense", { detail: `the AI provider sent ${what}` });
 const isJsonObject = (text: string) => isObject(parseJson(text));
 
-/** The fields `messages` and `tools` of a request. */
-export function conversation(
-	messages: readonly AiMessage[],
-	tools: readonly ToolSpec[],
-	provider: { name: string; url: string },
-): object {
-	const isGemini = provider.url.includes("//generativelanguage.googleapis.com/");
+/** Messages in the format of a request to this provider. */
+export function toMessages(messages: readonly AiMessage[], { name: provider, url }: AiProvider): object[] {
+	const isGemini = url.includes("//generativelanguage.googleapis.com/");
 	const unsigned = isGemini && { extra_content: { google: { thought_signature: "skip_thought_signature_validator" } } };
 	const names = new Map<string, string>();
-	const toMessage = (message: AiMessage) => {
+	return messages.map((message) => {
 		const { role, content } = message;
-		if (role === "tool") {
-			const { callId } = message;
-			return { role, tool_call_id: callId, content, ...(isGemini && { name: names.get(callId) }) };
-		}
+		if (role === "tool")
+			return { role, tool_call_id: message.callId, content, ...(isGemini && { name: names.get(message.callId) }) };
 		const { toolCalls = [] } = message;
 		if (toolCalls.length === 0) return { role, content };
-		const own = toolCalls.map(({ extra }) => (extra?.provider === provider.name ? extra : undefined));
+		const own = toolCalls.map(({ extra }) => (extra?.provider === provider ? extra : undefined));
 		const tool_calls = toolCalls.map(({ id, name, arguments: written }, index) => {
 			names.set(id, name);
 			// Several, such as Ollama and vLLM, refuse a request with arguments that are not a JSON object.
@@ -143,9 +131,5 @@ export function conversation(
 			return { id, type: "function", function: { name, arguments: args }, ...extra };
 		});
 		return { role, content: content || null, ...own[0]?.message, tool_calls };
-	};
-	return {
-		messages: messages.map(toMessage),
-		...(tools.length > 0 && { tools: tools.map((tool) => ({ type: "function", function: tool })) }),
-	};
+	});
 }

@@ -124,6 +124,8 @@ describe("an answer", () => {
 		expect(await world.ai.complete(hello)).toBe(expectedAnswer);
 		world.at(0).answer = () => "\n\n  soup \n";
 		expect(await world.ai.complete(hello)).toBe("soup");
+		world.at(0).misbehave("refusal");
+		expect(await world.ai.complete(hello)).toBe("I cannot help with that.");
 	});
 
 	botTest("onEnd says whether it is complete or truncated", async (world) => {
@@ -164,6 +166,48 @@ describe("an answer", () => {
 		expect((await ask(world.ai, { onEnd })).text).toHaveLength(32_000);
 		expect(ends).toEqual(["length"]);
 		await world.hungUp();
+	});
+});
+
+const tools = [{ name: "look", description: "Look at it.", parameters: { type: "object" } }];
+const calls = [{ name: "look", arguments: { at: "soup" } }];
+
+describe("with tools", () => {
+	botTest("a call and its result go back, and the answer follows", async (world) => {
+		world.at(0).script = [{ calls }, { text: "It is hot." }];
+		const ends: AnswerEnd[] = [];
+		const options = { tools, onEnd: (end: AnswerEnd) => ends.push(end) };
+		expect(await ask(world.ai, options)).toEqual({ pieces: [], text: "" });
+		const toolCalls = ends[0]?.toolCalls ?? [];
+		expect(toolCalls).toMatchObject([{ name: "look", arguments: '{"at":"soup"}' }]);
+		const result: AiMessage = { role: "tool", callId: toolCalls[0]?.id ?? "", content: "40 °C" };
+		const messages: AiMessage[] = [...hello, { role: "assistant", content: "", toolCalls }, result];
+		expect(await world.ai.complete(messages, options)).toBe("It is hot.");
+		const end = { provider: "first", usage: { input: expect.any(Number), output: expect.any(Number) } };
+		expect(ends).toMatchObject([
+			{ ...end, finish: "tools" },
+			{ ...end, finish: "stop", toolCalls: [] },
+		]);
+		expect(world.at(0).requests[1]?.body).toMatchObject({ tools: [{ type: "function", function: tools[0] }] });
+	});
+
+	test("when the first breaks off within the arguments, the second is asked", async () => {
+		await using world = await startWorld({ count: 2 });
+		world.at(0).script = [{ calls }];
+		world.at(0).misbehave("cut-arguments");
+		expect((await ask(world.ai, { tools })).text).toBe(expectedAnswer);
+	});
+
+	test.each([
+		["1,000 calls are refused", { tools }, { calls: Array(1_000).fill(calls[0]) }, "nonsense"],
+		["the calls of a truncated answer are not used", { tools, maxTokens: 1 }, { text: "I look.", calls }, "length"],
+		["calls of tools that were not offered are ignored", {}, { calls }, "nonsense"],
+	])("%s", async (_, options, step, expected) => {
+		await using world = await startWorld();
+		world.at(0).script = [step];
+		let end: AnswerEnd | undefined;
+		const { error } = await ask(world.ai, { ...options, onEnd: (given) => (end = given) });
+		expect<unknown>([error?.kind ?? end?.finish, end?.toolCalls ?? []]).toEqual([expected, []]);
 	});
 });
 
@@ -245,7 +289,9 @@ describe("a provider that fails", () => {
 		expect(error?.kind).toBe("unavailable");
 	});
 
-	botTest("complete rejects when the answer breaks off", async (world) => {
+	botTest("complete rejects when the answer breaks off, but not after its finish", async (world) => {
+		world.at(0).misbehave("cut-usage");
+		expect(await world.ai.complete(hello)).toBe("I");
 		world.at(0).misbehave("cut");
 		expect(world.ai.complete(hello)).rejects.toMatchObject({ midway: true });
 	});
