@@ -12,7 +12,7 @@ import type { AiMessage } from "./tool-calls.ts";
 export type { AnswerEnd, Finish } from "./completion.ts";
 export type { AiMessage, ToolCall, ToolSpec } from "./tool-calls.ts";
 
-interface AnswerOptions extends Omit<CompletionRequest, "messages"> {
+export interface AnswerOptions extends Omit<CompletionRequest, "messages"> {
 	/** Called when the AI's answer has ended. Not called if it fails. With the finish "tools" it may have no text. */
 	onEnd?(end: AnswerEnd): void;
 }

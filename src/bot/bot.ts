@@ -15,6 +15,7 @@ import { createServer, promptSource, type Selection, type Server, toolSource } f
 import { Sessions } from "../mcp/session.ts";
 import { type Approval, type ApprovalOptions, createApproval } from "./approval/approval.ts";
 import { createApprovalTools } from "./approval/approval-tools.ts";
+import { AskedCalls } from "./approval/asked-calls.ts";
 import { isOfApproval } from "./approval/request-text.ts";
 import type { Part } from "./commands/feature.ts";
 import { createFrontEnds } from "./commands/front-ends.ts";
@@ -115,7 +116,9 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 	const calls = new PersonCalls({ record: audit.record, log });
 	const ai = createAi({ settings: toml.ai, apiKeys: config.apiKeys, log, registry });
 	const { callAs } = calls;
-	const features = createFeatures({ config, settings, connection, store, mutex, log, registry, ai, callAs });
+	const askedCalls = new AskedCalls({ record: audit.record, settings, log });
+	const base = { connection, settings, store, log };
+	const features = createFeatures({ ...base, config, mutex, registry, ai, callAs, askedCalls });
 	const needsApproval = toml.mcp.approval !== "off";
 	const ownTools = options.tools ?? [...allTools, ...features.tools];
 	const approvalTools = needsApproval ? createApprovalTools(store) : [];
@@ -155,19 +158,10 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 	};
 	calls.begin(ownTools, context);
 	const select = selectFor(offer, context);
-	const approval = needsApproval
-		? createApproval({
-				rules: toml.mcp,
-				settings,
-				record: audit.record,
-				hasConsole: config.mcpToken !== undefined,
-				connection,
-				store,
-				log,
-				select,
-				...options.approval,
-			})
-		: undefined;
+	const hasConsole = config.mcpToken !== undefined;
+	const forApproval = { ...base, rules: toml.mcp, record: audit.record, hasConsole, select };
+	const approval = needsApproval ? createApproval({ ...forApproval, ...options.approval }) : undefined;
+	askedCalls.begin({ select, approval });
 	const frontEnds = createFrontEnds({
 		...features,
 		suggest: features.suggest ?? (async () => []),

@@ -26,6 +26,8 @@ export class ActingPerson {
 		readonly isOnDiscord = false,
 		/** What they may in the running call beside their permissions on Discord. */
 		readonly granted: (member: GuildMember) => bigint = () => 0n,
+		/** Whose messages the running call must not show, by user id. */
+		readonly hidesTextsOf: (userId: string) => boolean = () => false,
 	) {}
 }
 

@@ -124,6 +124,13 @@ export function isErrorResult(result: string): boolean {
 	return result.endsWith('],"isError":true}');
 }
 
+/** What a result (JSON) says. */
+export function textIn(result: string): string {
+	const { content } = JSON.parse(result) as { content?: unknown };
+	const items: unknown[] = Array.isArray(content) ? content : [];
+	return items.map((item) => (isObject(item) ? String(item.text ?? "") : "")).join("\n");
+}
+
 /** Missing arguments and null become `{}`. Throws an RpcError for invalid params. */
 export function readToolCall(params: JsonObject): { name: string; args: JsonObject } {
 	const { name } = params;

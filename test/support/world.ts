@@ -55,10 +55,11 @@ export async function startWorld(
 		settings,
 		sections,
 		mcpToken,
+		apiKeys = {},
 		// Tests send more than 50 per second.
 		requestsPerSecond = 1_000_000,
 	}: Pick<BotOptions, "tools" | "requestsPerSecond"> &
-		Partial<Pick<BotConfig, "mcpToken">> & { toml?: TomlKeys | undefined } & {
+		Partial<Pick<BotConfig, "mcpToken" | "apiKeys">> & { toml?: TomlKeys | undefined } & {
 			/** Of the bot's own guild, by key. */
 			settings?: ((simulator: Simulator) => Stored) | undefined;
 			/** Both, in sections, in place of `toml` and `settings`. */
@@ -70,7 +71,7 @@ export async function startWorld(
 	const logged: string[] = [];
 	const log: Log = createLog({ format: "text", level: "debug" }, (line) => logged.push(line));
 	const divided = sections && splitSettings(sections(simulator));
-	const config = connectedConfig(simulator, { guildId: guild.id, toml: divided?.toml ?? toml, mcpToken });
+	const config = connectedConfig(simulator, { guildId: guild.id, toml: divided?.toml ?? toml, mcpToken, apiKeys });
 	const stored = divided?.stored ?? settings?.(simulator);
 	if (stored) await storeSettings(config, { [guild.id]: stored });
 	let expiry = new AbortController();

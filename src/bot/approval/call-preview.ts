@@ -18,6 +18,7 @@ export async function previewCall(
 	args: JsonObject,
 	context: BotContext,
 	signal?: ToolCall["signal"],
+	onDestructive?: () => void,
 ): Promise<Preview | string> {
 	requireReviewable(tool);
 	const stopped = new CallStopped();
@@ -27,7 +28,7 @@ export async function previewCall(
 		throw stopped;
 	};
 	try {
-		const result = await tool.call(args, { ...context, review }, quiet(signal));
+		const result = await tool.call(args, { ...context, review }, { ...quiet(signal), onDestructive });
 		if (!isErrorResult(result)) throw new Error(`the tool ${tool.name} ran without a review`);
 		return result;
 	} catch (error) {

@@ -9,13 +9,13 @@ import { inlineText } from "../../discord/text.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { rootPrincipal } from "../../lib/principal.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
+import { textIn } from "../../mcp/tool.ts";
 import { type Said, said } from "../../texts/texts.ts";
 import { type ApprovalRow, decideApproval, selectApproval } from "../store/tables/approvals.ts";
 import type { BotTool } from "../tool/context.ts";
 import { checkCall } from "./call-preview.ts";
 import { idOf } from "./needs-approval.ts";
 import { type Decision, principalOf } from "./request-message.ts";
-import { textIn } from "./request-text.ts";
 import type { Answer, Requests, RequestsOptions } from "./requests.ts";
 
 export interface DecidingOptions extends RequestsOptions {

@@ -11,11 +11,11 @@ import {
 import { escapeInvisible, inlineText, truncate } from "../../discord/text.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { type Principal, rootPrincipal } from "../../lib/principal.ts";
+import { textIn } from "../../mcp/tool.ts";
 import { type Language, type Say, said, sayIn, type TextKey } from "../../texts/texts.ts";
 import { buttonRow } from "../messages/buttons.ts";
 import { noMentions } from "../messages/split-message.ts";
 import type { ApprovalRow, ApprovalState } from "../store/tables/approvals.ts";
-import { textIn } from "./request-text.ts";
 
 const maxInlineLength = 3_500;
 const maxNameLength = 200;

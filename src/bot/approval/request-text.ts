@@ -1,12 +1,11 @@
 // What callers read about their requests for approval, as results of tools.
 
 import { time } from "../../discord/describe.ts";
-import { isObject } from "../../lib/json.ts";
 import { rootPrincipal } from "../../lib/principal.ts";
 import { pendingKey } from "../../mcp/approval.ts";
 import { inputRequiredType } from "../../mcp/elicitation.ts";
 import { withMembers } from "../../mcp/server.ts";
-import { errorResult, textResult } from "../../mcp/tool.ts";
+import { errorResult, textIn, textResult } from "../../mcp/tool.ts";
 import type { ApprovalRow } from "../store/tables/approvals.ts";
 
 /** In `_meta` of the result of a call that was decided or expired: the id of the request. */
@@ -102,10 +101,4 @@ export function requestLine(row: ApprovalRow): string {
 			? []
 			: [`decided by ${decided_by === rootPrincipal.id ? "the holder of MCP_AUTH_TOKEN" : `ID: ${decided_by}`}`]),
 	].join(" | ");
-}
-
-export function textIn(result: string): string {
-	const { content } = JSON.parse(result) as { content?: unknown };
-	const items: unknown[] = Array.isArray(content) ? content : [];
-	return items.map((item) => (isObject(item) ? String(item.text ?? "") : "")).join("\n");
 }

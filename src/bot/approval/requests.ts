@@ -16,7 +16,7 @@ import { ToolError } from "../../lib/tool-error.ts";
 import { within } from "../../lib/wait.ts";
 import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
 import type { Selection } from "../../mcp/server.ts";
-import { errorResult, isErrorResult, type Tool, type ToolCall } from "../../mcp/tool.ts";
+import { errorResult, isErrorResult, type Tool, type ToolCall, textIn } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { type Language, languageOf, render, type Said, said, type Text } from "../../texts/texts.ts";
 import { forModels, forPeople, saidIn } from "../results/result.ts";
@@ -55,7 +55,7 @@ import {
 	requestMessage,
 	type ShownRequest,
 } from "./request-message.ts";
-import { notPostedResult, textIn, unknownResult } from "./request-text.ts";
+import { notPostedResult, unknownResult } from "./request-text.ts";
 
 /** Of one principal. */
 const maxOpen = 10;

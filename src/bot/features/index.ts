@@ -1,7 +1,7 @@
 // The list of features, in wiring order.
 
 import { helpCommand } from "../commands/definitions.ts";
-import { combineFeatures, type Feature, type FeatureOptions } from "../commands/feature.ts";
+import { combineFeatures, type Feature } from "../commands/feature.ts";
 import { createGame } from "../game/game.ts";
 import { verifySlashName } from "../game/verify.ts";
 import { createModeration, moderationCommandNames } from "../moderation/moderation.ts";
@@ -10,7 +10,7 @@ import { ChatPrivacy } from "../store/tables/privacy.ts";
 import { tools } from "../tools/index.ts";
 import { settingTools } from "../tools/settings.ts";
 import { createAutoRole } from "./auto-role.ts";
-import { createChat } from "./chat/chat.ts";
+import { type ChatFeatureOptions, createChat } from "./chat/chat.ts";
 import { createJoinRole } from "./join-role.ts";
 import { createLostSettings } from "./lost-settings.ts";
 import { createMyData } from "./privacy/mydata.ts";
@@ -18,7 +18,7 @@ import { createRetention } from "./privacy/retention.ts";
 import { createSettingsCommand } from "./settings-command.ts";
 import { createWelcome } from "./welcome.ts";
 
-type CreateFeature = (options: FeatureOptions) => Feature | undefined;
+type CreateFeature = (options: ChatFeatureOptions) => Feature | undefined;
 
 const all: readonly CreateFeature[] = [
 	() => ({ tools: settingTools }),
@@ -62,14 +62,16 @@ export const deniableTools: readonly { name: string }[] = [...tools, ...featureT
 export const knownCommands: readonly string[] = [
 	verifySlashName,
 	helpCommand.name,
+	"ask",
 	"mydata",
 	"privacy",
+	"routine",
 	"settings",
 	"setup",
 	...moderationCommandNames,
 ];
 
-export function createFeatures(options: Omit<FeatureOptions, "chatPrivacy">) {
+export function createFeatures(options: Omit<ChatFeatureOptions, "chatPrivacy">) {
 	const chatPrivacy = new ChatPrivacy(options.store);
 	return combineFeatures(all.map((create) => create({ ...options, chatPrivacy })));
 }

@@ -12,6 +12,7 @@ import {
 	MessageReferenceType,
 	MessageType,
 } from "discord.js";
+import { currentPerson } from "../../discord/acting-person.ts";
 import { time, userName } from "../../discord/describe.ts";
 import { fieldLine, oneField, resultLines, truncate } from "../../discord/text.ts";
 import { componentTexts, searchableTexts } from "./component-texts.ts";
@@ -102,7 +103,10 @@ export const usualKinds: readonly MessageType[] = [
 // https://discord.com/developers/docs/resources/message#message-reference-content-attribution
 function contentOf(message: APIMessage): APIMessage {
 	const isStarter = message.type === MessageType.ThreadStarterMessage;
-	return (isStarter && message.referenced_message) || message;
+	const shown = (isStarter && message.referenced_message) || message;
+	if (!currentPerson()?.hidesTextsOf(shown.author.id)) return shown;
+	const { poll: _, message_snapshots: __, components: ___, ...rest } = shown;
+	return { ...rest, content: "[hidden: this person does not want AI to read it]", embeds: [], attachments: [] };
 }
 
 const references: { [Type in MessageType]?: string } = {

@@ -1,34 +1,28 @@
 // How the bot takes MCP requests: a call waits for the first login to Discord, names in it become ids, and it is counted,
 // logged and recorded. Of its arguments, only the guild id is logged, and only redacted values are audited.
 
-import { actAs } from "../../discord/acting-person.ts";
-import { toToolError } from "../../discord/rest/errors.ts";
-import { withinRun } from "../../discord/rest/rest.ts";
-import { isObject, type JsonObject } from "../../lib/json.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
-import { Deadlines } from "../../lib/signal.ts";
 import { quoted } from "../../lib/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { raceSignal, within } from "../../lib/wait.ts";
 import { consoleMethods } from "../../mcp/console.ts";
-import { errorCode, RpcError, type RpcRequest, type RpcResponse } from "../../mcp/json-rpc.ts";
+import { errorCode, type RpcRequest, type RpcResponse } from "../../mcp/json-rpc.ts";
 import { modernClientName } from "../../mcp/modern.ts";
 import { rightsMethod } from "../../mcp/rights.ts";
 import { type Caller, countedMethod, failed, type Selection, type Server, toolResponse } from "../../mcp/server.ts";
 import { errorResult } from "../../mcp/tool.ts";
-import { findGuild, ownGuildId, personOf } from "../tool/admission.ts";
-import { namesIn, replaceNames, requireFewNames } from "../tool/arguments/names.ts";
+import { ownGuildId } from "../tool/admission.ts";
 import { type AuditedCall, callFacts, isDryRun } from "../tool/audit.ts";
 import type { BotContext } from "../tool/context.ts";
+import { idsFor, resolveOrUnknown } from "../tool/named-calls.ts";
 import { redact } from "../tool/redact.ts";
 import type { BotMetrics } from "./metrics.ts";
 
 const startDefaults = { maxWaitMs: 5_000, startMs: 10_000 };
 
 export type StartLimits = typeof startDefaults;
-
-const nameDeadlines = new Deadlines(10_000);
 
 interface ReceiverOptions {
 	/** `set` finds the tool as the MCP server does; `context` has the guild of calls without `guild_id`. */
@@ -179,52 +173,6 @@ function needsDiscord({ method, params: { name } }: RpcRequest, requestId: strin
 	// not wait for the login.
 	const isRefresh = name === "list_guilds" && requestId === undefined;
 	return method === "tools/call" && !isRefresh;
-}
-
-function resolveOrUnknown(params: JsonObject, { set }: Selection<BotContext>) {
-	const args = isObject(params.arguments) ? params.arguments : {};
-	const { name } = params;
-	const unknown = { tool: undefined, args, refusal: undefined };
-	if (typeof name !== "string") return unknown;
-	try {
-		return set.resolve(name, args);
-	} catch (error) {
-		if (!(error instanceof RpcError)) throw error;
-		return unknown;
-	}
-}
-
-/** The params of a call with ids in place of names; a ToolError for unknown and ambiguous ones. */
-export async function idsFor(
-	params: JsonObject,
-	caller: Pick<Caller, "signal">,
-	selection: Selection<BotContext>,
-): Promise<JsonObject | ToolError> {
-	const { tool, args, refusal } = resolveOrUnknown(params, selection);
-	const { context } = selection;
-	if (!tool || refusal !== undefined) return params;
-	const { inputSchema: schema } = tool.listing;
-	const names = namesIn(schema, args);
-	if (names.length === 0) return params;
-	const replace = async () => {
-		requireFewNames(names);
-		const guild = await findGuild(context, args, "read");
-		const call = { schema, args, names, reads: tool.effect === "read" };
-		return { ...params, name: tool.name, arguments: await replaceNames(call, guild, context.connection) };
-	};
-	const signal = nameDeadlines.begin(caller.signal);
-	const run = { signal, endsAt: signal.endsAt, reason: undefined, mayWrite: false };
-	const work = () => withinRun(run, replace);
-	const person = personOf(context.principal);
-	try {
-		return await (person ? actAs(person, work) : work());
-	} catch (error) {
-		const known = toToolError(error) ?? error;
-		if (known instanceof ToolError) return known;
-		throw error;
-	} finally {
-		nameDeadlines.end(signal);
-	}
 }
 
 function withId(caller: Caller): Caller & { requestId: string } {

@@ -156,6 +156,11 @@ export const tableData: Readonly<Record<string, TableData>> = {
 			["calls_that_you_decided", "decided_by = $user", "tool, state, decided_at"],
 		],
 	},
+	asked_plans: {
+		old: [1, "expires_at < $before"],
+		people: [["ai_plans", "person_id = $user", "expires_at, calls", "DELETE"]],
+	},
+	routines: { people: [["ai_routines", "person_id = $user", "channel_id, question, next_at", "DELETE"]] },
 	tool_calls: {
 		key: "id",
 		old: ["calls", "at < $before"],

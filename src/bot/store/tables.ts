@@ -3,6 +3,7 @@
 import type { Migration } from "../../lib/store/migrations.ts";
 import { announcementsTable } from "./tables/announcements.ts";
 import { approvalsTable } from "./tables/approvals.ts";
+import { askedPlansTable } from "./tables/asked-plans.ts";
 import { caseMarksTable } from "./tables/case-marks.ts";
 import { casesTables } from "./tables/cases.ts";
 import { channelLocksTable } from "./tables/channel-locks.ts";
@@ -23,6 +24,7 @@ import { memberActivityTable } from "./tables/member-activity.ts";
 import { privacyTables } from "./tables/privacy.ts";
 import { raidModesTables } from "./tables/raid-modes.ts";
 import { reportsTables } from "./tables/reports.ts";
+import { routinesTable } from "./tables/routines.ts";
 import { secretsTable } from "./tables/secrets.ts";
 import { settingVersionsTable } from "./tables/setting-versions.ts";
 import { spamTables } from "./tables/spam-incidents.ts";
@@ -59,6 +61,8 @@ const tables = [
 	undoneEntriesTable,
 	incidentsTable,
 	privacyTables,
+	askedPlansTable,
+	routinesTable,
 ];
 
 export const migrations: readonly Migration[] = [{ number: 1, name: "tables of the bot", text: tables.join(";") }];

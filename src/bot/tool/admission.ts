@@ -75,8 +75,9 @@ export function isOnDiscord(principal: Principal | undefined): boolean {
 export function personOf(
 	principal: Principal | undefined,
 	granted?: ActingPerson["granted"],
+	hidesTextsOf?: ActingPerson["hidesTextsOf"],
 ): ActingPerson | undefined {
-	return principal?.person && new ActingPerson(principal.person.id, isOnDiscord(principal), granted);
+	return principal?.person && new ActingPerson(principal.person.id, isOnDiscord(principal), granted, hidesTextsOf);
 }
 
 export function withPersonName({

@@ -7,8 +7,9 @@ import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
+import { type Tool, type ToolCall, textIn } from "../../mcp/tool.ts";
 import { type Language, languageOf, render, said } from "../../texts/texts.ts";
-import { errorForPeople, forPeople, type Pages } from "../results/result.ts";
+import { errorForPeople, forPeople, type Output, type Pages } from "../results/result.ts";
 import { commandIdStart, scopeTo } from "./admission.ts";
 import { type AuditedCall, callFacts } from "./audit.ts";
 import type { CaseDraft } from "./case-record.ts";
@@ -66,7 +67,7 @@ export class PersonCalls {
 	}
 
 	readonly callAs: CallAs = async ({ guildId, person, tool: name, args, command, draft, locale, announceFrom }) => {
-		const { record, log } = this.options;
+		const { log } = this.options;
 		const tool = this.#tools.find((one) => one.name === name);
 		if (!tool || !this.#context) {
 			const error = new Error(`the bot has no tool ${name}`);
@@ -95,61 +96,94 @@ export class PersonCalls {
 			{ ...this.#context, guilds: undefined, beforeWrite, onDryRun, draft, announceFrom },
 			{ tools: this.#tools, listed: [], beyond: [] },
 		);
-		const from = performance.now();
-		const takesGuild = Object.hasOwn(tool.listing.inputSchema.properties ?? {}, "guild_id");
-		const whole = takesGuild ? { ...args, guild_id: guildId } : args;
-		const facts = callFacts();
-		const { hooks } = facts;
-		const { outcome, ...answer } = await run(tool, whole, scoped, { hooks, log, language });
-		const ms = performance.now() - from;
-		record({
-			at: new Date(Date.now() - ms),
-			requestId: crypto.randomUUID().slice(0, 8),
-			client: command,
-			principal,
-			tool: name,
-			guildId,
-			arguments: redact(tool.listing.inputSchema, whole),
-			outcome,
-			milliseconds: ms,
-			...facts.recorded(tool, whole),
-		});
-		return { ...answer, isError: outcome !== "done", wrote, ...(basis && { basis }) };
+		const whole = withGuild(tool, args, guildId);
+		const ended = await recordedCall(tool, whole, scoped, { ...this.options, client: command, guildId });
+		const { outcome, output } = ended;
+		const all = [output ?? []].flat().filter((part) => typeof part === "object");
+		const asks = all.some((part) => part.asks);
+		return {
+			text: forPerson(name, ended, language, log),
+			...(asks && { asks }),
+			pages: all.find((part) => part.pages)?.pages,
+			isError: outcome !== "done",
+			wrote,
+			...(basis && { basis }),
+		};
 	};
 }
 
-async function run(
-	tool: BotTool,
+export function withGuild(
+	{ listing }: Pick<Tool<BotContext>, "listing">,
+	args: JsonObject,
+	guildId: string,
+): JsonObject {
+	const takesGuild = Object.hasOwn(listing.inputSchema.properties ?? {}, "guild_id");
+	return takesGuild ? { ...args, guild_id: guildId } : args;
+}
+
+/** How a call ended. `result`: for models. */
+export type Ended = { outcome: AuditedCall["outcome"]; result?: string } & (
+	| { output: Output; error?: undefined }
+	| { output?: undefined; error: unknown }
+);
+
+/** Runs a call of a person and records it; internal errors are in the result, too. */
+export async function recordedCall(
+	tool: Tool<BotContext>,
 	args: JsonObject,
 	context: BotContext,
-	{ hooks, log, language }: { hooks: ReturnType<typeof callFacts>["hooks"]; log: Log; language: Language },
-): Promise<Pick<PersonResult, "text" | "asks" | "pages"> & { outcome: AuditedCall["outcome"] }> {
+	{
+		record,
+		...given
+	}: Pick<PersonCallsOptions, "record"> & {
+		client: string;
+		guildId: string;
+		signal?: ToolCall["signal"];
+		onDestructive?: () => void;
+	},
+): Promise<Ended> {
+	const { client, guildId, signal } = given;
+	const from = performance.now();
+	const facts = callFacts(given);
+	const ended = await endOf(tool, args, context, { signal, reportProgress() {}, ...facts.hooks });
+	const ms = performance.now() - from;
+	record({
+		at: new Date(Date.now() - ms),
+		requestId: crypto.randomUUID().slice(0, 8),
+		client,
+		principal: context.principal,
+		tool: tool.name,
+		guildId,
+		arguments: redact(tool.listing.inputSchema, args),
+		outcome: ended.outcome,
+		milliseconds: ms,
+		...facts.recorded(tool, args),
+	});
+	return ended;
+}
+
+async function endOf(tool: Tool<BotContext>, args: JsonObject, context: BotContext, call: ToolCall): Promise<Ended> {
 	let end: Parameters<NonNullable<BotContext["onEnd"]>>[0] | undefined;
 	const onEnd: BotContext["onEnd"] = (given) => {
 		end = given;
 	};
 	try {
-		const result = await tool.call(args, { ...context, onEnd }, { signal: undefined, reportProgress() {}, ...hooks });
-		if (end && "output" in end) {
-			const all = [end.output].flat().filter((part) => typeof part === "object");
-			const asks = all.some((part) => part.asks);
-			const pages = all.find((part) => part.pages)?.pages;
-			return { text: withoutTokens(forPeople(end.output, language)), outcome: "done", ...(asks && { asks }), pages };
-		}
-		const error = end?.error ?? new ToolError(textOf(result));
-		return { text: withoutTokens(errorForPeople(error, language)), outcome: "failed" };
+		const result = await tool.call(args, { ...context, onEnd }, call);
+		if (end && "output" in end) return { outcome: "done", result, output: end.output };
+		return { outcome: "failed", result, error: end?.error ?? new ToolError(textIn(result)) };
 	} catch (error) {
-		if (error instanceof RpcError) return { text: errorForPeople(error, language), outcome: "refused" };
-		return { text: failed(tool.name, error, language, log), outcome: "error" };
+		return { outcome: error instanceof RpcError ? "refused" : "error", error };
 	}
+}
+
+/** What people read of it. */
+export function forPerson(tool: string, { output, error }: Ended, language: Language, log: Log): string {
+	if (output) return withoutTokens(forPeople(output, language));
+	const isKnown = error instanceof ToolError || error instanceof RpcError;
+	return isKnown ? withoutTokens(errorForPeople(error, language)) : failed(tool, error, language, log);
 }
 
 function failed(tool: string, error: unknown, language: Language, log: Log): string {
 	log.error("a person's command failed: internal error", { tool, error });
 	return render(said("error.internal"), language);
-}
-
-function textOf(result: string): string {
-	const { content } = JSON.parse(result) as { content: { text: string }[] };
-	return content.map((item) => item.text).join("\n");
 }

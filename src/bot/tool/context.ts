@@ -59,6 +59,8 @@ export interface BotContext {
 	onEnd?: ((end: { output: Output } | { error: unknown }) => void) | undefined;
 	/** Called before each request that changes something. If it throws, the request is not sent. */
 	beforeWrite?: (() => void) | undefined;
+	/** See `ActingPerson`. */
+	hidesTextsOf?: ((userId: string) => boolean) | undefined;
 	/** If it throws, the tool stores nothing. */
 	beforeStore?: (() => void) | undefined;
 	/** For Discord's audit log; undefined if the call needed no approval. */

@@ -84,7 +84,7 @@ export function tool<const Entries extends v.ObjectEntries>(hints: Hints, given:
 		...definition,
 		async run(args, bot, call) {
 			const granted = (member: GuildMember) => grantedBits(bot.settings, member, given.person?.may);
-			const person = personOf(bot.principal, granted);
+			const person = personOf(bot.principal, granted, bot.hidesTextsOf);
 			const work = () => runTool(definition, args, bot, call);
 			try {
 				const output = await (person ? actAs(person, work) : work());

@@ -28,9 +28,9 @@ function moderating() {
 		settings: { features: { moderation: true } },
 		create(options) {
 			const { connection, store, mutex, log, config } = options;
-			const features = createFeatures(options);
-			const locks = createLocks(store, log);
 			const none = {} as never;
+			const features = createFeatures({ ...options, askedCalls: none });
+			const locks = createLocks(store, log);
 			const { cases, tempBans } = features;
 			const given = { connection, mutex, log, cases, tempBans, locks };
 			const self = { toml: config.toml } as never;

@@ -4,7 +4,6 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { PermissionFlagsBits } from "discord.js";
-import type { FeatureOptions } from "../../../src/bot/commands/feature.ts";
 import { createFeatures } from "../../../src/bot/features/index.ts";
 import { peopleText } from "../../../src/bot/results/people-text.ts";
 import type { CaseRow } from "../../../src/bot/store/tables/cases.ts";
@@ -54,7 +53,7 @@ function offeredBy(sections: JsonObject) {
 		log: recordLog().log,
 		mutex: new KeyedMutex(),
 		callAs: noTools,
-	} as unknown as FeatureOptions);
+	} as unknown as Parameters<typeof createFeatures>[0]);
 	const { actions, menus } = features;
 	return { actions, menus, builtIn, tools: [...builtIn, ...features.tools] };
 }

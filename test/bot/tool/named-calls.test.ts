@@ -1,7 +1,7 @@
 // The limits of the look-ups of names, before a call.
 
 import { expect, test } from "bun:test";
-import { idsFor } from "../../../src/bot/server/requests.ts";
+import { idsFor } from "../../../src/bot/tool/named-calls.ts";
 import { timeLeftMs } from "../../../src/discord/rest/rest.ts";
 
 test("the search for a name on Discord has a deadline", async () => {

@@ -1,7 +1,7 @@
 // One answer of AI chat: streams the AI's text to Discord, and adds a note when it ends early.
 
 import { DiscordAPIError, MessageFlags, RESTJSONErrorCodes, Routes } from "discord.js";
-import type { Ai, AiMessage, AnswerEnd, Finish } from "../../../ai/ai.ts";
+import type { AiMessage, AnswerEnd, Finish } from "../../../ai/ai.ts";
 import { AiError } from "../../../ai/error.ts";
 import type { Log } from "../../../lib/log.ts";
 import { type Language, render, type Said, said } from "../../../texts/texts.ts";
@@ -16,27 +16,39 @@ const maxLength = 8_000;
 /** Interval at which the typing indicator is sent again: Discord shows it for 10 s. */
 const typingMs = 8_000;
 
-interface AnswerOptions {
-	ai: Ai;
+interface ReadOptions {
+	/** Pieces of the AI's text. */
+	answer(
+		messages: readonly AiMessage[],
+		options: { signal: AbortSignal; onEnd(end: AnswerEnd): void },
+	): AsyncIterable<string>;
 	messages: readonly AiMessage[];
 	question: Question;
 	/** Texts whose links the answer may repeat: the personality, and what the person who asks has written. */
 	linkSources: readonly string[];
-	/** Returns the minimum time between two edits of the answer's messages, in milliseconds. */
-	editIntervalMs(): number;
 	/** Aborts the AI request when the answer must end early. The abort reason is an `EndReason`, such as "timeout". */
 	ending: AbortSignal;
-	/** Aborts when the answer's messages may no longer be sent or edited on Discord. */
-	stopped: AbortSignal;
-	/** For each new message, and for all again at the end. `text` is without a note about an early end. */
-	onPart(part: { id: string; text: string }, index: number): void;
 	/** Once, when the AI has ended, before the answer is written. */
 	onUse(tokens: number, outcome: "answered" | "failed"): Promise<void>;
 	log: Log;
 }
 
-/** Asks the AI and streams its answer into Discord messages. Rejects when Discord refuses a message. */
-export async function answerQuestion(options: AnswerOptions): Promise<void> {
+interface AnswerOptions extends ReadOptions {
+	/** Returns the minimum time between two edits of the answer's messages, in milliseconds. */
+	editIntervalMs(): number;
+	/** Whether the rest of the answer is for the person alone, and is not written to the channel. */
+	isPrivate(): boolean;
+	/** Aborts when the answer's messages may no longer be sent or edited on Discord. */
+	stopped: AbortSignal;
+	/** For each new message, and for all again at the end. `text` is without a note about an early end. */
+	onPart(part: { id: string; text: string }, index: number): void;
+}
+
+/**
+ * Asks the AI and streams its answer into Discord messages. Rejects when Discord refuses a message. Returns the whole answer if
+ * its end is for the person alone.
+ */
+export async function answerQuestion(options: AnswerOptions): Promise<string | undefined> {
 	const { question, stopped, linkSources } = options;
 	let answer = "";
 	const report = ({ id, from, to }: WrittenMessage, index: number) =>
@@ -56,16 +68,26 @@ export async function answerQuestion(options: AnswerOptions): Promise<void> {
 	writer.done.catch(() => unwritable.abort());
 	try {
 		const update = (partial: string) => {
+			if (options.isPrivate()) return;
 			answer = withoutLinks(withoutLastAddress(partial), linkSources);
 			writer.update(answer);
 		};
 		const { text, note } = await readAnswer(options, unwritable.signal, update);
-		answer = withoutLinks(text, linkSources);
-		await writer.finish(withNote(answer, note, question.language));
+		const whole = withoutLinks(text, linkSources);
+		const isPrivate = options.isPrivate();
+		if (!isPrivate) answer = whole;
+		await writer.finish(isPrivate ? answer : withNote(answer, note, question.language));
 		for (const [index, message] of writer.written.entries()) report(message, index);
+		return isPrivate ? withNote(whole, note, question.language) : undefined;
 	} finally {
 		endTyping();
 	}
+}
+
+/** The whole answer, for a person alone. Never rejects. */
+export async function readWhole(options: ReadOptions): Promise<string> {
+	const { text, note } = await readAnswer(options, new AbortController().signal, () => {});
+	return withNote(withoutLinks(text, options.linkSources), note, options.question.language);
 }
 
 /** The id of the question and the message's index in the answer. Undefined for nonces of other messages. */
@@ -89,7 +111,7 @@ export function isGone(error: unknown): boolean {
 
 /** Calls `update` with the text so far. The note explains an early end to the user. */
 async function readAnswer(
-	{ ai, messages, ending, onUse, log }: AnswerOptions,
+	{ answer, messages, ending, onUse, log }: ReadOptions,
 	unwritable: AbortSignal,
 	update: (text: string) => void,
 ): Promise<{ text: string; note: Said | undefined }> {
@@ -98,12 +120,13 @@ async function readAnswer(
 	let used: number | undefined;
 	const onEnd = ({ finish: how, usage }: AnswerEnd) => {
 		finish = how;
-		used = usage && usage.input + usage.output;
+		// An answer with tools has several parts.
+		if (usage) used = (used ?? 0) + usage.input + usage.output;
 	};
 	const signal = AbortSignal.any([ending, unwritable]);
 	const tokens = () => used ?? estimateTokens(text, ...messages.map(({ content }) => content));
 	try {
-		for await (const piece of ai.answer(messages, { signal, onEnd })) {
+		for await (const piece of answer(messages, { signal, onEnd })) {
 			text += piece;
 			if (text.length > maxLength) {
 				text = text.slice(0, maxLength);

@@ -48,7 +48,8 @@ export function createConversations(options: ConversationsOptions) {
 		const { message_id, channel_id, user_id } = turn;
 		const full = { ...turn, at: turns.get(message_id)?.at ?? now() };
 		setRecent(turns, message_id, full);
-		if (turn.role === "assistant") setRecent(answers, `${channel_id} ${user_id}`, message_id);
+		if (turn.role === "assistant")
+			for (const key of [`${channel_id} ${user_id}`, channel_id]) setRecent(answers, key, message_id);
 		if (keepDays > 0) writes.save(full);
 	}
 
@@ -86,9 +87,10 @@ export function createConversations(options: ConversationsOptions) {
 		return newestFirst.length === 0 ? undefined : newestFirst.reverse();
 	}
 
-	async function latest(channelId: string, userId: string): Promise<string | undefined> {
-		const since = now() - idleTimeoutMs;
-		const turn = turns.get(answers.get(`${channelId} ${userId}`) ?? "");
+	/** Without `userId` that of anybody, however long ago, as in a thread. */
+	async function latest(channelId: string, userId?: string): Promise<string | undefined> {
+		const since = userId === undefined ? 0 : now() - idleTimeoutMs;
+		const turn = turns.get(answers.get(userId === undefined ? channelId : `${channelId} ${userId}`) ?? "");
 		if (turn) return turn.at >= since ? turn.message_id : undefined;
 		if (keepDays === 0) return undefined;
 		try {

@@ -3,6 +3,7 @@
 import {
 	ChannelType,
 	cleanContent,
+	type GuildMember,
 	type GuildTextBasedChannel,
 	type Message,
 	MessageType,
@@ -41,6 +42,11 @@ export interface Question {
 	repliesTo: string | undefined;
 	/** If the bot lacks the permission to reply in the channel, it answers with plain messages. */
 	replyable: boolean;
+	/** Not made safe. */
+	displayName: string;
+	/** Address of the question on Discord. */
+	link: string;
+	isThread: boolean;
 	/** In which the bot's own sentences are written. */
 	language: Language;
 	/** Discord REST client with which the question is answered. */
@@ -76,9 +82,44 @@ export function readQuestion(message: Message, botId: string, command: string): 
 		mentionsBot,
 		repliesTo: (repliesToBot && message.reference?.messageId) || undefined,
 		replyable: missingPermissions(guild, channel, toReply) === 0n,
+		displayName: author.displayName,
+		link: message.url,
+		isThread: channel.isThread(),
 		language: languageOf(guild.preferredLocale),
 		rest: message.client.rest,
 	};
+}
+
+/** Of /ask, or of a routine: not a message. */
+export function questionOf(
+	{ guild, user, displayName, roles }: GuildMember,
+	{ id, channelId, text, locale }: { id: string; channelId: string; text: string; locale: string },
+): Question {
+	return {
+		id,
+		guildId: guild.id,
+		channelId,
+		parentId: guild.channels.cache.get(channelId)?.parentId ?? undefined,
+		userId: user.id,
+		roles: [...roles.cache.keys()],
+		name: sanitizeName(displayName, user.displayName, user.username),
+		text: sanitize(text).slice(0, maxText).trim(),
+		mentionsBot: true,
+		repliesTo: undefined,
+		replyable: false,
+		displayName: user.displayName,
+		link: `https://discord.com/channels/${guild.id}/${channelId}`,
+		isThread: false,
+		language: languageOf(locale),
+		rest: guild.client.rest,
+	};
+}
+
+/** Whether the person wants the conversation to be forgotten. */
+export function isForgetting(text: string): boolean {
+	return /^(?:please )?(?:forget (?:this|that|it)|vergiss (?:das|es|dies))(?: conversation| gespräch)?(?: please| bitte)?[.!]*$/i.test(
+		text,
+	);
 }
 
 function textOf(content: string, botId: string, channel: GuildTextBasedChannel): string {

@@ -1,20 +1,39 @@
-// AI chat: answers people who mention the bot in a guild or reply to its answers. The AI has no tools, its messages ping
-// nobody, and it sees only the conversation.
+// AI chat: answers people who mention the bot in a guild, reply to its answers or use /ask. Its messages ping nobody. It sees
+// only the conversation and, where the guild's settings say so, what tools find in the name of who asks.
 
-import { type Client, Events, GatewayDispatchEvents, type Message } from "discord.js";
-import type { Ai } from "../../../ai/ai.ts";
+import {
+	ButtonStyle,
+	type ChatInputCommandInteraction,
+	type Client,
+	Events,
+	GatewayDispatchEvents,
+	type Message,
+	MessageFlags,
+} from "discord.js";
+import type { AiMessage } from "../../../ai/ai.ts";
 import { toToolError } from "../../../discord/rest/errors.ts";
 import { within } from "../../../lib/wait.ts";
-import { render, type Said, said } from "../../../texts/texts.ts";
+import { SaidError } from "../../../texts/said-error.ts";
+import { render, type Said, said, sayIn } from "../../../texts/texts.ts";
+import type { AskedCalls } from "../../approval/asked-calls.ts";
+import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
+import type { ComponentInteraction } from "../../commands/components.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
+import { buttonRow } from "../../messages/buttons.ts";
+import { noMentions, sendablePieces } from "../../messages/split-message.ts";
+import type { Routine } from "../../store/tables/routines.ts";
 import { ignoreUnavailable } from "../../store/unavailable.ts";
-import { answerQuestion, createMessageApi, isGone, readNonce } from "./chat-answer.ts";
+import { answerQuestion, createMessageApi, isGone, readNonce, readWhole } from "./chat-answer.ts";
 import { type Budget, createBudget } from "./chat-budget.ts";
 import { type Conversations, createConversations } from "./chat-conversations.ts";
 import { createLimits } from "./chat-limits.ts";
+import { createPlans, type PlanMessage, type Plans } from "./chat-plans.ts";
 import { systemPrompt, toAiMessages } from "./chat-prompt.ts";
-import { type Question, readQuestion, sanitize } from "./chat-question.ts";
+import { isForgetting, type Question, questionOf, readQuestion, sanitize } from "./chat-question.ts";
 import { Run } from "./chat-run.ts";
+import { hasTools, Session, type SessionOptions } from "./chat-session.ts";
+import { PrivateTexts } from "./private-texts.ts";
+import { createRoutines } from "./routines.ts";
 
 export interface ChatTiming {
 	/** Per channel, in milliseconds. Discord allows a bot about one edit per second in a channel. */
@@ -32,9 +51,18 @@ const defaultTiming: ChatTiming = {
 	now: () => Date.now(),
 };
 const shutdownGraceMs = 3_000;
+const maxToolAnswerMs = 60_000;
+const showPrefix = "askshow";
+const maxQuestionLength = 2_000;
+/** For which the plan of a routine can be carried out: nobody need be there when it is made. */
+const routinePlanMs = 86_400_000;
 
-export function createChat(options: FeatureOptions, timing: Partial<ChatTiming> = {}): Feature {
-	const { config, settings, store, log, registry, ai, chatPrivacy } = options;
+export interface ChatFeatureOptions extends FeatureOptions {
+	askedCalls: AskedCalls;
+}
+
+export function createChat(options: ChatFeatureOptions, timing: Partial<ChatTiming> = {}): Feature {
+	const { config, settings, connection, store, log, registry, ai, chatPrivacy, askedCalls: calls } = options;
 	const { retryMs, now, ...others } = { ...defaultTiming, ...timing };
 	if (!config.toml.features.chat) return {};
 	if (!ai) {
@@ -45,26 +73,72 @@ export function createChat(options: FeatureOptions, timing: Partial<ChatTiming> 
 	const { start, close } = conversations;
 	const budget = createBudget({ store, settings, log, now, timezone: config.timezone, registry });
 	chatPrivacy.onErase = conversations.erase;
-	const chat = new Chat({ config, log, ai, chatPrivacy, conversations, budget, now, ...others });
+	const privateTexts = new PrivateTexts();
+	const plans = createPlans({
+		store,
+		calls,
+		guild: (id) => connection.guild(id),
+		onDone: (answerId, done) => privateTexts.add(answerId, done),
+		now,
+	});
+	const shared = {
+		config,
+		log,
+		ai,
+		chatPrivacy,
+		conversations,
+		budget,
+		now,
+		settings,
+		connection,
+		calls,
+		plans,
+		privateTexts,
+	};
+	const chat = new Chat({ ...shared, ...others });
+	const run = (routine: Routine) => chat.runRoutine(routine);
+	const routines = createRoutines({ connection, settings, store, log, timezone: config.timezone, run, now });
 	return {
+		menus: [
+			{
+				type: "slash",
+				name: "ask",
+				options: [{ name: "question", kind: "text", required: true, min: 1, max: maxQuestionLength }],
+				run: (interaction) => chat.ask(interaction),
+			},
+			routines.command,
+		],
+		components: [
+			plans.component,
+			routines.component,
+			{ prefix: showPrefix, run: (interaction) => chat.show(interaction) },
+		],
 		attach: (client) => chat.attach(client),
-		start,
+		start() {
+			start();
+			routines.start();
+		},
 		async close() {
+			await routines.close();
 			await chat.close();
 			await close();
 		},
 	};
 }
 
-interface ChatOptions extends Omit<ChatTiming, "retryMs">, Pick<FeatureOptions, "config" | "log" | "chatPrivacy"> {
-	ai: Ai;
+interface ChatOptions
+	extends Omit<ChatTiming, "retryMs">,
+		SessionOptions,
+		Pick<FeatureOptions, "config" | "log" | "chatPrivacy"> {
 	conversations: Conversations;
 	budget: Budget;
+	plans: Plans;
+	privateTexts: PrivateTexts;
 }
 
 class Chat {
 	readonly #limits = createLimits();
-	readonly #runs = new Map<Run, Promise<void>>();
+	readonly #runs = new Map<Run, Promise<unknown>>();
 	#closed = false;
 
 	constructor(private readonly options: ChatOptions) {}
@@ -158,16 +232,25 @@ class Chat {
 		if (!mentionsBot && (chain === undefined || elsewhere)) return;
 		const refusal = text === "" ? (elsewhere ?? said("chat.empty")) : await budget.take(guildId, userId, question);
 		if (refusal) return this.#notify(refusal, question);
-		const run = new Run(question);
 		const parentId = Array.isArray(chain) ? repliesTo : undefined;
-		const running = this.#run(run, parentId);
-		this.#runs.set(run, running);
-		// The bot may have closed since the message arrived.
-		if (this.#closed) run.end("restart");
-		await running.finally(() => this.#runs.delete(run));
+		if (isForgetting(text)) return this.#forget(question, parentId);
+		const why = await this.#inTurn(new Run(question), (run) =>
+			this.#answer(run, parentId).catch((error): void => this.#logFailure(question, error)),
+		);
+		if (why?.key === "chat.restart") await this.#reply(why, question);
+		else if (why) await this.#notify(why, question);
 	}
 
-	async #run(run: Run, parentId: string | undefined): Promise<void> {
+	/** Does `work` when it is the question's turn. Returns why not. */
+	async #inTurn(run: Run, work: (run: Run) => Promise<void>): Promise<Said | undefined> {
+		const running = this.#wait(run, work);
+		this.#runs.set(run, running);
+		// The bot may have closed since the question arrived.
+		if (this.#closed) run.end("restart");
+		return running.finally(() => this.#runs.delete(run));
+	}
+
+	async #wait(run: Run, work: (run: Run) => Promise<void>): Promise<Said | undefined> {
 		const { question, ending } = run;
 		const { guildId, userId } = question;
 		let release: (() => void) | undefined;
@@ -175,29 +258,125 @@ class Chat {
 			release = await this.#limits.acquire(guildId, userId, ending);
 		} catch {
 			// Waiting for a slot rejects only when the run ends.
-			if (ending.reason === "restart") await this.#reply(said("chat.restart"), question);
-			return;
+			return ending.reason === "restart" ? said("chat.restart") : undefined;
 		}
-		if (!release) return this.#notify(said("chat.busy"), question);
-		const timer = setTimeout(() => run.end("timeout"), this.options.answerTimeoutMs);
+		if (!release) return said("chat.busy");
+		const { answerTimeoutMs } = this.options;
+		const maxMs = hasTools(this.options, guildId) ? Math.min(maxToolAnswerMs, answerTimeoutMs) : answerTimeoutMs;
+		const timer = setTimeout(() => run.end("timeout"), maxMs);
 		run.hasAnswer = true;
 		try {
-			await this.#answer(run, parentId);
-		} catch (error) {
-			this.#logFailure(question, error);
+			await work(run);
 		} finally {
 			clearTimeout(timer);
 			release();
 		}
+		return undefined;
+	}
+
+	/** /ask: the answer is for the person alone, and is not remembered. */
+	async ask(interaction: ChatInputCommandInteraction & { guildId: string }): Promise<void> {
+		await deferPrivately(interaction);
+		const { id, guildId, channelId, locale, user } = interaction;
+		const member = this.options.connection.guild(guildId)?.members.cache.get(user.id);
+		if (!member) throw new SaidError(said("refusal.offline"));
+		const text = interaction.options.getString("question", true);
+		const why = await this.#askOnce(
+			questionOf(member, { id, channelId, text, locale }),
+			true,
+			async (_, session, answer) => {
+				await answerPrivately(interaction, answer);
+				if (session.planned.length === 0) return;
+				const plan = await this.options.plans.show(session.asker, session.planned, { answerId: "" });
+				await interaction.followUp({ ...plan, flags: MessageFlags.Ephemeral });
+			},
+		);
+		if (why) throw new SaidError(why);
+	}
+
+	/** Answers in the channel; what not everybody there may read, behind a button. */
+	async runRoutine({ id, guild_id, channel_id, person_id, question: text }: Routine): Promise<void> {
+		const { connection, log, now } = this.options;
+		const guild = connection.guild(guild_id);
+		const member = guild?.members.cache.get(person_id);
+		const channel = guild?.channels.cache.get(channel_id);
+		if (!member || !channel?.isSendable()) return;
+		const question = questionOf(member, { id, channelId: channel_id, text, locale: guild?.preferredLocale ?? "" });
+		const why = await this.#askOnce(question, false, async (run, session, answer) => {
+			const pieces = session.isPrivate ? [] : sendablePieces(answer);
+			for (const content of pieces)
+				await channel.send({ content, allowedMentions: noMentions, flags: MessageFlags.SuppressEmbeds });
+			await this.#conclude(run, session, session.isPrivate ? answer : undefined, now() + routinePlanMs);
+		});
+		if (why) log.warn("a routine of AI chat was not answered", { routine: id, reason: render(why, "en") });
+	}
+
+	/** A question without a conversation. Returns why it was not answered. */
+	async #askOnce(
+		question: Question,
+		isPrivate: boolean,
+		onAnswer: (run: Run, session: Session, answer: string) => Promise<void>,
+	): Promise<Said | undefined> {
+		const { budget, chatPrivacy, config, settings, log } = this.options;
+		const { guildId, userId, name, text } = question;
+		await settings.ready();
+		const refusal = await budget.take(guildId, userId, question);
+		if (refusal) return refusal;
+		const isOff = await chatPrivacy.off(guildId);
+		if (isOff(userId)) return said("chat.off");
+		return this.#inTurn(new Run(question), async (run) => {
+			const session = new Session(this.options, question, isPrivate, isOff);
+			const asked = { role: "user" as const, content: `${name}: ${text}` };
+			const answer = await readWhole({
+				answer: (messages, given) => session.answer(messages, given),
+				messages: [this.#instructions(session), asked],
+				question,
+				linkSources: [config.personality ?? "", text],
+				ending: run.ending,
+				onUse: (tokens, outcome) => budget.spend(guildId, userId, tokens, outcome),
+				log,
+			});
+			await onAnswer(run, session, answer);
+		});
+	}
+
+	#instructions(session: Session): AiMessage {
+		const { config, now } = this.options;
+		return { role: "system", content: systemPrompt(config, now(), session.hasTools) };
+	}
+
+	/** The button under an answer that only who asked may read. */
+	async show(interaction: ComponentInteraction): Promise<void> {
+		if (!interaction.isButton()) return;
+		await deferPrivately(interaction);
+		const kept = this.options.privateTexts.get(interaction.message.id);
+		if (!kept) throw new SaidError(said("ask.gone"));
+		if (kept.userId !== interaction.user.id) throw new SaidError(said("ask.others", { who: `<@${kept.userId}>` }));
+		await answerPrivately(interaction, kept.text);
+		if (kept.plan) await interaction.followUp({ ...kept.plan, flags: MessageFlags.Ephemeral });
+	}
+
+	/** The person's part of the conversation. */
+	async #forget(question: Question, repliesTo: string | undefined): Promise<void> {
+		const { conversations } = this.options;
+		const chain = await conversations.chain(repliesTo ?? (await this.#latest(question)) ?? "");
+		const own = Array.isArray(chain) ? chain.filter(({ user_id }) => user_id === question.userId) : [];
+		conversations.deleteMessages(own.map(({ message_id }) => message_id));
+		await this.#reply(said("ask.forgotten"), question);
+	}
+
+	/** The answer that a question continues: in a thread the latest, elsewhere the person's. */
+	#latest({ channelId, userId, isThread }: Question): Promise<string | undefined> {
+		return this.options.conversations.latest(channelId, isThread ? undefined : userId);
 	}
 
 	async #answer(run: Run, repliesTo: string | undefined): Promise<void> {
-		const { ai, budget, chatPrivacy, config, conversations, log, now } = this.options;
+		const { budget, chatPrivacy, config, conversations, log, privateTexts } = this.options;
 		const { question, ending, stopped } = run;
 		const { id, guildId, channelId, userId, name, text } = question;
 		const isOff = await chatPrivacy.off(guildId).catch(ignoreUnavailable);
 		if (!isOff || isOff(userId)) return this.#notify(said(isOff ? "chat.off" : "error.database"), question);
-		const parentId = repliesTo ?? (await conversations.latest(channelId, userId));
+		const parentId = repliesTo ?? (await this.#latest(question));
 		conversations.add({
 			message_id: id,
 			parent_id: parentId ?? null,
@@ -209,12 +388,15 @@ class Chat {
 			content: text,
 		});
 		const found = await conversations.chain(id);
-		const chain = Array.isArray(found) ? found.filter(({ user_id }) => !isOff(user_id)) : [];
-		await answerQuestion({
-			ai,
+		const stored = Array.isArray(found) ? found.filter(({ user_id }) => !isOff(user_id)) : [];
+		const { turns: chain, isPrivate } = privateTexts.known(stored, userId);
+		const session = new Session(this.options, question, isPrivate, isOff);
+		const whole = await answerQuestion({
+			answer: (messages, given) => session.answer(messages, given),
+			messages: [this.#instructions(session), ...toAiMessages(chain)],
+			isPrivate: () => session.isPrivate,
 			question,
 			log,
-			messages: [{ role: "system", content: systemPrompt(config, now()) }, ...toAiMessages(chain)],
 			linkSources: [
 				config.personality ?? "",
 				...chain.flatMap(({ role, user_id, content }) => (role === "user" && user_id === userId ? content : [])),
@@ -225,6 +407,35 @@ class Chat {
 			onUse: (tokens, outcome) => budget.spend(guildId, userId, tokens, outcome),
 			onPart: (part, index) => this.#noteAnswer(run, index, part.id, part.text),
 		});
+		if (!stopped.aborted && (whole !== undefined || session.planned.length > 0))
+			await this.#conclude(run, session, whole);
+	}
+
+	/** What the person alone may read stands behind a button. */
+	async #conclude(run: Run, session: Session, whole: string | undefined, expiresAt?: number): Promise<void> {
+		const { connection, plans, privateTexts } = this.options;
+		const { question, answerIds } = run;
+		const { userId, language } = question;
+		const channel = connection.discord.channels.cache.get(question.channelId);
+		if (!channel?.isSendable()) return;
+		const say = sayIn(language);
+		const planFor = (answerId: string): Promise<PlanMessage | undefined> =>
+			session.planned.length === 0
+				? Promise.resolve(undefined)
+				: plans.show(session.asker, session.planned, { answerId, expiresAt });
+		if (whole === undefined) {
+			const plan = await planFor(answerIds.at(-1) ?? "");
+			if (plan) await channel.send(plan);
+			return;
+		}
+		const label = say("ask.show.button");
+		const notice = await channel.send({
+			content: say("ask.private", { who: `<@${userId}>` }),
+			components: [buttonRow([{ id: showPrefix, label, style: ButtonStyle.Primary }])],
+			allowedMentions: noMentions,
+		});
+		this.#noteAnswer(run, answerIds.length, notice.id, "");
+		privateTexts.set(notice.id, { userId, text: whole, plan: await planFor(notice.id) });
 	}
 
 	#answersIn(channelId: string): number {

@@ -49,15 +49,15 @@ export function selectChain(sql: Sql, messageId: string, limit: number): Promise
 		ORDER BY chain.depth`;
 }
 
-/** The AI's latest answer at or after `since`. */
+/** The AI's latest answer at or after `since`, to anybody or to `userId`. */
 export async function selectLatestAnswer(
 	sql: Sql,
-	filter: { channelId: string; userId: string; since: number },
+	filter: { channelId: string; userId?: string | undefined; since: number },
 ): Promise<string | undefined> {
-	const { channelId, userId, since } = filter;
+	const { channelId, userId = "", since } = filter;
 	const [latest] = await sql<{ message_id: string }>`
 		SELECT message_id FROM conversation_messages
-		WHERE channel_id = ${channelId} AND user_id = ${userId} AND role = ${"assistant"} AND at >= ${since}
+		WHERE channel_id = ${channelId} AND (user_id = ${userId} OR ${userId} = '') AND role = ${"assistant"} AND at >= ${since}
 		ORDER BY at DESC, message_id DESC LIMIT 1`;
 	return latest?.message_id;
 }

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll } from "bun:test";
 import { createAi } from "../../../../src/ai/ai.ts";
+import { AskedCalls } from "../../../../src/bot/approval/asked-calls.ts";
 import type { BotConfig } from "../../../../src/bot/config/config.ts";
 import { type ChatTiming, createChat } from "../../../../src/bot/features/chat/chat.ts";
 import { startAiProvider } from "../../../../src/simulator/ai/ai-provider.ts";
@@ -63,8 +64,9 @@ export async function startChat(options: ChatSetup = {}) {
 		create(given) {
 			const apiKeys = { [api_key_env]: ai.key };
 			const created = createAi({ settings, apiKeys, log: given.log, now });
+			const askedCalls = new AskedCalls({ record() {}, settings: given.settings, log: given.log });
 			return createChat(
-				{ ...given, config: { ...given.config, ...config }, ai: withoutAi ? undefined : created },
+				{ ...given, askedCalls, config: { ...given.config, ...config }, ai: withoutAi ? undefined : created },
 				{ editIntervalMs: 20, retryMs: 20, ...timing },
 			);
 		},

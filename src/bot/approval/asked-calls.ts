@@ -1,0 +1,274 @@
+// Tool calls of the AI in chat, in the name of who asks. A call that reads runs at once. A call that changes something is only
+// planned: it runs when the person presses the button under its plan, if it would still do the same.
+
+import type { GuildMember } from "discord.js";
+import type { ToolSpec } from "../../ai/ai.ts";
+import { bitsIn, type Permission } from "../../discord/permissions.ts";
+import { withoutTokens } from "../../discord/text.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import type { Log } from "../../lib/log.ts";
+import type { Principal } from "../../lib/principal.ts";
+import type { Signal } from "../../lib/signal.ts";
+import { ToolError } from "../../lib/tool-error.ts";
+import { RpcError } from "../../mcp/json-rpc.ts";
+import type { Selection } from "../../mcp/server.ts";
+import { errorResult, type Tool, textIn } from "../../mcp/tool.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { type Language, render, said } from "../../texts/texts.ts";
+import { forPeople } from "../results/result.ts";
+import { grantedBits, type ModeratorAction, moderatorActions } from "../settings/grants.ts";
+import type { GuildSettings } from "../settings/guild-settings.ts";
+import type { AuditedCall } from "../tool/audit.ts";
+import { forPerson, recordedCall, withGuild } from "../tool/call-as.ts";
+import type { BotContext, BotTool } from "../tool/context.ts";
+import { idsFor } from "../tool/named-calls.ts";
+import type { Preview } from "../tool/review.ts";
+import { accessors } from "../tool/search/offered-tools.ts";
+import { toolTitle } from "../tool/titles.ts";
+import type { Approval } from "./approval.ts";
+import { canonicalJson, previewCall } from "./call-preview.ts";
+import { argumentsOf } from "./request-message.ts";
+
+/**
+ * Who asks, and the address of the question on Discord. `language`: in which they read plans and results. `hides`: whose messages
+ * the model must not read.
+ */
+export interface Asker {
+	guildId: string;
+	person: { id: string; name: string };
+	link: string;
+	language: Language;
+	hides?: (userId: string) => boolean;
+}
+
+/** A call that waits for a press. `basis`: a hash of what it would do. */
+export interface PlannedCall {
+	tool: string;
+	args: JsonObject;
+	basis: string;
+}
+
+/** `text`: the plan, for people. */
+export interface ShownCall extends PlannedCall {
+	title: string;
+	text: string;
+	needsApproval: boolean;
+}
+
+/** `text`: for the model. */
+type Called = { text: string; planned?: ShownCall };
+
+interface Resolved {
+	tool: Tool<BotContext>;
+	args: JsonObject;
+	context: BotContext;
+}
+
+interface AskedCallsOptions {
+	record(call: AuditedCall): void;
+	settings: GuildSettings;
+	log: Log;
+}
+
+interface Begun {
+	select(principal: Principal): Selection<BotContext>;
+	approval: Pick<Approval, "needs" | "request"> | undefined;
+}
+
+/** Offered by name, if the person may use them; all others are found with find_tools. */
+const shortList: ReadonlySet<string> = new Set([
+	accessors.find,
+	accessors.read,
+	accessors.use,
+	"search_messages",
+	"get_recent_messages",
+	"list_members",
+	"get_member",
+	"list_channels",
+	"list_roles",
+	"list_cases",
+	"get_audit_log",
+]);
+
+const givenByBot = ["guild_id", "guild_ids", "instance", "dry_run"];
+
+export const askedClient = "AI chat";
+
+/** Works once `begin` was called. */
+export class AskedCalls {
+	#begun: Begun | undefined;
+
+	constructor(private readonly options: AskedCallsOptions) {}
+
+	begin(begun: Begun): void {
+		this.#begun = begun;
+	}
+
+	#select({ guildId, person, link, hides }: Asker): Selection<BotContext> {
+		if (!this.#begun) throw new Error("the bot has no tools yet");
+		const { set, context } = this.#begun.select({
+			id: `chat:${guildId}`,
+			name: `${askedClient}, ${link}`,
+			person: { ...person, signedIn: false },
+			access: "all",
+			guilds: [guildId],
+		});
+		return { set, context: { ...context, hidesTextsOf: hides } };
+	}
+
+	/** What the member may use at all, before anything that people wrote is read. */
+	tools(asker: Asker, member: GuildMember): ToolSpec[] {
+		const mayChange = this.mayChange(asker, member);
+		const { listed } = this.#select(asker).context.self;
+		return listed
+			.filter(({ name }) => shortList.has(name) && (mayChange || name !== accessors.use))
+			.filter(({ needs }) => this.#mayUse(needs, member))
+			.map(({ name, listing }) => {
+				const { properties, ...schema } = listing.inputSchema;
+				const own = Object.entries(Object(properties)).filter(([key]) => !givenByBot.includes(key));
+				const parameters = { ...schema, properties: Object.fromEntries(own) };
+				return { name, description: String(listing.description), parameters };
+			});
+	}
+
+	/** Whether the member has a permission that others lack and that a tool which changes something needs. */
+	mayChange(asker: Asker, member: GuildMember): boolean {
+		const { context } = this.#select(asker);
+		const needed = context.self.tools.flatMap(({ effect, needs }) => (effect === "read" ? [] : plainNeeds(needs)));
+		const held = member.permissions.bitfield & ~member.guild.roles.everyone.permissions.bitfield;
+		const actions = Object.keys(moderatorActions) as ModeratorAction[];
+		const granted = actions.reduce((bits, action) => bits | grantedBits(this.options.settings, member, action), 0n);
+		return ((held | granted) & bitsIn(undefined, needed)) !== 0n;
+	}
+
+	#mayUse(needs: BotTool["needs"], member: GuildMember): boolean {
+		const granted = grantedBits(this.options.settings, member, needs.person?.may);
+		const lacking = bitsIn(undefined, plainNeeds(needs)) & ~granted;
+		return member.permissions.has(lacking & ~bitsIn(undefined, ["ViewChannel", "ReadMessageHistory"]));
+	}
+
+	/** Never rejects, but for an abort. */
+	async call(asker: Asker, name: string, given: JsonObject, member: GuildMember, signal: Signal): Promise<Called> {
+		const { record } = this.options;
+		try {
+			const resolved = this.#resolve(asker, name, given);
+			if (typeof resolved === "string") return { text: resolved };
+			const { tool, context } = resolved;
+			const params = { name: tool.name, arguments: resolved.args };
+			const named = await idsFor(params, { signal }, this.#select(asker));
+			if (named instanceof ToolError) return { text: named.message };
+			const args = named.arguments as JsonObject;
+			if (tool.effect === "read") {
+				const where = { record, client: context.principal?.name ?? "", guildId: asker.guildId, signal };
+				const { result, error } = await recordedCall(tool, args, context, where);
+				return { text: result === undefined ? this.#failure(name, error) : withoutTokens(textIn(result)) };
+			}
+			if (!this.mayChange(asker, member))
+				return { text: `${tool.name} changes something, and the person who asks has no right to do that.` };
+			const planned = await this.#plan(asker, { tool, args, context }, signal);
+			if (typeof planned === "string") return { text: planned };
+			const shown = ["Planned, not done. The person sees this plan and decides:", planned.text];
+			return { text: shown.join("\n"), planned };
+		} catch (error) {
+			return { text: this.#failure(name, error) };
+		}
+	}
+
+	/** What the calls would do now. A text says why a call cannot be done. */
+	async show(asker: Asker, calls: readonly PlannedCall[]): Promise<(ShownCall | string)[]> {
+		const shown: (ShownCall | string)[] = [];
+		for (const { tool, args } of calls) {
+			const resolved = this.#resolve(asker, tool, args);
+			shown.push(typeof resolved === "string" ? resolved : await this.#plan(asker, resolved));
+		}
+		return shown;
+	}
+
+	/** Does what was planned, or asks for approval. Never rejects. Returns what people read. */
+	async run(asker: Asker, { tool: name, args: given, basis }: PlannedCall): Promise<string> {
+		const { record, log } = this.options;
+		const { language } = asker;
+		const resolved = this.#resolve(asker, name, given);
+		if (typeof resolved === "string") return resolved;
+		const { tool, args, context } = resolved;
+		const review = (preview: Preview) => {
+			if (hashOf(preview) !== basis) throw new SaidError(said("ask.changed_late"));
+		};
+		const approval = this.#begun?.approval;
+		if (approval) {
+			const planned = await this.#plan(asker, resolved);
+			if (typeof planned === "string") return planned;
+			if (planned.basis !== basis) return render(said("ask.changed_late"), language);
+			if (planned.needsApproval) {
+				const call = { ...resolved, signal: undefined, client: askedClient, requestId: undefined };
+				const row = await approval.request(call).catch((error) => errorResult(this.#failure(name, error)));
+				if (typeof row === "string") return textIn(row);
+				return render(said("ask.approval", { channel: `<#${row.channel_id}>` }), language);
+			}
+		}
+		const where = { record, client: context.principal?.name ?? "", guildId: asker.guildId };
+		const ended = await recordedCall(tool, args, { ...context, review }, where);
+		return forPerson(name, ended, language, log);
+	}
+
+	/** A text says why the call is refused. */
+	#resolve(asker: Asker, name: string, given: JsonObject): Resolved | string {
+		const { set, context } = this.#select(asker);
+		const own = Object.entries(given).filter(([key]) => !givenByBot.includes(key));
+		const { tool, args, refusal } = set.resolve(name, Object.fromEntries(own));
+		if (refusal !== undefined) return refusal;
+		const whole = withGuild(tool, args, asker.guildId);
+		const { dry_run } = (tool.listing.inputSchema.properties ?? {}) as JsonObject;
+		return { tool, args: dry_run === undefined ? whole : { ...whole, dry_run: false }, context };
+	}
+
+	async #plan(asker: Asker, { tool, args, context }: Resolved, signal?: Signal) {
+		let isDestructive = false;
+		const onDestructive = () => {
+			isDestructive = true;
+		};
+		const preview = await previewCall(tool, args, context, signal, onDestructive).catch((error) =>
+			errorResult(this.#failure(tool.name, error)),
+		);
+		if (typeof preview === "string") return withoutTokens(textIn(preview));
+		const { language } = asker;
+		const effect = isDestructive ? "destructive" : tool.effect;
+		return {
+			tool: tool.name,
+			args,
+			basis: hashOf(preview),
+			title: render(toolTitle(tool.name, tool.listing.title), language),
+			text: withoutTokens(planText(preview, args, language)),
+			needsApproval: this.#begun?.approval?.needs(tool, args, context.principal, effect) ?? false,
+		} satisfies ShownCall;
+	}
+
+	#failure(tool: string, error: unknown): string {
+		if (error instanceof RpcError || error instanceof SaidError) return error.message;
+		this.options.log.error("a tool call of AI chat failed: internal error", { tool, error });
+		return "Internal error.";
+	}
+}
+
+function plainNeeds({ permissions, person }: BotTool["needs"]): Permission[] {
+	return [...permissions, ...(person?.permissions ?? [])].flatMap((one) => {
+		if (typeof one === "string") return [one];
+		return "inGuild" in one ? [one.permission] : [];
+	});
+}
+
+function hashOf({ basis }: Preview): string {
+	return new Bun.CryptoHasher("sha256").update(JSON.stringify(basis)).digest("hex");
+}
+
+/** What the tool says for people; without that, the arguments and what its ids stand for. */
+function planText({ shown = [], names = [] }: Preview, args: JsonObject, language: Language): string {
+	const ofTool = [shown].flat().filter((part) => typeof part === "object");
+	const text = forPeople(ofTool, language);
+	if (text !== "") return text;
+	const { guild_id: _, dry_run: __, ...own } = args;
+	const lines = argumentsOf({ arguments: canonicalJson(own) }).replaceAll("`", "ˋ");
+	return [forPeople(names, language), `\`\`\`\n${lines}\n\`\`\``, forPeople(shown, language)]
+		.filter((line) => line !== "")
+		.join("\n");
+}

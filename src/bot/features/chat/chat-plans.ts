@@ -1,0 +1,131 @@
+// The changes that AI chat has planned: a message in the bot's own words, with buttons for who asked.
+
+import { ButtonStyle, type Guild, MessageFlags } from "discord.js";
+import { truncate } from "../../../discord/text.ts";
+import { SaidError } from "../../../texts/said-error.ts";
+import { languageOf, type Say, said, sayIn } from "../../../texts/texts.ts";
+import type { AskedCalls, Asker, PlannedCall, ShownCall } from "../../approval/asked-calls.ts";
+import { type ComponentHandler, type ComponentInteraction, callerOf } from "../../commands/components.ts";
+import { buttonRow } from "../../messages/buttons.ts";
+import { noMentions } from "../../messages/split-message.ts";
+import { at } from "../../results/result.ts";
+import type { Store } from "../../store/store.ts";
+import { type AskedPlan, insertAskedPlan, selectAskedPlan, takeAskedPlan } from "../../store/tables/asked-plans.ts";
+
+/** For which a plan can be carried out. */
+export const planMs = 15 * 60_000;
+/** Of an embed's description: https://docs.discord.com/developers/resources/message#embed-object-embed-limits */
+const maxDescription = 4_000;
+const prefix = "askplan";
+
+interface PlansOptions {
+	store: Pick<Store, "sql">;
+	calls: AskedCalls;
+	guild(id: string): Guild | undefined;
+	/** What became of the plan of an answer. */
+	onDone(answerId: string, done: { userId: string; text: string; isPublic: boolean }): void;
+	now(): number;
+}
+
+export type Plans = ReturnType<typeof createPlans>;
+
+export type PlanMessage = ReturnType<typeof messageOf>;
+
+export function createPlans({ store: { sql }, calls, guild, onDone, now }: PlansOptions) {
+	async function save(asker: Asker, planned: readonly ShownCall[], answerId: string, expiresAt: number) {
+		const id = crypto.randomUUID();
+		const kept = planned.map(({ tool, args, basis }): PlannedCall => ({ tool, args, basis }));
+		await insertAskedPlan(sql, {
+			id,
+			guild_id: asker.guildId,
+			person_id: asker.person.id,
+			link: asker.link,
+			answer_id: answerId,
+			calls: JSON.stringify(kept),
+			expires_at: expiresAt,
+		});
+		return id;
+	}
+
+	/** Stores the plan. Rejects with StoreUnavailable. */
+	async function show(
+		asker: Asker,
+		planned: readonly ShownCall[],
+		given: { answerId: string; expiresAt?: number | undefined; notes?: readonly string[] },
+	) {
+		const { answerId, expiresAt = now() + planMs, notes = [] } = given;
+		const say = sayIn(asker.language);
+		const id = planned.length === 0 ? undefined : await save(asker, planned, answerId, expiresAt);
+		const when = say("ask.plan.when", { who: `<@${asker.person.id}>`, until: at(expiresAt, "T") });
+		const lines = planned.map(({ title, text, needsApproval }) =>
+			block(title + (needsApproval ? ` · ${say("ask.plan.approval")}` : ""), text),
+		);
+		return messageOf(say("ask.plan.title"), [...notes, ...lines, ...(id ? [`-# ${when}`] : [])], id, say);
+	}
+
+	async function press(interaction: ComponentInteraction & { guildId: string }, rest: string): Promise<void> {
+		if (!interaction.isButton()) return;
+		await interaction.deferUpdate();
+		const { user, message, locale, guildId } = interaction;
+		const [action, id = ""] = rest.split(":");
+		const language = message.flags.has(MessageFlags.Ephemeral) ? locale : guild(guildId)?.preferredLocale;
+		const say = sayIn(language);
+		const end = (text: string) => interaction.editReply(messageOf(text, [], undefined, say));
+		const row = await selectAskedPlan(sql, id);
+		if (!row || row.guild_id !== guildId || row.expires_at < now()) return void (await end(say("ask.plan.gone")));
+		if (row.person_id !== user.id) throw new SaidError(said("ask.others", { who: `<@${row.person_id}>` }));
+		const asker = { ...callerOf(interaction), link: row.link, language: languageOf(language) };
+		const planned: PlannedCall[] = JSON.parse(row.calls);
+		const shown = action === "do" ? await calls.show(asker, planned) : [];
+		if (!(await takeAskedPlan(sql, id))) return void (await end(say("ask.plan.gone")));
+		if (action !== "do") return void (await end(say("ask.plan.cancelled")));
+		const asBefore = shown.filter((one) => typeof one === "object");
+		if (asBefore.length < shown.length || asBefore.some(({ basis }, index) => basis !== planned[index]?.basis)) {
+			const refusals = shown.filter((one) => typeof one === "string");
+			const notes = [say("ask.plan.changed"), ...refusals];
+			const given = { answerId: row.answer_id, expiresAt: row.expires_at, notes };
+			return void (await interaction.editReply(await show(asker, asBefore, given)));
+		}
+		await carryOut(interaction, asker, asBefore, row, say);
+	}
+
+	async function carryOut(
+		interaction: ComponentInteraction,
+		asker: Asker,
+		planned: readonly ShownCall[],
+		{ answer_id }: AskedPlan,
+		say: Say,
+	): Promise<void> {
+		await interaction.editReply(messageOf(say("ask.plan.running"), [], undefined, say));
+		const results: string[] = [];
+		// One after another, as planned: a later one may need an earlier one.
+		for (const call of planned) results.push(block(call.title, await calls.run(asker, call)));
+		const isPublic = !interaction.message?.flags.has(MessageFlags.Ephemeral);
+		onDone(answer_id, { userId: asker.person.id, text: results.join("\n"), isPublic });
+		await interaction.editReply(messageOf(say("ask.plan.done"), results, undefined, say));
+	}
+
+	const component: ComponentHandler = { prefix, run: press };
+	return { show, component };
+}
+
+const block = (title: string, text: string) => `**${title}**\n${text}`;
+
+/** What does not fit into the message is in a file. */
+function messageOf(title: string, lines: readonly string[], id: string | undefined, say: Say) {
+	const whole = lines.join("\n");
+	const isLong = whole.length > maxDescription;
+	const button = (action: "do" | "cancel", style: ButtonStyle.Success | ButtonStyle.Secondary) => ({
+		id: `${prefix}:${action}:${id}`,
+		label: say(`ask.plan.${action}`),
+		style,
+	});
+	const buttons = [button("do", ButtonStyle.Success), button("cancel", ButtonStyle.Secondary)];
+	return {
+		content: "",
+		embeds: [{ title, ...(whole !== "" && { description: truncate(whole, maxDescription) }) }],
+		components: id === undefined ? [] : [buttonRow(buttons)],
+		files: isLong ? [{ name: "plan.txt", attachment: Buffer.from(whole) }] : [],
+		allowedMentions: noMentions,
+	};
+}

@@ -1,0 +1,47 @@
+// What AI chat told one person alone: shown to them when they press a button, and known in their next questions. In memory only.
+
+import { LruMap } from "../../../lib/lru-map.ts";
+import type { Turn } from "../../store/tables/conversations.ts";
+import type { PlanMessage } from "./chat-plans.ts";
+
+const maxKept = 300;
+
+interface PrivateText {
+	userId: string;
+	text: string;
+	plan?: PlanMessage | undefined;
+	/** What stands in the channel, too. */
+	isPublic?: boolean;
+}
+
+export class PrivateTexts {
+	/** By the id of the message that stands for it in the channel. */
+	readonly #kept = new LruMap<string, PrivateText>(maxKept);
+
+	set(messageId: string, text: PrivateText): void {
+		this.#kept.set(messageId, text);
+	}
+
+	/** Undefined if it is forgotten. */
+	get(messageId: string): PrivateText | undefined {
+		return this.#kept.get(messageId);
+	}
+
+	add(messageId: string, { text, ...added }: PrivateText): void {
+		if (messageId === "") return;
+		const before = this.get(messageId)?.text;
+		this.set(messageId, { ...added, text: [before, text].filter(Boolean).join("\n") });
+	}
+
+	/** The turns as the person knows them, and whether one holds what only they were told. */
+	known(turns: readonly Turn[], userId: string): { turns: Turn[]; isPrivate: boolean } {
+		let isPrivate = false;
+		const known = turns.map((turn) => {
+			const own = this.get(turn.message_id);
+			if (!own || (own.userId !== userId && !own.isPublic)) return turn;
+			isPrivate ||= !own.isPublic;
+			return { ...turn, content: [turn.content, own.text].filter(Boolean).join("\n") };
+		});
+		return { turns: known, isPrivate };
+	}
+}

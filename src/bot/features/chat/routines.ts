@@ -1,0 +1,145 @@
+// Questions that AI chat answers at certain times, in the name and with the rights of who set them. A run is taken before it
+// begins: after a kill it is not repeated.
+
+import { MessageFlags, PermissionFlagsBits } from "discord.js";
+import { channelName } from "../../../discord/describe.ts";
+import { inlineText, truncate } from "../../../discord/text.ts";
+import type { Log } from "../../../lib/log.ts";
+import { SaidError } from "../../../texts/said-error.ts";
+import { said, sayIn } from "../../../texts/texts.ts";
+import type { ComponentHandler } from "../../commands/components.ts";
+import type { FeatureOptions } from "../../commands/feature.ts";
+import type { MenuHandler } from "../../commands/menus.ts";
+import { requireHeld } from "../../commands/who-may.ts";
+import { rowOf } from "../../messages/buttons.ts";
+import { noMentions } from "../../messages/split-message.ts";
+import { at } from "../../results/result.ts";
+import { Durable, requireGuild } from "../../store/durable.ts";
+import {
+	beginRoutine,
+	deleteRoutine,
+	insertRoutine,
+	type Routine,
+	selectRoutines,
+} from "../../store/tables/routines.ts";
+import { nextTime, readSchedule } from "./routine-times.ts";
+
+const maxRoutines = 20;
+/** A run that the bot missed is made up for this long. */
+const lateMs = 6 * 3_600_000;
+const prefix = "routine";
+
+interface RoutinesOptions extends Pick<FeatureOptions, "connection" | "settings" | "store"> {
+	log: Log;
+	timezone: string;
+	/** Answers in the routine's channel. */
+	run(routine: Routine): Promise<void>;
+	now(): number;
+}
+
+export function createRoutines({ connection, settings, store: { sql }, log, timezone, run, now }: RoutinesOptions) {
+	const work = new Durable({
+		name: "routines",
+		log,
+		scan: async () =>
+			(await selectRoutines(sql)).map((routine) => ({
+				key: routine.id,
+				inMs: routine.next_at - now(),
+				failure: "could not run a routine of AI chat",
+				fields: { routine: routine.id, guild: routine.guild_id },
+				run: () => begin(routine),
+			})),
+	});
+
+	async function begin(routine: Routine): Promise<void> {
+		const guild = requireGuild(connection, routine.guild_id);
+		const { next_at, schedule, id, channel_id, person_id } = routine;
+		const then = nextTime(JSON.parse(schedule), Math.max(now(), next_at), timezone);
+		if (!(await beginRoutine(sql, routine, then))) return;
+		const fields = { routine: id, guild: guild.id };
+		if (now() - next_at > lateMs) return log.warn("a routine of AI chat was missed: the bot did not run", fields);
+		const member = guild.members.cache.get(person_id);
+		const channel = guild.channels.cache.get(channel_id);
+		const { ViewChannel, SendMessages } = PermissionFlagsBits;
+		if (!member || !channel?.permissionsFor(member).has(ViewChannel | SendMessages))
+			return log.warn("a routine of AI chat was skipped: its person has left, or cannot write in its channel", fields);
+		await run(routine);
+	}
+
+	/** What there is, with a menu to remove one. */
+	async function listOf(guildId: string, locale: string) {
+		const say = sayIn(locale);
+		const all = (await selectRoutines(sql)).filter(({ guild_id }) => guild_id === guildId);
+		const lines = all.map(({ question, channel_id, person_id, next_at }) =>
+			say("routine.line", {
+				question: inlineText(question, 200),
+				channel: `<#${channel_id}>`,
+				who: `<@${person_id}>`,
+				next: at(next_at),
+			}),
+		);
+		const options = all.map(({ id, question }) => ({ label: truncate(question, 90), value: id }));
+		const menu = { type: 3 as const, custom_id: prefix, placeholder: say("routine.remove"), options };
+		return {
+			content: truncate([say(all.length > 0 ? "routine.list" : "routine.none"), ...lines].join("\n"), 2_000),
+			components: all.length > 0 ? [rowOf(menu)] : [],
+			allowedMentions: noMentions,
+		};
+	}
+
+	const command: MenuHandler = {
+		type: "slash",
+		name: "routine",
+		may: "settings",
+		options: [
+			{ name: "question", kind: "text", max: 1_000 },
+			{ name: "when", kind: "text", max: 100 },
+			{ name: "channel", kind: "channel" },
+		],
+		async run(interaction) {
+			requireHeld(settings, interaction, { may: "settings" });
+			await interaction.deferReply({ flags: MessageFlags.Ephemeral });
+			const { options, guildId, locale, user } = interaction;
+			const question = options.getString("question");
+			if (question !== null) {
+				const schedule = readSchedule(options.getString("when") ?? "");
+				if (!schedule) throw new SaidError(said("routine.when"));
+				const channel = connection
+					.guild(guildId)
+					?.channels.cache.get(options.getChannel("channel")?.id ?? interaction.channelId);
+				const member = connection.guild(guildId)?.members.cache.get(user.id);
+				const { ViewChannel, SendMessages } = PermissionFlagsBits;
+				if (!member || !channel?.isSendable() || !channel.permissionsFor(member).has(ViewChannel | SendMessages))
+					throw new SaidError(said("routine.channel"));
+				const all = (await selectRoutines(sql)).filter(({ guild_id }) => guild_id === guildId);
+				if (all.length >= maxRoutines) throw new SaidError(said("routine.full", { max: maxRoutines }));
+				await insertRoutine(sql, {
+					id: crypto.randomUUID(),
+					guild_id: guildId,
+					channel_id: channel.id,
+					person_id: user.id,
+					question,
+					schedule: JSON.stringify(schedule),
+					next_at: nextTime(schedule, now(), timezone),
+				});
+				log.info("a routine of AI chat was set", { guild: guildId, channel: channelName(channel), person: user.id });
+				work.wake();
+			}
+			await interaction.editReply(await listOf(guildId, locale));
+		},
+	};
+
+	const component: ComponentHandler = {
+		prefix,
+		async run(interaction) {
+			if (!interaction.isStringSelectMenu()) return;
+			requireHeld(settings, interaction, { may: "settings" });
+			await interaction.deferUpdate();
+			for (const id of interaction.values) await deleteRoutine(sql, interaction.guildId, id);
+			work.wake();
+			await interaction.editReply(await listOf(interaction.guildId, interaction.locale));
+		},
+	};
+
+	return { command, component, start: work.wake, close: () => work.close() };
+}

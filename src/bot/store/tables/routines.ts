@@ -1,0 +1,36 @@
+// Table "routines": questions to AI chat that it answers at certain times, in the name of who set them. Times are in epoch
+// milliseconds.
+
+import type { RowOf } from "../../../lib/store/row.ts";
+import { hasRow, many, type Sql } from "../../../lib/store/statement.ts";
+
+/** `schedule`: JSON. */
+export type Routine = RowOf<typeof routinesTable, "routines">;
+
+export const routinesTable = `
+	CREATE TABLE routines (
+		id TEXT NOT NULL PRIMARY KEY,
+		guild_id TEXT NOT NULL,
+		channel_id TEXT NOT NULL,
+		person_id TEXT NOT NULL,
+		question TEXT NOT NULL,
+		schedule TEXT NOT NULL,
+		next_at BIGINT NOT NULL
+	)`;
+
+export async function insertRoutine(sql: Sql, routine: Routine): Promise<void> {
+	await sql`INSERT INTO routines ${many([routine])}`;
+}
+
+export function selectRoutines(sql: Sql): Promise<Routine[]> {
+	return sql<Routine>`SELECT * FROM routines ORDER BY next_at`;
+}
+
+/** False if it is not there any more, or has run. */
+export function beginRoutine(sql: Sql, { id, next_at }: Routine, then: number): Promise<boolean> {
+	return hasRow(sql`UPDATE routines SET next_at = ${then} WHERE id = ${id} AND next_at = ${next_at} RETURNING 1`);
+}
+
+export async function deleteRoutine(sql: Sql, guildId: string, id: string): Promise<void> {
+	await sql`DELETE FROM routines WHERE guild_id = ${guildId} AND id = ${id}`;
+}

@@ -1,0 +1,62 @@
+// Calls with names in place of ids: the names become ids before the tool runs.
+
+import { actAs } from "../../discord/acting-person.ts";
+import { toToolError } from "../../discord/rest/errors.ts";
+import { withinRun } from "../../discord/rest/rest.ts";
+import { isObject, type JsonObject } from "../../lib/json.ts";
+import { Deadlines } from "../../lib/signal.ts";
+import { ToolError } from "../../lib/tool-error.ts";
+import { RpcError } from "../../mcp/json-rpc.ts";
+import type { Caller, Selection } from "../../mcp/server.ts";
+import { findGuild, personOf } from "./admission.ts";
+import { namesIn, replaceNames, requireFewNames } from "./arguments/names.ts";
+import type { BotContext } from "./context.ts";
+
+const nameDeadlines = new Deadlines(10_000);
+
+/** `tool` is undefined if the call names none. */
+export function resolveOrUnknown(params: JsonObject, { set }: Selection<BotContext>) {
+	const args = isObject(params.arguments) ? params.arguments : {};
+	const { name } = params;
+	const unknown = { tool: undefined, args, refusal: undefined };
+	if (typeof name !== "string") return unknown;
+	try {
+		return set.resolve(name, args);
+	} catch (error) {
+		if (!(error instanceof RpcError)) throw error;
+		return unknown;
+	}
+}
+
+/** The params of a call with ids in place of names; a ToolError for unknown and ambiguous ones. */
+export async function idsFor(
+	params: JsonObject,
+	caller: Pick<Caller, "signal">,
+	selection: Selection<BotContext>,
+): Promise<JsonObject | ToolError> {
+	const { tool, args, refusal } = resolveOrUnknown(params, selection);
+	const { context } = selection;
+	if (!tool || refusal !== undefined) return params;
+	const { inputSchema: schema } = tool.listing;
+	const names = namesIn(schema, args);
+	if (names.length === 0) return params;
+	const replace = async () => {
+		requireFewNames(names);
+		const guild = await findGuild(context, args, "read");
+		const call = { schema, args, names, reads: tool.effect === "read" };
+		return { ...params, name: tool.name, arguments: await replaceNames(call, guild, context.connection) };
+	};
+	const signal = nameDeadlines.begin(caller.signal);
+	const run = { signal, endsAt: signal.endsAt, reason: undefined, mayWrite: false };
+	const work = () => withinRun(run, replace);
+	const person = personOf(context.principal);
+	try {
+		return await (person ? actAs(person, work) : work());
+	} catch (error) {
+		const known = toToolError(error) ?? error;
+		if (known instanceof ToolError) return known;
+		throw error;
+	} finally {
+		nameDeadlines.end(signal);
+	}
+}

@@ -1,0 +1,181 @@
+// AI chat with tools, used as people use it.
+
+import { expect } from "bun:test";
+import { PermissionFlagsBits } from "discord.js";
+import type { AnswerStep } from "../../../../src/simulator/ai/chat-completions.ts";
+import { until } from "../../../support/until.ts";
+import { grant } from "../running-feature.ts";
+import { type Asking, askingTest, general } from "./asking.ts";
+
+const staffMessages = { name: "get_recent_messages", arguments: { channel_id: "#staff" } };
+
+/** A newcomer, and a step that times them out. */
+async function newcomer({ world, simulator }: Asking) {
+	const nora = simulator.world.members.add(world.guild, simulator.world.users.add({ username: "nora" }));
+	await world.heard();
+	const { id } = nora.user;
+	const args = { user_ids: [id], duration: "1h" };
+	return { nora, timeout: { calls: [{ name: "use_tool", arguments: { name: "timeout", arguments: args } }] } };
+}
+
+/** Ada asks for it, and is shown the plan. */
+async function planFor({ ask, withButton, simulator }: Asking, step: AnswerStep) {
+	const asked = await ask("ada", "do it", [step, { text: "Here is the plan." }]);
+	const shown = await simulator.user("ada").press(await withButton(asked, "Show to me"), "Show to me");
+	return { asked, plan: await shown.followUp() };
+}
+
+askingTest("a read runs at once, and its answer is for the asker alone where others may not read it", async (scene) => {
+	const { ask, withButton, simulator, results } = scene;
+	const ada = simulator.user("ada");
+	const asked = await ask("ada", "who talks in staff?", [{ calls: [staffMessages] }, { text: "Nobody but zoe." }]);
+	const notice = await withButton(asked, "Show to me");
+	expect(notice.content).toBe(`<@${ada.id}>, not everybody here may read the answer, so only you can.`);
+	expect(results()[0]).toMatch(/^(get_recent_messages> .*\n?)+$/);
+	const reply = await (await ada.press(notice, "Show to me")).reply();
+	expect([reply.content, reply.ephemeral]).toEqual(["Nobody but zoe.", true]);
+	const refused = await (await simulator.user("zoe").press(notice, "Show to me")).reply();
+	expect(refused.content).toBe(`This is for <@${ada.id}> alone.`);
+	// The asker's next question knows it, and is answered alone, too; another person's does not.
+	const next = await ask("ada", "again?", [{ text: "As I said." }]);
+	await withButton(next, "Show to me");
+	expect(JSON.stringify(scene.ai.requests.at(-1))).toContain("Nobody but zoe.");
+	const other = await ask("zoe", "what did she hear?", [{ text: "No idea." }], general, notice);
+	await scene.answer(other, ({ content }) => content === "No idea.");
+	expect(JSON.stringify(scene.ai.requests.at(-1))).not.toContain("Nobody but zoe.");
+});
+
+askingTest("what everybody in the channel could look up is answered in the channel", async (scene) => {
+	const steps = [{ calls: [{ name: "list_channels", arguments: {} }] }, { text: "Two channels." }];
+	const asked = await scene.ask("liwei", "which channels are there?", steps);
+	expect((await scene.answer(asked, ({ content }) => content !== "")).content).toBe("Two channels.");
+	expect(scene.results()[0]).not.toContain("staff");
+});
+
+askingTest("a change waits for the press of who asked, and names them and the question", async (scene) => {
+	const { simulator, world } = scene;
+	const { nora, timeout } = await newcomer(scene);
+	const { asked, plan } = await planFor(scene, timeout);
+	expect(plan.embeds[0]?.description).toMatch(
+		/^\*\*Time members out\*\*\nTime out <@\d+> until <t:\d+:f>\?\n-# Only <@\d+> can decide/,
+	);
+	expect(nora.communication_disabled_until).toBeFalsy();
+	const pressed = await simulator.user("ada").press(plan, "Do it");
+	await until("it is carried out", () => plan.embeds[0]?.title === "Carried out");
+	expect(plan.embeds[0]?.description).toMatch(/Timed out <@\d+> until <t:\d+:f>\.\nCase 1\./);
+	expect(nora.communication_disabled_until).toBeTruthy();
+	await pressed.acknowledged();
+	const link = `https://discord.com/channels/${world.guild.id}/${asked.channel_id}/${asked.id}`;
+	expect((await world.call("list_cases")).text).toContain(`through AI chat, ${link}`);
+	expect((await world.call("get_audit_log")).text).toContain(`(for Ada, by AI chat, ${link})`);
+	expect((await world.call("list_recent_tool_calls", { tool: "timeout" })).text).toContain(`client: AI chat, ${link}`);
+});
+
+askingTest("a plan that would do something else is shown again", async (scene) => {
+	const { simulator, world } = scene;
+	const { nora, timeout } = await newcomer(scene);
+	const { plan } = await planFor(scene, timeout);
+	simulator.world.members.remove(world.guild, nora);
+	await world.heard();
+	await simulator.user("ada").press(plan, "Do it");
+	await until("it is shown again", () => plan.embeds[0]?.description?.startsWith("What this would do has changed"));
+	expect([plan.embeds[0]?.title, plan.buttons]).toEqual(["The plan: nothing is done yet", []]);
+});
+
+askingTest("who has no rights of moderators plans nothing, and does not press for others", async (scene) => {
+	const { ask, answer, simulator, world, results } = scene;
+	const { nora, timeout } = await newcomer(scene);
+	const asked = await ask("liwei", "time out nora", [timeout, { text: "I cannot." }]);
+	expect((await answer(asked, ({ content }) => content !== "")).content).toBe("I cannot.");
+	expect(results()[0]).toContain("the person who asks has no right to do that");
+	const names = JSON.stringify(Object(scene.ai.requests[0]?.body).tools);
+	expect(names).toContain('"search_messages"');
+	expect(names).not.toContain('"use_tool"');
+	expect(names).not.toContain('"list_cases"');
+	// In a channel where all have the asker's rights, the plan stands in the channel.
+	grant(simulator, "Staff", PermissionFlagsBits.Administrator);
+	await world.heard();
+	const inStaff = await ask("jose.garcia", "time out nora", [timeout, { text: "The plan." }], "The Cooks/staff");
+	const plan = await scene.withButton(inStaff, "Do it");
+	const refused = await (await simulator.user("ada").press(plan, "Do it")).followUp();
+	expect(refused.content).toContain("alone");
+	await simulator.user("jose.garcia").press(plan, "Cancel");
+	await until("it is cancelled", () => plan.embeds[0]?.title?.startsWith("Cancelled"));
+	expect(nora.communication_disabled_until).toBeFalsy();
+});
+
+askingTest(
+	"what approval covers goes to the approvers after the press",
+	{
+		config: { mcp: { approval: "write" } },
+		settings: (simulator) => ({ "approval.channel": simulator.channel("The Cooks/staff").id }),
+	},
+	async (scene) => {
+		const { simulator } = scene;
+		const { nora, timeout } = await newcomer(scene);
+		const { plan } = await planFor(scene, timeout);
+		expect(plan.embeds[0]?.description).toContain("needs an approval, too");
+		await simulator.user("ada").press(plan, "Do it");
+		await until("it waits for an approval", () =>
+			plan.embeds[0]?.description?.includes("It waits for an approval in <#"),
+		);
+		expect(nora.communication_disabled_until).toBeFalsy();
+	},
+);
+
+askingTest("/ask answers the person alone, with the plan", async (scene) => {
+	const { ai, simulator } = scene;
+	const { nora, timeout } = await newcomer(scene);
+	ai.script = [timeout, { text: "The plan." }];
+	const used = await simulator.user("ada").run(general, "ask", { question: "time out nora" });
+	const reply = await used.reply();
+	expect([reply.content, reply.ephemeral]).toEqual(["The plan.", true]);
+	const plan = await used.followUp();
+	await simulator.user("ada").press(plan, "Do it");
+	await until("nora is timed out", () => nora.communication_disabled_until);
+});
+
+askingTest("a model that misbehaves gets errors as results, and the answer ends", async (scene) => {
+	const { ask, answer, results, ai } = scene;
+	const call = { name: "list_channels", arguments: {} };
+	const wrong = { calls: [{ name: "get_member", arguments: "{" }, { name: "no_such_tool", arguments: {} }, call] };
+	const asked = await ask("liwei", "hello", [wrong, { text: "Done." }]);
+	await answer(asked, ({ content }) => content === "Done.");
+	expect(results()).toEqual([
+		expect.stringContaining("The arguments are no JSON object"),
+		expect.stringContaining("no_such_tool"),
+		expect.stringContaining("general"),
+	]);
+	ai.script = () => ({ calls: [call] });
+	const loop = await scene.say("liwei", "loop");
+	await answer(loop, ({ content }) => content === "I have no answer to that.");
+	expect(ai.requests.length).toBeLessThan(20);
+	expect(results().at(-1)).toContain("The limit of 12 calls is reached");
+});
+
+askingTest("a conversation is forgotten on request, and a thread remembers what all said", async (scene) => {
+	const { ask, answer, ai } = scene;
+	const first = await ask("ada", "my secret is 42", [{ text: "I see." }]);
+	await answer(first, ({ content }) => content === "I see.");
+	const forgetting = await ask("ada", "forget this", []);
+	await answer(forgetting, ({ content }) => content === "I have forgotten this conversation.");
+	const next = await ask("ada", "what is it?", [{ text: "No idea." }]);
+	await answer(next, ({ content }) => content === "No idea.");
+	expect(JSON.stringify(ai.requests.at(-1))).not.toContain("secret is 42");
+});
+
+askingTest("messages of people who have AI chat off do not reach the model", async (scene) => {
+	const { ask, answer, simulator, results } = scene;
+	const zoe = simulator.user("zoe");
+	await zoe.say(general, "my secret is 42");
+	await simulator.user("mona_lisa").say(general, "mine is 43");
+	const panel = await (await zoe.run(general, "mydata")).reply();
+	await zoe.press(panel, "AI chat: off for me");
+	await until("it is off", () => panel.buttons.some(({ label }) => label === "AI chat: on for me"));
+	const read = { name: "get_recent_messages", arguments: { channel_id: "#general" } };
+	const asked = await ask("liwei", "what are the secrets?", [{ calls: [read] }, { text: "43." }]);
+	await answer(asked, ({ content }) => content === "43.");
+	expect(results()[0]).toContain("mine is 43");
+	expect(results()[0]).toContain("[hidden: this person does not want AI to read it]");
+	expect(results()[0]).not.toContain("secret is 42");
+});
