@@ -16,7 +16,7 @@ import type { Effect } from "../../src/mcp/tool.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { allLanguages, render, textsOf } from "../../src/texts/texts.ts";
 import { until } from "../support/until.ts";
-import { memberOverwrite, roleNamed } from "../support/world.ts";
+import { channelNamed, denyBot, roleNamed, roleOverwrite, userNamed } from "../support/world.ts";
 import { type ApprovalWorld, staffChannel, startApprovalWorld } from "./approval/approval-world.ts";
 import { grant } from "./features/running-feature.ts";
 import type { Effects, Named, Row } from "./tool-rows/scene.ts";
@@ -108,16 +108,12 @@ const additive = [...rows.flatMap(([name, { adds }]) => (adds ? name : [])), "no
 function prepareExamples(simulator: Simulator): void {
 	const guild = simulator.guild("The Cooks");
 	const { world } = simulator;
-	const alpha = world.users.get(simulator.bot("alpha").id);
-	const general = guild.channels.get(simulator.channel("The Cooks/general").id);
-	const staff = guild.channels.get(simulator.channel("The Cooks/staff").id);
-	if (!alpha || !general || !staff) throw new Error("the seed has these");
+	const alpha = userNamed(simulator, "alpha");
+	const [general, staff] = [channelNamed(simulator, "general"), channelNamed(simulator, "staff")];
 	grant(simulator, "Staff", PermissionFlagsBits.KickMembers);
 	world.roles.add(guild, { name: "Helpers" });
 	const insiders = world.roles.add(guild, { name: "Insiders" });
-	const allow = String(PermissionFlagsBits.ViewChannel);
-	const { id } = insiders;
-	world.channels.setOverwrite(staff, { id, type: 0, allow, deny: "0" });
+	world.channels.setOverwrite(staff, roleOverwrite(insiders.id, { allow: PermissionFlagsBits.ViewChannel }));
 	world.channels.add(guild, { name: "Elsewhere", type: ChannelType.GuildCategory });
 	world.messages.add(general, alpha, { content: "an announcement" });
 	world.scheduledEvents.add(guild, guild.owner_id, {
@@ -345,12 +341,7 @@ test("a role counts as one with power while the bot does not see all channels", 
 	const args = { channel_id: simulator.channel("The Cooks/general").id, role_ids: [helpers.id] };
 	const give = () => world.call(callerWith("write"), "create_role_menu", args);
 	expect((await give()).isError).toBe(false);
-	const lounge = guild.channels.get(simulator.channel("The Cooks/Lounge").id);
-	if (!lounge) throw new Error("the seed has a lounge");
-	simulator.world.channels.setOverwrite(
-		lounge,
-		memberOverwrite(simulator.bot("alpha").id, { deny: PermissionFlagsBits.ViewChannel }),
-	);
+	denyBot(world, channelNamed(world, "Lounge"), PermissionFlagsBits.ViewChannel);
 	await until("the bot has heard", async () =>
 		(await give()).text.includes("gives access to channels that the bot does not see"),
 	);

@@ -143,6 +143,20 @@ export const memberNamed = (place: Place, name: string): Member =>
 export const userNamed = (place: Simulator | Pick<TestWorld, "simulator">, name: string): User =>
 	named(("simulator" in place ? place.simulator : place).world.accounts, name, ({ user }) => user.username).user;
 
+/** Gives a member a new role beside their others. By default it ranks lowest; at position 99 above the bot. */
+export function giveRole(
+	place: Simulator | Pick<TestWorld, "simulator" | "guild">,
+	person: string,
+	{ permissions = 0n, ...role }: { name?: string; permissions?: bigint; position?: number } = {},
+): Role {
+	const { world } = "simulator" in place ? place.simulator : place;
+	const guild = guildOf(place);
+	const given = world.roles.add(guild, { name: "Given", permissions: String(permissions), ...role });
+	const member = memberNamed(place, person);
+	world.members.edit(guild, member, { roles: [...member.roles, given.id] });
+	return given;
+}
+
 /** Gives the bot's guild the feature that stage and announcement channels need. */
 export async function makeCommunity(world: TestWorld): Promise<void> {
 	world.simulator.world.guilds.edit(world.guild, { features: ["COMMUNITY"] });
@@ -166,11 +180,8 @@ export const roleOverwrite = (id: string, { allow = 0n, deny = 0n }: OverwriteBi
 export const memberOverwrite = (id: string, bits: OverwriteBits) => ({ ...roleOverwrite(id, bits), type: 1 as const });
 
 /** Denies the bot these permissions, and no others, in a channel. */
-export function denyBot({ simulator }: Pick<TestWorld, "simulator">, channel: GuildChannel, bits: bigint): void {
-	const { id } = simulator.bot("alpha");
-	const deny = String(bits);
-	const overwrite = { id, type: 1, allow: "0", deny } as const;
-	simulator.world.channels.setOverwrite(channel, overwrite);
+export function denyBot({ simulator }: Pick<TestWorld, "simulator">, channel: GuildChannel, deny: bigint): void {
+	simulator.world.channels.setOverwrite(channel, memberOverwrite(simulator.bot("alpha").id, { deny }));
 }
 
 /** The requests with other methods than GET, in order. */

@@ -1,5 +1,6 @@
 // The simulator and the real bot with approval, which is called as a gateway calls it: with a token and a principal.
 
+import { PermissionFlagsBits } from "discord.js";
 import { type Bot, startBot } from "../../../src/bot/bot.ts";
 import { createFetchDispatch } from "../../../src/lib/http.ts";
 import { isObject, type JsonObject } from "../../../src/lib/json.ts";
@@ -14,7 +15,7 @@ import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
-import { quickTiming } from "../../support/world.ts";
+import { channelNamed, quickTiming, roleOverwrite } from "../../support/world.ts";
 
 export const token = "a-token-of-enough-length";
 
@@ -236,8 +237,7 @@ export function pendingId({ pending, text }: Answer): string {
 
 /** Lets everyone see the channel for requests. */
 export function openStaff(simulator: Simulator): void {
-	const guild = simulator.guild("The Cooks");
-	const channel = guild.channels.get(simulator.channel("The Cooks/staff").id);
-	const view = "1024";
-	if (channel) simulator.world.channels.setOverwrite(channel, { id: guild.id, type: 0, allow: view, deny: "0" });
+	const { id } = simulator.guild("The Cooks");
+	const overwrite = roleOverwrite(id, { allow: PermissionFlagsBits.ViewChannel });
+	simulator.world.channels.setOverwrite(channelNamed(simulator, "staff"), overwrite);
 }

@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from "../../../src/lib/json.ts";
 import type { Principal } from "../../../src/lib/principal.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
-import { memberNamed } from "../../support/world.ts";
+import { giveRole, memberNamed } from "../../support/world.ts";
 import {
 	type ApprovalWorld,
 	type ApprovalWorldOptions,
@@ -364,9 +364,8 @@ describe("the plan is made anew", () => {
 		const principal = { ...key("p", world.person("jose.garcia")), ...elicits };
 		const { simulator, guild } = world;
 		const jose = memberNamed({ guild }, "jose.garcia");
-		const role = simulator.world.roles.add(guild, { name: "Banner", permissions: "4" });
 		const { roles } = jose;
-		simulator.world.members.edit(guild, jose, { roles: [...roles, role.id] });
+		giveRole(world, "jose.garcia", { permissions: PermissionFlagsBits.BanMembers });
 		await heard(world);
 		const question = await ask(world, { principal });
 		simulator.world.members.edit(guild, jose, { roles });

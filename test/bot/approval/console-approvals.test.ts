@@ -5,6 +5,7 @@ import { PermissionFlagsBits } from "discord.js";
 import { isObject } from "../../../src/lib/json.ts";
 import { type Principal, rootPrincipal } from "../../../src/lib/principal.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
+import { giveRole } from "../../support/world.ts";
 import {
 	type ApprovalWorld,
 	approvalTest,
@@ -47,15 +48,7 @@ async function decide(
 
 /** Gives a member Manage Server. Also lets everyone see the channel for requests, unless `isOpen` is false. */
 function addManager(simulator: Simulator, name: string, isOpen = true): void {
-	const guild = simulator.guild("The Cooks");
-	const member = guild.members.get(simulator.user(name).id);
-	if (!member) throw new Error("there is no such member");
-	const { id } = simulator.world.roles.add(guild, {
-		name: "Manager",
-		permissions: String(PermissionFlagsBits.ManageGuild),
-	});
-	const roles = [...member.roles, id];
-	simulator.world.members.edit(guild, member, { roles });
+	giveRole(simulator, name, { permissions: PermissionFlagsBits.ManageGuild });
 	if (isOpen) openStaff(simulator);
 }
 

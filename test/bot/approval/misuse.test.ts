@@ -5,10 +5,9 @@ import { MessageFlags, PermissionFlagsBits } from "discord.js";
 import { tools } from "../../../src/bot/tools/index.ts";
 import { titleOf } from "../../../src/discord/permissions.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
-import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { render } from "../../../src/texts/texts.ts";
 import { until } from "../../support/until.ts";
-import { memberNamed, roleNamed, roleOverwrite } from "../../support/world.ts";
+import { channelNamed, giveRole, roleNamed, roleOverwrite } from "../../support/world.ts";
 import {
 	type ApprovalWorld,
 	approvalTest,
@@ -89,7 +88,7 @@ describe("who approves a tool without a dry run could make the call by hand", ()
 	];
 	test.each(cases)("one that %s", async (_, tool, args, held, lack) => {
 		await using world = await startApprovalWorld({
-			prepare: (simulator) => addApprover(simulator, held | ManageGuild),
+			prepare: (simulator) => giveRole(simulator, "jose.garcia", { permissions: held | ManageGuild }),
 			mcp: () => ({ approval: "write" }),
 		});
 		const before = changes(world);
@@ -104,7 +103,8 @@ describe("who approves a tool without a dry run could make the call by hand", ()
 
 	test("and may do so with the permission", async () => {
 		await using world = await startApprovalWorld({
-			prepare: (simulator) => addApprover(simulator, ManageRoles | ManageGuild | BanMembers),
+			prepare: (simulator) =>
+				giveRole(simulator, "jose.garcia", { permissions: ManageRoles | ManageGuild | BanMembers }),
 			mcp: () => ({ approval: "write" }),
 		});
 		await world.call(key("k"), "edit_role", escalation(world));
@@ -212,9 +212,9 @@ test("who approves a lock of all channels may manage the roles of all", async ()
 	await using world = await startApprovalWorld({
 		approval: (simulator) => ({ roles: [roleNamed(simulator, "Approvers").id] }),
 		prepare(simulator) {
-			const { id } = addApprover(simulator, PermissionFlagsBits.ViewChannel);
-			const general = simulator.guild("The Cooks").channels.get(simulator.channel("The Cooks/general").id);
-			if (general) simulator.world.channels.setOverwrite(general, roleOverwrite(id, { allow: ManageRoles }));
+			const { id } = giveRole(simulator, "jose.garcia", { name: "Approvers" });
+			const general = channelNamed(simulator, "general");
+			simulator.world.channels.setOverwrite(general, roleOverwrite(id, { allow: ManageRoles }));
 		},
 	});
 	await world.call(key("k"), "lock_channel", { all: true });
@@ -234,14 +234,4 @@ function changes({ simulator }: ApprovalWorld): number {
 	return simulator.requests
 		.list()
 		.filter(({ method, path }) => method !== "GET" && /^\/guilds\/\d+\/(roles|members)/.test(path)).length;
-}
-
-/** Gives a member a role with these permissions. */
-function addApprover(simulator: Simulator, permissions: bigint) {
-	const guild = simulator.guild("The Cooks");
-	const { world } = simulator;
-	const jose = memberNamed({ guild }, "jose.garcia");
-	const role = world.roles.add(guild, { name: "Approvers", permissions: String(permissions) });
-	world.members.edit(guild, jose, { roles: [...jose.roles, role.id] });
-	return role;
 }

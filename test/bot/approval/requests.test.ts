@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { until } from "../../support/until.ts";
-import { memberNamed } from "../../support/world.ts";
+import { channelNamed, denyBot, giveRole, memberNamed, memberOverwrite } from "../../support/world.ts";
 import {
 	type ApprovalWorld,
 	approvalTest,
@@ -11,7 +11,6 @@ import {
 	fieldsOf,
 	key,
 	pendingId,
-	staffChannel,
 	startApprovalWorld,
 } from "./approval-world.ts";
 
@@ -21,12 +20,6 @@ const ban = (world: ApprovalWorld, name = "zoe", more = {}) => ({ user_ids: [wor
 
 const writes = { approval: "write" };
 const forRoot = { approval_for_root: true };
-
-function staffIn({ simulator, guild }: ApprovalWorld) {
-	const channel = guild.channels.get(simulator.channel(staffChannel).id);
-	if (!channel) throw new Error("the channel exists");
-	return channel;
-}
 
 describe("callers", () => {
 	approvalTest("see only their own requests", async (world) => {
@@ -136,22 +129,16 @@ describe("a request", () => {
 		const [post] = world.posts();
 		if (!post) throw new Error("it was posted");
 		const pressed = await simulator.user("ada").press(post, "Approve");
-		simulator.world.messages.remove(staffIn(world), post);
+		simulator.world.messages.remove(channelNamed(world, "staff"), post);
 		await pressed.reply();
 		await until("it has ended", async () => (await world.state(key("k"), id)).includes(" | done | "));
 	});
 
 	test.each<[string, (world: ApprovalWorld) => void, string]>([
-		["was deleted", (world) => world.simulator.world.channels.remove(staffIn(world)), "does not exist"],
+		["was deleted", (world) => world.simulator.world.channels.remove(channelNamed(world, "staff")), "does not exist"],
 		[
 			"cannot be written in",
-			(world) =>
-				world.simulator.world.channels.setOverwrite(staffIn(world), {
-					id: world.simulator.bot("alpha").id,
-					type: 1,
-					allow: "0",
-					deny: "2048",
-				}),
+			(world) => denyBot(world, channelNamed(world, "staff"), PermissionFlagsBits.SendMessages),
 			"SEND_MESSAGES",
 		],
 	])("is refused if its channel %s", async (_, change, text) => {
@@ -243,20 +230,9 @@ describe("what a message shows", () => {
 	test("also for a person who does not see the channel for requests", async () => {
 		await using world = await startApprovalWorld({
 			prepare(simulator) {
-				const guild = simulator.guild("The Cooks");
-				const { world } = simulator;
-				const zoe = memberNamed({ guild }, "zoe");
-				const channel = guild.channels.get(simulator.channel(staffChannel).id);
-				if (!channel) throw new Error("the demo's world has both");
-				const permissions = String(PermissionFlagsBits.BanMembers);
-				const role = world.roles.add(guild, { name: "Bouncers", permissions });
-				world.members.edit(guild, zoe, { roles: [role.id] });
-				world.channels.setOverwrite(channel, {
-					id: zoe.user.id,
-					type: 1,
-					allow: "0",
-					deny: String(PermissionFlagsBits.ViewChannel),
-				});
+				giveRole(simulator, "zoe", { permissions: PermissionFlagsBits.BanMembers });
+				const hidden = memberOverwrite(simulator.user("zoe").id, { deny: PermissionFlagsBits.ViewChannel });
+				simulator.world.channels.setOverwrite(channelNamed(simulator, "staff"), hidden);
 			},
 		});
 		const zoe = key("desk", world.person("zoe"));

@@ -6,7 +6,7 @@ import { pageNamed, pagesWith } from "../../../src/bot/features/settings-panel.t
 import { allKeys, kindOf } from "../../../src/bot/settings/keys.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
-import { channelNamed, memberNamed, roleNamed, startWorld, type TestWorld } from "../../support/world.ts";
+import { channelNamed, giveRole, roleNamed, startWorld, type TestWorld } from "../../support/world.ts";
 import { grant } from "./running-feature.ts";
 
 const general = "The Cooks/general";
@@ -168,9 +168,7 @@ sceneTest("without Manage Server nothing is shown, whoever may see the command",
 
 sceneTest("a grant opens the settings, and shows roles of a guild's actions on pages", async (scene) => {
 	const { world, simulator } = scene;
-	const role = simulator.world.roles.add(world.guild, { name: "Keepers" });
-	const zoe = memberNamed(world, "zoe");
-	simulator.world.members.edit(world.guild, zoe, { roles: [role.id] });
+	const role = giveRole(world, "zoe");
 	await world.heard();
 	const { text } = await world.call("set_settings", { settings: { "may.settings": [role.id] } });
 	expect(text).toContain("Discord still hides slash commands and menus");

@@ -6,7 +6,7 @@ import { allKeys } from "../../../src/bot/settings/keys.ts";
 import { type Principal, rootPrincipal } from "../../../src/lib/principal.ts";
 import { consoleClient } from "../../../src/mcp/console.ts";
 import { testWith } from "../../support/test-with.ts";
-import { channelNamed, memberNamed, roleNamed, startWorld } from "../../support/world.ts";
+import { channelNamed, giveRole, roleNamed, startWorld } from "../../support/world.ts";
 import { grant } from "./running-feature.ts";
 
 interface SettingsForm {
@@ -110,10 +110,7 @@ sceneTest("only who may manage the server sees it, and sees no hidden channel", 
 		ask({}, { ...at("jose.garcia"), person: { ...at("jose.garcia").person, signedIn: false } as never }),
 	).rejects.toThrow();
 	expect((await ask({}, at("jose.garcia"))).version).toBe(0);
-	const { roles, members } = world.simulator.world;
-	const member = memberNamed(world, "zoe");
-	const { id } = roles.add(world.guild, { name: "Manager", permissions: String(PermissionFlagsBits.ManageGuild) });
-	members.edit(world.guild, member, { roles: [id] });
+	giveRole(world, "zoe", { permissions: PermissionFlagsBits.ManageGuild });
 	await world.heard();
 	const channels = async (who?: Principal) => (await ask({}, who)).lists?.channel?.map(({ name }) => name);
 	expect([await channels(), await channels(at("zoe"))]).toEqual([

@@ -36,7 +36,7 @@ import { chunked, exchange, requestText } from "../../support/raw-http.ts";
 import { onBoth, onOwnPostgres, openStore } from "../../support/stores.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
-import { memberNamed } from "../../support/world.ts";
+import { giveRole, memberNamed } from "../../support/world.ts";
 import { type ChargebackFixture, createChargebackFixture, pressable, staff, staffChannel } from "./chargeback-world.ts";
 import { type GameWorld, type GameWorldOptions, startGameWorld } from "./game-world.ts";
 
@@ -361,12 +361,9 @@ describe.concurrent("Dismiss", () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, guild } = world;
 		const { roles, target, managed } = scene;
-		const mona = target.present();
-		const gone = simulator.world.roles.add(guild, { name: "Gone" });
-		simulator.world.members.edit(guild, mona, { roles: [...mona.roles, gone.id] });
+		const gone = giveRole(world, "mona_lisa", { name: "Gone" });
 		const alert = await world.charged("3 roles saved");
-		const meanwhile = simulator.world.roles.add(guild, { name: "Meanwhile" });
-		simulator.world.members.edit(guild, mona, { roles: [...mona.roles, meanwhile.id] });
+		const meanwhile = giveRole(world, "mona_lisa", { name: "Meanwhile" });
 		simulator.world.roles.remove(guild, gone);
 		// Out of the bot's reach, from now on.
 		const supporter = guild.roles.get(roles.supporter);

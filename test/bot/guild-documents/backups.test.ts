@@ -12,7 +12,7 @@ import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { onBoth, type Place } from "../../support/stores.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
-import { channelNamed, roleNamed } from "../../support/world.ts";
+import { channelNamed, denyBot, roleNamed } from "../../support/world.ts";
 import { startFeature } from "../features/running-feature.ts";
 
 const worldTest = testWith(() => startBackups());
@@ -233,12 +233,7 @@ worldTest("a backup names the channels that the bot cannot see, and counts them"
 	const { bot, clock } = world;
 	await world.checked();
 	const hidden = channelNamed(bot, "general");
-	bot.simulator.world.channels.setOverwrite(hidden, {
-		id: bot.simulator.bot("alpha").id,
-		type: 1,
-		allow: "0",
-		deny: String(PermissionFlagsBits.ViewChannel),
-	});
+	denyBot(bot, hidden, PermissionFlagsBits.ViewChannel);
 	clock.now += dayMs;
 	await world.checked();
 	const [latest, before] = await world.list();

@@ -5,7 +5,7 @@ import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { GuildDocument } from "../../../src/guild-document/format/document.ts";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import { testWith } from "../../support/test-with.ts";
-import { startWorld, type TestWorld } from "../../support/world.ts";
+import { denyBot, startWorld, type TestWorld } from "../../support/world.ts";
 
 const hidingTest = testWith(() => startHiding());
 
@@ -134,13 +134,7 @@ hidingTest("a channel of which the bot is about to hear that it is hidden is not
 	const { world } = hiding;
 	const { document } = await exported(world);
 	world.simulator.sockets.holdEvents(true);
-	for (const one of hiding.hidden)
-		world.simulator.world.channels.setOverwrite(one, {
-			id: world.simulator.bot("alpha").id,
-			type: 1,
-			allow: "0",
-			deny: String(ViewChannel),
-		});
+	for (const one of hiding.hidden) denyBot(world, one, ViewChannel);
 	const plan = await planned(world, document);
 	expect(plan).toContain("cannot 3\n");
 	expect(plan).not.toMatch(/^\+ /m);

@@ -5,7 +5,7 @@ import { PermissionFlagsBits } from "discord.js";
 import { connectTo } from "../../support/mcp.ts";
 import { onBoth } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
-import { roleNamed } from "../../support/world.ts";
+import { channelNamed, denyBot, roleNamed } from "../../support/world.ts";
 import {
 	general,
 	type ModerationWorld,
@@ -413,16 +413,8 @@ describe("nuke", () => {
 	});
 
 	moderationTest("without Send Messages it deletes, and sends no confirmation", async (world) => {
-		const { simulator, guild } = world;
-		const { id } = simulator.channel(general);
-		const channel = guild.channels.get(id);
-		if (!channel) throw new Error("the guild has the channel");
-		simulator.world.channels.setOverwrite(channel, {
-			id: simulator.bot("alpha").id,
-			type: 1,
-			allow: "0",
-			deny: String(PermissionFlagsBits.SendMessages),
-		});
+		const { simulator } = world;
+		denyBot(world, channelNamed(world, "general"), PermissionFlagsBits.SendMessages);
 		for (const text of ["one", "two", "!m nuke 1"]) await simulator.user(moderator).say(general, text);
 		const line = await until("the log says so", () =>
 			world.logged.find((line) => line.includes("could not send the confirmation of the chat command nuke")),

@@ -7,6 +7,7 @@ import { render, type Said } from "../../../src/texts/texts.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { onBoth } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
+import { denyBot, memberOverwrite, userNamed } from "../../support/world.ts";
 import {
 	general,
 	type ModerationWorld,
@@ -120,20 +121,14 @@ moderationTest("deletes the messages of everyone who joined in a window, and say
 
 test("keeps messages of the bot, of staff and of the person who asks, who all joined in the window", async () => {
 	await using world = await startModerationWorld();
-	const { simulator, guild } = world;
+	const { simulator } = world;
 	await allJoined(world, new Date().toISOString());
 	const [one, two] = await channels(world, 2);
 	const mona = world.member("mona_lisa").user;
 	// Mona may delete messages in one channel only.
-	simulator.world.channels.setOverwrite(one, {
-		id: mona.id,
-		type: 1,
-		deny: "0",
-		allow: String(PermissionFlagsBits.ManageMessages),
-	});
+	simulator.world.channels.setOverwrite(one, memberOverwrite(mona.id, { allow: PermissionFlagsBits.ManageMessages }));
 	const kept = [moderator, "mona_lisa"].map((name) => write(world, two, world.member(name).user, 0).id);
-	const bot = guild.members.get(simulator.bot("alpha").id)?.user as User;
-	kept.push(write(world, two, bot, 0).id);
+	kept.push(write(world, two, userNamed(world, "alpha"), 0).id);
 	write(world, two, world.member("zoe").user, 0);
 	const mcp = await connectTo(world.bot.url);
 	const { text } = await until("the bot has heard", async () => {
@@ -198,17 +193,11 @@ test.each([
 });
 
 moderationTest("leaves channels in which it may not delete, and says so", async (world) => {
-	const { simulator } = world;
 	const [one, two] = await channels(world, 2);
 	const zoe = world.member("zoe").user;
 	write(world, one, zoe, 0);
 	write(world, two, zoe, 0);
-	simulator.world.channels.setOverwrite(two, {
-		id: simulator.bot("alpha").id,
-		type: 1,
-		allow: "0",
-		deny: String(PermissionFlagsBits.ManageMessages),
-	});
+	denyBot(world, two, PermissionFlagsBits.ManageMessages);
 	const mcp = await connectTo(world.bot.url);
 	const { text } = await until("the bot has heard", async () => {
 		const args = { user_ids: [zoe.id], after: "1h", dry_run: true };

@@ -5,6 +5,7 @@ import { PermissionFlagsBits } from "discord.js";
 import type { Member } from "../../../src/simulator/world/state/entities.ts";
 import {
 	channelNamed,
+	giveRole,
 	memberNamed,
 	roleNamed,
 	startWorld,
@@ -88,9 +89,8 @@ test("of channels that bot or person cannot see, nobody is known to have written
 	overwrite(helper.user.id, 1, ViewChannel | ReadMessageHistory, 0n);
 	overwrite(simulator.bot("alpha").id, 1, ViewChannel | ReadMessageHistory, 0n);
 	await world.heard();
-	const staff = simulator.world.roles.add(guild, { name: "Moderator", permissions: String(ModerateMembers) });
 	const zoe = memberNamed(world, "zoe");
-	simulator.world.members.edit(guild, zoe, { roles: [staff.id] });
+	giveRole(world, "zoe", { permissions: ModerateMembers });
 	await world.heard();
 	const principal = { id: "key:zoe", name: "zoe", access: "all" } as const;
 	const person = { id: zoe.user.id, name: "zoe", signedIn: false };

@@ -5,7 +5,14 @@ import { PermissionFlagsBits } from "discord.js";
 import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import type { Guild } from "../../../src/simulator/world/state/entities.ts";
 import { until } from "../../support/until.ts";
-import { memberOverwrite, roleOverwrite, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
+import {
+	memberNamed,
+	memberOverwrite,
+	roleOverwrite,
+	startWorld,
+	type TestWorld,
+	userNamed,
+} from "../../support/world.ts";
 
 let world: TestWorld;
 let bakers: Guild;
@@ -17,8 +24,7 @@ beforeAll(async () => {
 	const { members, roles, channels, bans } = simulator.world;
 	members.add(bakers, userNamed(world, "alpha"), { botPermissions: moderatorPermissions });
 	const judge = roles.add(cooks, { name: "Judge", permissions: "0", hoist: true });
-	const liwei = cooks.members.get(userNamed(world, "liwei").id);
-	if (liwei) members.edit(cooks, liwei, { roles: [judge.id] });
+	members.edit(cooks, memberNamed(world, "liwei"), { roles: [judge.id] });
 	roles.add(cooks, { name: "Taster", permissions: "8192" });
 	roles.add(bakers, { name: "Taster", permissions: "0" });
 	const permission_overwrites = [

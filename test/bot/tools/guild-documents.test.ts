@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { PermissionFlagsBits } from "discord.js";
 import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import { until } from "../../support/until.ts";
-import { startWorld, type TestWorld, userNamed } from "../../support/world.ts";
+import { giveRole, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
 import { worldTest } from "../../support/world-test.ts";
 
 const staffArea = {
@@ -298,7 +298,7 @@ test("parts are not read whose tools the operator denies", async () => {
 test("administrators reach no backups, plans or jobs of guilds in which they are not, by any form of the name", async () => {
 	await using world = await startWorld({}, { mcpToken: "a-token" });
 	const { simulator } = world;
-	const { members, roles, users } = simulator.world;
+	const { members, users } = simulator.world;
 	const other = world.guild;
 	using file = new Database(join(world.dataDirectory, "store.sqlite"));
 	file.run(
@@ -310,10 +310,9 @@ test("administrators reach no backups, plans or jobs of guilds in which they are
 	const guild = simulator.guild("The Bakers");
 	const botPermissions = moderatorPermissions;
 	members.add(guild, userNamed(world, "alpha"), { botPermissions });
-	const permissions = String(PermissionFlagsBits.Administrator);
-	const role = roles.add(guild, { name: "chief", permissions });
 	const user = users.add({ username: "a_baker" });
-	members.edit(guild, members.add(guild, user), { roles: [role.id] });
+	members.add(guild, user);
+	giveRole({ simulator, guild }, "a_baker", { permissions: PermissionFlagsBits.Administrator });
 	await world.heard();
 	const baker = world.mcp.as({
 		id: "key:baker",

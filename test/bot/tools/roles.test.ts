@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { shareWorld } from "../../support/shared-world.ts";
-import { memberNamed, roleNamed, startWorld, writes } from "../../support/world.ts";
+import { giveRole, memberNamed, roleNamed, startWorld, writes } from "../../support/world.ts";
 import { worldTest } from "../../support/world-test.ts";
 
 const shared = shareWorld();
@@ -392,19 +392,18 @@ describe("bulk_role_update for one member", () => {
 	});
 
 	worldTest("add and remove one role, and keep the others, also for members above the bot", async (world) => {
-		const { simulator, guild } = world;
-		const above = simulator.world.roles.add(guild, { name: "Above", position: 99 });
 		const regular = roleNamed(world, "Regular").id;
 		const boss = memberNamed(world, "zoe");
-		simulator.world.members.edit(guild, boss, { roles: [above.id] });
+		giveRole(world, "zoe", { position: 99 });
+		const { roles } = boss;
 		await world.heard();
 		const args = { user_ids: [boss.user.id], role_id: regular };
 		const given = await world.call("bulk_role_update", { ...args, action: "add" });
 		expect(given.text).toBe(`Gave Zoë 🍞 (@zoe, ID: ${boss.user.id}) the role @Regular (ID: ${regular}).`);
-		expect(boss.roles).toEqual([above.id, regular]);
+		expect(boss.roles).toEqual([...roles, regular]);
 		const taken = await world.call("bulk_role_update", { ...args, action: "remove" });
 		expect(taken.text).toStartWith(`Took the role @Regular (ID: ${regular})`);
-		expect(boss.roles).toEqual([above.id]);
+		expect(boss.roles).toEqual(roles);
 	});
 
 	worldTest("build on one another, however late their events are, and refuse calls without a change", async (world) => {

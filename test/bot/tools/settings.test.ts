@@ -10,6 +10,7 @@ import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import {
 	channelNamed,
+	giveRole,
 	memberNamed,
 	memberOverwrite,
 	roleNamed,
@@ -125,8 +126,7 @@ describe("refuses, and stores nothing of the call:", () => {
 	])("%s", async (_, settings, said) => {
 		await using scene = await startScene();
 		const { world, set, get } = scene;
-		const top = world.simulator.world.roles.add(world.guild, { name: "Owner" });
-		world.simulator.world.roles.move(world.guild, new Map([[top, 99]]));
+		world.simulator.world.roles.add(world.guild, { name: "Owner", position: 99 });
 		await world.heard();
 		const { text, isError } = await set({ "welcome.ai": false, ...settings });
 		expect(isError).toBe(true);
@@ -226,10 +226,7 @@ describe("in a person's name", () => {
 	])("%s takes what the bot then does, and counts as destructive", async (_, settings, lacks) => {
 		await using scene = await startScene();
 		const { world, set } = scene;
-		const { roles, members } = world.simulator.world;
-		const manager = roles.add(world.guild, { name: "Manager", permissions: String(PermissionFlagsBits.ManageGuild) });
-		const zoe = memberNamed(world, "zoe");
-		members.edit(world.guild, zoe, { roles: [...zoe.roles, manager.id] });
+		giveRole(world, "zoe", { permissions: PermissionFlagsBits.ManageGuild });
 		await world.heard();
 		const { text, isError } = await asPerson(scene, "zoe").call("set_settings", { settings });
 		expect([text, isError]).toEqual([expect.stringContaining(lacks), true]);
@@ -260,10 +257,7 @@ describe("in a person's name", () => {
 				(await mcp.call("set_settings", args)).text;
 			expect(await call(owner, { settings: { [key]: first } })).toContain(`${key}: `);
 			expect(await call(owner, { settings: { [key]: null } })).toContain("→ ");
-			const { roles, members } = world.simulator.world;
-			const manager = roles.add(world.guild, { name: "Manager", permissions: String(PermissionFlagsBits.ManageGuild) });
-			const zoe = memberNamed(world, "zoe");
-			members.edit(world.guild, zoe, { roles: [...zoe.roles, manager.id] });
+			giveRole(world, "zoe", { permissions: PermissionFlagsBits.ManageGuild });
 			await world.heard();
 			const refusal = `${key}: only a person with ADMINISTRATOR can change it`;
 			const person = asPerson(scene, "zoe");
@@ -284,13 +278,9 @@ describe("in a person's name", () => {
 
 	sceneTest("a role must rank below the person, and a channel must be visible to them", async (scene) => {
 		const { world } = scene;
-		const { roles, members, channels } = world.simulator.world;
-		const lead = roles.add(world.guild, {
-			name: "Lead",
-			permissions: String(PermissionFlagsBits.ManageGuild | PermissionFlagsBits.ManageRoles),
-		});
-		const zoe = memberNamed(world, "zoe");
-		members.edit(world.guild, zoe, { roles: [...zoe.roles, lead.id] });
+		const { channels } = world.simulator.world;
+		const permissions = PermissionFlagsBits.ManageGuild | PermissionFlagsBits.ManageRoles;
+		const lead = giveRole(world, "zoe", { permissions });
 		const staff = channelNamed(world, "staff");
 		channels.edit(staff, {
 			permission_overwrites: [
@@ -327,7 +317,7 @@ describe("in a person's name", () => {
 			}
 		}
 		const history = (await mcp.call("get_settings", { history: true })).text;
-		expect(history).toContain(`by user ${zoe.user.id} with set_settings`);
+		expect(history).toContain(`by user ${world.simulator.user("zoe").id} with set_settings`);
 	});
 });
 
@@ -336,24 +326,13 @@ describe("who may do what", () => {
 	async function startLead(permissions: readonly Permission[] = []) {
 		const scene = await startScene();
 		const { world } = scene;
-		const { roles, members } = world.simulator.world;
-		const [helper, lead, chief] = ["Helper", "Lead", "Chief"].map((name) => roles.add(world.guild, { name }));
-		if (!helper || !lead || !chief) throw new Error("three roles were added");
-		roles.edit(world.guild, lead, {
-			permissions: String(permissions.reduce((all, name) => all | PermissionFlagsBits[name], 0n)),
-		});
-		roles.move(
-			world.guild,
-			new Map([
-				[helper, 2],
-				[lead, 3],
-				[chief, 4],
-			]),
-		);
-		const zoe = memberNamed(world, "zoe");
-		members.edit(world.guild, zoe, { roles: [lead.id] });
+		const { roles } = world.simulator.world;
+		const helper = roles.add(world.guild, { name: "Helper", position: 2 });
+		const bits = permissions.reduce((all, name) => all | PermissionFlagsBits[name], 0n);
+		const lead = giveRole(world, "zoe", { name: "Lead", permissions: bits, position: 3 });
+		roles.add(world.guild, { name: "Chief", position: 4 });
 		await world.heard();
-		return { ...scene, helper, lead, chief, zoe, mcp: asPerson(scene, "zoe") };
+		return { ...scene, helper, lead, zoe: memberNamed(world, "zoe"), mcp: asPerson(scene, "zoe") };
 	}
 
 	test.each<[what: string, permissions: readonly Permission[], settings: object, said: RegExp]>([
@@ -444,11 +423,7 @@ describe("who may do what", () => {
 		const { world, set, mcp, lead, zoe } = scene;
 		const { channels, members, messages } = world.simulator.world;
 		const general = channelNamed(world, "general");
-		const { id } = messages.add(
-			general as never,
-			world.simulator.world.users.get(world.simulator.user("ada").id) as never,
-			{ content: "x" },
-		);
+		const { id } = messages.add(general as never, userNamed(world, "ada"), { content: "x" });
 		await set({ "may.purge": ["@Lead"] });
 		const remove = async () => (await mcp.call("delete_messages", { channel_id: general.id, message_ids: [id] })).text;
 		channels.setOverwrite(general, { ...roleOverwrite(lead.id, { deny: PermissionFlagsBits.ManageMessages }) });
@@ -466,10 +441,7 @@ describe("who may do what", () => {
 
 sceneTest("a plan in a person's name sets only what they may set, and says who it was", async (scene) => {
 	const { world, get } = scene;
-	const { members, roles } = world.simulator.world;
-	const admin = roles.add(world.guild, { name: "Admin", permissions: String(PermissionFlagsBits.Administrator) });
-	const zoe = memberNamed(world, "zoe");
-	members.edit(world.guild, zoe, { roles: [...zoe.roles, admin.id] });
+	giveRole(world, "zoe", { permissions: PermissionFlagsBits.Administrator });
 	await world.heard();
 	const document = { bot: { "join_role.role": "Regular", "welcome.ai": false } };
 	const planAs = async (name: string) => (await asPerson(scene, name).call("plan_guild", { document })).text;
@@ -524,11 +496,9 @@ test.each<[what: string, lost: "roles" | "membership"]>([
 ])("a job sets nothing for a person who has %s meanwhile", async (_, lost) => {
 	await using scene = await startScene();
 	const { world, get } = scene;
-	const { members, roles } = world.simulator.world;
-	const admin = roles.add(world.guild, { name: "Admin", permissions: String(PermissionFlagsBits.Administrator) });
+	const { members } = world.simulator.world;
+	giveRole(world, "zoe", { permissions: PermissionFlagsBits.Administrator, position: 99 });
 	const zoe = memberNamed(world, "zoe");
-	roles.move(world.guild, new Map([[admin, 99]]));
-	members.edit(world.guild, zoe, { roles: [admin.id] });
 	await world.heard();
 	const held = world.simulator.faults.stall("POST /guilds/:guild_id/channels", { times: 1 });
 	const document = { channels: [{ name: "new" }], bot: { "welcome.ai": false } };

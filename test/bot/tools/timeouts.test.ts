@@ -3,7 +3,7 @@
 import { afterEach, expect, setSystemTime, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { shareWorld } from "../../support/shared-world.ts";
-import { memberNamed, roleNamed, startWorld } from "../../support/world.ts";
+import { giveRole, memberNamed, roleNamed, startWorld } from "../../support/world.ts";
 import { worldTest } from "../../support/world-test.ts";
 
 const shared = shareWorld();
@@ -54,13 +54,8 @@ worldTest("a timeout replaces the previous one, and is removed once", async (wor
 });
 
 worldTest("administrators and the owner are refused before Discord is asked", async (world) => {
-	const { simulator, guild } = world;
-	const zoe = memberNamed(world, "zoe");
-	const role = simulator.world.roles.add(guild, {
-		name: "Admin",
-		permissions: String(PermissionFlagsBits.Administrator),
-	});
-	simulator.world.members.edit(guild, zoe, { roles: [role.id] });
+	const { simulator } = world;
+	giveRole(world, "zoe", { permissions: PermissionFlagsBits.Administrator });
 	await world.heard();
 	for (const [name, said] of [
 		["zoe", "has ADMINISTRATOR"],
@@ -79,10 +74,9 @@ test.each(["timeout", "remove_timeout", "set_nickname", "kick"])(
 	"%s refuses a member who ranks above the bot",
 	async (tool) => {
 		await using world = await startWorld();
-		const { simulator, guild } = world;
+		const { simulator } = world;
 		const zoe = memberNamed(world, "zoe");
-		const above = simulator.world.roles.add(guild, { name: "Above", position: 99 });
-		simulator.world.members.edit(guild, zoe, { roles: [above.id] });
+		giveRole(world, "zoe", { name: "Above", position: 99 });
 		await world.heard();
 		const { text, isError } = await world.call(tool, {
 			user_ids: [zoe.user.id],
@@ -157,8 +151,7 @@ worldTest("get_member shows labels, timeout and roles from the highest down", as
 	]);
 	const owner = await world.call("get_member", { user_ids: simulator.user("ada").id });
 	expect(owner.text).toMatch(/^Is: owner of the guild$.*^Permissions: all \(owner\)$/ms);
-	const admin = simulator.world.roles.add(guild, { name: "Admin", permissions: "8" });
-	simulator.world.members.edit(guild, memberNamed(world, "liwei"), { roles: [admin.id] });
+	giveRole(world, "liwei", { permissions: PermissionFlagsBits.Administrator });
 	await world.heard();
 	const liwei = await world.call("get_member", { user_ids: "@liwei" });
 	expect(liwei.text).toContain("Permissions: all (ADMINISTRATOR)");

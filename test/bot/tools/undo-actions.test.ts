@@ -8,6 +8,7 @@ import { compareIds } from "../../../src/guild-document/names/ids.ts";
 import { until } from "../../support/until.ts";
 import {
 	channelNamed,
+	giveRole,
 	memberNamed,
 	memberOverwrite,
 	roleNamed,
@@ -205,11 +206,8 @@ worldTest("a plan is refused once the guild has changed, and shows the conflict"
 });
 
 worldTest("the account gets no role back that it took from itself", async (world) => {
-	const { members, roles } = world.simulator.world;
-	const zoe = memberNamed(world, "zoe");
-	const staff = roles.add(world.guild, { name: "Staff", permissions: bits("BanMembers") });
-	members.edit(world.guild, zoe, { roles: [staff.id] });
-	members.edit(world.guild, zoe, { roles: [] }, byZoe(world));
+	giveRole(world, "zoe", { permissions: PermissionFlagsBits.BanMembers });
+	world.simulator.world.members.edit(world.guild, memberNamed(world, "zoe"), { roles: [] }, byZoe(world));
 	await world.heard();
 	const { text } = await plan(world);
 	expect(text).toContain("the account that is undone gets nothing back");
@@ -462,10 +460,8 @@ test("a call in a person's name is found though the reason has another name", as
 	const options = { mcpToken: "test-token-test-token-test-token", toml: settings };
 	await using world = await startWorld({}, options);
 	const { guild, simulator } = world;
-	const { members, roles } = simulator.world;
 	const zoe = memberNamed(world, "zoe");
-	const admin = roles.add(guild, { name: "Admin", permissions: bits("Administrator"), position: guild.roles.size });
-	members.edit(guild, zoe, { roles: [admin.id] });
+	giveRole(world, "zoe", { permissions: PermissionFlagsBits.Administrator, position: 99 });
 	await world.heard();
 	const person = { id: zoe.user.id, name: "Somebody else", signedIn: false };
 	const caller = world.mcp.as({ id: "key:app:1a2b", name: "app", access: "all", person });

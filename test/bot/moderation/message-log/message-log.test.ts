@@ -6,7 +6,7 @@ import type { SentEmbed } from "../../../../src/simulator/world/state/api-types.
 import type { GuildChannel, User } from "../../../../src/simulator/world/state/entities.ts";
 import { connectTo } from "../../../support/mcp.ts";
 import { until } from "../../../support/until.ts";
-import { userNamed } from "../../../support/world.ts";
+import { channelNamed, memberOverwrite, roleOverwrite, userNamed } from "../../../support/world.ts";
 import { general, type ModerationWorld, staffChannel, startModerationWorld } from "../moderation-world.ts";
 
 const png = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
@@ -20,16 +20,15 @@ async function startLogged(log: Record<string, unknown> = {}) {
 			name: "message-log",
 			type: ChannelType.GuildText,
 			permission_overwrites: [
-				{ id: guild.id, type: 0, allow: "0", deny: String(PermissionFlagsBits.ViewChannel) },
-				{ id: simulator.bot("alpha").id, type: 1, allow: String(PermissionFlagsBits.ViewChannel), deny: "0" },
+				roleOverwrite(guild.id, { deny: PermissionFlagsBits.ViewChannel }),
+				memberOverwrite(simulator.bot("alpha").id, { allow: PermissionFlagsBits.ViewChannel }),
 			],
 		});
 		return { log: { messages: logChannel.id, evidence: true, ...log } };
 	});
 	const { messages } = world.simulator.world;
 	const entries = () => messages.in(logChannel?.id ?? "").flatMap(({ embeds }) => embeds);
-	const here = world.guild.channels.get(world.simulator.channel(general).id);
-	if (!here) throw new Error("there is no #general");
+	const here = channelNamed(world, "general");
 	return Object.assign(world, {
 		/** #general. */
 		channel: here,

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { PermissionFlagsBits } from "discord.js";
 import type { Message } from "../../../../src/simulator/world/state/entities.ts";
 import { until } from "../../../support/until.ts";
-import { memberNamed, startWorld } from "../../../support/world.ts";
+import { giveRole, memberNamed, startWorld } from "../../../support/world.ts";
 
 const staff = "The Cooks/staff";
 
@@ -80,13 +80,9 @@ test.concurrent("without a backup, Restore undoes what the account did", async (
 
 test.concurrent("roles that were taken are given back once, by who may, and the rule can be turned off", async () => {
 	await using crime = await startCrime("moderation", { strip: true });
-	const { simulator, guild } = crime;
+	const { guild } = crime;
 	const zoe = memberNamed({ guild }, "zoe");
-	const crew = simulator.world.roles.add(guild, {
-		name: "Crew",
-		permissions: String(PermissionFlagsBits.ManageChannels),
-	});
-	simulator.world.members.edit(guild, zoe, { roles: [...zoe.roles, crew.id] });
+	const crew = giveRole(crime, "zoe", { permissions: PermissionFlagsBits.ManageChannels });
 	await crime.heard();
 	crime.commit();
 	const notice = await crime.notice();

@@ -10,6 +10,7 @@ import { type Language, render } from "../../../../src/texts/texts.ts";
 import { onBoth, type Place } from "../../../support/stores.ts";
 import { testWith } from "../../../support/test-with.ts";
 import { until } from "../../../support/until.ts";
+import { giveRole } from "../../../support/world.ts";
 import { startFeature, withSql } from "../../features/running-feature.ts";
 
 const raidTest = testWith(startRaids);
@@ -119,12 +120,8 @@ test("channels without permissions are reported, the rest is done, and turning i
 });
 
 raidTest("a moderator changes no channel that they could not change by hand, and another one can", async (bot) => {
-	const { world } = bot.simulator;
 	const mona = bot.simulator.user("mona_lisa").id;
-	const role = world.roles.add(bot.cooks, { name: "Guards", permissions: String(PermissionFlagsBits.ManageGuild) });
-	const member = bot.cooks.members.get(mona);
-	if (!member) throw new Error("Mona is a member");
-	world.members.edit(bot.cooks, member, { roles: [role.id] });
+	giveRole(bot.simulator, "mona_lisa", { permissions: PermissionFlagsBits.ManageGuild });
 	await bot.heard(() => Boolean(bot.guild().members.cache.get(mona)?.permissions.has(PermissionFlagsBits.ManageGuild)));
 	await bot.turn("on", { moderator_id: mona });
 	expect(bot.settings()).toMatchObject({ level: 3, general: 0 });

@@ -7,7 +7,7 @@ import { buttonsIn } from "../../../../src/simulator/world/messages/components.t
 import type { Message } from "../../../../src/simulator/world/state/entities.ts";
 import { connectTo } from "../../../support/mcp.ts";
 import { until } from "../../../support/until.ts";
-import { roleNamed } from "../../../support/world.ts";
+import { channelNamed, denyBot, giveRole, memberOverwrite, roleNamed } from "../../../support/world.ts";
 import {
 	general,
 	type ModerationWorld,
@@ -55,16 +55,11 @@ moderationTest("the result says what was done, each is done once, and a case is 
 });
 
 moderationTest("a channel that the bot has lost sight of counts as not restored, not as deleted", async (world) => {
-	const { simulator } = world;
 	const mcp = await connectTo(world.bot.url);
 	await mcp.call("raid_mode", { mode: "on", slowmode: "1m" });
-	const { id, channel } = simulator.channel(general);
-	simulator.world.channels.setOverwrite(channel as never, {
-		id: simulator.bot("alpha").id,
-		type: 1,
-		allow: "0",
-		deny: String(PermissionFlagsBits.ViewChannel),
-	});
+	const channel = channelNamed(world, "general");
+	const { id } = channel;
+	denyBot(world, channel, PermissionFlagsBits.ViewChannel);
 	await until("the bot has heard of it", async () =>
 		(await mcp.call("get_channel", { channel_id: id })).text.startsWith("a channel that the bot cannot see"),
 	);
@@ -85,23 +80,12 @@ moderationTest("two moderators at once turn it on once", async (world) => {
 test("/raid on shows what would change, and changes it after the confirmation; channels that the person cannot see are not named", async () => {
 	await using world = await startModerationWorld();
 	const { simulator, guild } = world;
-	const role = simulator.world.roles.add(guild, {
-		name: "Guards",
-		permissions: String(
-			PermissionFlagsBits.ManageGuild |
-				PermissionFlagsBits.ManageChannels |
-				PermissionFlagsBits.ViewChannel |
-				PermissionFlagsBits.UseApplicationCommands,
-		),
-	});
-	simulator.world.members.edit(guild, world.member("mona_lisa"), { roles: [role.id] });
+	const { ManageGuild, ManageChannels, ViewChannel, UseApplicationCommands } = PermissionFlagsBits;
+	const permissions = ManageGuild | ManageChannels | ViewChannel | UseApplicationCommands;
+	giveRole(world, "mona_lisa", { permissions });
 	const mona = simulator.user("mona_lisa");
-	const secret = simulator.world.channels.add(guild, {
-		name: "secret-lounge",
-		permission_overwrites: [
-			{ id: world.id("mona_lisa"), type: 1, allow: "0", deny: String(PermissionFlagsBits.ViewChannel) },
-		],
-	});
+	const permission_overwrites = [memberOverwrite(world.id("mona_lisa"), { deny: ViewChannel })];
+	const secret = simulator.world.channels.add(guild, { name: "secret-lounge", permission_overwrites });
 	await until("the command is offered", () => mona.commands(general).some(({ name }) => name === "raid"));
 	const zoe = simulator.user("zoe");
 	expect(zoe.commands(general).some(({ name }) => name === "raid")).toBe(false);

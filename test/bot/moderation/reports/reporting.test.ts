@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../../src/simulator/world/state/entities.ts";
 import { until } from "../../../support/until.ts";
+import { roleOverwrite } from "../../../support/world.ts";
 import {
 	buttonsOf,
 	general,
@@ -25,13 +26,8 @@ function linkOf(world: ReportsWorld, message: { id: string; channel_id: string }
 /** Lets everyone see a channel, or nobody but those with a role of their own. */
 function showChannel(world: ReportsWorld, name: string, isShown: boolean) {
 	const { channel } = world.simulator.channel(name);
-	const view = String(PermissionFlagsBits.ViewChannel);
-	world.simulator.world.channels.setOverwrite(channel as GuildChannel, {
-		id: world.guild.id,
-		type: 0,
-		allow: isShown ? view : "0",
-		deny: isShown ? "0" : view,
-	});
+	const overwrite = roleOverwrite(world.guild.id, { [isShown ? "allow" : "deny"]: PermissionFlagsBits.ViewChannel });
+	world.simulator.world.channels.setOverwrite(channel as GuildChannel, overwrite);
 }
 
 describe("members", () => {

@@ -5,16 +5,8 @@ import { PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../../src/simulator/world/state/entities.ts";
 import { onBoth } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";
-import { userNamed } from "../../../support/world.ts";
-import {
-	buttonsOf,
-	general,
-	moderator,
-	reportsTest,
-	shownIn,
-	staffChannel,
-	startReportsWorld,
-} from "./reports-world.ts";
+import { channelNamed, memberOverwrite, userNamed } from "../../../support/world.ts";
+import { buttonsOf, general, moderator, reportsTest, shownIn, startReportsWorld } from "./reports-world.ts";
 
 const thanks = "Thank you. Your report was sent to the staff of this server. They see who reported; others do not.";
 
@@ -192,13 +184,8 @@ describe("staff", () => {
 
 	reportsTest("need the permissions of what they do", async (world) => {
 		const { world: platform } = world.simulator;
-		const { channel } = world.simulator.channel(staffChannel);
-		platform.channels.setOverwrite(channel as GuildChannel, {
-			id: world.id("liwei"),
-			type: 1,
-			allow: String(PermissionFlagsBits.ViewChannel),
-			deny: "0",
-		});
+		const seen = memberOverwrite(world.id("liwei"), { allow: PermissionFlagsBits.ViewChannel });
+		platform.channels.setOverwrite(channelNamed(world, "staff"), seen);
 		const message = await world.say("mona_lisa", "hello");
 		await world.report("zoe", message);
 		const entry = await world.entry(1);

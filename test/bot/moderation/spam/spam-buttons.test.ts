@@ -4,9 +4,9 @@ import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { onBoth } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";
-import { roleNamed } from "../../../support/world.ts";
+import { channelNamed, memberNamed, memberOverwrite, roleNamed } from "../../../support/world.ts";
 import { grant } from "../../features/running-feature.ts";
-import { general, moderator, staffChannel, startModerationWorld } from "../moderation-world.ts";
+import { moderator, staffChannel, startModerationWorld } from "../moderation-world.ts";
 import { advert } from "./spam-world.ts";
 
 onBoth((databases) => {
@@ -18,7 +18,6 @@ onBoth((databases) => {
 		const { BanMembers, ModerateMembers } = PermissionFlagsBits;
 		grant(simulator, "Staff", BanMembers, ModerateMembers);
 		const owner = simulator.world.users.get(guild.owner_id);
-		const staff = simulator.channel(staffChannel).id;
 		const channels = [0, 1, 2].map((n) =>
 			simulator.world.channels.add(guild, { name: `c${n}`, type: ChannelType.GuildText }),
 		);
@@ -47,12 +46,8 @@ onBoth((databases) => {
 		expect(people.map(isTimedOut)).toEqual([true, true, true, true]);
 
 		// Mona may do nothing of it. She does not see the channel: anyone may be given it.
-		simulator.world.channels.setOverwrite(guild.channels.get(staff) ?? (simulator.channel(general).channel as never), {
-			id: world.id("mona_lisa"),
-			type: 1,
-			allow: String(PermissionFlagsBits.ViewChannel),
-			deny: "0",
-		});
+		const seen = memberOverwrite(world.id("mona_lisa"), { allow: PermissionFlagsBits.ViewChannel });
+		simulator.world.channels.setOverwrite(channelNamed({ guild }, "staff"), seen);
 		const holders = `<@&${roleNamed({ guild }, "Staff").id}>, <@${guild.owner_id}>`;
 		expect(await press("mona_lisa", undone, "Undo")).toBe(
 			`You need the permission Timeout Members for this. Ask somebody who has it: ${holders}. Nothing was done.`,
@@ -62,9 +57,7 @@ onBoth((databases) => {
 		expect(await press("mona_lisa", undone, "It's fine")).toContain("„Mitglieder im Timeout“");
 		expect(isTimedOut(undone)).toBe(true);
 		const granted = roleNamed({ guild }, "Regular");
-		const mona = guild.members.get(world.id("mona_lisa"));
-		if (!mona) throw new Error("the seed has both");
-		simulator.world.members.edit(guild, mona, { roles: [granted.id] });
+		simulator.world.members.edit(guild, memberNamed({ guild }, "mona_lisa"), { roles: [granted.id] });
 		await world.set({ "may.ban": [granted.id] });
 		expect(await press("mona_lisa", undone, "Undo")).toContain("„Mitglieder im Timeout“");
 		await world.set({ "may.timeout": [granted.id] });
