@@ -58,6 +58,11 @@ export function createAi({
 		"Requests to AI providers by provider and outcome.",
 		["provider", "outcome"],
 	);
+	const tokens = registry?.counter(
+		"guildhall_bot_ai_tokens_total",
+		"Tokens of answers, as far as AI providers report them, by provider and kind: input or output.",
+		["provider", "kind"],
+	);
 	let inFlight = 0;
 
 	async function* askProvider(backend: Backend, messages: readonly AiMessage[], { onEnd, ...request }: AnswerOptions) {
@@ -74,6 +79,7 @@ export function createAi({
 						});
 					backend.recover();
 					outcome = "answered";
+					for (const [kind, count] of Object.entries(event.end.usage ?? {})) tokens?.add([name, kind], count);
 					onEnd?.(event.end);
 					return;
 				}

@@ -236,7 +236,7 @@ export function startBot(config: BotConfig, log: Log, options: BotOptions = {}):
 			sessions,
 			connection,
 			store,
-			status: () => describeBot({ ...observed, botName: config.botName, backups: documents.backups }),
+			status: () => describeBot({ ...observed, config, settings, backups: documents.backups }),
 			registry,
 			respond: bot.features.respond,
 			documents: {

@@ -1776,6 +1776,7 @@ export const de = {
 	"setting.may.raid_mode.label": "Raid-Modus",
 	"setting.may.cases.label": "Fälle",
 	"setting.may.settings.label": "Einstellungen",
+	"setting.chat.use": "Heute: {questions} Fragen, {today} Tokens. Diesen Monat: {month} Tokens.",
 	"setting.section.chat.label": "KI-Chat",
 	"setting.chat.tools.label": "Nachsehen und planen",
 	"setting.chat.channels.label": "Kanäle",

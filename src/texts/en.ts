@@ -1630,6 +1630,7 @@ export const en = {
 	"setting.may.raid_mode.label": "Raid mode",
 	"setting.may.cases.label": "Cases",
 	"setting.may.settings.label": "Settings",
+	"setting.chat.use": "Today: {questions} questions, {today} tokens. This month: {month} tokens.",
 	"setting.section.chat.label": "AI chat",
 	"setting.chat.tools.label": "Look up and plan changes",
 	"setting.chat.channels.label": "Channels",

@@ -26,7 +26,7 @@ export interface FeatureOptions {
 	log: Log;
 	/** By user id, held while roles or bans of the user are changed. */
 	mutex: KeyedMutex;
-	registry?: Registry;
+	registry?: Registry | undefined;
 	/** Undefined if no provider is configured. */
 	ai?: Ai | undefined;
 	callAs: CallAs;

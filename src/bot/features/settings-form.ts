@@ -13,8 +13,10 @@ import { sayIn } from "../../texts/texts.ts";
 import { type GuildSettings, problemsIn, read, type Stored } from "../settings/guild-settings.ts";
 import { allKeys, choicesOf, isKey, kindOf, type SettingKey, sectionOf, sectionsIn } from "../settings/keys.ts";
 import { defaultOf, problemsOf, requireUsable, typedLines, withIds } from "../settings/of-guild.ts";
+import { daysAt, selectUse } from "../store/tables/chat-use.ts";
+import { ignoreUnavailable } from "../store/unavailable.ts";
 import { guild_id } from "../tool/arguments/arguments.ts";
-import type { BotContext } from "../tool/context.ts";
+import type { BotContext, Self } from "../tool/context.ts";
 import { readTool } from "../tool/define.ts";
 import { manages } from "../tools/settings.ts";
 import { greetingPreviews } from "./greeting.ts";
@@ -32,13 +34,13 @@ const form = readTool({
 	description: "",
 	person: manages,
 	input: { guild_id, values: v.optional(v.record(v.string(), v.unknown())), history: v.optional(v.boolean(), false) },
-	async run({ values, history }, { guild, settings }) {
+	async run({ values, history }, { guild, settings, self }) {
 		if (history) return JSON.stringify({ revisions: await revisionsOf(guild, settings) });
 		await settings.ready();
 		return JSON.stringify({
 			...checked(guild, settings, values ?? {}),
 			...(!values && {
-				sections: sectionsOf(guild, settings.keys, settings.state(guild.id).stored),
+				sections: sectionsOf(guild, settings.keys, settings.state(guild.id).stored, await noteOnChat(guild.id, self)),
 				lists: listsOf(guild),
 			}),
 		});
@@ -79,9 +81,10 @@ function checked(guild: Guild, settings: GuildSettings, entered: Stored) {
 	return { version, problems, warnings: problemsOf(guild, state), previews: greetingPreviews(guild, state.values) };
 }
 
-function sectionsOf(guild: Guild, keys: readonly SettingKey[], stored: Stored) {
+function sectionsOf(guild: Guild, keys: readonly SettingKey[], stored: Stored, noteOnChat: string | undefined) {
 	return sectionsIn(keys).map((name) => ({
 		title: sectionTitle(name, say),
+		note: name === "chat" ? noteOnChat : undefined,
 		fields: keys
 			.filter((key) => sectionOf(key) === name)
 			.map((key) => ({
@@ -93,6 +96,13 @@ function sectionsOf(guild: Guild, keys: readonly SettingKey[], stored: Stored) {
 				default: shownValue(guild, key, defaultOf(key)) ?? null,
 			})),
 	}));
+}
+
+/** Undefined while the store is down. */
+async function noteOnChat(guild_id: string, { store, toml }: Self): Promise<string | undefined> {
+	const use = await selectUse(store.sql, daysAt(Date.now(), toml.timezone), { guild_id }).catch(ignoreUnavailable);
+	const [{ questions_today: questions = 0, tokens_today: today = 0, tokens_this_month: month = 0 } = {}] = use ?? [];
+	return use && say("setting.chat.use", { questions, today, month });
 }
 
 /** As the form takes it. */

@@ -57,7 +57,7 @@ const pages: readonly (Page & { section: string })[] = sectionsIn(allKeys).flatM
 	const keys = allKeys.filter((key) => sectionOf(key) === section);
 	const parts = Map.groupBy(keys, (key) => {
 		if (isPicked(key)) pickers += 1;
-		else if (isTyped(key)) typed += 1;
+		else if (kindOf(key) !== "flag") typed += 1;
 		return Math.ceil(Math.max(pickers / maxPickers, typed / maxInputs, 1));
 	});
 	return [...parts.values()].map((part, index) => ({
@@ -73,10 +73,6 @@ export const pagesWith = (all: readonly SettingKey[]) =>
 
 function isPicked(key: SettingKey): boolean {
 	return /^(?:choices|channels?|roles?)$/.test(kindOf(key));
-}
-
-function isTyped(key: SettingKey): boolean {
-	return /^(?:text|lines|number|named roles)$/.test(kindOf(key));
 }
 
 function titleOf({ name, section }: (typeof pages)[number], say: Say): string {
@@ -212,7 +208,7 @@ function pickerOf(guild: Guild, key: SettingKey, state: GuildState, page: Page, 
 }
 
 const typedText = (guild: Guild, { stored }: GuildState, key: SettingKey) =>
-	isTyped(key) ? typedLines(guild, stored[key]).join("\n") : undefined;
+	/^(?:text|lines|number|named roles)$/.test(kindOf(key)) ? typedLines(guild, stored[key]).join("\n") : undefined;
 
 /** Those that are typed into a form, which has at most five fields. */
 function typedKeys(guild: Guild, state: GuildState, { keys }: Page): readonly SettingKey[] {

@@ -2,24 +2,30 @@
 
 import type { Connection } from "../../discord/connection/connection.ts";
 import { version } from "../../lib/program/program.ts";
+import type { BotConfig } from "../config/config.ts";
 import type { BackupsStatus } from "../guild-documents/backups/backups.ts";
+import type { GuildSettings } from "../settings/guild-settings.ts";
 import type { Store } from "../store/store.ts";
+import { daysAt, selectUse } from "../store/tables/chat-use.ts";
+import { ignoreUnavailable } from "../store/unavailable.ts";
 import type { Observed } from "./metrics.ts";
 
 /** In MCP, too. */
 export const serverName = "guildhall-bot";
 
 interface Described extends Observed {
-	botName: string;
-	store: Pick<Store, "state" | "since" | "reason">;
+	config: BotConfig;
+	settings: GuildSettings;
+	store: Pick<Store, "state" | "since" | "reason" | "sql">;
 	backups: { readonly status: BackupsStatus };
 }
 
-export function describeBot({ botName, connection, store, audit, backups, sessions, server }: Described) {
+export async function describeBot(described: Described) {
+	const { config, connection, store, audit, backups, sessions, server } = described;
 	return {
 		name: serverName,
 		version,
-		bot_name: botName,
+		bot_name: config.botName,
 		uptime_seconds: Math.floor(process.uptime()),
 		discord: describeConnection(connection),
 		store: {
@@ -30,9 +36,19 @@ export function describeBot({ botName, connection, store, audit, backups, sessio
 			audit_dropped: audit.dropped,
 		},
 		backups: describeBackups(backups.status),
+		chat: config.toml.features.chat ? ((await describeChat(described)) ?? null) : null,
 		sessions: sessions.size,
 		calls_in_flight: server.callsInFlight,
 	};
+}
+
+/** Guilds that used AI chat this month. Undefined while the store is down. */
+async function describeChat({ config, settings, store }: Described) {
+	const use = await selectUse(store.sql, daysAt(Date.now(), config.timezone)).catch(ignoreUnavailable);
+	return use?.map(({ guild_id: guild, ...used }) => {
+		const { "chat.tokens_a_day": aDay, "chat.tokens_a_month": aMonth } = settings.of(guild);
+		return { guild, ...used, tokens_a_day: aDay ?? null, tokens_a_month: aMonth ?? null };
+	});
 }
 
 function describeBackups({ every, lastAt, failing }: BackupsStatus) {

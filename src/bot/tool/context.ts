@@ -32,7 +32,7 @@ export interface Self {
 	listed: readonly BotTool[];
 	/** Those that only the caller's access level excludes. */
 	beyond: readonly BotTool[];
-	store: Pick<Store, "state" | "since">;
+	store: Pick<Store, "state" | "since" | "sql">;
 }
 
 export interface BotContext {

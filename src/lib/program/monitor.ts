@@ -9,6 +9,7 @@ export interface MonitorOptions {
 	notReady(): string | undefined;
 	/** Works with reduced function, such as without its database. */
 	degraded?(): boolean;
+	/** May be a promise. */
 	status(): unknown;
 	registry: Registry;
 	/** An error response to a request that may not read `/status` and `/metrics`, such as without a token. */
@@ -25,11 +26,11 @@ export function createMonitor({
 	registry,
 	refuse,
 	refuseUnauthenticated = () => undefined,
-}: MonitorOptions): (request: Request, path: string) => Response | undefined {
+}: MonitorOptions): (request: Request, path: string) => Promise<Response> | undefined {
 	const routes = new Map([
 		["/healthz", { refuse: refuseUnauthenticated, answer: () => text("ok") }],
 		["/readyz", { refuse: refuseUnauthenticated, answer: readiness }],
-		["/status", { refuse, answer: () => Response.json(status()) }],
+		["/status", { refuse, answer: async () => Response.json(await status()) }],
 		["/metrics", { refuse, answer: metrics }],
 	]);
 
@@ -47,11 +48,13 @@ export function createMonitor({
 	return (request, path) => {
 		const route = routes.get(path);
 		if (!route) return undefined;
-		const { method } = request;
-		const response =
-			route.refuse(request) ?? (method === "GET" || method === "HEAD" ? route.answer() : methodNotAllowed("GET, HEAD"));
-		response.headers.set("Cache-Control", "no-store");
-		return response;
+		const respond = async () => {
+			const isRead = request.method === "GET" || request.method === "HEAD";
+			const response = route.refuse(request) ?? (await (isRead ? route.answer() : methodNotAllowed("GET, HEAD")));
+			response.headers.set("Cache-Control", "no-store");
+			return response;
+		};
+		return respond();
 	};
 }
 

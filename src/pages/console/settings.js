@@ -12,7 +12,7 @@ import { createHistory } from "./settings-history.js";
  * @typedef {import("./setting-fields.js").Description} Description
  * @typedef {{ key: string, message: string }[]} Messages
  * @typedef {{ problems: Messages, warnings: Messages, previews: Record<string, string> }} Check
- * @typedef {{ title: string, fields: Description[] }[]} Sections
+ * @typedef {{ title: string, note?: string, fields: Description[] }[]} Sections
  * @typedef {Check & { version: number, sections: Sections, lists: import("./setting-fields.js").Lists }} Form
  */
 
@@ -168,11 +168,12 @@ class ServerSettings {
 			fields.map((one) => ({ ...one, name: `${title} · ${one.label}` })),
 		);
 		this.#fields = new Map(all.map((one) => [one.key, createSettingField(one, () => this.#onTyped())]));
-		const panels = sections.map(({ title, fields }) =>
+		const panels = sections.map(({ title, note, fields }) =>
 			element(
 				"section.panel",
 				{ "aria-label": shown(title, 80) },
 				element("h3", { tabindex: -1 }, named(title, 80)),
+				note && element("p.quiet", shown(note, 200)),
 				element("div.fields", ...fields.map(({ key }) => this.#fields.get(key)?.content)),
 			),
 		);

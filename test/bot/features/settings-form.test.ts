@@ -16,6 +16,7 @@ interface SettingsForm {
 	warnings: { key: string }[];
 	previews: Record<string, string>;
 	sections?: {
+		note?: string;
 		fields: {
 			key: string;
 			label: string;
@@ -67,6 +68,8 @@ const sceneTest = testWith(() => startScene());
 
 sceneTest("the form has a field for each key, with lists to choose from", async ({ world, ask, fields }) => {
 	const form = await ask();
+	const note = "Today: 0 questions, 0 tokens. This month: 0 tokens.";
+	expect(form.sections?.find((section) => section.note)).toMatchObject({ title: "AI chat", note });
 	const shown = await fields();
 	expect(shown.map(({ key }) => key).toSorted()).toEqual([...allKeys].toSorted());
 	expect(shown.filter(({ label, help }) => label === "" || help === "")).toEqual([]);

@@ -30,7 +30,7 @@ test("liveness needs no token and does not depend on readiness", async () => {
 	const { ask, state } = createTestMonitor();
 	for (const notReady of [undefined, "not yet"]) {
 		state.notReady = notReady;
-		const response = ask("/healthz");
+		const response = await ask("/healthz");
 		expect(response?.status).toBe(200);
 		expect(await response?.text()).toBe("ok\n");
 	}
@@ -38,17 +38,17 @@ test("liveness needs no token and does not depend on readiness", async () => {
 
 test("readiness needs no token, and says why it is not ready", async () => {
 	const { ask, state } = createTestMonitor();
-	const ready = ask("/readyz");
+	const ready = await ask("/readyz");
 	expect([ready?.status, await ready?.text()]).toEqual([200, "ok\n"]);
 	state.notReady = "no backend is online";
-	const starting = ask("/readyz");
+	const starting = await ask("/readyz");
 	expect([starting?.status, await starting?.text()]).toEqual([503, "no backend is online\n"]);
 });
 
 test("the state is JSON, as it is now", async () => {
 	const { ask, state } = createTestMonitor();
 	state.notReady = "not yet";
-	const response = ask("/status", { headers: { Authorization } });
+	const response = await ask("/status", { headers: { Authorization } });
 	expect(response?.headers.get("content-type")).toStartWith("application/json");
 	expect(await response?.json()).toEqual({ name: "it", ready: false });
 });
@@ -56,7 +56,7 @@ test("the state is JSON, as it is now", async () => {
 test("the metrics are Prometheus' text, as they are now", async () => {
 	const { ask, registry } = createTestMonitor();
 	registry.counter("things_total", "Things.").add([], 3);
-	const response = ask("/metrics", { headers: { Authorization } });
+	const response = await ask("/metrics", { headers: { Authorization } });
 	expect(response?.headers.get("content-type")).toBe(metricsContentType);
 	const metrics = parseMetrics(String(await response?.text()));
 	expect(sampleOf(metrics, "things_total")).toBe(3);
@@ -66,7 +66,7 @@ describe.each(detail)("%s", (path) => {
 	test("without a token is refused, whatever the method", async () => {
 		const { ask } = createTestMonitor();
 		for (const method of ["GET", "HEAD", "POST"]) {
-			const response = ask(path, { method });
+			const response = await ask(path, { method });
 			expect(response?.status).toBe(401);
 			expect(await response?.text()).toBe("who?\n");
 		}
@@ -74,33 +74,33 @@ describe.each(detail)("%s", (path) => {
 });
 
 describe.each([...health, ...detail])("%s", (path) => {
-	test("refuses a page from elsewhere", () => {
+	test("refuses a page from elsewhere", async () => {
 		const headers = { Authorization, Origin: "https://evil.example" };
-		expect(createTestMonitor().ask(path, { headers })?.status).toBe(403);
+		expect((await createTestMonitor().ask(path, { headers }))?.status).toBe(403);
 	});
 
-	test.each(["POST", "PUT", "DELETE", "OPTIONS"])("refuses %s", (method) => {
+	test.each(["POST", "PUT", "DELETE", "OPTIONS"])("refuses %s", async (method) => {
 		const headers = { Authorization };
-		const response = createTestMonitor().ask(path, { method, headers });
+		const response = await createTestMonitor().ask(path, { method, headers });
 		expect(response?.status).toBe(405);
 		expect(response?.headers.get("allow")).toBe("GET, HEAD");
 	});
 
-	test("answers HEAD as it does GET", () => {
+	test("answers HEAD as it does GET", async () => {
 		const headers = { Authorization };
 		const { ask } = createTestMonitor();
-		expect(ask(path, { method: "HEAD", headers })?.status).toBe(200);
+		expect((await ask(path, { method: "HEAD", headers }))?.status).toBe(200);
 	});
 
-	test("is never cached", () => {
+	test("is never cached", async () => {
 		const { ask, state } = createTestMonitor();
 		state.notReady = "not yet";
 		for (const init of [{}, { headers: { Authorization } }, { method: "POST", headers: { Authorization } }])
-			expect(ask(path, init)?.headers.get("cache-control")).toBe("no-store");
+			expect((await ask(path, init))?.headers.get("cache-control")).toBe("no-store");
 	});
 });
 
-test("any origin passes the health routes without refuseUnauthenticated", () => {
+test("any origin passes the health routes without refuseUnauthenticated", async () => {
 	const monitor = createMonitor({
 		notReady: () => undefined,
 		status: () => ({}),
@@ -109,8 +109,8 @@ test("any origin passes the health routes without refuseUnauthenticated", () => 
 	});
 	const headers = { Origin: "https://evil.example" };
 	const request = new Request("http://localhost/", { headers });
-	expect(monitor(request, "/healthz")?.status).toBe(200);
-	expect(monitor(request, "/status")?.status).toBe(401);
+	expect((await monitor(request, "/healthz"))?.status).toBe(200);
+	expect((await monitor(request, "/status"))?.status).toBe(401);
 });
 
 test.each(["/", "", "/mcp", "/healthz/", "/HEALTHZ", "/metrics/x", "/statu"])(

@@ -6,7 +6,7 @@ import { AiError } from "../../../ai/error.ts";
 import type { Log } from "../../../lib/log.ts";
 import { type Language, render, type Said, said } from "../../../texts/texts.ts";
 import { withoutLinks } from "../ai-links.ts";
-import { estimateTokens } from "./chat-budget.ts";
+import { estimateUsage } from "./chat-budget.ts";
 import type { Question } from "./chat-question.ts";
 import type { EndReason } from "./chat-run.ts";
 import { isCodeOpen } from "./chat-split.ts";
@@ -117,29 +117,33 @@ async function readAnswer(
 ): Promise<{ text: string; note: Said | undefined }> {
 	let text = "";
 	let finish: Finish = "stop";
-	let used: number | undefined;
+	let used = 0;
+	const count = ({ input, output } = estimateUsage(messages, text)) => {
+		used += input + output;
+	};
+	// Called several times for an answer with tools.
 	const onEnd = ({ finish: how, usage }: AnswerEnd) => {
 		finish = how;
-		// An answer with tools has several parts.
-		if (usage) used = (used ?? 0) + usage.input + usage.output;
+		count(usage);
 	};
 	const signal = AbortSignal.any([ending, unwritable]);
-	const tokens = () => used ?? estimateTokens(text, ...messages.map(({ content }) => content));
 	try {
 		for await (const piece of answer(messages, { signal, onEnd })) {
 			text += piece;
 			if (text.length > maxLength) {
 				text = text.slice(0, maxLength);
 				finish = "length";
+				count();
 				break;
 			}
 			update(toStorable(text));
 		}
-		await onUse(tokens(), "answered");
+		await onUse(used, "answered");
 		return { text: toStorable(text), note: finish === "length" ? said("chat.length") : undefined };
 	} catch (error) {
 		// A provider that refused has read nothing.
-		await onUse(error instanceof AiError && text === "" ? 0 : tokens(), "failed");
+		if (text !== "" || !(error instanceof AiError)) count();
+		await onUse(used, "failed");
 		const note = unwritable.aborted ? undefined : noteOn(error, text, ending, log);
 		return { text: toStorable(text), note };
 	}

@@ -1,31 +1,20 @@
 // What AI chat may use: where it answers and whom, questions of a person, tokens of a person and of the guild. Days and months
 // are those of the bot's time zone.
 
-import type { Log } from "../../../lib/log.ts";
-import type { Registry } from "../../../lib/metrics.ts";
 import { type Said, said } from "../../../texts/texts.ts";
 import { Limiter } from "../../commands/cooldown.ts";
-import type { GuildSettings } from "../../settings/guild-settings.ts";
-import type { Store } from "../../store/store.ts";
-import { addTokens, countQuestion, selectUse } from "../../store/tables/chat-use.ts";
+import type { FeatureOptions } from "../../commands/feature.ts";
+import { addUse, daysAt, selectUse } from "../../store/tables/chat-use.ts";
 import { ignoreUnavailable } from "../../store/unavailable.ts";
+import type { Question } from "./chat-question.ts";
 
-interface Place {
-	channelId: string;
-	/** Of a thread, its channel. */
-	parentId: string | undefined;
-	/** Those of the person. */
-	roles: readonly string[];
-}
+type Place = Pick<Question, "channelId" | "parentId" | "roles">;
 
-interface BudgetOptions {
-	store: Pick<Store, "sql">;
-	settings: Pick<GuildSettings, "of">;
-	log: Log;
+interface BudgetOptions extends Pick<FeatureOptions, "settings" | "log" | "registry"> {
+	store: Pick<FeatureOptions["store"], "sql">;
 	/** Epoch milliseconds. */
 	now(): number;
 	timezone: string;
-	registry?: Registry | undefined;
 }
 
 export type Budget = ReturnType<typeof createBudget>;
@@ -38,24 +27,24 @@ export function createBudget({ store: { sql }, settings, log, now, timezone, reg
 		"Questions of AI chat by outcome: answered, failed, or limited by the guild's settings.",
 		["outcome"],
 	);
-	const today = () => dayAt(now(), timezone);
+	const daysNow = () => daysAt(now(), timezone);
 
-	async function overLimit(guildId: string, userId: string): Promise<Said | undefined> {
-		const values = settings.of(guildId);
-		const perMinute = values["chat.questions_a_minute"];
-		const limiter = limiters.get(perMinute) ?? new Limiter({ max: perMinute, windowMs: 60_000, now });
-		limiters.set(perMinute, limiter);
-		if (limiter.take(`${guildId} ${userId}`).waitS > 0) return said("chat.rate-limited", { count: perMinute });
-		const { day, month } = today();
-		const reached = (use: number, max = Number.POSITIVE_INFINITY) => use >= max;
-		const ofGuild = await selectUse(sql, guildId, day, month);
-		if (reached(ofGuild.tokensThisMonth, values["chat.tokens_a_month"])) return said("chat.limit.guild.month");
-		if (reached(ofGuild.tokensToday, values["chat.tokens_a_day"])) return said("chat.limit.guild.day");
-		const own = await selectUse(sql, guildId, day, month, userId);
-		if (reached(own.tokensThisMonth, values["chat.person_tokens_a_month"])) return said("chat.limit.month");
-		if (reached(own.tokensToday, values["chat.person_tokens_a_day"])) return said("chat.limit.day");
-		const one = { guild_id: guildId, day, user_id: userId };
-		const isCounted = await countQuestion(sql, one, values["chat.questions_a_day"]);
+	async function overLimit(guild_id: string, user_id: string): Promise<Said | undefined> {
+		const values = settings.of(guild_id);
+		const { "chat.questions_a_minute": max, "chat.questions_a_day": maxToday } = values;
+		const limiter = limiters.get(max) ?? new Limiter({ max, windowMs: 60_000, now });
+		limiters.set(max, limiter);
+		if (limiter.take(`${guild_id} ${user_id}`).waitS > 0) return said("chat.rate-limited", { count: max });
+		const days = daysNow();
+		for (const [tokens, limit, of] of [
+			["chat.tokens", "chat.limit.guild", { guild_id }],
+			["chat.person_tokens", "chat.limit", { guild_id, user_id }],
+		] as const) {
+			const [{ tokens_today: today = 0, tokens_this_month: month = 0 } = {}] = await selectUse(sql, days, of);
+			if (month >= (values[`${tokens}_a_month`] ?? Infinity)) return said(`${limit}.month`);
+			if (today >= (values[`${tokens}_a_day`] ?? Infinity)) return said(`${limit}.day`);
+		}
+		const isCounted = await addUse(sql, { guild_id, day: days.day, user_id, questions: 1, tokens: 0 }, maxToday);
 		return isCounted ? undefined : said("chat.limit.day");
 	}
 
@@ -81,32 +70,17 @@ export function createBudget({ store: { sql }, settings, log, now, timezone, reg
 			return limit;
 		},
 		/** After an answer, also one that failed midway. Never rejects. While the store is down, tokens are not counted. */
-		async spend(
-			guildId: string,
-			userId: string,
-			tokens: number,
-			outcome: "answered" | "failed" = "answered",
-		): Promise<void> {
+		async spend(guild_id: string, user_id: string, tokens: number, outcome: "answered" | "failed" = "answered") {
 			outcomes?.add([outcome]);
-			const one = { guild_id: guildId, day: today().day, user_id: userId };
-			await addTokens(sql, one, Math.ceil(tokens))
+			await addUse(sql, { guild_id, day: daysNow().day, user_id, questions: 0, tokens: Math.ceil(tokens) })
 				.catch(ignoreUnavailable)
 				.catch((error) => log.error("AI chat: could not count tokens: internal error", { error }));
-		},
-		use(guildId: string) {
-			const { day, month } = today();
-			return selectUse(sql, guildId, day, month);
 		},
 	};
 }
 
-/** The date, and the first of its month, as UTC midnights in epoch milliseconds. */
-function dayAt(at: number, timeZone: string) {
-	// In Swedish, dates are written as in ISO 8601.
-	const date = new Intl.DateTimeFormat("sv", { dateStyle: "short", timeZone }).format(at);
-	return { day: Date.parse(date), month: Date.parse(`${date.slice(0, 8)}01`) };
-}
-
 /** Where the provider reports no usage. */
-export const estimateTokens = (...texts: readonly string[]): number =>
-	texts.reduce((sum, { length }) => sum + length, 0) / 4;
+export const estimateUsage = (sent: unknown, text: string) => ({
+	input: Math.ceil(JSON.stringify(sent).length / 4),
+	output: Math.ceil(text.length / 4),
+});

@@ -10,12 +10,8 @@ const maxWaiting = 10;
 const maxWaitMs = 60_000;
 const maxNotices = 5;
 
-interface LimitsOptions {
-	now?: () => number;
-	maxWaitMs?: number;
-}
-
-export function createLimits({ now = () => performance.now(), ...options }: LimitsOptions = {}) {
+export function createLimits(options: { now?: () => number; maxWaitMs?: number } = {}) {
+	const { now = () => performance.now() } = options;
 	const notified = new Limiter({ max: 1, windowMs, now });
 	const notices = new Limiter({ max: maxNotices, windowMs, now });
 	const take = (limiter: Limiter, key: string) => limiter.take(key).waitS === 0;

@@ -29,8 +29,10 @@ export interface Question {
 	id: string;
 	guildId: string;
 	channelId: string;
+	/** Of a thread, its channel. */
 	parentId: string | undefined;
 	userId: string;
+	/** Those of the author. */
 	roles: readonly string[];
 	/** Author's display name, made safe for an AI prompt: one short line of letters, digits and a few signs. */
 	name: string;

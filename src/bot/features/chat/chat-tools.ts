@@ -5,6 +5,7 @@ import type { Ai, AiMessage, AnswerOptions, ToolCall } from "../../../ai/ai.ts";
 import { truncate } from "../../../discord/text.ts";
 import { isObject, parseJson } from "../../../lib/json.ts";
 import type { AskedCalls, Asker, ShownCall } from "../../approval/asked-calls.ts";
+import { estimateUsage } from "./chat-budget.ts";
 import { sanitize } from "./chat-question.ts";
 
 /** Of one answer. */
@@ -60,7 +61,7 @@ export async function* answerWithTools(ai: Ai, options: ToolAnswer): AsyncGenera
 			tools,
 			onEnd(end) {
 				toolCalls = made > maxCalls ? [] : end.toolCalls;
-				onEnd?.(end);
+				onEnd?.({ ...end, usage: end.usage ?? estimateUsage([messages, tools], text) });
 			},
 		});
 		for await (const piece of answer) {

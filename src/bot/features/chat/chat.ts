@@ -81,21 +81,8 @@ export function createChat(options: ChatFeatureOptions, timing: Partial<ChatTimi
 		onDone: (answerId, done) => privateTexts.add(answerId, done),
 		now,
 	});
-	const shared = {
-		config,
-		log,
-		ai,
-		chatPrivacy,
-		conversations,
-		budget,
-		now,
-		settings,
-		connection,
-		calls,
-		plans,
-		privateTexts,
-	};
-	const chat = new Chat({ ...shared, ...others });
+	const parts = { ai, calls, conversations, budget, plans, privateTexts, now };
+	const chat = new Chat({ ...options, ...parts, ...others });
 	const run = (routine: Routine) => chat.runRoutine(routine);
 	const routines = createRoutines({ connection, settings, store, log, timezone: config.timezone, run, now });
 	return {

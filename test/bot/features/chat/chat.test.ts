@@ -6,6 +6,7 @@ import { startBot } from "../../../../src/bot/bot.ts";
 import { startAiProvider } from "../../../../src/simulator/ai/ai-provider.ts";
 import { connectedConfig } from "../../../support/bot-config.ts";
 import { recordLog } from "../../../support/log.ts";
+import { fetchSample } from "../../../support/prometheus.ts";
 import { startSimulator } from "../../../support/simulator.ts";
 import { onBoth } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";
@@ -110,6 +111,13 @@ describe("who is answered", () => {
 		await until("the bot is ready", () => bot.ready);
 		await simulator.user("ada").say(general, `<@${alpha.id}> Hello`);
 		await until("it answers", () => simulator.channel(general).transcript().endsWith(`alpha: ${quoted}Ada: Hello`));
+		const count = (kind: string) => fetchSample(bot.url, "guildhall_bot_ai_tokens_total", { provider: "mine", kind });
+		await until("the metrics and /status count it", async () => {
+			const tokens = (await count("input")) + (await count("output"));
+			const shown = await (await fetch(new URL("/status", bot.url))).text();
+			const today = `"questions_today":1,"tokens_today":${tokens},"tokens_this_month":${tokens},"tokens_a_day":null`;
+			return tokens > 0 && shown.includes(today);
+		});
 		await bot.close();
 	});
 
