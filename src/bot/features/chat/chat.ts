@@ -27,7 +27,7 @@ import { answerQuestion, createMessageApi, isGone, readNonce, readWhole } from "
 import { type Budget, createBudget } from "./chat-budget.ts";
 import { type Conversations, createConversations } from "./chat-conversations.ts";
 import { createLimits } from "./chat-limits.ts";
-import { createPlans, type PlanMessage, type Plans } from "./chat-plans.ts";
+import { createPlans, type Plans } from "./chat-plans.ts";
 import { systemPrompt, toAiMessages } from "./chat-prompt.ts";
 import { isForgetting, type Question, questionOf, readQuestion, sanitize } from "./chat-question.ts";
 import { Run } from "./chat-run.ts";
@@ -394,8 +394,7 @@ class Chat {
 			onUse: (tokens, outcome) => budget.spend(guildId, userId, tokens, outcome),
 			onPart: (part, index) => this.#noteAnswer(run, index, part.id, part.text),
 		});
-		if (!stopped.aborted && (whole !== undefined || session.planned.length > 0))
-			await this.#conclude(run, session, whole);
+		if (!stopped.aborted) await this.#conclude(run, session, whole);
 	}
 
 	/** What the person alone may read stands behind a button. */
@@ -406,13 +405,10 @@ class Chat {
 		const channel = connection.discord.channels.cache.get(question.channelId);
 		if (!channel?.isSendable()) return;
 		const say = sayIn(language);
-		const planFor = (answerId: string): Promise<PlanMessage | undefined> =>
-			session.planned.length === 0
-				? Promise.resolve(undefined)
-				: plans.show(session.asker, session.planned, { answerId, expiresAt });
+		const planFor = (answerId: string) => plans.show(session.asker, session.planned, { answerId, expiresAt });
+		const hasPlan = session.planned.length > 0;
 		if (whole === undefined) {
-			const plan = await planFor(answerIds.at(-1) ?? "");
-			if (plan) await channel.send(plan);
+			if (hasPlan) await channel.send(await planFor(answerIds.at(-1) ?? ""));
 			return;
 		}
 		const label = say("ask.show.button");
@@ -422,7 +418,9 @@ class Chat {
 			allowedMentions: noMentions,
 		});
 		this.#noteAnswer(run, answerIds.length, notice.id, "");
-		privateTexts.set(notice.id, { userId, text: whole, plan: await planFor(notice.id) });
+		// Without the plan, too, if the store is down.
+		privateTexts.set(notice.id, { userId, text: whole });
+		if (hasPlan) privateTexts.set(notice.id, { userId, text: whole, plan: await planFor(notice.id) });
 	}
 
 	#answersIn(channelId: string): number {
