@@ -16,7 +16,7 @@ import type { Effect } from "../../src/mcp/tool.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { allLanguages, render, textsOf } from "../../src/texts/texts.ts";
 import { until } from "../support/until.ts";
-import { channelNamed, denyBot, roleNamed, roleOverwrite, userNamed } from "../support/world.ts";
+import { addRule, channelNamed, denyBot, roleNamed, roleOverwrite, userNamed } from "../support/world.ts";
 import { type ApprovalWorld, staffChannel, startApprovalWorld } from "./approval/approval-world.ts";
 import { grant } from "./features/running-feature.ts";
 import type { Effects, Named, Row } from "./tool-rows/scene.ts";
@@ -124,17 +124,7 @@ function prepareExamples(simulator: Simulator): void {
 		scheduled_end_time: "2099-01-31T13:00:00.000Z",
 	});
 	for (const enabled of [true, false])
-		world.autoModeration.add(guild, {
-			name: `Soup ${enabled}`,
-			creator_id: guild.owner_id,
-			enabled,
-			event_type: 1,
-			trigger_type: 1,
-			exempt_roles: [],
-			trigger_metadata: { keyword_filter: ["soup", "stew"] },
-			actions: [{ type: 1, metadata: {} }],
-			exempt_channels: [],
-		});
+		addRule(simulator, { name: `Soup ${enabled}`, enabled, trigger_metadata: { keyword_filter: ["soup", "stew"] } });
 }
 
 function namedIn(simulator: Simulator): Named {

@@ -33,16 +33,7 @@ async function startWorld(alphaOptions: StubOptions = {}, env: Record<string, st
 	const alpha = startStubBackend({ guilds: { [guildA]: "A" }, ...alphaOptions });
 	const beta = startStubBackend({ guilds: { [guildB]: "B" } });
 	const gateway = await startTestGateway({ alpha, beta }, { env });
-	return {
-		...gateway,
-		alpha,
-		beta,
-		async [Symbol.asyncDispose]() {
-			await gateway.close();
-			await alpha.stop();
-			await beta.stop();
-		},
-	};
+	return { ...gateway, alpha, beta };
 }
 
 const available = "Available instances: alpha, beta.";

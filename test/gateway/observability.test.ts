@@ -21,14 +21,7 @@ async function startWorld(on: Record<string, Behaviour> = {}) {
 	const away = startStubBackend();
 	await away.stop();
 	const gateway = await startTestGateway({ alpha: bot, beta: away }, { env: { CALL_TIMEOUT_SECONDS: "1" } });
-	return {
-		bot,
-		...gateway,
-		async [Symbol.asyncDispose]() {
-			await gateway.close();
-			await bot.stop();
-		},
-	};
+	return { bot, ...gateway };
 }
 
 function get(gateway: TestGateway, path: string): Promise<Response> {

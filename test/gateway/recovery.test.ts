@@ -23,14 +23,7 @@ const writing = '{"name":"act","annotations":{"readOnlyHint":false},"inputSchema
 async function startWorld(on: Record<string, Behaviour> = {}, env: Record<string, string> = {}) {
 	const bot = startStubBackend({ tools: [reading, writing], on });
 	const gateway = await startTestGateway({ alpha: bot }, { env: { DEFAULT_INSTANCE: "alpha", ...env } });
-	return {
-		bot,
-		...gateway,
-		async [Symbol.asyncDispose]() {
-			await gateway.close();
-			await bot.stop();
-		},
-	};
+	return { bot, ...gateway };
 }
 
 /** Loses the answer the first `times`, then answers. */

@@ -55,8 +55,9 @@ export interface TestGatewayOptions {
 	options?: GatewayOptions;
 }
 
+/** In front of these bots. When it is disposed of, those that can be stopped are. */
 export async function startTestGateway(
-	bots: Record<string, { url: string }>,
+	bots: Record<string, { url: string; stop?(): Promise<void> }>,
 	{ env = {}, refreshed = true, options = {} }: TestGatewayOptions = {},
 ): Promise<TestGateway> {
 	const recorded = recordLog();
@@ -88,7 +89,10 @@ export async function startTestGateway(
 		refresh: gateway.refresh,
 		...createGatewayClient(`${listener.url}/mcp`),
 		close,
-		[Symbol.asyncDispose]: close,
+		async [Symbol.asyncDispose]() {
+			await close();
+			for (const bot of Object.values(bots)) await bot.stop?.();
+		},
 	};
 }
 

@@ -5,7 +5,15 @@ import type { BotConfig } from "../../src/bot/config/config.ts";
 import type { Stored } from "../../src/bot/settings/guild-settings.ts";
 import { createLog, type Log } from "../../src/lib/log.ts";
 import type { Simulator, SimulatorOptions } from "../../src/simulator/simulator.ts";
-import type { Guild, GuildChannel, Member, Role, User } from "../../src/simulator/world/state/entities.ts";
+import type { NewRule } from "../../src/simulator/world/guilds/automod.ts";
+import type {
+	AutoModerationRule,
+	Guild,
+	GuildChannel,
+	Member,
+	Role,
+	User,
+} from "../../src/simulator/world/state/entities.ts";
 import { connectedConfig, type TomlKeys } from "./bot-config.ts";
 import { splitSettings, storeSettings } from "./guild-settings.ts";
 import { connectTo, type McpCaller, type Outcome } from "./mcp.ts";
@@ -123,6 +131,8 @@ export async function startWorld(
 
 /** Something that runs in a guild; or the simulator, for its guild The Cooks. */
 type Place = Simulator | Pick<TestWorld, "guild">;
+const worldOf = (place: Simulator | Pick<TestWorld, "simulator">) =>
+	("simulator" in place ? place.simulator : place).world;
 const guildOf = ({ guild }: Place): Guild => (typeof guild === "function" ? guild("The Cooks") : guild);
 
 function named<Thing>(things: ReadonlyMap<string, Thing>, name: string, nameOf: (thing: Thing) => string): Thing {
@@ -141,7 +151,7 @@ export const memberNamed = (place: Place, name: string): Member =>
 
 /** The account of a person or bot. */
 export const userNamed = (place: Simulator | Pick<TestWorld, "simulator">, name: string): User =>
-	named(("simulator" in place ? place.simulator : place).world.accounts, name, ({ user }) => user.username).user;
+	named(worldOf(place).accounts, name, ({ user }) => user.username).user;
 
 /** Gives a member a new role beside their others. By default it ranks lowest; at position 99 above the bot. */
 export function giveRole(
@@ -149,12 +159,32 @@ export function giveRole(
 	person: string,
 	{ permissions = 0n, ...role }: { name?: string; permissions?: bigint; position?: number } = {},
 ): Role {
-	const { world } = "simulator" in place ? place.simulator : place;
+	const world = worldOf(place);
 	const guild = guildOf(place);
 	const given = world.roles.add(guild, { name: "Given", permissions: String(permissions), ...role });
 	const member = memberNamed(place, person);
 	world.members.edit(guild, member, { roles: [...member.roles, given.id] });
 	return given;
+}
+
+/** Adds an AutoMod rule of the owner: by default one that blocks "soup". */
+export function addRule(
+	place: Simulator | Pick<TestWorld, "simulator" | "guild">,
+	more: Partial<NewRule> = {},
+): AutoModerationRule {
+	const guild = guildOf(place);
+	return worldOf(place).autoModeration.add(guild, {
+		name: "No soup",
+		creator_id: guild.owner_id,
+		enabled: true,
+		event_type: 1,
+		trigger_type: 1,
+		trigger_metadata: { keyword_filter: ["soup"] },
+		actions: [{ type: 1, metadata: {} }],
+		exempt_roles: [],
+		exempt_channels: [],
+		...more,
+	});
 }
 
 /** Gives the bot's guild the feature that stage and announcement channels need. */

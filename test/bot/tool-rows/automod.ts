@@ -1,22 +1,13 @@
 // The rows of src/bot/tools/automod.ts.
 
 import { AuditLogEvent } from "discord.js";
+import { addRule } from "../../support/world.ts";
 import * as person from "./person.ts";
 import { channelId, freshName, type IdCase, inGuild, type Row, roleId, type Scene } from "./scene.ts";
 
 function newRule({ world, guild }: Scene) {
 	const { autoModeration } = world.simulator.world;
-	const rule = autoModeration.add(guild, {
-		name: freshName(),
-		creator_id: guild.owner_id,
-		enabled: true,
-		event_type: 1,
-		trigger_type: 1,
-		exempt_roles: [],
-		trigger_metadata: { keyword_filter: ["soup"] },
-		actions: [{ type: 1, metadata: {} }],
-		exempt_channels: [],
-	});
+	const rule = addRule({ simulator: world.simulator, guild }, { name: freshName() });
 	const all = `/guilds/${guild.id}/auto-moderation/rules`;
 	return { rule, autoModeration, all, path: `${all}/${rule.id}` };
 }
@@ -48,17 +39,8 @@ export const automodRows: Record<string, Row> = {
 		ids: { rule_id: ruleId },
 		person: person.inGuild(["ManageGuild"], {
 			leavesOut({ world, guild }, hidden) {
-				world.simulator.world.autoModeration.add(guild, {
-					name: freshName(),
-					creator_id: guild.owner_id,
-					enabled: true,
-					event_type: 1,
-					trigger_type: 1,
-					exempt_roles: [],
-					trigger_metadata: { keyword_filter: ["soup"] },
-					actions: [{ type: 2, metadata: { channel_id: hidden.id } }],
-					exempt_channels: [hidden.id],
-				});
+				const actions = [{ type: 2, metadata: { channel_id: hidden.id } }];
+				addRule({ simulator: world.simulator, guild }, { actions, exempt_channels: [hidden.id] });
 				// The id alone is shown as that of a deleted channel.
 				return { args: {}, secrets: [hidden.name] };
 			},

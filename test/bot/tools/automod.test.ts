@@ -3,7 +3,7 @@
 import { expect } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import type { NewRule } from "../../../src/simulator/world/guilds/automod.ts";
-import { memberNamed, roleNamed, type TestWorld, writes } from "../../support/world.ts";
+import { addRule, memberNamed, roleNamed, type TestWorld, writes } from "../../support/world.ts";
 import { worldTest } from "../../support/world-test.ts";
 
 type Args = Record<string, unknown>;
@@ -16,19 +16,7 @@ function scene(world: TestWorld) {
 		alerts,
 		rules: () => autoModeration.in(guild),
 		/** A rule that blocks "soup". */
-		rule: (more: Partial<NewRule> = {}) =>
-			autoModeration.add(guild, {
-				name: "No soup",
-				creator_id: guild.owner_id,
-				enabled: true,
-				event_type: 1,
-				trigger_type: 1,
-				exempt_roles: [],
-				trigger_metadata: { keyword_filter: ["soup"] },
-				actions: [{ type: 1, metadata: {} }],
-				exempt_channels: [],
-				...more,
-			}),
+		rule: (more: Partial<NewRule> = {}) => addRule(world, more),
 		create: (more: Args) =>
 			call("set_automod_rule", { name: "No soup", trigger_type: "keyword", actions: ["block_message"], ...more }),
 		edit: ({ id }: { id: string }, more: Args) => call("set_automod_rule", { rule_id: id, ...more }),

@@ -1,7 +1,7 @@
 // Hostile names in results: a name can neither end its line nor forge another.
 
 import { expect, test } from "bun:test";
-import { startWorld } from "../../support/world.ts";
+import { addRule, startWorld } from "../../support/world.ts";
 
 const forged = /ID[:：] ?1{18}|｜/i;
 const unsafe = /[\p{Cc}\p{Cf}\p{DI}\p{Zl}\p{Zp}]/u;
@@ -64,14 +64,9 @@ test.each([
 		scheduled_start_time: "2099-01-31T12:00:00.000Z",
 	});
 	platform.scheduledEvents.subscribe(guild, event, member);
-	const rule = platform.autoModeration.add(guild, {
+	const rule = addRule(world, {
 		name,
 		creator_id: user.id,
-		enabled: true,
-		trigger_type: 1,
-		event_type: 1,
-		exempt_roles: [],
-		exempt_channels: [],
 		trigger_metadata: { keyword_filter: [name], regex_patterns: [name] },
 		actions: [
 			{ type: 1, metadata: { custom_message: name } },

@@ -2,6 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
+import { generousLimits } from "../../../src/simulator/rest/rate-limits.ts";
 import { demoSeed } from "../../../src/simulator/seed.ts";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import {
@@ -566,11 +567,7 @@ worldTest("a deletion of unknown outcome is named, and ends the call", async (wo
 
 test("old messages that a rate limit leaves are counted, and named if they were given by id", async () => {
 	await using world = await startWorld({
-		rateLimits: {
-			global: { requests: 10_000, perMs: 1000 },
-			each: { requests: 10_000, perMs: 1000 },
-			routes: { [single]: { requests: 2, perMs: 600_000 } },
-		},
+		rateLimits: { ...generousLimits, routes: { [single]: { requests: 2, perMs: 600_000 } } },
 	});
 	const ages = { a: 24, b: 23, c: 22, d: 21, e: 20 };
 	const { channel, texts } = write(world, Object.keys(ages), ages);

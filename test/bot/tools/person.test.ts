@@ -6,7 +6,7 @@ import { ChannelType, GuildScheduledEventEntityType, PermissionFlagsBits } from 
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import type { McpCaller } from "../../support/mcp.ts";
 import { until } from "../../support/until.ts";
-import { writes } from "../../support/world.ts";
+import { addRule, writes } from "../../support/world.ts";
 import { type Cast, clientOf, permit, startCast } from "../person-cast.ts";
 import { hide } from "../tool-rows/person.ts";
 import type { Permission } from "../tool-rows/scene.ts";
@@ -241,17 +241,11 @@ describe("rank", () => {
 	});
 
 	test("a timeout by AutoMod is changed only by those who time members out", async () => {
-		const rule = platform().autoModeration.add(cast.guild, {
-			name: freshName(),
-			creator_id: cast.guild.owner_id,
-			enabled: true,
-			event_type: 1,
-			trigger_type: 1,
-			exempt_roles: [],
-			trigger_metadata: { keyword_filter: ["soup"] },
-			actions: [{ type: 3, metadata: { duration_seconds: 60 } }],
-			exempt_channels: [],
-		});
+		const { simulator } = cast.world;
+		const rule = addRule(
+			{ simulator, guild: cast.guild },
+			{ actions: [{ type: 3, metadata: { duration_seconds: 60 } }] },
+		);
 		const longer = { rule_id: rule.id, duration: "1d" };
 		expect(await refused("set_automod_rule", longer, ["ManageGuild"])).toContain("You lack MODERATE_MEMBERS in ");
 		const renamed = { rule_id: rule.id, name: freshName() };

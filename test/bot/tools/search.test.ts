@@ -2,6 +2,7 @@
 
 import { expect, spyOn, test } from "bun:test";
 import { ChannelType, MessageType, PermissionFlagsBits } from "discord.js";
+import { generousLimits } from "../../../src/simulator/rest/rate-limits.ts";
 import { demoSeed } from "../../../src/simulator/seed.ts";
 import type { Message, Thread } from "../../../src/simulator/world/state/entities.ts";
 import { pagesOf } from "../../support/pages.ts";
@@ -99,11 +100,7 @@ worldTest("it stops at limit, and continues without a gap", async (world) => {
 
 test("a rate limit ends the search with the matches so far and a cursor", async () => {
 	await using world = await startWorld({
-		rateLimits: {
-			global: { requests: 10_000, perMs: 1000 },
-			each: { requests: 10_000, perMs: 1000 },
-			routes: { [route]: { requests: 2, perMs: 600_000 } },
-		},
+		rateLimits: { ...generousLimits, routes: { [route]: { requests: 2, perMs: 600_000 } } },
 	});
 	const { channel_id, ids } = write(world, numbered(300));
 	await world.heard();
@@ -267,11 +264,7 @@ worldTest("a channel that Discord refuses to show is named, and the others are s
 
 test("a channel that is rate limited for long does not stop the others, and before continues", async () => {
 	await using world = await startWorld({
-		rateLimits: {
-			global: { requests: 10_000, perMs: 1000 },
-			each: { requests: 10_000, perMs: 1000 },
-			routes: { [route]: { requests: 1, perMs: 600_000 } },
-		},
+		rateLimits: { ...generousLimits, routes: { [route]: { requests: 1, perMs: 600_000 } } },
 	});
 	const { channel_ids, oven } = writeInTwo(world, 130);
 	const { channel_id } = write(world, [["leek", "ada", 500]]);
@@ -433,11 +426,7 @@ worldTest("the index counts by author and channel with one request for each", as
 
 test("a rate limit of Discord's search ends a search or a count with what was found so far", async () => {
 	await using world = await startWorld({
-		rateLimits: {
-			global: { requests: 10_000, perMs: 1000 },
-			each: { requests: 10_000, perMs: 1000 },
-			routes: { [indexRoute]: { requests: 3, perMs: 600_000 } },
-		},
+		rateLimits: { ...generousLimits, routes: { [indexRoute]: { requests: 3, perMs: 600_000 } } },
 	});
 	writeInTwo(world, 30);
 	await world.heard();
@@ -456,11 +445,7 @@ test("a rate limit of Discord's search ends a search or a count with what was fo
 
 test("a rate limit of Discord's search ends a count, which names who was not counted", async () => {
 	await using world = await startWorld({
-		rateLimits: {
-			global: { requests: 10_000, perMs: 1000 },
-			each: { requests: 10_000, perMs: 1000 },
-			routes: { [indexRoute]: { requests: 1, perMs: 600_000 } },
-		},
+		rateLimits: { ...generousLimits, routes: { [indexRoute]: { requests: 1, perMs: 600_000 } } },
 	});
 	const names = ["ada", "zoe"];
 	const user_ids = names.map((name) => world.simulator.user(name).id);

@@ -16,6 +16,17 @@ async function handleAll(inbox: Inbox): Promise<void> {
 	while (!inbox.isEmpty) await nextRound();
 }
 
+/** An inbox whose messages take long to handle. "bad" throws. */
+function slowInbox(maxLength?: number) {
+	const handled: string[] = [];
+	const handle = (text: string) => {
+		handled.push(text);
+		takeLong();
+		if (text === "bad") throw new Error("bad");
+	};
+	return { handled, inbox: new Inbox(handle, maxLength) };
+}
+
 test("the first message is handled at once", () => {
 	const handled: string[] = [];
 	const inbox = new Inbox((text) => handled.push(text));
@@ -24,11 +35,7 @@ test("the first message is handled at once", () => {
 });
 
 test("other work runs between messages that take long, and their order stays", async () => {
-	const handled: string[] = [];
-	const inbox = new Inbox((text) => {
-		handled.push(text);
-		takeLong();
-	});
+	const { handled, inbox } = slowInbox();
 	for (const text of ["a", "b", "c", "d"]) inbox.add(text);
 	expect(handled).toEqual(["a"]);
 	await nextRound();
@@ -39,11 +46,7 @@ test("other work runs between messages that take long, and their order stays", a
 });
 
 test("what is dropped is never handled, and what comes later is", async () => {
-	const handled: string[] = [];
-	const inbox = new Inbox((text) => {
-		handled.push(text);
-		takeLong();
-	});
+	const { handled, inbox } = slowInbox();
 	for (const text of ["a", "b", "c"]) inbox.add(text);
 	inbox.clear();
 	expect(inbox.isEmpty).toBe(true);
@@ -55,11 +58,7 @@ test("what is dropped is never handled, and what comes later is", async () => {
 });
 
 test("beyond the maximum length the oldest messages are handled at once, in order", async () => {
-	const handled: string[] = [];
-	const inbox = new Inbox((text) => {
-		handled.push(text);
-		takeLong();
-	}, 4);
+	const { handled, inbox } = slowInbox(4);
 	for (const text of ["aa", "bb", "cc", "dd", "eee"]) inbox.add(text);
 	expect(handled).toEqual(["aa", "bb", "cc", "dd"]);
 	await handleAll(inbox);
@@ -70,12 +69,7 @@ test("beyond the maximum length the oldest messages are handled at once, in orde
 });
 
 test("a message that throws holds up no later one", async () => {
-	const handled: string[] = [];
-	const inbox = new Inbox((text) => {
-		handled.push(text);
-		takeLong();
-		if (text === "bad") throw new Error("bad");
-	});
+	const { handled, inbox } = slowInbox();
 	expect(() => inbox.add("bad")).toThrow("bad");
 	for (const text of ["a", "b"]) inbox.add(text);
 	await handleAll(inbox);
@@ -83,11 +77,7 @@ test("a message that throws holds up no later one", async () => {
 });
 
 test("a message that waits arrives as it was sent, whatever its characters", async () => {
-	const handled: string[] = [];
-	const inbox = new Inbox((text) => {
-		handled.push(text);
-		takeLong();
-	});
+	const { handled, inbox } = slowInbox();
 	const texts = ["", "\ufeffé", "李伟 🍞 👩‍🍳", "\0\u{10ffff}", "x".repeat(99_999)];
 	for (const text of ["first", ...texts]) inbox.add(text);
 	await handleAll(inbox);

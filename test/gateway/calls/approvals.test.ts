@@ -23,14 +23,7 @@ const approvals = { waitMs: 20, pollMs: 1 };
 async function start(on: Record<string, Behaviour>, declared = experimental, { timing = approvals, env = {} } = {}) {
 	const alpha = startStubBackend({ experimental: declared, on });
 	const gateway = await startTestGateway({ alpha }, { options: { approvals: timing }, env });
-	return {
-		alpha,
-		...gateway,
-		async [Symbol.asyncDispose]() {
-			await gateway.close();
-			await alpha.stop();
-		},
-	};
+	return { alpha, ...gateway };
 }
 
 const text = (text: string) => [{ type: "text", text }];

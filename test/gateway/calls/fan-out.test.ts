@@ -20,16 +20,7 @@ async function startWorld({ env = {}, tool = look } = {}): Promise<World> {
 	const [alpha, beta, gamma] = stubs;
 	if (!alpha || !beta || !gamma) throw new Error("there are three");
 	const gateway = await startTestGateway({ alpha, beta, gamma }, { env });
-	return {
-		alpha,
-		beta,
-		gamma,
-		gateway,
-		async [Symbol.asyncDispose]() {
-			await gateway.close();
-			for (const stub of stubs) await stub.stop();
-		},
-	};
+	return { alpha, beta, gamma, gateway, [Symbol.asyncDispose]: gateway[Symbol.asyncDispose] };
 }
 
 const worldTest = testWith(() => startWorld());

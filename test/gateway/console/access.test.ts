@@ -16,14 +16,7 @@ async function startWorld(clock = { now: Date.parse("2026-03-01T12:00:00Z") }, e
 		{ alpha: bot },
 		{ env, options: { signIn: { clocks: { now, monotonicNow: now } } } },
 	);
-	return {
-		...gateway,
-		clock,
-		async [Symbol.asyncDispose]() {
-			await gateway.close();
-			await bot.stop();
-		},
-	};
+	return { ...gateway, clock };
 }
 
 worldTest("without a session, only the files and the sign-in answer", async (world) => {

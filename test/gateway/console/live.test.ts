@@ -20,15 +20,7 @@ async function startWorld() {
 	const now = () => clock.now;
 	const options = { signIn: { clocks: { now, monotonicNow: now } } };
 	const gateway = await startTestGateway({ alpha: bot, beta: gone }, { options });
-	return {
-		...gateway,
-		bot,
-		clock,
-		async [Symbol.asyncDispose]() {
-			await gateway.close();
-			await bot.stop();
-		},
-	};
+	return { ...gateway, bot, clock };
 }
 
 interface Call {

@@ -23,10 +23,7 @@ async function startWorld(store: Store) {
 		gateway,
 		/** The status of a request with this token. */
 		status: async (token: string) => (await clientOf(gateway.url, token).post(ping)).status,
-		async [Symbol.asyncDispose]() {
-			await gateway.close();
-			await alpha.stop();
-		},
+		[Symbol.asyncDispose]: gateway[Symbol.asyncDispose],
 	};
 }
 

@@ -11,6 +11,7 @@ import { roleNamed } from "../../../support/world.ts";
 import { moderator, staffedCases } from "./cases-world.ts";
 
 const banRoute = "/guilds/:guild_id/bans/:user_id";
+const unsaid = { reason: undefined, tell: undefined, principal: undefined, approvedBy: undefined };
 
 onBoth((databases, kind) => {
 	const start = staffedCases(databases);
@@ -257,26 +258,12 @@ onBoth((databases, kind) => {
 		await using bot = await start();
 		const guild = bot.guildOfBot();
 		const open = (action: (typeof caseActions)[number], name: string) =>
-			bot.cases.open({
-				guild,
-				draft: { action, userIds: [bot.id(name)] },
-				reason: "why",
-				tell: false,
-				principal: undefined,
-				approvedBy: undefined,
-			});
+			bot.cases.open({ ...unsaid, guild, draft: { action, userIds: [bot.id(name)] }, reason: "why", tell: false });
 		await open("ban", "zoe");
 		await open("ban", "mona_lisa");
 		await open("kick", "ada");
 		await open("note", "ada");
-		await bot.cases.open({
-			guild,
-			draft: { action: "lock", userIds: [], channelIds: ["1"] },
-			reason: undefined,
-			tell: undefined,
-			principal: undefined,
-			approvedBy: undefined,
-		});
+		await bot.cases.open({ ...unsaid, guild, draft: { action: "lock", userIds: [], channelIds: ["1"] } });
 		await guild.bans.create(bot.id("zoe"));
 		await bot.kill();
 		const writes = () => bot.simulator.requests.list().filter(({ method }) => method !== "GET");
@@ -334,14 +321,7 @@ onBoth((databases, kind) => {
 		const guild = bot.guildOfBot();
 		const endsAt = Date.UTC(2100, 0, 1);
 		for (const action of ["kick", "ban"] as const)
-			await bot.cases.open({
-				guild,
-				draft: { action, userIds: [bot.id("zoe")], endsAt },
-				reason: undefined,
-				tell: undefined,
-				principal: undefined,
-				approvedBy: undefined,
-			});
+			await bot.cases.open({ ...unsaid, guild, draft: { action, userIds: [bot.id("zoe")], endsAt } });
 		await guild.bans.create(bot.id("zoe"));
 		await bot.kill();
 		await bot.start();

@@ -10,7 +10,7 @@ import type { Simulator } from "../../../../src/simulator/simulator.ts";
 import type { AutoModerationRule, GuildChannel, User } from "../../../../src/simulator/world/state/entities.ts";
 import { testWith } from "../../../support/test-with.ts";
 import { until } from "../../../support/until.ts";
-import { userNamed } from "../../../support/world.ts";
+import { addRule, userNamed } from "../../../support/world.ts";
 import { type FeatureSetup, startFeature } from "../../features/running-feature.ts";
 
 export const staffChannel = "The Cooks/staff";
@@ -41,17 +41,8 @@ export function picture(id: number, size = 40_000) {
 	};
 }
 
-/** An AutoMod rule of the owner of The Cooks. */
-export function addKeywordRule(
-	{ world, guild: find }: Simulator,
-	name: string,
-	actions: AutoModerationRule["actions"],
-) {
-	const guild = find("The Cooks");
-	const trigger = { trigger_type: 1, event_type: 1, trigger_metadata: { keyword_filter: ["evil"] } };
-	const exempt = { exempt_roles: [], exempt_channels: [] };
-	world.autoModeration.add(guild, { name, creator_id: guild.owner_id, enabled: true, actions, ...trigger, ...exempt });
-}
+export const addKeywordRule = (simulator: Simulator, name: string, actions: AutoModerationRule["actions"]) =>
+	addRule(simulator, { name, actions, trigger_metadata: { keyword_filter: ["evil"] } });
 
 type Attachment = ReturnType<typeof picture>;
 

@@ -10,6 +10,7 @@ import {
 	MessageType,
 	PermissionFlagsBits,
 } from "discord.js";
+import { addRule } from "../../../support/world.ts";
 import { connect, testWith, usualIntents } from "../../support.ts";
 
 const intents = [...usualIntents, Intent.AutoModerationConfiguration, Intent.AutoModerationExecution];
@@ -19,18 +20,7 @@ const test = testWith(({ world, guild, simulator }) => ({
 	alerts: world.channels.add(guild, { name: "alerts" }),
 	/** Adds an enabled rule with these keywords. */
 	rule: (keyword_filter: string[], more: object = {}) =>
-		world.autoModeration.add(guild, {
-			name: "No soup",
-			creator_id: guild.owner_id,
-			enabled: true,
-			event_type: 1,
-			trigger_type: 1,
-			actions: [{ type: 1, metadata: {} }],
-			exempt_roles: [],
-			exempt_channels: [],
-			trigger_metadata: { keyword_filter },
-			...more,
-		}),
+		addRule({ simulator, guild }, { trigger_metadata: { keyword_filter }, ...more }),
 	/** Writes as liwei. Returns "written" or the error. */
 	say: (text: string) =>
 		simulator
