@@ -7,6 +7,7 @@ import { LruMap } from "../../../lib/lru-map.ts";
 import { within } from "../../../lib/wait.ts";
 import { said } from "../../../texts/texts.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
+import { Delayed } from "../delayed.ts";
 import { createGuildLog, type EvidenceOf, type GuildLog, type LogEntry } from "../moderation-log.ts";
 import { copyMessage } from "../reports/message-copy.ts";
 import { editedText } from "./copies.ts";
@@ -37,7 +38,7 @@ export class MessageLog implements Feature {
 	readonly #auditMs: number;
 	readonly #deleters = new LruMap<string, Deleter | undefined>(maxDeleters);
 	/** Entries that wait for the audit log. */
-	readonly #waiting = new Map<Timer, () => void>();
+	readonly #waiting = new Delayed();
 	#expiry: Timer | undefined;
 
 	constructor(private readonly options: MessageLogOptions) {
@@ -87,22 +88,15 @@ export class MessageLog implements Feature {
 	#onDeleted(guildId: string, channelId: string, ids: readonly string[]): void {
 		const { settings, recent, connection } = this.options;
 		const { "log.messages": logged, "log.ignored": ignored } = settings.of(guildId);
-		const channel = connection.guild(guildId)?.channels.cache.get(channelId);
+		const guild = connection.guild(guildId);
+		const channel = guild?.channels.cache.get(channelId);
 		const places = channel ? placesOf(channel) : [channelId];
 		if (logged === undefined || places.some((id) => id === logged || ignored.includes(id))) return;
 		const copies = ids.flatMap((id) => recent.get(guildId, id) ?? []);
 		if (copies.length === 0 && ids.length === 1) return;
-		const write = () => this.#log.add(guildId, this.#deletedEntry(guildId, channelId, ids, copies));
-		const guild = connection.guild(guildId);
-		if (!guild || !canReadAuditLog(guild)) {
-			write();
-			return;
-		}
-		const timer = setTimeout(() => {
-			this.#waiting.delete(timer);
-			write();
-		}, this.#auditMs);
-		this.#waiting.set(timer, write);
+		this.#waiting.add(guild && canReadAuditLog(guild) ? this.#auditMs : 0, () =>
+			this.#log.add(guildId, this.#deletedEntry(guildId, channelId, ids, copies)),
+		);
 	}
 
 	#deletedEntry(
@@ -163,11 +157,10 @@ export class MessageLog implements Feature {
 
 	async close(): Promise<void> {
 		clearInterval(this.#expiry);
-		for (const [timer, write] of this.#waiting) {
-			clearTimeout(timer);
-			write();
-		}
-		await within(shutdownGraceMs, this.#log.settled());
+		await within(
+			shutdownGraceMs,
+			this.#waiting.close().then(() => this.#log.settled()),
+		);
 	}
 }
 

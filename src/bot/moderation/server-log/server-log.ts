@@ -26,6 +26,7 @@ import { StoreUnavailable } from "../../store/unavailable.ts";
 import { describeChanges } from "../../tools/audit-log/changes.ts";
 import { actionOf, namesIn, placeOf, targetOf } from "../../tools/audit-log/lines.ts";
 import type { Cases } from "../cases/cases.ts";
+import { Delayed } from "../delayed.ts";
 import { createGuildLog, type LogEntry } from "../moderation-log.ts";
 import { createFolding } from "./folding.ts";
 
@@ -65,8 +66,7 @@ export function createServerLog(options: ServerLogOptions) {
 		ServerLog,
 		ReturnType<typeof logOf>
 	>;
-	/** What waits, by its timer. */
-	const waiting = new Map<Timer, () => unknown>();
+	const waiting = new Delayed();
 	/** Kicks and bans that the audit log has told, by guild and person. */
 	const removals = new LruMap<string, { entry: GuildAuditLogsEntry; at: number } | undefined>(maxRemovals);
 
@@ -80,14 +80,6 @@ export function createServerLog(options: ServerLogOptions) {
 
 	function add(kind: ServerLog, guildId: string, entry: LogEntry, flood: string = kind): void {
 		logs[kind].folding.add(flood, guildId, { ...entry, confidential: "entry" });
-	}
-
-	function later(ms: number, work: () => unknown): void {
-		const timer = setTimeout(() => {
-			waiting.delete(timer);
-			work();
-		}, ms);
-		waiting.set(timer, work);
 	}
 
 	async function onJoin({ guild, user }: GuildMember): Promise<void> {
@@ -158,10 +150,10 @@ export function createServerLog(options: ServerLogOptions) {
 		attach(client: Client) {
 			client.on(Events.GuildMemberAdd, (member) => {
 				removals.set(`${member.guild.id} ${member.id}`, undefined);
-				if (isOn(member.guild.id, "joins")) later(joinMs, () => onJoin(member));
+				if (isOn(member.guild.id, "joins")) waiting.add(joinMs, () => onJoin(member));
 			});
 			client.on(Events.GuildMemberRemove, (member) => {
-				if (isOn(member.guild.id, "joins")) later(leaveMs, () => onLeave(member));
+				if (isOn(member.guild.id, "joins")) waiting.add(leaveMs, () => onLeave(member));
 			});
 			client.on(Events.GuildAuditLogEntryCreate, onEntry);
 			client.on(Events.UserUpdate, (before, after) => {
@@ -169,8 +161,7 @@ export function createServerLog(options: ServerLogOptions) {
 			});
 		},
 		async close() {
-			for (const timer of waiting.keys()) clearTimeout(timer);
-			await within(shutdownGraceMs, Promise.all(waiting.values().map((work) => work())));
+			await within(shutdownGraceMs, waiting.close());
 			for (const { folding } of Object.values(logs)) folding.close();
 			await within(shutdownGraceMs, Promise.all(Object.values(logs).map(({ guildLog }) => guildLog.settled())));
 		},

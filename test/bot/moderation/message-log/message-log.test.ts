@@ -99,6 +99,12 @@ test("an edit is shown before and after, and a link preview is none", async () =
 	expect(entries[0]).toContain("**Before**\n```\nI like https://example.com\n```\n**After**\n```\nI hate");
 	messages.remove(channel, message);
 	expect((await world.logged(2))[1]).toContain("I hate https://example.com");
+	// What waits for the audit log is shown at a shutdown.
+	const last = world.write(zoe, "goodbye");
+	messages.remove(channel, last);
+	await seen(world);
+	await world.stop();
+	expect((await world.logged(3))[2]).toContain("goodbye");
 });
 
 test("long texts with many files fit into an entry, their marks are closed, and they are whole in a file", async () => {

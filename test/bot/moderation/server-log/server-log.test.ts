@@ -53,6 +53,13 @@ test("what moderators do by hand is shown with who did it, to whom and what chan
 	// Somebody else's kick is none of hers.
 	members.remove(guild, member("zoe"));
 	expect(await shown("Member left")).toContain(`<@${id("zoe")}>`);
+	// What waits for the audit log or an invite is shown at a shutdown.
+	members.remove(guild, mona);
+	members.add(guild, users.add({ username: "nick" }));
+	roles.add(guild, { name: "Last" }, by);
+	await until("the role", () => JSON.stringify(notes()).includes("@Last"));
+	await world.stop();
+	expect(notes().filter(({ title }) => title === "Member left" || title === "Member joined")).toHaveLength(4);
 }, 60_000);
 
 test("the first of many are shown one by one, and the rest together, also at a shutdown", () => {
