@@ -20,14 +20,15 @@ export function createLostSettings({ settings, connection, log }: FeatureOptions
 		const logs = [values["moderation.log_channel"] ?? "", values["audit.channel"] ?? ""];
 		const place = logs.find((one) => one !== id && guild.channels.cache.has(one));
 		if (keys.length === 0 || place === undefined) return;
-		queue.push(place, () => {
+		const embed = () => {
 			const say = sayIn(guild.preferredLocale);
 			const lines = [...new Set(keys)].map((key) => {
 				const section = said(`setting.section.${sectionOf(key)}.label` as TextKey as "setting.section.spam.label");
 				return say(`setting.lost.${kind}`, { section, label: said(`setting.${key}.label`) });
 			});
 			return new EmbedBuilder().setColor(Colors.Orange).setDescription(lines.join("\n"));
-		});
+		};
+		queue.push(guild.id, { channelId: () => place, embed });
 	}
 
 	return {

@@ -1,5 +1,5 @@
 // A queue of embeds for log channels. Embeds are sent in the background, within Discord's rate limits, up to ten in a
-// message; when the queue is full, new ones are dropped and counted.
+// message, each guild's in order. When too many wait, the newest of the guild with the most are dropped and counted.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
@@ -21,6 +21,7 @@ import { noMentions } from "./split-message.ts";
 const maxEmbeds = 10;
 const buttonsPerRow = 5;
 const maxEmbedsLength = 6_000;
+/** Of all guilds. */
 const maxQueued = 1_000;
 
 interface EmbedQueueOptions {
@@ -28,9 +29,14 @@ interface EmbedQueueOptions {
 	log: Log;
 	/** Name of the setting of the log channel, for the bot's log if it cannot be written to. */
 	setting: string;
+	/** Nothing is sent before. */
+	ready?(): Promise<void>;
 }
 
-interface Parts {
+interface Entry {
+	/** Undefined: nothing is sent any more. Called when it is sent, as the others are. */
+	channelId(): string | undefined;
+	embed(): EmbedBuilder | undefined;
 	/** The custom_id of its button. */
 	details?: string | undefined;
 	/** An entry with files is a message of its own. */
@@ -41,27 +47,27 @@ interface Parts {
 	sent?: ((message: Message) => void) | undefined;
 }
 
-interface Entry extends Parts {
-	channelId: string;
-	/** Undefined: nothing is sent any more. */
-	embed(): EmbedBuilder | undefined;
+/** Of a guild. */
+interface Lane {
+	entries: Entry[];
+	dropped: number;
+	sending?: Promise<void> | undefined;
 }
 
 export function createEmbedQueue(options: EmbedQueueOptions) {
-	const { connection, log, setting } = options;
-	const queue: Entry[] = [];
-	let dropped = 0;
-	let sending: Promise<void> | undefined;
+	const { connection, log, setting, ready } = options;
+	const lanes = new Map<string, Lane>();
 	// Not in the context of the tool call that pushes an embed, whose deadline and rights do not apply to the queue.
 	const inOwnContext = AsyncLocalStorage.snapshot();
 
-	async function drain(): Promise<void> {
-		for (let next = queue[0]; next; next = queue[0]) {
-			const { channelId } = next;
-			const taken = takeEntries(queue, channelId);
-			if (taken.length === 0) continue;
-			const omitted = dropped;
-			dropped = 0;
+	async function drain(lane: Lane): Promise<void> {
+		await ready?.();
+		for (let next = lane.entries[0]; next; next = lane.entries[0]) {
+			const channelId = next.channelId();
+			const taken = takeEntries(lane.entries, channelId);
+			if (channelId === undefined || taken.length === 0) continue;
+			const omitted = lane.dropped;
+			lane.dropped = 0;
 			try {
 				await send(channelId, taken, omitted);
 			} catch (error) {
@@ -100,40 +106,46 @@ export function createEmbedQueue(options: EmbedQueueOptions) {
 		for (const { sent } of taken) sent?.(posted);
 	}
 
-	function start(): void {
-		sending ??= inOwnContext(drain).finally(() => {
-			sending = undefined;
+	function start(guildId: string, lane: Lane): void {
+		lane.sending ??= inOwnContext(drain, lane).finally(() => {
+			lane.sending = undefined;
 			// An embed may have been pushed after the last look at the queue.
-			if (queue.length > 0) start();
+			if (lane.entries.length > 0) start(guildId, lane);
+			else if (lane.dropped === 0) lanes.delete(guildId);
 		});
 	}
 
 	return {
-		/** `embed` is called when it is sent. Returns at once and never throws. */
-		push(channelId: string, embed: Entry["embed"], parts: Parts = {}) {
-			if (queue.length >= maxQueued) {
-				dropped++;
-				return;
+		/** Returns at once and never throws. */
+		push(guildId: string, entry: Entry) {
+			const lane: Lane = lanes.get(guildId) ?? { entries: [], dropped: 0 };
+			lanes.set(guildId, lane);
+			lane.entries.push(entry);
+			const all = [...lanes.values()];
+			if (all.reduce((sum, { entries }) => sum + entries.length, 0) > maxQueued) {
+				const longest = all.reduce((most, one) => (one.entries.length > most.entries.length ? one : most));
+				longest.entries.pop();
+				longest.dropped += 1;
 			}
-			queue.push({ channelId, embed, ...parts });
-			start();
+			start(guildId, lane);
 		},
 		/** Also when embeds could not be sent. */
 		async settled() {
-			while (sending) await sending;
+			const sending = () => [...lanes.values()].flatMap((lane) => lane.sending ?? []);
+			for (let all = sending(); all.length > 0; all = sending()) await Promise.all(all);
 		},
 	};
 }
 
 type Taken = Pick<Entry, "details" | "sent" | "plain"> & { embed: EmbedBuilder; files: readonly AttachmentBuilder[] };
 
-function takeEntries(queue: Entry[], channelId: string): Taken[] {
+function takeEntries(queue: Entry[], channelId: string | undefined): Taken[] {
 	const taken: Taken[] = [];
 	let length = 0;
 	let count = 0;
 	for (const next of queue) {
-		if (next.channelId !== channelId || taken.length === maxEmbeds) break;
-		const embed = next.embed();
+		if (next.channelId() !== channelId || taken.length === maxEmbeds) break;
+		const embed = channelId === undefined ? undefined : next.embed();
 		if (!embed) {
 			count += 1;
 			continue;

@@ -6,7 +6,6 @@ import { inlineText, truncate } from "../../discord/text.ts";
 import { isPublic } from "../../discord/visible-channels.ts";
 import type { Log } from "../../lib/log.ts";
 import { type Language, languageOf, render, type Said, said, sayIn, type Text } from "../../texts/texts.ts";
-import { Pending } from "../commands/feature.ts";
 import { createEmbedQueue } from "../messages/embed-queue.ts";
 import { at } from "../results/result.ts";
 import type { GuildSettings } from "../settings/guild-settings.ts";
@@ -16,7 +15,6 @@ import type { RecentMessage } from "./message-log/recent-messages.ts";
 
 const maxFieldLength = 1_024;
 const maxDescriptionLength = 4_000;
-const maxPending = 1_000;
 const maxChannels = 20;
 const key = "moderation.log_channel";
 
@@ -80,56 +78,40 @@ interface LogOptions {
 
 /** A log of each guild, in the channel that its setting `key` names. */
 export function createGuildLog({ settings, connection, log, onPosted }: LogOptions, key: ChannelKey) {
-	const queue = createEmbedQueue({ connection, log, setting: key });
-	const pending = new Pending();
+	const queue = createEmbedQueue({ connection, log, setting: key, ready: () => settings.loaded });
 
 	const channelOf = (guildId: string) => settings.of(guildId)[key];
 
-	/** Queues an entry for the guild's log, or for the channel `channelId` if given. Never throws. */
-	function add(guildId: string, entry: LogEntry, channelId?: string): void {
-		if (pending.size >= maxPending) {
-			log.warn("log entry dropped: send queue full", { guild: guildId, setting: key });
-			return;
-		}
+	/** Queues an entry for the guild's log, or for the channel `given` if any. Never throws. */
+	function add(guildId: string, entry: LogEntry, given?: string): void {
 		const at = new Date();
-		const post = async () => {
-			await settings.loaded;
-			const id = channelId ?? channelOf(guildId);
-			if (id === undefined) return;
-			const guild = connection.guild(guildId);
-			// Decided when it is sent: the channel may have become public meanwhile.
-			const isOpen = () => {
-				const channel = guild?.channels.cache.get(id);
-				return channel !== undefined && isPublic(channel);
-			};
-			const language = languageOf(guild?.preferredLocale);
-			const say = sayIn(guild?.preferredLocale);
-			const copies = once(() => copiesOf(guild, entry.copies ?? [], say, isOfCase(entry)));
-			const { caseNumber, confidential } = entry;
-			const look = (text: string) => createEmbed(entry, { at, isOpen: isOpen(), language, copies: text });
-			const embed = () => {
+		const channelId = once(() => given ?? channelOf(guildId));
+		const guild = () => connection.guild(guildId);
+		// Decided when it is sent: the channel may have become public meanwhile.
+		const isOpen = () => {
+			const channel = guild()?.channels.cache.get(channelId() ?? "");
+			return channel !== undefined && isPublic(channel);
+		};
+		const say = () => sayIn(guild()?.preferredLocale);
+		const copies = once(() => copiesOf(guild(), entry.copies ?? [], say(), isOfCase(entry)));
+		const { caseNumber, confidential } = entry;
+		const look = (text: string) =>
+			createEmbed(entry, { at, isOpen: isOpen(), language: languageOf(guild()?.preferredLocale), copies: text });
+		queue.push(guildId, {
+			channelId,
+			embed() {
 				if (isOpen()) return confidential === "entry" ? undefined : look("");
 				return look(copies().text);
-			};
-			queue.push(id, embed, {
-				files: () => (isOpen() ? [] : copies().files),
-				...(entry.copies && { plain: () => look(entry.copies?.length ? say("report.copy.refused") : "") }),
-				sent: (message) => {
-					if (caseNumber !== undefined) onPosted?.(guildId, caseNumber, { channelId: id, messageId: message.id });
-				},
-			});
-		};
-		void pending.add(post());
+			},
+			files: () => (isOpen() ? [] : copies().files),
+			...(entry.copies && { plain: () => look(entry.copies?.length ? say()("report.copy.refused") : "") }),
+			sent: ({ channelId, id }) => {
+				if (caseNumber !== undefined) onPosted?.(guildId, caseNumber, { channelId, messageId: id });
+			},
+		});
 	}
 
-	return {
-		channelOf,
-		add,
-		async settled() {
-			await pending.settled();
-			await queue.settled();
-		},
-	};
+	return { channelOf, add, settled: queue.settled };
 }
 
 /** Entries about one deleted message name its author and channel themselves. */

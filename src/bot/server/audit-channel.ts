@@ -44,8 +44,8 @@ export function createAuditChannel({ settings, connection, log }: AuditChannelOp
 				principal?.guilds?.includes(guildId) === false ||
 				(principal?.person && !connection.guild(guildId)?.members.cache.has(principal.person.id));
 			if (isOnDiscord(principal) || channelId === undefined || isBeyond) return;
-			const line = () => lineFor(call, locale(guildId));
-			queue.push(channelId, line, id === undefined ? {} : { details: `${prefix}:${id}` });
+			const details = id === undefined ? undefined : `${prefix}:${id}`;
+			queue.push(guildId, { channelId: () => channelId, embed: () => lineFor(call, locale(guildId)), details });
 		},
 		settled: queue.settled,
 		/** The button "Details": for those with Manage Server, from the row of the call. */

@@ -30,14 +30,20 @@ async function startQueue() {
 	await connection.open();
 	const { id } = simulator.channel("The Cooks/staff");
 	await until("the channel is known", () => connection.discord.channels.cache.has(id));
+	const other = simulator.world.channels.add(simulator.guild("The Cooks"), { name: "other" });
+	await until("the other channel is known", () => connection.discord.channels.cache.has(other.id));
 	const queue = createEmbedQueue({ connection, log, setting: "audit.channel" });
+	const pushTo = (guildId: string, channelId: string, embed: () => EmbedBuilder | undefined, more = {}) =>
+		queue.push(guildId, { channelId: () => channelId, embed, ...more });
 	const owned = stack.move();
 	return {
 		simulator,
 		id,
 		queue,
 		lines,
-		push: (number: number) => queue.push(id, () => new EmbedBuilder().setTitle(`call-${number}`)),
+		other,
+		pushTo,
+		push: (number: number) => pushTo("a", id, () => new EmbedBuilder().setTitle(`call-${number}`)),
 		/** The titles of the embeds in the channel. */
 		titles: () => simulator.world.messages.in(id).flatMap(({ embeds }) => embeds.map((embed) => Object(embed).title)),
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -61,6 +67,22 @@ test("embeds that do not fit into the queue are dropped, and the next message sa
 	expect(lines).toEqual([]);
 });
 
+test("a guild's flood neither drops nor delays what another guild logs", async () => {
+	await using world = await startQueue();
+	const { simulator, id, other, pushTo, push } = world;
+	const fault = simulator.faults.stall(`POST /channels/${id}/messages`, { times: 1 });
+	push(0);
+	await until("the first is on its way", () => fault.hits === 1);
+	for (let number = 1; number < 1_100; number++) push(number);
+	for (let number = 0; number < 3; number++) pushTo("b", other.id, () => new EmbedBuilder().setTitle(`b-${number}`));
+	const posted = () => simulator.world.messages.in(other.id).flatMap(({ embeds }) => embeds);
+	await until("those of the other guild", () => posted().length === 3);
+	fault.release();
+	await world.queue.settled();
+	expect(world.titles()).toHaveLength(998);
+	expect(simulator.world.messages.in(id).filter(({ content }) => content !== "")).toHaveLength(1);
+});
+
 test("an embed that a tool call pushes is sent even if the call is cancelled, or may not write", async () => {
 	await using world = await startQueue();
 	const run = { signal: AbortSignal.abort(), endsAt: performance.now(), reason: undefined, mayWrite: false };
@@ -72,14 +94,14 @@ test("an embed that a tool call pushes is sent even if the call is cancelled, or
 
 test("of entries that Discord refuses together, each is sent alone, and one that it refuses then without its copies", async () => {
 	await using world = await startQueue();
-	const { simulator, id, queue, lines, push } = world;
+	const { simulator, id, queue, lines, push, pushTo } = world;
 	const first = simulator.faults.stall("POST /channels/*/messages", { times: 1 });
 	push(0);
 	await until("the first is on its way", () => first.hits === 1);
 	const refused = () => new EmbedBuilder().setTitle("refused");
-	queue.push(id, refused, { plain: () => new EmbedBuilder().setTitle("plain") });
+	pushTo("a", id, refused, { plain: () => new EmbedBuilder().setTitle("plain") });
 	push(1);
-	queue.push(id, () => undefined);
+	pushTo("a", id, () => undefined);
 	push(2);
 	// All together, and the first of them alone.
 	simulator.faults.refuse("POST /channels/*/messages", 240_000, { times: 2 });
