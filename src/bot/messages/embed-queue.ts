@@ -6,7 +6,7 @@ import {
 	type AttachmentBuilder,
 	ButtonStyle,
 	DiscordAPIError,
-	type EmbedBuilder,
+	EmbedBuilder,
 	embedLength,
 	type Message,
 } from "discord.js";
@@ -66,16 +66,15 @@ export function createEmbedQueue(options: EmbedQueueOptions) {
 			const channelId = next.channelId();
 			const taken = takeEntries(lane.entries, channelId);
 			if (channelId === undefined || taken.length === 0) continue;
-			const omitted = lane.dropped;
-			lane.dropped = 0;
 			try {
-				await send(channelId, taken, omitted);
+				await send(lane, channelId, taken);
 			} catch (error) {
 				const isRefused = error instanceof DiscordAPIError && error.status < 500;
 				if (isRefused && taken.length > 1) {
-					for (const one of taken) await send(channelId, [one]).catch((error) => sendPlain(channelId, one, error));
-				} else if (isRefused && taken[0]) await sendPlain(channelId, taken[0], error);
-				else warn(channelId, taken.length + omitted, error);
+					for (const one of taken)
+						await send(lane, channelId, [one]).catch((error) => sendPlain(lane, channelId, one, error));
+				} else if (isRefused && taken[0]) await sendPlain(lane, channelId, taken[0], error);
+				else warn(channelId, taken.length, error);
 			}
 		}
 	}
@@ -85,24 +84,28 @@ export function createEmbedQueue(options: EmbedQueueOptions) {
 		log.warn("could not send log entries to a Discord channel", { channel, setting, entries, reason });
 	}
 
-	async function sendPlain(channelId: string, { plain, ...one }: Taken, error: unknown): Promise<void> {
+	async function sendPlain(lane: Lane, channelId: string, { plain, ...one }: Taken, error: unknown): Promise<void> {
 		try {
 			if (!plain) throw error;
-			await send(channelId, [{ ...one, embed: plain(), files: [] }]);
+			await send(lane, channelId, [{ ...one, embed: plain(), files: [] }]);
 		} catch (error) {
 			warn(channelId, 1, error);
 		}
 	}
 
-	async function send(channelId: string, taken: readonly Taken[], omitted = 0): Promise<void> {
+	async function send(lane: Lane, channelId: string, given: readonly Taken[]): Promise<void> {
 		const channel = connection.discord.channels.cache.get(channelId);
 		if (!channel?.isSendable()) throw new Error(`the channel ${channelId} does not exist, or cannot hold messages`);
 		const say = sayIn("guild" in channel ? channel.guild.preferredLocale : undefined);
+		const omitted = lane.dropped;
 		const content = say("log.left", { count: omitted });
+		// Numbered only in this message.
+		const taken = given.map((one) => ({ ...one, embed: EmbedBuilder.from(one.embed) }));
 		const components = detailButtons(taken, say);
 		const [embeds, files] = [taken.map(({ embed }) => embed), taken.flatMap((one) => one.files)];
 		const message = { embeds, components, files, ...(omitted > 0 && { content }), allowedMentions: noMentions };
 		const posted = await inBackground(async () => channel.send(message));
+		lane.dropped -= omitted;
 		for (const { sent } of taken) sent?.(posted);
 	}
 

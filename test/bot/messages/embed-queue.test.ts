@@ -102,11 +102,21 @@ test("of entries that Discord refuses together, each is sent alone, and one that
 	pushTo("a", id, refused, { plain: () => new EmbedBuilder().setTitle("plain") });
 	push(1);
 	pushTo("a", id, () => undefined);
-	push(2);
+	const line = () => new EmbedBuilder().setTitle("line").setDescription("by Zoe");
+	pushTo("a", id, line, { details: "audit:1" });
+	for (let number = 3; number < 1_003; number++) push(number);
 	// All together, and the first of them alone.
 	simulator.faults.refuse("POST /channels/*/messages", 240_000, { times: 2 });
 	first.release();
 	await queue.settled();
-	expect(world.titles()).toEqual(["call-0", "plain", "call-1", "call-2"]);
+	expect(world.titles().slice(0, 4)).toEqual(["call-0", "plain", "call-1", "line"]);
+	const messages = simulator.world.messages.in(id);
+	expect(messages.map(({ content }) => content).filter((content) => content !== "")).toEqual([
+		"4 more entries were not logged.",
+	]);
+	expect(messages[3]).toMatchObject({
+		embeds: [{ description: "by Zoe" }],
+		components: [{ components: [{ label: "Details" }] }],
+	});
 	expect(lines).toEqual([]);
 });
