@@ -2,7 +2,7 @@
 
 import { AttachmentBuilder, type Guild } from "discord.js";
 import { userName } from "../../../discord/describe.ts";
-import { inlineText, truncate } from "../../../discord/text.ts";
+import { escapeInvisible, inlineText, oneLine, truncate } from "../../../discord/text.ts";
 import { type Say, said } from "../../../texts/texts.ts";
 import { at as timestamp } from "../../results/result.ts";
 import { codeBlock } from "../reports/message-copy.ts";
@@ -68,7 +68,7 @@ function textFile(guild: Guild | undefined, messages: readonly RecentMessage[]):
 	const lines = messages.map(({ at, authorId, channelId, text, files }) => {
 		const author = guild?.client.users.cache.get(authorId);
 		const channel = guild?.channels.cache.get(channelId)?.name ?? "";
-		const parts = [text.replaceAll("\n", "\n    "), ...files.map(({ name }) => `[${name}]`)];
+		const parts = [escapeInvisible(text).replaceAll("\n", "\n    "), ...files.map(({ name }) => `[${oneLine(name)}]`)];
 		return `${new Date(at).toISOString()} #${channel} (${channelId}) ${author ? userName(author) : authorId}: ${parts.join(" ")}`;
 	});
 	return new AttachmentBuilder(Buffer.from(`${lines.join("\n")}\n`), { name: "messages.txt" });

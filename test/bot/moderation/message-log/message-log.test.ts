@@ -115,7 +115,7 @@ test("long texts with many files fit into an entry, their marks are closed, and 
 	const long = (word: string) => `${"`".repeat(50)}${word.repeat(4_000 / word.length - 20)}[x](https://evil.example)`;
 	const files = Array.from({ length: 10 }, (_, number) => ({
 		id: `${number}`,
-		filename: `${"_".repeat(90)}${number}.zip`,
+		filename: `${"_".repeat(90)}${number}\u202egnp.zip`,
 		content_type: "application/zip",
 		size: 1,
 		url: "http://127.0.0.1:1/x",
@@ -123,13 +123,16 @@ test("long texts with many files fit into an entry, their marks are closed, and 
 	}));
 	const message = messages.add(channel, zoe, { content: long("before"), attachments: files });
 	await seen(world);
-	messages.edit(channel, message, { content: long("after") });
+	messages.edit(channel, message, { content: `un\u200bseen\rforged\n\u202enext ${long("after").slice(40)}` });
 	messages.remove(channel, message);
 	const [edited = "", deleted = ""] = await world.logged(2);
 	for (const entry of [edited, deleted]) expect(entry.split("```").length % 2).toBe(1);
 	expect(edited).not.toContain("evil.example");
 	const [, posted] = messages.in(world.logChannel().id);
 	expect(posted?.attachments.map(({ filename }) => filename)).toEqual(["messages.txt"]);
+	const text = await (await fetch(posted?.attachments[0]?.url ?? "")).text();
+	expect(text).toContain(`${zoe.id}): un\\u{200b}seen\\u{000d}forged\n    \\u{202e}next `);
+	expect(text).toContain("0\\u{202e}gnp.zip]");
 });
 
 test("ignored channels, bots on request, and a log that everyone sees show nothing", async () => {
