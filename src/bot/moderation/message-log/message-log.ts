@@ -39,11 +39,14 @@ export class MessageLog implements Feature {
 	readonly #deleters = new LruMap<string, Deleter | undefined>(maxDeleters);
 	/** Entries that wait for the audit log. */
 	readonly #waiting = new Delayed();
+	/** Images that are being saved, by message. */
+	readonly #saving = new Map<string, Promise<void>>();
+	readonly #closing = new AbortController();
 	#expiry: Timer | undefined;
 
 	constructor(private readonly options: MessageLogOptions) {
 		this.#log = createGuildLog(options, "log.messages");
-		this.#saveImages = createSavedImages(options);
+		this.#saveImages = createSavedImages({ ...options, closing: this.#closing.signal });
 		this.#auditMs = options.auditMs ?? 1_000;
 	}
 
@@ -54,17 +57,20 @@ export class MessageLog implements Feature {
 		return !placesOf(channel).some((id) => id === logged || ignored.includes(id));
 	}
 
-	async #keep(guildId: string, message: Message): Promise<void> {
+	#keep(guildId: string, message: Message): void {
 		if (!this.#isKept(guildId, message)) return;
 		const { recent, settings } = this.options;
 		const copy = messageOf(message);
 		recent.set(guildId, copy);
 		const { "log.images": chosen } = settings.of(guildId);
 		if (!placesOf(message.channel).some((id) => chosen.includes(id))) return;
-		const files = await this.#saveImages(guildId, copy.files);
-		// It may have been edited meanwhile.
-		const latest = recent.get(guildId, message.id);
-		if (latest && files.some(({ content }) => content)) recent.set(guildId, { ...latest, files });
+		const saving = this.#saveImages(guildId, copy.files).then((files) => {
+			this.#saving.delete(message.id);
+			// It may have been edited meanwhile.
+			const latest = recent.get(guildId, message.id);
+			if (latest && files.some(({ content }) => content)) recent.set(guildId, { ...latest, files });
+		});
+		this.#saving.set(message.id, saving);
 	}
 
 	#onEdited(guildId: string, message: Message): void {
@@ -94,9 +100,12 @@ export class MessageLog implements Feature {
 		if (logged === undefined || places.some((id) => id === logged || ignored.includes(id))) return;
 		const copies = ids.flatMap((id) => recent.get(guildId, id) ?? []);
 		if (copies.length === 0 && ids.length === 1) return;
-		this.#waiting.add(guild && canReadAuditLog(guild) ? this.#auditMs : 0, () =>
-			this.#log.add(guildId, this.#deletedEntry(guildId, channelId, ids, copies)),
-		);
+		this.#waiting.add(guild && canReadAuditLog(guild) ? this.#auditMs : 0, async () => {
+			const entry = this.#deletedEntry(guildId, channelId, ids, copies);
+			await Promise.all(ids.map((id) => this.#saving.get(id)));
+			// With the images that have arrived meanwhile.
+			this.#log.add(guildId, { ...entry, copies: copies.map((copy) => recent.get(guildId, copy.id) ?? copy) });
+		});
 	}
 
 	#deletedEntry(
@@ -115,7 +124,6 @@ export class MessageLog implements Feature {
 			...(isRecent && { moderatorId: deleter.executorId }),
 			channelIds: [channelId],
 			...(unknown > 0 && { description: said("messages.unknown", { count: unknown }) }),
-			copies,
 			confidential: "entry",
 		};
 	}
@@ -126,7 +134,7 @@ export class MessageLog implements Feature {
 
 	attach(client: Client): void {
 		client.on(Events.MessageCreate, (message) => {
-			if (message.guildId !== null && !message.system) void this.#keep(message.guildId, message);
+			if (message.guildId !== null && !message.system) this.#keep(message.guildId, message);
 		});
 		client.on(Events.MessageUpdate, (_, message) => {
 			if (message.guildId !== null && !message.partial) this.#onEdited(message.guildId, message);
@@ -157,6 +165,7 @@ export class MessageLog implements Feature {
 
 	async close(): Promise<void> {
 		clearInterval(this.#expiry);
+		this.#closing.abort();
 		await within(
 			shutdownGraceMs,
 			this.#waiting.close().then(() => this.#log.settled()),

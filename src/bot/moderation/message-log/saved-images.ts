@@ -15,15 +15,15 @@ interface SavedImagesOptions {
 	/** Files at other addresses are not read. */
 	cdn: string;
 	log: Log;
-	timeoutSignal?: (ms: number) => AbortSignal;
+	closing: AbortSignal;
 }
 
-export function createSavedImages({ cdn, log, timeoutSignal = AbortSignal.timeout }: SavedImagesOptions) {
+export function createSavedImages({ cdn, log, closing }: SavedImagesOptions) {
 	const recent = new Limiter(rate);
 	const downloads = new Semaphore({ max: 3, maxWaiting: 60 });
 
 	async function download(url: string): Promise<Buffer | "too long"> {
-		const signal = timeoutSignal(timeoutMs);
+		const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), closing]);
 		await downloads.acquire(signal);
 		try {
 			return await bytesAtMost(await readAtCdn(url, signal), maxImageBytes);

@@ -165,7 +165,7 @@ test("ignored channels, bots on request, and a log that everyone sees show nothi
 
 test("images that were kept on arrival are uploaded again, and other files are named", async () => {
 	await using world = await startLogged({ images: [] });
-	const { simulator } = world;
+	const { simulator, member } = world;
 	const { channel } = world;
 	await (await connectTo(world.bot.url)).call("set_settings", { settings: { "log.images": [channel.id] } });
 	const form = new FormData();
@@ -187,6 +187,28 @@ test("images that were kept on arrival are uploaded again, and other files are n
 	expect(entry).toContain("big.zip (application/zip, 3.0 MB)");
 	const [posted] = simulator.world.messages.in(world.logChannel().id);
 	expect(posted?.attachments.map(({ filename }) => filename)).toEqual(["cat.png"]);
+	// Without the audit log, an entry waits for nothing but the images of its message.
+	const role = world.guild.roles.values().find(({ tags }) => tags?.bot_id === simulator.bot("alpha").id);
+	if (role)
+		simulator.world.roles.edit(world.guild, role, {
+			permissions: String(BigInt(role.permissions) & ~PermissionFlagsBits.ViewAuditLog),
+		});
+	for (const isClosing of [false, true]) {
+		const stalled = simulator.faults.stall("GET /gateway", { times: 1 });
+		const late = { id: "1", filename: "late.png", content_type: "image/png", size: 16, proxy_url: "" };
+		const url = `${simulator.api}/v10/gateway`;
+		const sent = simulator.world.messages.add(channel, member("zoe").user, {
+			content: "",
+			attachments: [{ ...late, url }],
+		});
+		await until("the image is being read", () => stalled.hits === 1);
+		simulator.world.messages.remove(channel, sent);
+		await seen(world);
+		if (isClosing) await world.stop();
+		else stalled.release();
+		const entries = await world.logged(isClosing ? 3 : 2);
+		expect(entries.at(-1)?.includes("1 kB), attached")).toBe(!isClosing);
+	}
 });
 
 test("a purge's and a ban's entry in the moderation log shows the messages, and the case links to it", async () => {
