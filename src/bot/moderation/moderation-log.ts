@@ -35,6 +35,8 @@ export interface LogEntry {
 	isFailure?: boolean;
 	moderatorId?: string | undefined;
 	userId?: string;
+	/** In Discord's Markdown, in place of `userId`. */
+	author?: string;
 	/** In lines, if several. */
 	description?: Text | readonly Text[];
 	/** Text as the moderator wrote it; null if none was given. */
@@ -186,7 +188,7 @@ export function createEmbed(entry: LogEntry, { at, isOpen, language, copies }: L
 		if (value) embed.addFields({ name: inLanguage(name), value, inline: value.length < 60 });
 	};
 	add(said("log.moderator.field"), moderatorId && `<@${moderatorId}>`);
-	add(said("log.user.field"), userId && `<@${userId}>`);
+	add(said("log.user.field"), entry.author ?? (userId && `<@${userId}>`));
 	add(said("log.cause.field"), cause && escaped(cause));
 	add(said("log.detail.field"), truncate(detail.map(inLanguage).join(", "), maxFieldLength));
 	add(said("log.channels.field"), inLanguage(formatChannels(channelIds)));

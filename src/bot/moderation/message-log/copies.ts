@@ -44,13 +44,9 @@ function imagesOf(messages: readonly RecentMessage[]): ReadonlyMap<RecentFile, B
 	return images;
 }
 
-function shownAs(
-	{ authorId, channelId, at, text, files }: RecentMessage,
-	images: ReadonlyMap<RecentFile, Buffer>,
-	hasHead: boolean,
-	say: Say,
-): string {
-	const head = hasHead ? [`<@${authorId}> <#${channelId}> ${timestamp(at)}`] : [];
+function shownAs(message: RecentMessage, images: ReadonlyMap<RecentFile, Buffer>, hasHead: boolean, say: Say): string {
+	const { channelId, at, text, files } = message;
+	const head = hasHead ? [`${authorOf(message)} <#${channelId}> ${timestamp(at)}`] : [];
 	const names = files.map((file) => {
 		const [name, type] = [inlineText(file.name, 100), inlineText(file.type, 60)];
 		const values = { name, type, size: sizeText(file.size) };
@@ -60,16 +56,26 @@ function shownAs(
 	return [...head, ...shown, truncate(names.join("\n"), maxNamesLength)].filter(Boolean).join("\n");
 }
 
+/** In Discord's Markdown: of a mention of a webhook, Discord shows only the id. */
+export function authorOf({ authorId, webhook }: RecentMessage): string {
+	return webhook === undefined ? `<@${authorId}>` : `${inlineText(webhook, 100)} (Webhook ID: ${authorId})`;
+}
+
 function sizeText(bytes: number): string {
 	return bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
 function textFile(guild: Guild | undefined, messages: readonly RecentMessage[]): AttachmentBuilder {
-	const lines = messages.map(({ at, authorId, channelId, text, files }) => {
-		const author = guild?.client.users.cache.get(authorId);
+	const lines = messages.map(({ at, authorId, webhook, channelId, text, files }) => {
+		const user = guild?.client.users.cache.get(authorId);
+		const author = user
+			? userName(user)
+			: webhook
+				? `webhook ${userName({ username: webhook, id: authorId })}`
+				: authorId;
 		const channel = guild?.channels.cache.get(channelId)?.name ?? "";
 		const parts = [escapeInvisible(text).replaceAll("\n", "\n    "), ...files.map(({ name }) => `[${oneLine(name)}]`)];
-		return `${new Date(at).toISOString()} #${channel} (${channelId}) ${author ? userName(author) : authorId}: ${parts.join(" ")}`;
+		return `${new Date(at).toISOString()} #${channel} (${channelId}) ${author}: ${parts.join(" ")}`;
 	});
 	return new AttachmentBuilder(Buffer.from(`${lines.join("\n")}\n`), { name: "messages.txt" });
 }

@@ -10,7 +10,7 @@ import type { Feature, FeatureOptions } from "../../commands/feature.ts";
 import { Delayed } from "../delayed.ts";
 import { createGuildLog, type EvidenceOf, type GuildLog, type LogEntry } from "../moderation-log.ts";
 import { copyMessage } from "../reports/message-copy.ts";
-import { editedText } from "./copies.ts";
+import { authorOf, editedText } from "./copies.ts";
 import type { RecentMessage, RecentMessages } from "./recent-messages.ts";
 import { createSavedImages } from "./saved-images.ts";
 
@@ -83,7 +83,7 @@ export class MessageLog implements Feature {
 		recent.set(guildId, { ...before, text: after.text });
 		this.#log.add(guildId, {
 			title: said("messages.edited.title"),
-			userId: before.authorId,
+			author: authorOf(before),
 			channelIds: [before.channelId],
 			description: [message.url, ...editedText(before.text, after.text)],
 			confidential: "entry",
@@ -111,16 +111,17 @@ export class MessageLog implements Feature {
 	#deletedEntry(
 		...[guildId, channelId, ids, copies]: [string, string, readonly string[], readonly RecentMessage[]]
 	): LogEntry {
-		const author = ids.length === 1 ? copies[0]?.authorId : undefined;
-		const deleter = this.#deleters.get(keyOf(guildId, channelId, author));
+		const first = ids.length === 1 ? copies[0] : undefined;
+		const key = keyOf(guildId, channelId, first?.authorId);
+		const deleter = this.#deleters.get(key);
 		const isRecent = deleter !== undefined && performance.now() - deleter.at < 3 * this.#auditMs;
 		// Each entry of the audit log is about one deletion: Discord only counts further ones in it.
-		this.#deleters.set(keyOf(guildId, channelId, author), undefined);
+		this.#deleters.set(key, undefined);
 		const unknown = ids.length - copies.length;
 		return {
 			title: said("messages.deleted.title", { count: ids.length }),
 			gravity: "warning",
-			...(author !== undefined && { userId: author }),
+			...(first && { author: authorOf(first) }),
 			...(isRecent && { moderatorId: deleter.executorId }),
 			channelIds: [channelId],
 			...(unknown > 0 && { description: said("messages.unknown", { count: unknown }) }),
@@ -187,6 +188,8 @@ function placesOf(channel: Channel): string[] {
 
 function messageOf(message: Message): RecentMessage {
 	const { id, channelId, author, createdTimestamp, attachments, embeds, messageSnapshots, stickers, poll } = message;
+	// Of a response to a command, it is the application's id.
+	const isWebhooks = message.webhookId !== null && message.webhookId !== message.applicationId;
 	// What people do not write themselves, such as link previews, is no text of theirs.
 	const isPlain =
 		(embeds.length === 0 || !(author.bot || message.webhookId)) &&
@@ -197,6 +200,7 @@ function messageOf(message: Message): RecentMessage {
 		id,
 		channelId,
 		authorId: author.id,
+		...(isWebhooks && { webhook: author.username }),
 		at: createdTimestamp,
 		text: isPlain ? message.content : copyMessage(message).text,
 		files: attachments.map(({ name, size, contentType, url }) => ({ name, size, type: contentType ?? "", url })),

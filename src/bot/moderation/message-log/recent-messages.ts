@@ -15,6 +15,8 @@ export interface RecentMessage {
 	id: string;
 	channelId: string;
 	authorId: string;
+	/** The name under which a webhook posted it. */
+	webhook?: string;
 	/** Epoch milliseconds. */
 	at: number;
 	text: string;

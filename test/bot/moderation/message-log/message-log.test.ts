@@ -82,6 +82,15 @@ test("a message that its author, a moderator or a purge deletes is shown with it
 	const [, , third = ""] = await world.logged(3);
 	expect(third).toStartWith("3 messages deleted");
 	for (const text of ["one", "two", "three"]) expect(third).toContain(`\`\`\`\n${text}\n\`\`\``);
+	const { id, token } = simulator.world.webhooks.add(channel, { name: "News" });
+	const body = JSON.stringify({ username: "The *Crier*", content: "hear" });
+	const headers = { "Content-Type": "application/json" };
+	const sent = await fetch(`${simulator.api}/v10/webhooks/${id}/${token}?wait=true`, { method: "POST", body, headers });
+	const { id: messageId } = (await sent.json()) as { id: string };
+	await seen(world);
+	const posted = messages.in(channel.id).filter((one) => one.id === messageId);
+	messages.removeMany(channel, posted);
+	expect((await world.logged(4))[3]).toContain(`The \\*Crier\\* (Webhook ID: ${id})`);
 });
 
 test("an edit is shown before and after, and a link preview is none", async () => {
