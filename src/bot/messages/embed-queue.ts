@@ -2,14 +2,7 @@
 // message, each guild's in order. When too many wait, the newest of the guild with the most are dropped and counted.
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import {
-	type AttachmentBuilder,
-	ButtonStyle,
-	DiscordAPIError,
-	EmbedBuilder,
-	embedLength,
-	type Message,
-} from "discord.js";
+import { type AttachmentBuilder, ButtonStyle, DiscordAPIError, EmbedBuilder, embedLength } from "discord.js";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { inBackground } from "../../discord/rest/rest.ts";
 import type { Log } from "../../lib/log.ts";
@@ -43,8 +36,7 @@ interface Entry {
 	files?: () => readonly AttachmentBuilder[];
 	/** Sent in place of an entry that Discord refuses, for example because of a link in it or the lack of Attach Files. */
 	plain?: (() => EmbedBuilder) | undefined;
-	/** The message that has it. */
-	sent?: ((message: Message) => void) | undefined;
+	sent?: ((channelId: string, messageId: string) => void) | undefined;
 }
 
 /** Of a guild. */
@@ -106,7 +98,7 @@ export function createEmbedQueue(options: EmbedQueueOptions) {
 		const message = { embeds, components, files, ...(omitted > 0 && { content }), allowedMentions: noMentions };
 		const posted = await inBackground(async () => channel.send(message));
 		lane.dropped -= omitted;
-		for (const { sent } of taken) sent?.(posted);
+		for (const { sent } of taken) sent?.(channelId, posted.id);
 	}
 
 	function start(guildId: string, lane: Lane): void {
@@ -134,8 +126,7 @@ export function createEmbedQueue(options: EmbedQueueOptions) {
 		},
 		/** Also when embeds could not be sent. */
 		async settled() {
-			const sending = () => [...lanes.values()].flatMap((lane) => lane.sending ?? []);
-			for (let all = sending(); all.length > 0; all = sending()) await Promise.all(all);
+			for (const lane of lanes.values()) while (lane.sending) await lane.sending;
 		},
 	};
 }
@@ -168,11 +159,10 @@ function takeEntries(queue: Entry[], channelId: string | undefined): Taken[] {
 function detailButtons(taken: readonly Taken[], say: Say) {
 	const buttons = taken.flatMap(({ embed, details }, index) => {
 		if (details === undefined) return [];
-		const count = taken.length > 1 ? index + 1 : undefined;
-		if (count !== undefined) embed.setDescription(`${count}. ${embed.data.description ?? ""}`);
-		const label = say("audit.details.button");
-		const style = ButtonStyle.Secondary as const;
-		return { id: details, label: count === undefined ? label : `${label} ${count}`, style };
+		const number = taken.length > 1 ? `${index + 1}` : "";
+		if (number) embed.setDescription(`${number}. ${embed.data.description ?? ""}`);
+		const label = `${say("audit.details.button")} ${number}`.trimEnd();
+		return { id: details, label, style: ButtonStyle.Secondary as const };
 	});
 	return Array.from(inBatches(buttons, buttonsPerRow), buttonRow);
 }

@@ -107,8 +107,8 @@ export function createGuildLog({ settings, connection, log, onPosted }: LogOptio
 			},
 			files: () => (isOpen() ? [] : copies().files),
 			...(entry.copies && { plain: () => look(entry.copies?.length ? say()("report.copy.refused") : "") }),
-			sent: ({ channelId, id }) => {
-				if (caseNumber !== undefined) onPosted?.(guildId, caseNumber, { channelId, messageId: id });
+			sent: (channelId, messageId) => {
+				if (caseNumber !== undefined) onPosted?.(guildId, caseNumber, { channelId, messageId });
 			},
 		});
 	}

@@ -16,14 +16,14 @@ import { createSavedImages } from "./saved-images.ts";
 
 const shutdownGraceMs = 1_500;
 const expiryMs = 600_000;
+/** An entry waits for Discord's audit log, which names who deleted a message. */
+const auditMs = 1_000;
 const maxDeleters = 1_000;
 const maxOfBanned = 20;
 
-export interface MessageLogOptions extends Pick<FeatureOptions, "settings" | "connection" | "log"> {
+interface MessageLogOptions extends Pick<FeatureOptions, "settings" | "connection" | "log"> {
 	cdn: string;
 	recent: RecentMessages;
-	/** Milliseconds that an entry waits for Discord's audit log, which names who deleted a message. */
-	auditMs?: number;
 }
 
 interface Deleter {
@@ -35,7 +35,6 @@ interface Deleter {
 export class MessageLog implements Feature {
 	readonly #log: GuildLog;
 	readonly #saveImages: ReturnType<typeof createSavedImages>;
-	readonly #auditMs: number;
 	readonly #deleters = new LruMap<string, Deleter | undefined>(maxDeleters);
 	/** Entries that wait for the audit log. */
 	readonly #waiting = new Delayed();
@@ -47,7 +46,6 @@ export class MessageLog implements Feature {
 	constructor(private readonly options: MessageLogOptions) {
 		this.#log = createGuildLog(options, "log.messages");
 		this.#saveImages = createSavedImages({ ...options, closing: this.#closing.signal });
-		this.#auditMs = options.auditMs ?? 1_000;
 	}
 
 	#isKept(guildId: string, { author, channel }: Message): boolean {
@@ -100,7 +98,7 @@ export class MessageLog implements Feature {
 		if (logged === undefined || places.some((id) => id === logged || ignored.includes(id))) return;
 		const copies = ids.flatMap((id) => recent.get(guildId, id) ?? []);
 		if (copies.length === 0 && ids.length === 1) return;
-		this.#waiting.add(guild && canReadAuditLog(guild) ? this.#auditMs : 0, async () => {
+		this.#waiting.add(guild && canReadAuditLog(guild) ? auditMs : 0, async () => {
 			const entry = this.#deletedEntry(guildId, channelId, ids, copies);
 			await Promise.all(ids.map((id) => this.#saving.get(id)));
 			// With the images that have arrived meanwhile.
@@ -114,7 +112,7 @@ export class MessageLog implements Feature {
 		const first = ids.length === 1 ? copies[0] : undefined;
 		const key = keyOf(guildId, channelId, first?.authorId);
 		const deleter = this.#deleters.get(key);
-		const isRecent = deleter !== undefined && performance.now() - deleter.at < 3 * this.#auditMs;
+		const isRecent = deleter !== undefined && performance.now() - deleter.at < 3 * auditMs;
 		// Each entry of the audit log is about one deletion: Discord only counts further ones in it.
 		this.#deleters.set(key, undefined);
 		const unknown = ids.length - copies.length;

@@ -3,9 +3,11 @@
 import { truncate } from "../../../discord/text.ts";
 import { SlidingWindow } from "../../../lib/sliding-window.ts";
 import { said } from "../../../texts/texts.ts";
+import { Delayed } from "../delayed.ts";
 import type { LogEntry } from "../moderation-log.ts";
 
 const shownOneByOne = 5;
+const windowMs = 10_000;
 const maxNamed = 30;
 const maxNamesLength = 2_000;
 
@@ -15,16 +17,14 @@ interface Flood {
 	/** The first of those that wait. */
 	folded: LogEntry[];
 	count: number;
-	timer?: Timer | undefined;
 }
 
 /** `kind` in `add`: entries that may be folded into one. */
-export function createFolding(post: (guildId: string, entry: LogEntry) => void, windowMs = 10_000) {
+export function createFolding(post: (guildId: string, entry: LogEntry) => void) {
 	const floods = new Map<string, Flood>();
+	const waiting = new Delayed();
 
 	function flush(flood: Flood): void {
-		clearTimeout(flood.timer);
-		flood.timer = undefined;
 		const { guildId, folded, count } = flood;
 		const [first] = folded;
 		flood.folded = [];
@@ -53,11 +53,9 @@ export function createFolding(post: (guildId: string, entry: LogEntry) => void, 
 			}
 			flood.count += 1;
 			if (flood.folded.length < maxNamed) flood.folded.push(entry);
-			flood.timer ??= setTimeout(flush, windowMs, flood);
+			if (flood.count === 1) waiting.add(windowMs, () => flush(flood));
 		},
 		/** Posts what is folded. */
-		close(): void {
-			for (const flood of floods.values()) flush(flood);
-		},
+		close: () => waiting.close(),
 	};
 }

@@ -31,24 +31,30 @@ import { createGuildLog, type LogEntry } from "../moderation-log.ts";
 import { createFolding } from "./folding.ts";
 
 const shutdownGraceMs = 1_500;
+/** A join waits for its invite, and a leave for Discord's audit log. */
+const [joinMs, leaveMs] = [3_000, 1_000];
 const maxRolesShown = 20;
 const maxRemovals = 1_000;
 const removalMs = 10_000;
 
 interface ServerLogOptions extends Pick<FeatureOptions, "settings" | "connection" | "store" | "log"> {
 	cases: Pick<Cases, "countOf">;
-	/** Milliseconds that a join waits for its invite, and a leave for Discord's audit log; and in which a flood is folded. */
-	timing?: { joinMs: number; leaveMs: number; floodMs: number };
 }
 
-const { MemberUpdate, MemberRoleUpdate, MemberKick, MemberBanAdd, BotAdd } = AuditLogEvent;
+const { MemberUpdate, MemberRoleUpdate, MemberKick, MemberBanAdd, MemberPrune, BotAdd } = AuditLogEvent;
+
+/** How members leave who do not leave themselves. */
+type Removal = "kicked" | "banned" | "pruned";
+const removalKinds: { [action in AuditLogEvent]?: Removal } = {
+	[MemberKick]: "kicked",
+	[MemberBanAdd]: "banned",
+	[MemberPrune]: "pruned",
+};
 
 /** Undefined: in none of these logs. */
-function kindOf({
-	action,
-	changes,
-}: Pick<GuildAuditLogsEntry, "action" | "changes">): Exclude<ServerLog, "joins"> | undefined {
+function kindOf({ action, changes }: GuildAuditLogsEntry): ServerLog | undefined {
 	const name = AuditLogEvent[action] ?? "";
+	if (action === MemberPrune) return "joins";
 	if (action === MemberRoleUpdate) return "member_roles";
 	if (action === MemberUpdate) {
 		if (changes.some(({ key }) => key === "nick")) return "names";
@@ -61,19 +67,19 @@ function kindOf({
 
 export function createServerLog(options: ServerLogOptions) {
 	const { settings, store, log, cases } = options;
-	const { joinMs, leaveMs, floodMs } = options.timing ?? { joinMs: 3_000, leaveMs: 1_000, floodMs: 10_000 };
 	const logs = Object.fromEntries(serverLogs.map((kind) => [kind, logOf(kind)])) as Record<
 		ServerLog,
 		ReturnType<typeof logOf>
 	>;
 	const waiting = new Delayed();
-	/** Kicks and bans that the audit log has told, by guild and person. */
-	const removals = new LruMap<string, { entry: GuildAuditLogsEntry; at: number } | undefined>(maxRemovals);
+	/** What the audit log has told: kicks and bans by guild and person, the latest prune by guild. */
+	const removals = new LruMap<string, { entry: GuildAuditLogsEntry; at: number; left: number } | undefined>(
+		maxRemovals,
+	);
 
 	function logOf(kind: ServerLog) {
 		const guildLog = createGuildLog(options, `log.${kind}`);
-		const folding = createFolding((guildId, entry) => guildLog.add(guildId, entry), floodMs);
-		return { guildLog, folding };
+		return { guildLog, folding: createFolding(guildLog.add) };
 	}
 
 	const isOn = (guildId: string, kind: ServerLog) => settings.of(guildId)[`log.${kind}`] !== undefined;
@@ -100,23 +106,29 @@ export function createServerLog(options: ServerLogOptions) {
 	}
 
 	function onLeave({ guild, user, joinedTimestamp, roles }: GuildMember | PartialGuildMember): void {
-		const told = removals.get(`${guild.id} ${user.id}`);
-		// Of somebody who was not in the guild, the audit log tells a ban, too.
-		const removal = told && performance.now() - told.at < removalMs ? told.entry : undefined;
+		// Of somebody who was not in the guild, the audit log tells a ban, too. Of a prune, it tells only the number.
+		const told = [removals.get(`${guild.id} ${user.id}`), removals.get(guild.id)].find(
+			(one) => one && one.left > 0 && performance.now() - one.at < removalMs,
+		);
+		if (told) told.left -= 1;
+		const removal = told?.entry;
 		const held = roles.cache.filter(({ id }) => id !== guild.id).map(({ id }) => `<@&${id}>`);
 		const detail = [
 			...(joinedTimestamp ? [said("server_log.member_since", { when: at(joinedTimestamp, "R") })] : []),
 			...(held.length > 0 ? [said("server_log.had", { roles: held.slice(0, maxRolesShown).join(", ") })] : []),
 		];
-		const kind = removal ? (removal.action === MemberKick ? "kicked" : "banned") : "left";
+		const kind = (removal && removalKinds[removal.action]) ?? "left";
 		const by = removal && { moderatorId: removal.executorId ?? undefined, reason: removal.reason };
 		add("joins", guild.id, { ...about(kind, user), ...(removal && { gravity: "severe" }), ...by, detail }, kind);
 	}
 
 	function onEntry(entry: GuildAuditLogsEntry, guild: Guild): void {
 		const { action, executorId, targetId, reason } = entry;
-		if ((action === MemberKick || action === MemberBanAdd) && targetId !== null)
-			if (isOn(guild.id, "joins")) removals.set(`${guild.id} ${targetId}`, { entry, at: performance.now() });
+		const pruned = action === MemberPrune ? (entry.extra as { removed: number; days: number }) : undefined;
+		if (removalKinds[action] && isOn(guild.id, "joins")) {
+			const key = pruned ? guild.id : `${guild.id} ${targetId}`;
+			removals.set(key, { entry, at: performance.now(), left: pruned?.removed ?? 1 });
+		}
 		const kind = kindOf(entry);
 		if (!kind || !isOn(guild.id, kind)) return;
 		const raw = rawEntry(entry);
@@ -124,12 +136,16 @@ export function createServerLog(options: ServerLogOptions) {
 		const { verb, noun } = actionOf(action);
 		const isMember = action === MemberUpdate || action === MemberRoleUpdate || action === BotAdd;
 		const changes = describeChanges(raw, nameOf).map((text) => written(truncate(text, 300)));
-		const what = inlineText([verb, noun, targetOf(raw, nameOf), placeOf(raw, nameOf)].filter(Boolean).join(" "), 300);
+		const target = inlineText([verb, noun, targetOf(raw, nameOf), placeOf(raw, nameOf)].filter(Boolean).join(" "), 300);
+		const what = pruned
+			? [said("case.detail.members", { count: pruned.removed }), said("case.detail.inactive", { count: pruned.days })]
+			: [target];
 		add(kind, guild.id, {
-			title: said(`server_log.${kind}.title`),
+			title: kind === "joins" ? said("case.action.prune") : said(`server_log.${kind}.title`),
+			gravity: pruned ? "severe" : "note",
 			moderatorId: executorId ?? undefined,
 			...(isMember && targetId !== null && { userId: targetId }),
-			description: [...(isMember ? [] : [what]), ...changes],
+			description: [...(isMember ? [] : what), ...changes],
 			reason: reason ?? null,
 		});
 	}
@@ -162,13 +178,13 @@ export function createServerLog(options: ServerLogOptions) {
 		},
 		async close() {
 			await within(shutdownGraceMs, waiting.close());
-			for (const { folding } of Object.values(logs)) folding.close();
+			for (const { folding } of Object.values(logs)) void folding.close();
 			await within(shutdownGraceMs, Promise.all(Object.values(logs).map(({ guildLog }) => guildLog.settled())));
 		},
 	} satisfies Feature;
 }
 
-function about(kind: "joined" | "left" | "kicked" | "banned" | "names", { id }: User): { title: Said; userId: string } {
+function about(kind: "joined" | "left" | Removal | "names", { id }: User): { title: Said; userId: string } {
 	return { title: said(`server_log.${kind}.title`), userId: id };
 }
 

@@ -1,7 +1,7 @@
 // What the member and server log shows of what people do by hand, each kind in its channel.
 
 import { expect, test } from "bun:test";
-import { ChannelType } from "discord.js";
+import { AuditLogEvent, ChannelType } from "discord.js";
 import { createFolding } from "../../../../src/bot/moderation/server-log/folding.ts";
 import { serverLogs } from "../../../../src/bot/settings/keys.ts";
 import { said } from "../../../../src/texts/texts.ts";
@@ -50,7 +50,15 @@ test("what moderators do by hand is shown with who did it, to whom and what chan
 	const kicked = await shown("Member kicked");
 	expect(kicked).toContain(`<@${id(moderator)}>`);
 	expect(kicked).toContain("member since");
-	// Somebody else's kick is none of hers.
+	const titled = (title: string) => notes().filter((note) => note.title === title);
+	for (const username of ["idle", "asleep"]) members.remove(guild, members.add(guild, users.add({ username })));
+	const options = { delete_member_days: "30", members_removed: "2" };
+	simulator.world.state.audit(guild, by, AuditLogEvent.MemberPrune, null, { options });
+	const prune = await shown("Prune");
+	expect(prune).toContain("2 members\\ninactive for 30 days");
+	await until("both leaves", () => titled("Member left in a prune").length === 2);
+	for (const entry of [prune, JSON.stringify(titled("Member left in a prune"))]) expect(entry).toContain(id(moderator));
+	// Somebody else's kick is none of hers, and a prune's number is exhausted.
 	members.remove(guild, member("zoe"));
 	expect(await shown("Member left")).toContain(`<@${id("zoe")}>`);
 	// What waits for the audit log or an invite is shown at a shutdown.
@@ -59,7 +67,7 @@ test("what moderators do by hand is shown with who did it, to whom and what chan
 	roles.add(guild, { name: "Last" }, by);
 	await until("the role", () => JSON.stringify(notes()).includes("@Last"));
 	await world.stop();
-	expect(notes().filter(({ title }) => title === "Member left" || title === "Member joined")).toHaveLength(4);
+	expect(titled("Member left").length + titled("Member joined").length).toBe(6);
 }, 60_000);
 
 test("the first of many are shown one by one, and the rest together, also at a shutdown", () => {
