@@ -21,10 +21,9 @@ export function createLostSettings({ settings, connection, log }: FeatureOptions
 		const place = logs.find((one) => one !== id && guild.channels.cache.has(one));
 		if (keys.length === 0 || place === undefined) return;
 		const embed = () => {
-			const say = sayIn(guild.preferredLocale);
 			const lines = [...new Set(keys)].map((key) => {
 				const section = said(`setting.section.${sectionOf(key)}.label` as TextKey as "setting.section.spam.label");
-				return say(`setting.lost.${kind}`, { section, label: said(`setting.${key}.label`) });
+				return sayIn(guild.preferredLocale)(`setting.lost.${kind}`, { section, label: said(`setting.${key}.label`) });
 			});
 			return new EmbedBuilder().setColor(Colors.Orange).setDescription(lines.join("\n"));
 		};

@@ -46,8 +46,7 @@ interface Lane {
 	sending?: Promise<void> | undefined;
 }
 
-export function createEmbedQueue(options: EmbedQueueOptions) {
-	const { connection, log, setting, ready } = options;
+export function createEmbedQueue({ connection, log, setting, ready }: EmbedQueueOptions) {
 	const lanes = new Map<string, Lane>();
 	// Not in the context of the tool call that pushes an embed, whose deadline and rights do not apply to the queue.
 	const inOwnContext = AsyncLocalStorage.snapshot();
@@ -140,14 +139,10 @@ function takeEntries(queue: Entry[], channelId: string | undefined): Taken[] {
 	for (const next of queue) {
 		if (next.channelId() !== channelId || taken.length === maxEmbeds) break;
 		const embed = channelId === undefined ? undefined : next.embed();
-		if (!embed) {
-			count += 1;
-			continue;
-		}
-		const files = next.files?.() ?? [];
-		length += embedLength(embed.data);
+		const files = (embed && next.files?.()) ?? [];
+		length += embed ? embedLength(embed.data) : 0;
 		if (taken.length > 0 && (files.length > 0 || length > maxEmbedsLength)) break;
-		taken.push({ embed, files, details: next.details, sent: next.sent, plain: next.plain });
+		if (embed) taken.push({ embed, files, details: next.details, sent: next.sent, plain: next.plain });
 		count += 1;
 		if (files.length > 0) break;
 	}

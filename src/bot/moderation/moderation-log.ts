@@ -81,7 +81,6 @@ interface LogOptions {
 /** A log of each guild, in the channel that its setting `key` names. */
 export function createGuildLog({ settings, connection, log, onPosted }: LogOptions, key: ChannelKey) {
 	const queue = createEmbedQueue({ connection, log, setting: key, ready: () => settings.loaded });
-
 	const channelOf = (guildId: string) => settings.of(guildId)[key];
 
 	/** Queues an entry for the guild's log, or for the channel `given` if any. Never throws. */
@@ -95,7 +94,8 @@ export function createGuildLog({ settings, connection, log, onPosted }: LogOptio
 			return channel !== undefined && isPublic(channel);
 		};
 		const say = () => sayIn(guild()?.preferredLocale);
-		const copies = once(() => copiesOf(guild(), entry.copies ?? [], say(), isOfCase(entry)));
+		// Entries about one deleted message name its author and channel themselves.
+		const copies = once(() => copiesOf(guild(), entry.copies ?? [], say(), entry.evidence !== undefined));
 		const { caseNumber, confidential } = entry;
 		const look = (text: string) =>
 			createEmbed(entry, { at, isOpen: isOpen(), language: languageOf(guild()?.preferredLocale), copies: text });
@@ -115,9 +115,6 @@ export function createGuildLog({ settings, connection, log, onPosted }: LogOptio
 
 	return { channelOf, add, settled: queue.settled };
 }
-
-/** Entries about one deleted message name its author and channel themselves. */
-const isOfCase = ({ evidence }: LogEntry) => evidence !== undefined;
 
 function once<T>(make: () => T): () => T {
 	let made: { value: T } | undefined;

@@ -8,7 +8,7 @@ import { within } from "../../../lib/wait.ts";
 import { said } from "../../../texts/texts.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
 import { Delayed } from "../delayed.ts";
-import { createGuildLog, type EvidenceOf, type GuildLog, type LogEntry } from "../moderation-log.ts";
+import { createGuildLog, type EvidenceOf, type GuildLog } from "../moderation-log.ts";
 import { copyMessage } from "../reports/message-copy.ts";
 import { authorOf, editedText } from "./copies.ts";
 import type { RecentMessage, RecentMessages } from "./recent-messages.ts";
@@ -99,36 +99,26 @@ export class MessageLog implements Feature {
 		const copies = ids.flatMap((id) => recent.get(guildId, id) ?? []);
 		if (copies.length === 0 && ids.length === 1) return;
 		this.#waiting.add(guild && canReadAuditLog(guild) ? auditMs : 0, async () => {
-			const entry = this.#deletedEntry(guildId, channelId, ids, copies);
+			const first = ids.length === 1 ? copies[0] : undefined;
+			const key = keyOf(guildId, channelId, first?.authorId);
+			const deleter = this.#deleters.get(key);
+			const isRecent = deleter !== undefined && performance.now() - deleter.at < 3 * auditMs;
+			// Each entry of the audit log is about one deletion: Discord only counts further ones in it.
+			this.#deleters.set(key, undefined);
 			await Promise.all(ids.map((id) => this.#saving.get(id)));
-			// With the images that have arrived meanwhile.
-			this.#log.add(guildId, { ...entry, copies: copies.map((copy) => recent.get(guildId, copy.id) ?? copy) });
+			const unknown = ids.length - copies.length;
+			this.#log.add(guildId, {
+				title: said("messages.deleted.title", { count: ids.length }),
+				gravity: "warning",
+				...(first && { author: authorOf(first) }),
+				...(isRecent && { moderatorId: deleter.executorId }),
+				channelIds: [channelId],
+				...(unknown > 0 && { description: said("messages.unknown", { count: unknown }) }),
+				// With the images that have arrived meanwhile.
+				copies: copies.map((copy) => recent.get(guildId, copy.id) ?? copy),
+				confidential: "entry",
+			});
 		});
-	}
-
-	#deletedEntry(
-		...[guildId, channelId, ids, copies]: [string, string, readonly string[], readonly RecentMessage[]]
-	): LogEntry {
-		const first = ids.length === 1 ? copies[0] : undefined;
-		const key = keyOf(guildId, channelId, first?.authorId);
-		const deleter = this.#deleters.get(key);
-		const isRecent = deleter !== undefined && performance.now() - deleter.at < 3 * auditMs;
-		// Each entry of the audit log is about one deletion: Discord only counts further ones in it.
-		this.#deleters.set(key, undefined);
-		const unknown = ids.length - copies.length;
-		return {
-			title: said("messages.deleted.title", { count: ids.length }),
-			gravity: "warning",
-			...(first && { author: authorOf(first) }),
-			...(isRecent && { moderatorId: deleter.executorId }),
-			channelIds: [channelId],
-			...(unknown > 0 && { description: said("messages.unknown", { count: unknown }) }),
-			confidential: "entry",
-		};
-	}
-
-	#noteDeleter(key: string, executorId: string): void {
-		this.#deleters.set(key, { executorId, at: performance.now() });
 	}
 
 	attach(client: Client): void {
@@ -145,11 +135,11 @@ export class MessageLog implements Feature {
 			this.#onDeleted(guild.id, id, [...messages.keys()]);
 		});
 		client.on(Events.GuildAuditLogEntryCreate, ({ action, executorId, targetId, extra }, { id }) => {
-			if (executorId === null || targetId === null) return;
-			if (action === AuditLogEvent.MessageBulkDelete) this.#noteDeleter(keyOf(id, targetId, undefined), executorId);
-			if (action !== AuditLogEvent.MessageDelete) return;
+			const isOne = action === AuditLogEvent.MessageDelete;
+			if (executorId === null || targetId === null || !(isOne || action === AuditLogEvent.MessageBulkDelete)) return;
 			const { channel } = extra as { channel: { id: string } };
-			this.#noteDeleter(keyOf(id, channel.id, targetId), executorId);
+			const key = isOne ? keyOf(id, channel.id, targetId) : keyOf(id, targetId, undefined);
+			this.#deleters.set(key, { executorId, at: performance.now() });
 		});
 	}
 
@@ -165,10 +155,8 @@ export class MessageLog implements Feature {
 	async close(): Promise<void> {
 		clearInterval(this.#expiry);
 		this.#closing.abort();
-		await within(
-			shutdownGraceMs,
-			this.#waiting.close().then(() => this.#log.settled()),
-		);
+		const written = this.#waiting.close().then(() => this.#log.settled());
+		await within(shutdownGraceMs, written);
 	}
 }
 

@@ -67,10 +67,7 @@ function kindOf({ action, changes }: GuildAuditLogsEntry): ServerLog | undefined
 
 export function createServerLog(options: ServerLogOptions) {
 	const { settings, store, log, cases } = options;
-	const logs = Object.fromEntries(serverLogs.map((kind) => [kind, logOf(kind)])) as Record<
-		ServerLog,
-		ReturnType<typeof logOf>
-	>;
+	const logs = new Map(serverLogs.map((kind) => [kind, logOf(kind)]));
 	const waiting = new Delayed();
 	/** What the audit log has told: kicks and bans by guild and person, the latest prune by guild. */
 	const removals = new LruMap<string, { entry: GuildAuditLogsEntry; at: number; left: number } | undefined>(
@@ -85,7 +82,7 @@ export function createServerLog(options: ServerLogOptions) {
 	const isOn = (guildId: string, kind: ServerLog) => settings.of(guildId)[`log.${kind}`] !== undefined;
 
 	function add(kind: ServerLog, guildId: string, entry: LogEntry, flood: string = kind): void {
-		logs[kind].folding.add(flood, guildId, { ...entry, confidential: "entry" });
+		logs.get(kind)?.folding.add(flood, guildId, { ...entry, confidential: "entry" });
 	}
 
 	async function onJoin({ guild, user }: GuildMember): Promise<void> {
@@ -178,8 +175,8 @@ export function createServerLog(options: ServerLogOptions) {
 		},
 		async close() {
 			await within(shutdownGraceMs, waiting.close());
-			for (const { folding } of Object.values(logs)) void folding.close();
-			await within(shutdownGraceMs, Promise.all(Object.values(logs).map(({ guildLog }) => guildLog.settled())));
+			for (const { folding } of logs.values()) void folding.close();
+			await within(shutdownGraceMs, Promise.all(logs.values().map(({ guildLog }) => guildLog.settled())));
 		},
 	} satisfies Feature;
 }

@@ -3,7 +3,7 @@
 // first bytes.
 
 import type { Log } from "../../../lib/log.ts";
-import { Overloaded, Semaphore } from "../../../lib/semaphore.ts";
+import { Semaphore } from "../../../lib/semaphore.ts";
 import { isAtCdn, readAtCdn } from "../cdn-files.ts";
 
 const maxBytes = 256 * 1024;
@@ -15,29 +15,21 @@ interface FileContentOptions {
 	/** Files at other URLs are not downloaded. */
 	cdn: string;
 	log: Log;
-	timeoutSignal?: (ms: number) => AbortSignal;
 }
 
 /** A label for each URL, the same for the same content; what is not read in time counts as equal. Never rejects. */
-export function createFileContent({ cdn, log, timeoutSignal = (ms) => AbortSignal.timeout(ms) }: FileContentOptions) {
+export function createFileContent({ cdn, log }: FileContentOptions) {
 	const semaphore = new Semaphore({ max: maxConcurrent, maxWaiting });
 
 	async function labelOf(url: string): Promise<string | undefined> {
 		if (!isAtCdn(cdn, url)) return undefined;
-		const signal = timeoutSignal(timeoutMs);
+		const signal = AbortSignal.timeout(timeoutMs);
 		try {
 			await semaphore.acquire(signal);
-		} catch (error) {
-			if (error instanceof Overloaded || signal.aborted) return undefined;
-			throw error;
-		}
-		try {
-			return await download(url, signal);
+			return await download(url, signal).finally(() => semaphore.release());
 		} catch (error) {
 			log.debug("could not download an attachment to compare it", { reason: String((error as Error).message) });
 			return undefined;
-		} finally {
-			semaphore.release();
 		}
 	}
 
