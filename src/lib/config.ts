@@ -201,17 +201,19 @@ export function formatValue(value: unknown): string {
 
 /** "; did you mean …?" with the most similar entry of `known`; "" if none is similar. */
 export function didYouMean(word: string, known: readonly string[]): string {
-	const near = nearest(word, known);
+	const [near] = similar(word, known);
 	return near === undefined ? "" : `; did you mean ${near}?`;
 }
 
-function nearest(word: string, known: readonly string[]): string | undefined {
+/** The most similar first. */
+export function similar(word: string, known: readonly string[]): readonly string[] {
 	const most = (candidate: string) => Math.ceil(Math.max(word.length, candidate.length) / 3);
 	return known
 		.filter((candidate) => Math.abs(word.length - candidate.length) <= most(candidate))
 		.map((candidate) => ({ candidate, distance: distance(word, candidate) }))
 		.filter(({ candidate, distance }) => distance <= most(candidate))
-		.toSorted((a, b) => a.distance - b.distance)[0]?.candidate;
+		.toSorted((a, b) => a.distance - b.distance)
+		.map(({ candidate }) => candidate);
 }
 
 /** Adds to issues about missing variables a variable with a similar name that is set, perhaps a misspelling. */
@@ -222,7 +224,7 @@ export function nameNearMisses(
 ): ConfigIssue[] {
 	const unread = Object.keys(env).filter((name) => !known.includes(name));
 	return issues.map((issue) => {
-		const near = issue.message === "is required" && nearest(issue.path.join(), unread);
+		const [near] = issue.message === "is required" ? similar(issue.path.join(), unread) : [];
 		if (!near) return issue;
 		const hint = `${near} is set: is it meant to be this one?`;
 		return { ...issue, message: `${issue.message}; ${hint}` };

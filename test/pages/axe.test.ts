@@ -13,7 +13,7 @@ test.skipIf(!chromium)("axe-core finds nothing in any section", async () => {
 	const page = driveConsole(browser, world.url);
 	const key = await world.createKey("assistant");
 	await world.grant("Claude");
-	const settings = { "welcome.message": "Hello" };
+	const settings = { "welcome.message": "Hello", tags: { faq: "Questions" } };
 	await world.client.text("set_settings", { instance: "alpha", guild_id: world.guild.id, settings });
 	await page.open();
 

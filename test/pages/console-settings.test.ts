@@ -147,6 +147,27 @@ inChromium("what is wrong is said at the field, and stays there", async () => {
 	await page.misses("Expected");
 });
 
+inChromium("tags are added, changed and removed by keyboard, and a name that is there twice is said", async () => {
+	await set({ tags: { faq: "One", rules: "Be kind" } });
+	await signIn();
+	await page.fill("fieldset:has(#setting-tags-help) textarea", "Two");
+	await page.sees("Tags · Tags: faq: One → faq: Two", ".changes");
+	await tabTo("Add to Tags");
+	await browser.press("Enter");
+	await browser.type("rules");
+	await browser.press("Tab");
+	await browser.type("line 1");
+	await page.sees("Rules (again): expected 1 to 32", ".problem");
+	await picture("tags");
+	await page.click("button", "Remove rules");
+	expect((await page.focused())?.name).toBe("Add to Tags");
+	await page.misses("expected 1 to 32");
+	await page.click("button", "Save");
+	await page.sees("Saved.");
+	expect(await stored()).toContain('tags: ["faq","rules"]');
+	await set({ tags: null });
+});
+
 inChromium("a change by somebody else meanwhile is shown, and nothing typed is lost", async () => {
 	await signIn();
 	await page.fill(field("welcome.message"), "Mine, {user}");

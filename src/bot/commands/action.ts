@@ -45,6 +45,8 @@ export interface ActionOption {
 	channelTypes?: readonly ChannelType[];
 	/** For a "duration", before anything is typed, such as "10m". */
 	suggestions?: readonly string[];
+	/** For a "text" of a slash command, to everyone who sees it. */
+	suggest?(guildId: string, typed: string): readonly string[];
 	/** For a "duration", in milliseconds. */
 	longestMs?: number;
 	/** For a "user" in chat: the id of somebody with this name who may be no member. Only for people who may use the action. */

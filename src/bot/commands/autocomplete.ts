@@ -3,7 +3,7 @@
 import type { AutocompleteInteraction } from "discord.js";
 import { joinLines, lengthOf, oneLine, truncate } from "../../discord/text.ts";
 import { within } from "../../lib/wait.ts";
-import type { Action, ActionOption, OptionKind, Suggestion, SuggestQuery } from "./action.ts";
+import type { ActionOption, OptionKind, Suggestion, SuggestQuery } from "./action.ts";
 import { suggestDurations } from "./durations.ts";
 import { type Holds, permissionOf, type Restricted } from "./who-may.ts";
 
@@ -11,12 +11,14 @@ import { type Holds, permissionOf, type Restricted } from "./who-may.ts";
 const maxSuggestions = 25;
 const maxNameLength = 100;
 
+type Offered = Omit<ActionOption, "argument">;
+
 export type Suggest = (query: SuggestQuery) => Promise<readonly Suggestion[]>;
 
 /** None after `timeoutMs`: Discord expects a response within 3 s. Rejects if refused. */
 export async function autocomplete(
 	interaction: AutocompleteInteraction,
-	action: Pick<Action, "options" | "permission" | "may"> | undefined,
+	action: (Restricted & { options: readonly Offered[] }) | undefined,
 	holds: Holds,
 	suggest: Suggest,
 	timeoutMs = 2_000,
@@ -48,12 +50,15 @@ function maySee(action: Restricted = {}, holds: Holds): boolean {
 
 async function suggestionsFor(
 	{ guildId, user, locale }: AutocompleteInteraction,
-	{ kind, suggestions = [] }: ActionOption,
+	option: Offered,
 	text: string,
 	suggest: Suggest,
 ): Promise<readonly Suggestion[]> {
+	const { kind, suggestions = [] } = option;
 	if (kind === "duration") return suggestDurations(text, suggestions, locale);
-	if (guildId === null || !isSuggested(kind)) return [];
+	if (guildId === null) return [];
+	if (option.suggest) return option.suggest(guildId, text).map((value) => ({ name: value, value }));
+	if (!isSuggested(kind)) return [];
 	return suggest({ kind, guildId, userId: user.id, text, locale });
 }
 

@@ -154,6 +154,6 @@ function toOption(path: CommandPath, option: Omit<ActionOption, "argument">): AP
 		case "reason":
 			return { ...base, type: Option.String, max_length: maxReasonLength, ...length, autocomplete: true };
 		case "text":
-			return { ...base, type: Option.String, ...length };
+			return { ...base, type: Option.String, ...length, ...(option.suggest && { autocomplete: true }) };
 	}
 }

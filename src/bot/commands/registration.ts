@@ -144,11 +144,5 @@ function normalized(value: unknown): unknown {
 }
 
 function isDefault(value: unknown): boolean {
-	return (
-		value === undefined ||
-		value === null ||
-		value === false ||
-		value === "" ||
-		(Array.isArray(value) && value.length === 0)
-	);
+	return value === undefined || value === null || value === false || (value as { length?: number }).length === 0;
 }

@@ -68,10 +68,12 @@ export class SlashCommands {
 			if (interaction.isChatInputCommand()) this.#onChatInput(interaction);
 			else if (interaction.isUserContextMenuCommand() || interaction.isMessageContextMenuCommand())
 				this.#onMenu(interaction);
-			else if (interaction.isAutocomplete())
-				autocomplete(interaction, this.#actionOf(interaction), this.#holds(interaction), this.options.suggest).catch(
-					(error) => this.options.log.debug("could not send suggestions", { reason: String((error as Error).message) }),
+			else if (interaction.isAutocomplete()) {
+				const command = this.#actionOf(interaction) ?? this.#menuOf(interaction);
+				autocomplete(interaction, command, this.#holds(interaction), this.options.suggest).catch((error) =>
+					this.options.log.debug("could not send suggestions", { reason: String((error as Error).message) }),
 				);
+			}
 		});
 	}
 
@@ -83,6 +85,10 @@ export class SlashCommands {
 		const subcommand = options.getSubcommand(false);
 		const name = subcommand === null ? commandName : `${commandName} ${subcommand}`;
 		return this.options.actions.find((action) => action.name === name);
+	}
+
+	#menuOf({ commandName }: Pick<Named, "commandName">) {
+		return this.options.menus.filter((menu) => menu.type === "slash").find(({ name }) => name === commandName);
 	}
 
 	#respond(
@@ -142,11 +148,8 @@ export class SlashCommands {
 			this.#respond(interaction, { weight: "open" }, async () => ({ answer, isMistake: false }));
 			return;
 		}
-		for (const menu of this.options.menus) {
-			if (menu.type !== "slash" || menu.name !== commandName) continue;
-			menu.run(interaction).catch((error) => this.#fail(interaction, error));
-			return;
-		}
+		const menu = this.#menuOf(interaction);
+		if (menu) return void menu.run(interaction).catch((error) => this.#fail(interaction, error));
 		const action = this.#actionOf(interaction);
 		if (action) this.#act(interaction, action, valuesOf(interaction, action), `/${action.name}`);
 	}

@@ -14,6 +14,10 @@ export const snowflake = v.pipe(
 	}),
 );
 
+/** Valibot leaves the two that it refuses out of records. */
+const tagPattern = /^(?!(?:constructor|prototype)$)[a-z\d][a-z\d_-]{0,31}$/;
+export const tagName = v.pipe(v.string(), v.regex(tagPattern, expected("1 to 32 lower case letters, digits, - and _")));
+
 export const permissionName = v.pipe(
 	v.string(),
 	v.check(

@@ -16,6 +16,7 @@ import { createLostSettings } from "./lost-settings.ts";
 import { createMyData } from "./privacy/mydata.ts";
 import { createRetention } from "./privacy/retention.ts";
 import { createSettingsCommand } from "./settings-command.ts";
+import { createTags } from "./tags.ts";
 import { createWelcome } from "./welcome.ts";
 
 type CreateFeature = (options: ChatFeatureOptions) => Feature | undefined;
@@ -23,6 +24,7 @@ type CreateFeature = (options: ChatFeatureOptions) => Feature | undefined;
 const all: readonly CreateFeature[] = [
 	() => ({ tools: settingTools }),
 	createSettingsCommand,
+	createTags,
 	createLostSettings,
 	createGame,
 	createAutoRole,
@@ -68,6 +70,8 @@ export const knownCommands: readonly string[] = [
 	"routine",
 	"settings",
 	"setup",
+	"tag",
+	"tag-edit",
 	...moderationCommandNames,
 ];
 

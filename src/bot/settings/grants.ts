@@ -14,6 +14,7 @@ export const moderatorActions = {
 	lock: ["ManageRoles"],
 	raid_mode: ["ManageGuild", "ManageChannels"],
 	cases: ["ModerateMembers", "ManageGuild"],
+	tags: ["ManageGuild"],
 	settings: ["ManageGuild"],
 } as const satisfies Record<string, readonly [Permission, ...Permission[]]>;
 

@@ -7,7 +7,7 @@ import type { Permission } from "../../discord/permissions.ts";
 import { expected, text, whole } from "../../lib/config.ts";
 import { escalationRules, tellable } from "../config/escalation.ts";
 import { greetingPlaceholders, summaryPlaceholders } from "../config/placeholders.ts";
-import { duration, durationFrom, flag, joinRate, link, snowflake, templateOf } from "../config/values.ts";
+import { duration, durationFrom, flag, joinRate, link, snowflake, tagName, templateOf } from "../config/values.ts";
 import { type ModeratorAction, moderatorActions } from "./grants.ts";
 
 interface Key {
@@ -27,6 +27,13 @@ interface Key {
 }
 
 const rolesByName = v.pipe(v.record(text(100), snowflake), v.maxEntries(100, expected("at most 100 names")));
+// The last 50 versions of the settings have all of them.
+const isShort = (all: Record<string, string>) => Object.entries(all).flat().join("").length <= 32_000;
+const tags = v.pipe(
+	v.record(tagName, text(2_000)),
+	v.maxEntries(100, "expected at most 100 tags"),
+	v.check(isShort, "expected at most 32000 characters in all"),
+);
 const administrator = ["Administrator"] as const;
 const files = ["EmbedLinks", "AttachFiles"] as const;
 const tokens = { value: v.optional(whole(1, 1_000_000_000_000)) } as const;
@@ -47,6 +54,7 @@ export const keys = {
 	"auto_role.min_age": { value: v.optional(duration) },
 	"auto_role.min_messages": { value: v.optional(whole(0, 1_000_000)) },
 	"auto_role.require_all": { value: flag(true) },
+	tags: { value: v.optional(tags, {}) },
 	"moderation.log_channel": { value: v.optional(snowflake), to: "channel", needs: ["EmbedLinks"] },
 	"moderation.tell": { value: v.optional(v.array(v.picklist(tellable)), ["warn", "temp_ban", "spam"]) },
 	"moderation.appeal": { value: v.optional(text(500)) },
@@ -97,6 +105,7 @@ export const keys = {
 	"may.raid_mode": mayUse("raid_mode"),
 	"may.cases": mayUse("cases"),
 	"may.settings": { ...mayUse("settings"), power: administrator },
+	"may.tags": mayUse("tags"),
 	"chat.tools": { value: flag(false) },
 	"chat.channels": { value: v.optional(v.array(snowflake), []), to: "channel" },
 	"chat.roles": { value: v.optional(v.array(snowflake), []), to: "role" },
@@ -225,7 +234,7 @@ function schemaOf(key: SettingKey): SchemaParts {
 export function kindOf(key: SettingKey) {
 	const { to } = keyOf(key);
 	const { type, item } = schemaOf(key);
-	if (type === "record") return "named roles";
+	if (type === "record") return to ? "named roles" : "named texts";
 	if (to) return `${to === "channel" ? "channel" : "role"}${type === "array" ? "s" : ""}` as const;
 	if (type === "boolean") return "flag";
 	if (type === "number") return "number";

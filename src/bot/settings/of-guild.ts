@@ -25,7 +25,7 @@ import { ToolError } from "../../lib/tool-error.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
 import { thingsNamed } from "../tool/arguments/find-by-name.ts";
-import { type GuildState, InvalidSettings, type Problem, read, type Stored } from "./guild-settings.ts";
+import { type Change, type GuildState, InvalidSettings, type Problem, read, type Stored } from "./guild-settings.ts";
 import { actingPermissions, isGrant, isKey, keyOf, kindOf, type SettingKey, sectionOf, withoutEffect } from "./keys.ts";
 import { checkReference, type Reference } from "./references.ts";
 
@@ -39,13 +39,13 @@ export function withIds(guild: Guild, wanted: Stored): Stored {
 	const problems: Problem[] = [];
 	const replaced = Object.entries(wanted).map(([key, given]): [string, unknown] => {
 		const { to } = isKey(key) ? keyOf(key) : {};
-		if (isGreeting(key, given) && !to) return [key, withLinks(guild, given)];
-		if (!to || !isKey(key)) return [key, given];
+		if (!isKey(key) || !(to || key === "tags" || isGreeting(key, given))) return [key, given];
 		const isLines = kindOf(key) === "named roles" && Array.isArray(given);
 		const value = isLines ? Object.fromEntries(given.map((line) => namedRole(String(line)))) : given;
 		const kind = to === "channel" ? "channel" : "role";
 		const idOf = (text: unknown): unknown => {
 			if (typeof text !== "string") return text;
+			if (!to) return withLinks(guild, text);
 			const mention = /^<(?:@&|#)(\d{17,20})>$/.exec(text)?.[1];
 			if (mention !== undefined || !/^[@#]./s.test(text)) return mention ?? text;
 			const { only, all } = thingsNamed(guild, { kind, text }, new Map(), false);
@@ -62,6 +62,18 @@ export function withIds(guild: Guild, wanted: Stored): Stored {
 	});
 	if (problems.length > 0) throw new InvalidSettings(problems);
 	return Object.fromEntries(replaced);
+}
+
+/** `wanted` with all tags in place of single ones, such as "tags.faq". Null, or an empty text, deletes one. */
+export function withTags({ tags }: Stored, wanted: Stored): Stored {
+	const { single = [], others = [] } = Object.groupBy(Object.entries(wanted), ([key]) =>
+		key.startsWith("tags.") ? "single" : "others",
+	);
+	if (single.length === 0) return wanted;
+	const changed = single.map(([key, text]) => [key.slice("tags.".length), String(text ?? "").trim()]);
+	const all = { ...(isObject(tags) && tags), ...Object.fromEntries(changed) };
+	const kept = Object.entries(all).filter(([, text]) => text !== "");
+	return { ...Object.fromEntries(others), tags: kept.length > 0 ? Object.fromEntries(kept) : null };
 }
 
 /** The bot posts it as if the person who set it did. */
@@ -270,6 +282,15 @@ export function describeValue(guild: Guild, key: string, value: unknown): string
 	return idsShown(value, (id) => nameOf(guild, to === "channel", id), oneField).join(", ") || "none";
 }
 
+/** Of what has names, only what differs. */
+export function narrowed({ key, before, after }: Change): Change {
+	const without = (value: unknown, other: unknown) => {
+		if (!isObject(value) || !isObject(other)) return value;
+		return Object.fromEntries(Object.entries(value).filter(([name, one]) => one !== other[name]));
+	};
+	return { key, before: without(before, after), after: without(after, before) };
+}
+
 /** Each id as it is shown; of named roles with the name before it. */
 function idsShown(value: unknown, show: (id: string) => string, quote: (name: string) => string): string[] {
 	if (!isObject(value)) return [value].flat().map((id) => show(String(id)));
@@ -293,7 +314,8 @@ export function mentionValue(key: string, value: unknown): string | undefined {
 	if (value === undefined) return undefined;
 	if (!isKey(key)) return inlineText(JSON.stringify(value), maxShown);
 	const { to } = keyOf(key);
-	if (!to) return inlineText(typeof value === "string" ? value : [value].flat().join(", "), maxShown) || undefined;
+	const texts = isObject(value) ? Object.entries(value).map(([name, text]) => `${name}: ${text}`) : [value].flat();
+	if (!to) return inlineText(texts.join(", "), maxShown) || undefined;
 	const mention = (id: string) => (to === "channel" ? `<#${id}>` : `<@&${id}>`);
 	return idsShown(value, mention, (name) => inlineText(name, maxShown)).join(", ") || undefined;
 }

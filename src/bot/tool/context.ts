@@ -206,6 +206,8 @@ interface PersonNeeds<Args> {
 	inLockedThreads?: boolean;
 	/** Of which action of moderators the tool is a part: a guild may let more roles use it. */
 	may?: ModeratorAction;
+	/** In place of `may`, in calls for which it is one. */
+	mayWith?(args: Args): ModeratorAction | undefined;
 	/** The person needs MANAGE_GUILD: see `requireBotManager`. Default: true for tools without the argument `guild_id`. */
 	managesBot?: boolean;
 }

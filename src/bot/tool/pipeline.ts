@@ -83,7 +83,8 @@ export function tool<const Entries extends v.ObjectEntries>(hints: Hints, given:
 	const parsed = mcpTool<Entries, BotContext>({
 		...definition,
 		async run(args, bot, call) {
-			const granted = (member: GuildMember) => grantedBits(bot.settings, member, given.person?.may);
+			const may = given.person?.mayWith?.(args) ?? given.person?.may;
+			const granted = (member: GuildMember) => grantedBits(bot.settings, member, may);
 			const person = personOf(bot.principal, granted, bot.hidesTextsOf);
 			const work = () => runTool(definition, args, bot, call);
 			try {

@@ -4,7 +4,7 @@ import type { Guild } from "discord.js";
 import * as v from "valibot";
 import { time } from "../../discord/describe.ts";
 import { permitStoring } from "../../discord/rest/rest.ts";
-import { inlineText } from "../../discord/text.ts";
+import { inlineText, truncate } from "../../discord/text.ts";
 import { rootPrincipal } from "../../lib/principal.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { consoleClient } from "../../mcp/console.ts";
@@ -21,21 +21,25 @@ import {
 	type Problem,
 	problemsIn,
 } from "../settings/guild-settings.ts";
-import { isGrant, isKey, keyOf } from "../settings/keys.ts";
+import { isGrant, isKey, keyOf, kindOf } from "../settings/keys.ts";
 import {
 	defaultOf,
 	describeValue,
 	mentionValue,
+	narrowed,
 	problemsOf,
 	referencesIn,
 	requireUsable,
 	whyDestructive,
 	withIds,
+	withTags,
 } from "../settings/of-guild.ts";
 import { commandIdStart } from "../tool/admission.ts";
 import { flag, guild_id, integer, nameQuery } from "../tool/arguments/arguments.ts";
 import type { BotTool, ToolContext } from "../tool/context.ts";
 import { editTool, readTool } from "../tool/define.ts";
+
+const isTag = (key: string) => key === "tags" || key.startsWith("tags.");
 
 export const manages = { may: "settings", permissions: [{ permission: "ManageGuild", inGuild: true }] } as const;
 
@@ -57,7 +61,7 @@ const getSettings = readTool({
 			if (revisions.length === 0) return "Nothing was ever set.";
 			return revisions.map(({ version, changed_at, changed_by, door, changes }) => {
 				const who = changed_by === null ? "an assistant" : `user ${changed_by}`;
-				const what = changes.map((one) => describeChange(guild, one)).join("; ");
+				const what = changes.map((one) => truncate(describeChange(guild, one), 1_000)).join("; ");
 				return `version ${version}, ${time(changed_at)}, by ${who} with ${door}: ${what}`;
 			});
 		}
@@ -75,7 +79,8 @@ const getSettings = readTool({
 			...shown.map((key) => {
 				const value = state.stored[key];
 				const byDefault = defaultOf(key);
-				const shown = describeValue(guild, key, value ?? byDefault);
+				const names = kindOf(key) === "named texts" && !query ? Object.keys(value ?? {}) : undefined;
+				const shown = describeValue(guild, key, names ?? value ?? byDefault);
 				const other = value === undefined ? "" : `: ${describeValue(guild, key, byDefault)}`;
 				const note = byDefault === undefined ? "" : ` (default${other})`;
 				return `${key}: ${shown}${note}. ${render(said(`setting.${key}`), "en")}.`;
@@ -92,7 +97,10 @@ const setSettings = editTool({
 	description:
 		'Change several of the bot\'s settings in a guild, such as {"welcome.channel":"#hello"}. get_settings describes the keys.',
 	lock: ({ guild_id }, { guildId }) => [`settings of ${guild_id || guildId}`],
-	person: manages,
+	person: {
+		...manages,
+		mayWith: ({ settings }) => (settings && Object.keys(settings).every(isTag) ? "tags" : undefined),
+	},
 	input: {
 		guild_id,
 		settings: v.optional(
@@ -125,7 +133,7 @@ const setSettings = editTool({
 			});
 		const { wanted, gone } =
 			restore_version === undefined
-				? { wanted: orRefuse(() => withIds(guild, given ?? {})), gone: [] }
+				? { wanted: orRefuse(() => withIds(guild, withTags(settings.state(guild.id).stored, given ?? {}))), gone: [] }
 				: await restoring(guild, settings, restore_version);
 		if (!wanted) throw new ToolError(`There is no version ${restore_version}: get_settings with history lists them.`);
 		const changes = orRefuse(() => settings.changes(guild.id, wanted));
@@ -180,7 +188,8 @@ function describe(guild: Guild, changes: readonly Change[]) {
  */
 const commandsHidden = result(render(said("result.commands_hidden"), "en"), said("result.commands_hidden"));
 
-function describeChange(guild: Guild, { key, before, after }: Change): string {
+function describeChange(guild: Guild, change: Change): string {
+	const { key, before, after } = narrowed(change);
 	return `${key}: ${describeValue(guild, key, before)} → ${describeValue(guild, key, after)}`;
 }
 
@@ -193,7 +202,8 @@ function saidProblem(problem: Problem): Said {
 	return said("setting.problem", { label: labelOf(problem.key), message });
 }
 
-function saidChange({ key, before, after }: Change): Said {
+function saidChange(change: Change): Said {
+	const { key, before, after } = narrowed(change);
 	const shown = (value: unknown) => mentionValue(key, value) ?? said("setting.unset");
 	return said("result.setting", { label: labelOf(key), before: shown(before), after: shown(after) });
 }

@@ -33,14 +33,17 @@ export const effective = (description, value) => value ?? description.default ??
  * @param {Description | undefined} description Undefined for a setting that this bot no longer has.
  * @param {any} value
  * @param {Lists} lists
+ * @param {any} [other] Of named texts, only those that differ from this value are shown.
  */
-export function valueText(description, value, lists) {
+export function valueText(description, value, lists, other) {
 	const now = description ? effective(description, value) : (value ?? null);
 	if (now === null) return "not set";
 	if (typeof now === "boolean") return now ? "on" : "off";
 	const items = lists[description?.list ?? ""] ?? [];
-	const nameOf = (/** @type {any} */ one) => (typeof one === "object" ? JSON.stringify(one) : String(one));
-	const names = [now].flat().map((one) => items.find(({ id }) => id === one)?.name ?? nameOf(one));
+	const texts = typeof now === "object" && !Array.isArray(now) && Object.entries(now);
+	const names = texts
+		? texts.flatMap(([name, text]) => (text === other?.[name] ? [] : `${name}: ${text}`))
+		: [now].flat().map((one) => items.find(({ id }) => id === one)?.name ?? String(one));
 	return names.length === 0 ? "none" : shown(names.join(", ").replaceAll("\n", " ↵ "), 300);
 }
 
@@ -52,9 +55,10 @@ export function createSettingField(description, onChange) {
 	const preview = element("blockquote.preview", { "aria-label": `Preview of ${label}` });
 	const standard = valueText(description, description.default, {});
 	const hint = `${help}.${["not set", "none"].includes(standard) ? "" : ` Default: ${standard}.`}`;
-	const isGroup = kind === "many";
+	const isGroup = kind === "many" || kind === "named texts";
 	const field = createField(id, named(label, maxName), hint, control.content, { isGroup });
 	const { content, helpLine } = field;
+	content.classList.toggle("wide", kind === "named texts");
 	return {
 		description,
 		content,
@@ -150,6 +154,47 @@ function createChoices({ list = "", label }, { id, oninput }) {
 	};
 }
 
+/** @type {CreateControl} */
+function createNamedTexts({ label }, { oninput }) {
+	const rows = element("div.list", { oninput });
+	const add = element("button.small", { onclick: () => append(["", ""]).focus() }, `Add to ${shown(label, maxName)}`);
+
+	/** @param {[name: string, text: any]} entry */
+	function append([name, text]) {
+		const input = element("input", { "aria-label": "Name", placeholder: "Name", value: name });
+		const area = element("textarea", { "aria-label": `Text of ${name || "the new one"}`, rows: 1 }, text);
+		const remove = () => {
+			row.remove();
+			add.focus();
+			rows.dispatchEvent(new Event("input"));
+		};
+		const button = element("button.small", { onclick: remove, "aria-label": `Remove ${name}` }, "Remove");
+		const row = element("div.named-text", input, area, button);
+		rows.append(row);
+		return input;
+	}
+
+	return {
+		content: element("div.list", rows, element("p", add)),
+		read() {
+			/** @type {Record<string, string>} */
+			const texts = {};
+			for (const row of rows.children) {
+				/** @type {NodeListOf<HTMLInputElement>} */
+				const inputs = row.querySelectorAll("input, textarea");
+				const [name = "", text = ""] = [...inputs].map(({ value }) => value.trim());
+				// The bot refuses such a name.
+				if (name || text) texts[Object.hasOwn(texts, name) ? `${name} (again)` : name] = text;
+			}
+			return Object.keys(texts).length > 0 ? texts : null;
+		},
+		set(value) {
+			rows.replaceChildren();
+			for (const entry of Object.entries(value ?? {})) append(entry);
+		},
+	};
+}
+
 /** @param {readonly Item[]} items @param {readonly string[]} ids */
 function withUnknown(items, ids) {
 	const unknown = ids.filter((id) => !items.some((one) => one.id === id));
@@ -181,4 +226,4 @@ function createText({ kind, default: standard }, attributes) {
 
 /** Of the other kinds, values are typed. */
 /** @type {Record<string, CreateControl>} */
-const controls = { flag: createSwitch, one: createPicker, many: createChoices };
+const controls = { flag: createSwitch, one: createPicker, many: createChoices, "named texts": createNamedTexts };

@@ -231,9 +231,10 @@ class ServerSettings {
 	/** @param {import("./settings-history.js").Change} change */
 	#change = ({ key, before, after }) => {
 		const description = this.#fields.get(key)?.description;
-		const text = (/** @type {unknown} */ value) => element("bdi", valueText(description, value, this.#lists));
+		const text = (/** @type {unknown} */ value, /** @type {unknown} */ other) =>
+			element("bdi", valueText(description, value, this.#lists, other));
 		const name = element("strong", named(description?.name ?? key, 200));
-		return element("li", name, ": ", text(before), " → ", text(after));
+		return element("li", name, ": ", text(before, after), " → ", text(after, before));
 	};
 
 	/** Has the bot check what is entered. Returns whether it can be saved. */

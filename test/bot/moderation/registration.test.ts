@@ -33,7 +33,7 @@ test("without the feature nothing is registered, offered, answered or written", 
 	await using world = await startWorld({}, { toml: { mcp: { toolsets: "all" }, features: { moderation: false } } });
 	await happen({ ...world });
 	const commands = registered(world.simulator).map(({ name }) => name);
-	expect(commands).toEqual(["help", "settings", "setup", "privacy", "mydata"]);
+	expect(commands).toEqual(["help", "settings", "setup", "tag", "tag-edit", "privacy", "mydata"]);
 	const alpha = world.simulator.bot("alpha").id;
 	const written = world.simulator.requests.list().filter(({ actor }) => actor === alpha);
 	expect(written.filter(isChange)).toEqual([]);

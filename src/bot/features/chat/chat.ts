@@ -1,5 +1,6 @@
 // AI chat: answers people who mention the bot in a guild, reply to its answers or use /ask. Its messages ping nobody. It sees
-// only the conversation and, where the guild's settings say so, what tools find in the name of who asks.
+// only the conversation, what everyone can read of the community and, where the guild's settings say so, what tools find in
+// the name of who asks.
 
 import {
 	ButtonStyle,
@@ -32,6 +33,7 @@ import { systemPrompt, toAiMessages } from "./chat-prompt.ts";
 import { isForgetting, type Question, questionOf, readQuestion, sanitize } from "./chat-question.ts";
 import { Run } from "./chat-run.ts";
 import { hasTools, Session, type SessionOptions } from "./chat-session.ts";
+import { type Community, createCommunity } from "./community.ts";
 import { PrivateTexts } from "./private-texts.ts";
 import { createRoutines } from "./routines.ts";
 
@@ -74,14 +76,10 @@ export function createChat(options: ChatFeatureOptions, timing: Partial<ChatTimi
 	const budget = createBudget({ store, settings, log, now, timezone: config.timezone, registry });
 	chatPrivacy.onErase = conversations.erase;
 	const privateTexts = new PrivateTexts();
-	const plans = createPlans({
-		store,
-		calls,
-		guild: (id) => connection.guild(id),
-		onDone: (answerId, done) => privateTexts.add(answerId, done),
-		now,
-	});
-	const parts = { ai, calls, conversations, budget, plans, privateTexts, now };
+	const guild = connection.guild.bind(connection);
+	const plans = createPlans({ store, calls, guild, onDone: privateTexts.add.bind(privateTexts), now });
+	const community = createCommunity({ connection, settings, now });
+	const parts = { ai, calls, conversations, budget, community, plans, privateTexts, now };
 	const chat = new Chat({ ...options, ...parts, ...others });
 	const run = (routine: Routine) => chat.runRoutine(routine);
 	const routines = createRoutines({ connection, settings, store, log, timezone: config.timezone, run, now });
@@ -119,6 +117,7 @@ interface ChatOptions
 		Pick<FeatureOptions, "config" | "log" | "chatPrivacy"> {
 	conversations: Conversations;
 	budget: Budget;
+	community: Community;
 	plans: Plans;
 	privateTexts: PrivateTexts;
 }
@@ -131,7 +130,8 @@ class Chat {
 	constructor(private readonly options: ChatOptions) {}
 
 	attach(client: Client): void {
-		const { config, log } = this.options;
+		const { config, community, log } = this.options;
+		community.attach(client);
 		client.on(Events.MessageCreate, (message) => {
 			const botId = client.user?.id;
 			if (botId === undefined) return;
@@ -304,7 +304,7 @@ class Chat {
 		isPrivate: boolean,
 		onAnswer: (run: Run, session: Session, answer: string) => Promise<void>,
 	): Promise<Said | undefined> {
-		const { budget, chatPrivacy, config, settings, log } = this.options;
+		const { budget, chatPrivacy, settings, log } = this.options;
 		const { guildId, userId, name, text } = question;
 		await settings.ready();
 		const refusal = await budget.take(guildId, userId, question);
@@ -313,12 +313,13 @@ class Chat {
 		if (isOff(userId)) return said("chat.off");
 		return this.#inTurn(new Run(question), async (run) => {
 			const session = new Session(this.options, question, isPrivate, isOff);
+			const { system, links } = await this.#instructions(session);
 			const asked = { role: "user" as const, content: `${name}: ${text}` };
 			const answer = await readWhole({
 				answer: (messages, given) => session.answer(messages, given),
-				messages: [this.#instructions(session), asked],
+				messages: [system, asked],
 				question,
-				linkSources: [config.personality ?? "", text],
+				linkSources: [...links, text],
 				ending: run.ending,
 				onUse: (tokens, outcome) => budget.spend(guildId, userId, tokens, outcome),
 				log,
@@ -327,9 +328,12 @@ class Chat {
 		});
 	}
 
-	#instructions(session: Session): AiMessage {
-		const { config, now } = this.options;
-		return { role: "system", content: systemPrompt(config, now(), session.hasTools) };
+	/** And texts whose links the answer may repeat. */
+	async #instructions({ asker, hasTools }: Session): Promise<{ system: AiMessage; links: readonly string[] }> {
+		const { community, config, now } = this.options;
+		const facts = await community.facts(asker.guildId);
+		const links = [config.personality ?? "", facts?.rules ?? "", ...Object.values(facts?.tags ?? {})];
+		return { system: { role: "system", content: systemPrompt(config, now(), hasTools, facts) }, links };
 	}
 
 	/** The button under an answer that only who asked may read. */
@@ -358,7 +362,7 @@ class Chat {
 	}
 
 	async #answer(run: Run, repliesTo: string | undefined): Promise<void> {
-		const { budget, chatPrivacy, config, conversations, log, privateTexts } = this.options;
+		const { budget, chatPrivacy, conversations, log, privateTexts } = this.options;
 		const { question, ending, stopped } = run;
 		const { id, guildId, channelId, userId, name, text } = question;
 		const isOff = await chatPrivacy.off(guildId).catch(ignoreUnavailable);
@@ -378,14 +382,15 @@ class Chat {
 		const stored = Array.isArray(found) ? found.filter(({ user_id }) => !isOff(user_id)) : [];
 		const { turns: chain, isPrivate } = privateTexts.known(stored, userId);
 		const session = new Session(this.options, question, isPrivate, isOff);
+		const { system, links } = await this.#instructions(session);
 		const whole = await answerQuestion({
 			answer: (messages, given) => session.answer(messages, given),
-			messages: [this.#instructions(session), ...toAiMessages(chain)],
+			messages: [system, ...toAiMessages(chain)],
 			isPrivate: () => session.isPrivate,
 			question,
 			log,
 			linkSources: [
-				config.personality ?? "",
+				...links,
 				...chain.flatMap(({ role, user_id, content }) => (role === "user" && user_id === userId ? content : [])),
 			],
 			editIntervalMs: () => this.options.editIntervalMs * this.#answersIn(channelId),
