@@ -1,6 +1,6 @@
 // Checks what settings refer to: whether a channel or role exists, and whether the bot can use it. Changes nothing.
 
-import { ChannelType, type Guild, type Role } from "discord.js";
+import { ChannelType, type Guild, PermissionFlagsBits, type Role } from "discord.js";
 import { channelName, guildName, roleName } from "../../discord/describe.ts";
 import { bitsIn, describeBits, missingForBot, type Permission } from "../../discord/permissions.ts";
 import { cannotGiveRoles, roleProblem } from "../../discord/role-hierarchy.ts";
@@ -32,7 +32,12 @@ const onlyRead: ReadonlySet<string> = new Set(["log.images", "log.ignored"]);
 /** It must be in the guild. Throws a CheckFailed. */
 export function checkReference(reference: Reference, guild: Guild): Found {
 	if (reference.to === "channel") return checkChannel(reference, guild);
-	return reference.to === "given role" ? checkRole(reference, guild) : roleName(findRole(reference, guild));
+	if (reference.to === "given role") return checkRole(reference, guild);
+	const role = findRole(reference, guild);
+	const mayPing = role.mentionable || missingForBot(guild, undefined, PermissionFlagsBits.MentionEveryone) === 0n;
+	if (reference.key === "night.ping_role" && !mayPing)
+		return { warning: `the bot cannot ping ${roleName(role)}: let everyone mention it, or the bot Mention Everyone` };
+	return roleName(role);
 }
 
 function checkRole(reference: Reference, guild: Guild): string {

@@ -367,6 +367,14 @@ const rows: Row[] = [
 		],
 	},
 	{
+		what: "the bot cannot ping the role",
+		change(fixture) {
+			fixture.settings["night.ping_role"] = alphaRole(fixture).id;
+			withhold(fixture, "MentionEveryone");
+		},
+		warns: () => [/^night\.ping_role: the bot cannot ping @alpha/],
+	},
+	{
 		what: "everyone can see the channel for reports",
 		change(fixture) {
 			fixture.settings["moderation.reports"] = fixture.general.id;
