@@ -135,7 +135,7 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 		backup: toml.backup,
 		denies: (name) => offered.denies(name) || (name === "create_role_menu" && !toml.features.moderation),
 		guilds,
-		notify: createNotify({ settings, connection, log }),
+		notify: createNotify({ settings, connection, store, log }),
 		night: toml.features.moderation ? createStrip({ settings, store, mutex }) : undefined,
 	});
 	const incidentButtons = createIncidentButtons({ callAs, store });

@@ -1258,6 +1258,7 @@ export const de = {
 	"night.taken": "Der Bot hat dem Konto diese Rollen genommen: {list}.",
 	"night.kept":
 		"Es behält diese Rollen, die der Bot nicht nehmen kann: {list}. Sie stehen über dem Bot oder gehören zu einer App.",
+	"night.none": "Das Konto hat keine Rollen mehr, die das erlauben.",
 	"night.gone": "Das Konto ist nicht mehr auf dem Server.",
 	"night.webhook": "Der Bot hat den Webhook {name} gelöscht, den das Konto erstellt hatte.",
 	"night.kicked": "Der Bot hat {who} gekickt.",

@@ -1137,6 +1137,7 @@ export const en = {
 	"night.taken": "The bot took these roles from the account: {list}.",
 	"night.kept":
 		"It keeps these roles, which the bot cannot take: {list}. They rank above the bot, or belong to an app.",
+	"night.none": "The account has no roles left that allow this.",
 	"night.gone": "The account is no longer in the server.",
 	"night.webhook": "The bot deleted the webhook {name}, which the account had made.",
 	"night.kicked": "The bot kicked {who}.",

@@ -270,6 +270,7 @@ test.each([false, true])(
 				night: {
 					loaded: Promise.resolve(),
 					isOn: () => isOn,
+					onSwitchedOn() {},
 					async act() {
 						acts += 1;
 						return [];

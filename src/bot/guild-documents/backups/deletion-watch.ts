@@ -31,6 +31,7 @@ export interface Night {
 	/** When it knows where it is on. */
 	loaded: Promise<unknown>;
 	isOn(guildId: string): boolean;
+	onSwitchedOn(listener: (guildId: string) => void): void;
 	/** What it did, for staff. Stores `row.roles` before. Rejects if it is to be tried again. */
 	act(guild: Guild, row: IncidentRow): Promise<readonly Said[]>;
 }
@@ -70,6 +71,8 @@ interface Incident {
 	quietAt: number;
 	latestAt: number;
 	isRecorded: boolean;
+	/** The account lost roles then. Wall clock, in epoch milliseconds. */
+	strippedAt?: number;
 	/** Staff were told already, because the database was unavailable. */
 	isNoticed: boolean;
 }
@@ -106,6 +109,7 @@ export class DeletionWatch {
 	/** Those that are not stored yet, or of which staff were not told. */
 	readonly #live = new Map<string, Incident>();
 	readonly #handled = new Set<string>();
+	readonly #switchedOn = new Set<string>();
 	/** The last processed audit log entry that is not stored as such, by guild id. */
 	readonly #marks = new Map<string, string>();
 	readonly #counter;
@@ -136,13 +140,13 @@ export class DeletionWatch {
 	}
 
 	async #dueIncidents(): Promise<Step[]> {
-		const recorded = this.#live.entries().filter(([, { isRecorded }]) => isRecorded);
-		const before = [...recorded];
+		const before = [...this.#live].filter(([, { isRecorded }]) => isRecorded);
 		const rows = await selectOpenIncidents(this.#sql);
 		const open = new Set(rows.map(keyOf));
 		for (const [key] of before) if (!open.has(key)) this.#live.delete(key);
 		return rows.map((row) => ({
-			key: `incident ${keyOf(row)}`,
+			// One after the other, so that each finds what was done with the one before.
+			key: `incident ${row.guild_id} ${row.actor_id}`,
 			inMs: row.done === null ? 0 : (this.#live.get(keyOf(row))?.quietAt ?? 0) - this.#monotonicNow(),
 			failure: "could not act on a mass deletion or mass ban, or tell of it",
 			fields: { guild: row.guild_id },
@@ -160,8 +164,8 @@ export class DeletionWatch {
 				entries.push({ id, action, executorId: user_id, targetId: target_id, reason, changes });
 		entries.sort((a, b) => compareIds(a.id, b.id));
 		const newest = entries.at(-1)?.id ?? firstId;
-		// At the first start, what happened before is none of the bot's business.
-		if (mark === undefined) return this.#setMark(guild, newest);
+		// At the first start, and when the rule is switched on, what happened before is none of the bot's business.
+		if (mark === undefined || this.#switchedOn.delete(guild.id)) return this.#setMark(guild, newest);
 		for (const entry of entries) if (compareIds(entry.id, mark) > 0) this.#noteEntry(guild, entry);
 		const since = timeOf(newest) - this.options.settings.windowMs;
 		const old = entries.findLast(({ id }) => timeOf(id) < since);
@@ -217,7 +221,9 @@ export class DeletionWatch {
 		const settings = kind === "bans" ? bans : this.options.settings;
 		const { at, entryId } = event;
 		const key = `${guild.id} ${kind} ${actor ?? ""}`;
-		const before = this.#bursts.get(key);
+		const last = this.#bursts.get(key);
+		// Who goes on after losing roles has them again.
+		const before = at > (last?.known?.strippedAt ?? Infinity) + settleMs ? undefined : last;
 		const recent = before?.deletions.filter((one) => Math.abs(at - one.at) < settings.windowMs) ?? [];
 		const burst: Burst = { deletions: [...recent, event].slice(-settings.deletions), known: undefined };
 		if (recent.length > 0) burst.known = before?.known;
@@ -279,7 +285,7 @@ export class DeletionWatch {
 	/** Also stores that staff must be told; `process` then tells them. */
 	async #record(incident: Incident): Promise<void> {
 		const { guild, row, ids } = incident;
-		const { backups, settings, night, isSilent } = this.options;
+		const { backups, settings, night, isSilent, settleMs = 3_000 } = this.options;
 		const user = guild.client.users.cache.get(row.actor_id ?? "");
 		const who = user ? userName(user) : row.actor_id ? `the user ${row.actor_id}` : "someone";
 		try {
@@ -287,7 +293,7 @@ export class DeletionWatch {
 				row.kind === "deletions" && (await backups.keepBefore(guild.id, ids, `from before a mass deletion by ${who}`));
 			if (kept) Object.assign(row, { backup: Number(kept.name), backup_at: kept.madeAt.getTime() });
 			if (incident.isNoticed && !night?.isOn(guild.id)) row.told = 1;
-			await insertIncident(this.#sql, row, settings.windowMs);
+			await insertIncident(this.#sql, row, settings.windowMs, settleMs);
 			incident.isRecorded = true;
 			const mark = row.actor_id === null ? this.#marks.get(guild.id) : row.id;
 			if (mark !== undefined) this.#setMark(guild, mark);
@@ -305,6 +311,8 @@ export class DeletionWatch {
 		if (row.done === null) {
 			await this.options.night?.loaded;
 			const done = (await this.options.night?.act(guild, row)) ?? [];
+			const live = this.#live.get(keyOf(row));
+			if (live && row.roles !== null) live.strippedAt = Date.now();
 			return setActed(this.#sql, { ...row, done: JSON.stringify(done) });
 		}
 		const { count, names, last_at } = this.#live.get(keyOf(row))?.row ?? row;
@@ -330,6 +338,11 @@ export class DeletionWatch {
 	}
 
 	start(): void {
+		this.options.night?.onSwitchedOn((guildId) => {
+			this.#switchedOn.add(guildId);
+			this.#checks.repeat(guildId);
+			this.#work.wake();
+		});
 		this.#work.wake();
 	}
 

@@ -2,23 +2,26 @@
 
 import { ButtonStyle, Colors, DiscordAPIError, EmbedBuilder, type Guild, MessageFlags } from "discord.js";
 import type { Connection } from "../../../discord/connection/connection.ts";
-import { inlineText } from "../../../discord/text.ts";
+import { absentIf } from "../../../discord/find.ts";
+import { inlineText, truncate } from "../../../discord/text.ts";
 import type { Log } from "../../../lib/log.ts";
 import { SaidError } from "../../../texts/said-error.ts";
 import { joined, type Said, type Say, said, sayIn } from "../../../texts/texts.ts";
 import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
 import { type ComponentHandler, callerOf } from "../../commands/components.ts";
+import { findSent } from "../../commands/find-sent.ts";
 import type { Notify } from "../../guild-documents/backups/deletion-watch.ts";
 import { buttonRow } from "../../messages/buttons.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import { at } from "../../results/result.ts";
 import type { GuildSettings } from "../../settings/guild-settings.ts";
 import type { Store } from "../../store/store.ts";
-import { type IncidentRow, selectIncident, setActed } from "../../store/tables/incidents.ts";
+import { hasOther, type IncidentRow, selectIncident, setActed } from "../../store/tables/incidents.ts";
 import type { CallAs, PersonResult } from "../../tool/call-as.ts";
 
 const prefix = "incident";
 const maxNameLength = 100;
+const maxDescription = 4_096;
 
 export type Notice = (say: Say) => { embeds: [EmbedBuilder]; components: ReturnType<typeof buttonRow>[] };
 
@@ -28,14 +31,12 @@ export function noticeOf({ name, id: guild }: Pick<Guild, "name" | "id">, row: I
 	const names = (JSON.parse(row.names) as string[]).map((one) =>
 		isBan ? `<@${one}>` : inlineText(one, maxNameLength),
 	);
-	const list = names.join(", ");
-	const more = count - names.length;
+	const [list, more] = [names.join(", "), count - names.length];
 	const kept = { number: String(backup), when: at(backup_at ?? 0), guild };
 	const none = said(isStored ? "audit.deletion.no_backup" : "audit.deletion.later");
-	const done = doneIn(row);
-	const rest = [...(isBan ? [] : [backup === null ? none : said("audit.deletion.kept", kept)]), ...done];
+	const rest = [...(isBan ? [] : [backup === null ? none : said("audit.deletion.kept", kept)]), ...doneIn(row)];
 	return (say) => {
-		const description = say(isBan ? "audit.bans" : "audit.deletion", {
+		const text = say(isBan ? "audit.bans" : "audit.deletion", {
 			server: inlineText(name, 200),
 			who: actor_id === null ? said("audit.deletion.unknown") : `<@${actor_id}>`,
 			count,
@@ -45,11 +46,11 @@ export function noticeOf({ name, id: guild }: Pick<Guild, "name" | "id">, row: I
 			rest: joined(rest) ?? "",
 		});
 		const title = say(isBan ? "audit.bans.title" : "audit.deletion.title");
-		const embed = new EmbedBuilder({ title, color: Colors.Red, description });
+		const embed = new EmbedBuilder({ title, color: Colors.Red, description: truncate(text, maxDescription) });
 		const shown = {
 			undo: rolesOf(row).length > 0,
 			restore: isStored && (backup !== null || actor_id !== null),
-			stop: done.length > 0,
+			stop: doneIn(row).length > 0,
 		};
 		const buttons = (["undo", "restore", "stop"] as const).filter((one) => shown[one]);
 		const button = (one: (typeof buttons)[number]) => ({
@@ -67,45 +68,67 @@ const rolesOf = ({ roles }: IncidentRow) => JSON.parse(roles ?? "[]") as string[
 interface NotifyOptions {
 	settings: Pick<GuildSettings, "of" | "loaded">;
 	connection: Connection;
+	store: Pick<Store, "sql">;
 	log: Log;
 }
 
-/** Resolves if it cannot be posted, too. */
+interface Posting {
+	/** In the first of them that can be used; with `inAll` in all. */
+	channelIds: readonly (string | undefined)[];
+	inAll?: boolean;
+	role?: string | undefined;
+	nonce: string;
+	/** Since then (epoch milliseconds), a bot that was killed may have posted it, with the nonce in ids of buttons. */
+	since?: number;
+}
+
+/** If no channel can be used, such as after a mass deletion, the guild's owner gets it as a direct message. */
 export async function postOnce(
 	{ connection, log }: Pick<NotifyOptions, "connection" | "log">,
-	{ channelId, role, nonce }: { channelId: string | undefined; role?: string | undefined; nonce: string },
+	guildId: string,
+	{ channelIds, inAll, role, nonce, since }: Posting,
 	notice: Notice,
 ): Promise<void> {
-	if (channelId === undefined) return;
-	const fields = { channel: channelId };
-	const channel = connection.discord.channels.cache.get(channelId);
-	if (!channel?.isSendable())
-		return log.warn("could not post a notice of a mass deletion: channel unavailable", fields);
-	const message = notice(sayIn("guild" in channel ? channel.guild.preferredLocale : undefined));
-	const ping = role !== undefined && { content: `<@&${role}>`, allowedMentions: { roles: [role] } };
-	try {
-		// The nonce is the same after a restart, so Discord does not post it twice.
-		await channel.send({ ...message, nonce, enforceNonce: true, allowedMentions: noMentions, ...ping });
-	} catch (error) {
-		if (!(error instanceof DiscordAPIError)) throw error;
-		log.warn("Discord refused a notice", { ...fields, reason: error.message });
+	const { discord } = connection;
+	const { ownerId = "", preferredLocale } = connection.guild(guildId) ?? {};
+	const message = { ...notice(sayIn(preferredLocale)), enforceNonce: true, allowedMentions: noMentions };
+	const channels = [...new Set(channelIds)].flatMap((id) => discord.channels.cache.get(id ?? "") ?? []);
+	const owner = { id: ownerId, send: () => discord.users.send(ownerId, { ...message, nonce, components: [] }) };
+	let isPosted = false;
+	for (const [index, to] of [...channels.filter((one) => one.isSendable()), owner].entries()) {
+		if (isPosted && (!inAll || to === owner)) return;
+		const ping = !isPosted && role !== undefined && { content: `<@&${role}>`, allowedMentions: { roles: [role] } };
+		const find = (sinceMs = 0) =>
+			findSent(discord, to.id, sinceMs, ({ components }) => JSON.stringify([components]).includes(`:${nonce}"`));
+		try {
+			const isThere = since !== undefined && (await absentIf([403, 404], () => find(since)));
+			// With the same nonce, Discord does not post it twice within some minutes. A guess: it compares those of all channels.
+			if (!isThere) await to.send({ ...message, ...ping, nonce: index > 0 ? `${nonce}-${index}` : nonce });
+			isPosted = true;
+		} catch (error) {
+			if (!(error instanceof DiscordAPIError)) throw error;
+			log.warn("Discord refused a notice", { to: to.id, reason: error.message });
+		}
 	}
 }
 
-/** In the audit channel, or else in the moderation log; what the bot has done there first, with a ping. */
-export function createNotify({ settings, connection, log }: NotifyOptions): Notify {
-	return async (guild, row, isStored) => {
+/** In the audit channel, or else in the moderation log; what the bot has done in both, with a ping. */
+export function createNotify({ settings, store, ...options }: NotifyOptions): Notify {
+	return async ({ id, name }, row, isStored) => {
 		await settings.loaded;
-		const values = settings.of(guild.id);
+		const values = settings.of(id);
 		const { "audit.channel": audit, "moderation.log_channel": moderation } = values;
-		const hasActed = doneIn(row).length > 0;
-		const channels = hasActed ? [moderation ?? audit, audit ?? moderation] : [audit ?? moderation];
-		for (const [index, channelId] of [...new Set(channels)].entries()) {
-			const role = hasActed && index === 0 ? values["night.ping_role"] : undefined;
-			// A guess: Discord compares nonces of all channels. Its documentation does not say.
-			const nonce = `${row.id}-${isStored ? index : "now"}`;
-			await postOnce({ connection, log }, { channelId, role, nonce }, noticeOf(guild, row, isStored));
-		}
+		const inAll = doneIn(row).length > 0;
+		if (!inAll && !audit && !moderation) return;
+		const role = inAll && !(await hasOther(store.sql, row, 1)) ? values["night.ping_role"] : undefined;
+		const posting = {
+			channelIds: inAll ? [moderation, audit] : [audit, moderation],
+			inAll,
+			role,
+			nonce: isStored ? row.id : `${row.id}-now`,
+			since: row.first_at,
+		};
+		await postOnce(options, id, posting, noticeOf({ id, name }, row, isStored));
 	};
 }
 
@@ -131,10 +154,9 @@ export function createIncidentButtons({ callAs, store }: ButtonsOptions): Compon
 			const row = await selectIncident(store.sql, interaction.guildId, id);
 			if (!row || (name === "undo" && rolesOf(row).length === 0)) throw new SaidError(said("incident.gone"));
 			if (name === "undo") {
-				const give = (role_id: string) =>
-					call("bulk_role_update", { action: "add", role_id, user_ids: [row.actor_id ?? ""] });
+				const given = { action: "add", user_ids: [row.actor_id ?? ""] };
 				const results: PersonResult[] = [];
-				for (const role of rolesOf(row)) results.push(await give(role));
+				for (const role_id of rolesOf(row)) results.push(await call("bulk_role_update", { ...given, role_id }));
 				const left = rolesOf(row).filter((_, index) => results[index]?.isError);
 				await setActed(store.sql, { ...row, roles: JSON.stringify(left) });
 				return answer(...results);
@@ -144,17 +166,13 @@ export function createIncidentButtons({ callAs, store }: ButtonsOptions): Compon
 				? call("undo_actions", { user_id: row.actor_id, after })
 				: call("plan_guild", { backup: String(row.backup) }));
 			await answer(result);
-			const [, hash] = /hash=([0-9a-f]{32})/.exec(result.text) ?? [];
+			// At the start of a line, where no name of a role or channel stands.
+			const [, hash] = /^plan\\?_hash=([0-9a-f]{32})$/m.exec(result.text) ?? [];
 			if (result.isError || hash === undefined) return;
 			const by = row.backup === null ? "undo_actions" : "apply_guild";
-			const button = {
-				id: `${prefix}:${by}:${hash}`,
-				label: say("incident.apply"),
-				style: ButtonStyle.Danger as const,
-			};
-			const content = say("incident.ask");
-			const components = [buttonRow([button])];
-			await interaction.followUp({ content, components, flags: MessageFlags.Ephemeral, allowedMentions: noMentions });
+			const apply = `${prefix}:${by}:${hash}`;
+			const components = [buttonRow([{ id: apply, label: say("incident.apply"), style: ButtonStyle.Danger }])];
+			await interaction.followUp({ content: say("incident.ask"), components, flags: MessageFlags.Ephemeral });
 		},
 	};
 }

@@ -22,7 +22,7 @@ import type { Night } from "../../guild-documents/backups/deletion-watch.ts";
 import { roles as mentions } from "../../results/result.ts";
 import type { GuildSettings } from "../../settings/guild-settings.ts";
 import type { Store } from "../../store/store.ts";
-import { type IncidentRow, setActed } from "../../store/tables/incidents.ts";
+import { hasOther, type IncidentRow, setActed } from "../../store/tables/incidents.ts";
 
 const powers = PermissionsBitField.resolve([
 	"Administrator",
@@ -39,7 +39,7 @@ const maxAgeMs = 3_600_000;
 const reason = "Night watch: mass deletion or mass ban";
 
 interface StripOptions {
-	settings: Pick<GuildSettings, "of" | "loaded">;
+	settings: Pick<GuildSettings, "of" | "loaded" | "onChange">;
 	store: Pick<Store, "sql">;
 	/** By user id. */
 	mutex: KeyedMutex;
@@ -50,37 +50,48 @@ export function createStrip({ settings, store, mutex }: StripOptions): Night {
 	return {
 		loaded: settings.loaded,
 		isOn,
+		onSwitchedOn: (listener) =>
+			settings.onChange((guildId, changed) => {
+				if (changed?.changes.some(({ key }) => key === "night.strip") && isOn(guildId)) listener(guildId);
+			}),
 		async act(guild, row) {
 			const { actor_id: id } = row;
 			if (!isOn(guild.id) || id === null || id === guild.ownerId || id === guild.client.user.id) return [];
 			// Found late, after an outage: people have seen it, and may have dealt with it.
 			if (Date.now() - row.last_at > maxAgeMs) return [];
-			const member = await fetchMember(guild, id, true);
-			const stripped = member ? await mutex.withLock(id, () => strip(member, row, store)) : [said("night.gone")];
+			const stripped = await mutex.withLock(id, async () => {
+				const member = await fetchMember(guild, id, true);
+				return member ? strip(member, row, store) : [said("night.gone")];
+			});
+			// What it made has been undone with another incident.
+			const isOver = stripped.every(({ key }) => key === "night.none" || key === "night.gone");
+			if (isOver && (await hasOther(store.sql, row, 0))) return stripped;
 			return [...stripped, ...(await undoMade(guild, id, row.first_at - beforeMs))];
 		},
 	};
 }
 
-async function strip(member: GuildMember, row: IncidentRow, store: StripOptions["store"]): Promise<Said[]> {
+async function strip(member: GuildMember, row: IncidentRow, store: StripOptions["store"]): Promise<readonly Said[]> {
 	const { roles, guild, user } = member;
 	const me = botMember(guild);
-	const powerful = roles.cache.filter(({ id, permissions }) => id !== guild.id && permissions.any(powers));
+	const powerful = roles.cache.filter(({ permissions }) => permissions.any(powers));
 	const mayTake = me.permissions.has(PermissionFlagsBits.ManageRoles);
 	const [taken, kept] = powerful.partition(
-		(one) => mayTake && !one.managed && one.comparePositionTo(me.roles.highest) < 0,
+		(one) => mayTake && !one.managed && one.id !== guild.id && one.comparePositionTo(me.roles.highest) < 0,
 	);
 	const ids = [...new Set<string>([...JSON.parse(row.roles ?? "[]"), ...taken.keys()])];
 	if (ids.length > 0) row.roles = JSON.stringify(ids);
 	await setActed(store.sql, row);
-	const list = mentions(ids.map((id) => ({ id })));
-	const left = [...roles.cache.keys()].filter((id) => id !== guild.id && !taken.has(id));
-	const take = async () => taken.size > 0 && member.edit({ roles: left, reason });
-	const done = ids.length > 0 ? [await attempt(said("night.taken", { list }), take)] : [];
-	// The role of a bot belongs to its integration.
-	if (kept.size > 0 && user.bot && member.kickable) return [...done, await kick(member)];
+	// One by one: a list of all that it keeps would fail with a role that it has just deleted, too.
+	const take = (id: string) =>
+		attempt(said("night.taken", { list: mentions([{ id }]) }), () => absentIf([404], () => roles.remove(id, reason)));
+	const done = await Promise.all(ids.map(take));
+	const gone = ids.filter((_, index) => done[index]?.key === "night.taken");
+	row.roles = gone.length > 0 ? JSON.stringify(gone) : null;
+	// The role of a bot belongs to its integration. One that bans in masses may protect the guild.
+	if (kept.size > 0 && user.bot && row.kind === "deletions" && member.kickable) return [...done, await kick(member)];
 	if (kept.size > 0) done.push(said("night.kept", { list: mentions([...kept.values()]) }));
-	return done;
+	return done.length > 0 ? done : [said("night.none")];
 }
 
 async function undoMade(guild: Guild, id: string, since: number): Promise<Said[]> {
@@ -90,15 +101,15 @@ async function undoMade(guild: Guild, id: string, since: number): Promise<Said[]
 			(one) => one.user_id === id && SnowflakeUtil.timestampFrom(one.id) >= since,
 		);
 	const done: Said[] = [];
+	for (const { target_id } of await made(AuditLogEvent.BotAdd)) {
+		const bot = await fetchMember(guild, target_id ?? "", true);
+		if (bot && bot.id !== guild.client.user.id) done.push(await kick(bot));
+	}
 	for (const { target_id, changes = [] } of await made(AuditLogEvent.WebhookCreate)) {
 		const name = inlineText(String(changes.find(({ key }) => key === "name")?.new_value ?? target_id), 100);
 		const path = Routes.webhook(target_id ?? "");
 		const remove = () => absentIf([404], () => guild.client.rest.delete(path, { reason }));
 		done.push(await attempt(said("night.webhook", { name }), remove));
-	}
-	for (const { target_id } of await made(AuditLogEvent.BotAdd)) {
-		const bot = await fetchMember(guild, target_id ?? "", true);
-		if (bot && bot.id !== guild.client.user.id) done.push(await kick(bot));
 	}
 	return done;
 }

@@ -61,8 +61,9 @@ export function createRaid(options: RaidOptions) {
 		...options,
 		async notify({ guild_id, run, ends_at }) {
 			await settings.loaded;
-			const { "moderation.log_channel": channelId, "night.ping_role": role } = settings.of(guild_id);
-			await postOnce(options, { channelId, role, nonce: `${guild_id}-${run}` }, noticeOfRaid(ends_at ?? 0));
+			const { "moderation.log_channel": log, "audit.channel": audit, "night.ping_role": role } = settings.of(guild_id);
+			const posting = { channelIds: [log, audit], role, nonce: `${guild_id}-${run}` };
+			await postOnce(options, guild_id, posting, noticeOfRaid(ends_at ?? 0));
 		},
 	});
 	const watch = createJoinWatch({ settings, connection, modes, moderationLog, log });

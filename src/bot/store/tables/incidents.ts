@@ -39,13 +39,21 @@ export const incidentsTable = `
 		PRIMARY KEY (guild_id, id)
 	)`;
 
-/** Does nothing if it is stored, or another part of it up to `windowMs` away, unless its roles were given back since. */
-export async function insertIncident(sql: Sql, row: IncidentRow, windowMs: number): Promise<void> {
+/** Does nothing if it is stored, or another part of it up to `windowMs` away: `settleMs` if the account lost roles then. */
+export async function insertIncident(sql: Sql, row: IncidentRow, windowMs: number, settleMs: number): Promise<void> {
 	const { guild_id, kind, actor_id, first_at, last_at } = row;
 	const isKnown = await hasRow(sql`
 		SELECT id FROM incidents WHERE guild_id = ${guild_id} AND kind = ${kind} AND actor_id = ${actor_id}
-			AND COALESCE(roles, '') <> '[]' AND last_at > ${first_at - windowMs} AND first_at < ${last_at + windowMs}`);
+			AND (last_at > ${first_at - settleMs} OR (roles IS NULL AND last_at > ${first_at - windowMs}))
+			AND first_at < ${last_at + windowMs}`);
 	if (!isKnown) await sql`INSERT INTO incidents ${many([row])} ON CONFLICT DO NOTHING`;
+}
+
+/** Whether the bot has acted on another incident of the account since an hour before; `told`: and told staff. */
+export function hasOther(sql: Sql, { guild_id, actor_id, id, first_at }: IncidentRow, told: 0 | 1): Promise<boolean> {
+	return hasRow(sql`
+		SELECT id FROM incidents WHERE guild_id = ${guild_id} AND actor_id = ${actor_id} AND id <> ${id}
+			AND last_at > ${first_at - 3_600_000} AND COALESCE(done, '[]') <> '[]' AND told >= ${told}`);
 }
 
 /** What the bot did, or the roles that it is about to take. */

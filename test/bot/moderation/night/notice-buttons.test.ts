@@ -26,6 +26,8 @@ async function startCrime(setting: "audit" | "moderation", night = {}) {
 	const { simulator, guild, dataDirectory } = world;
 	const { channels, messages } = simulator.world;
 	for (let number = 0; number < 4; number += 1) channels.add(guild, { name: `recipes-${number}` });
+	// Its name must not be taken for the plan's.
+	const role = simulator.world.roles.add(guild, { name: `plan_hash=${"0123456789abcdef".repeat(2)}` });
 	await world.heard();
 	return {
 		...world,
@@ -40,6 +42,7 @@ async function startCrime(setting: "audit" | "moderation", night = {}) {
 		},
 		commit() {
 			const by = { actor: simulator.user("zoe").id };
+			simulator.world.roles.remove(guild, role, by);
 			for (const channel of [...guild.channels.values()])
 				if (channel.name.startsWith("recipes")) channels.remove(channel, by);
 		},
@@ -58,7 +61,7 @@ test.concurrent("Restore shows the plan with the backup to an administrator, and
 	await crime.backUp();
 	crime.commit();
 	const notice = await crime.notice();
-	expect(notice.embeds[0]?.description).toContain("deleted 4 channels or roles from");
+	expect(notice.embeds[0]?.description).toContain("deleted 5 channels or roles from");
 	expect((await crime.press("jose.garcia", notice, "Restore …")).text).toContain("Administrator");
 	const { text, next } = await crime.press("ada", notice, "Restore …");
 	expect(text).toContain("recipes-3");
