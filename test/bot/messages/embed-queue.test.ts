@@ -3,8 +3,8 @@
 import { expect, test } from "bun:test";
 import { EmbedBuilder } from "discord.js";
 import { createEmbedQueue } from "../../../src/bot/messages/embed-queue.ts";
-import { Connection } from "../../../src/discord/connection/connection.ts";
 import { withinRun } from "../../../src/discord/rest/rest.ts";
+import { openConnection } from "../../support/connection.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
@@ -18,20 +18,12 @@ async function startQueue() {
 		}),
 	);
 	const { log, lines } = recordLog("warn");
-	const connection = new Connection({
-		token: simulator.bot("alpha").token,
-		privileged: [],
-		log,
-		api: simulator.api,
-		cdn: simulator.cdn,
-		requestsPerSecond: 1_000_000,
-	});
-	stack.defer(() => connection.close());
-	await connection.open();
+	const { token } = simulator.bot("alpha");
+	const { connection, opened } = stack.use(openConnection(simulator.api, { token, privileged: [], log }));
+	await opened;
 	const { id } = simulator.channel("The Cooks/staff");
-	await until("the channel is known", () => connection.discord.channels.cache.has(id));
-	const other = simulator.world.channels.add(simulator.guild("The Cooks"), { name: "other" });
-	await until("the other channel is known", () => connection.discord.channels.cache.has(other.id));
+	const other = simulator.channel("The Cooks/general");
+	await until("the channels are known", () => connection.discord.channels.cache.has(other.id));
 	const queue = createEmbedQueue({ connection, log, setting: "audit.channel" });
 	const pushTo = (guildId: string, channelId: string, embed: () => EmbedBuilder | undefined, more = {}) =>
 		queue.push(guildId, { channelId: () => channelId, embed, ...more });
@@ -46,30 +38,14 @@ async function startQueue() {
 		push: (number: number) => pushTo("a", id, () => new EmbedBuilder().setTitle(`call-${number}`)),
 		/** The titles of the embeds in the channel. */
 		titles: () => simulator.world.messages.in(id).flatMap(({ embeds }) => embeds.map((embed) => Object(embed).title)),
+		contents: () => simulator.world.messages.in(id).flatMap(({ content }) => content || []),
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};
 }
 
-test("embeds that do not fit into the queue are dropped, and the next message says how many", async () => {
+test("beyond the limit, the guild with the most embeds loses its newest, and the next message says how many", async () => {
 	await using world = await startQueue();
-	const { simulator, id, queue, lines, push } = world;
-	const fault = simulator.faults.stall("POST /channels/*/messages", { times: 1 });
-	push(0);
-	await until("the first is on its way", () => fault.hits === 1);
-	for (let number = 1; number < 1_100; number++) push(number);
-	fault.release();
-	await queue.settled();
-	const messages = simulator.world.messages.in(id);
-	expect(world.titles()).toEqual(Array.from({ length: 1_001 }, (_, number) => `call-${number}`));
-	expect(messages.map(({ content }) => content).filter((content) => content !== "")).toEqual([
-		"99 more entries were not logged.",
-	]);
-	expect(lines).toEqual([]);
-});
-
-test("a guild's flood neither drops nor delays what another guild logs", async () => {
-	await using world = await startQueue();
-	const { simulator, id, other, pushTo, push } = world;
+	const { simulator, id, other, pushTo, push, lines } = world;
 	const fault = simulator.faults.stall(`POST /channels/${id}/messages`, { times: 1 });
 	push(0);
 	await until("the first is on its way", () => fault.hits === 1);
@@ -79,8 +55,9 @@ test("a guild's flood neither drops nor delays what another guild logs", async (
 	await until("those of the other guild", () => posted().length === 3);
 	fault.release();
 	await world.queue.settled();
-	expect(world.titles()).toHaveLength(998);
-	expect(simulator.world.messages.in(id).filter(({ content }) => content !== "")).toHaveLength(1);
+	expect(world.titles()).toEqual(Array.from({ length: 998 }, (_, number) => `call-${number}`));
+	expect(world.contents()).toEqual(["102 more entries were not logged."]);
+	expect(lines).toEqual([]);
 });
 
 test("an embed that a tool call pushes is sent even if the call is cancelled, or may not write", async () => {
@@ -110,11 +87,8 @@ test("of entries that Discord refuses together, each is sent alone, and one that
 	first.release();
 	await queue.settled();
 	expect(world.titles().slice(0, 4)).toEqual(["call-0", "plain", "call-1", "line"]);
-	const messages = simulator.world.messages.in(id);
-	expect(messages.map(({ content }) => content).filter((content) => content !== "")).toEqual([
-		"4 more entries were not logged.",
-	]);
-	expect(messages[3]).toMatchObject({
+	expect(world.contents()).toEqual(["4 more entries were not logged."]);
+	expect(simulator.world.messages.in(id)[3]).toMatchObject({
 		embeds: [{ description: "by Zoe" }],
 		components: [{ components: [{ label: "Details" }] }],
 	});

@@ -2,11 +2,12 @@
 
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
+import { authorOf } from "../../../../src/simulator/world/guilds/webhooks.ts";
 import type { SentEmbed } from "../../../../src/simulator/world/state/api-types.ts";
 import type { GuildChannel, User } from "../../../../src/simulator/world/state/entities.ts";
 import { connectTo } from "../../../support/mcp.ts";
 import { until } from "../../../support/until.ts";
-import { channelNamed, memberOverwrite, roleOverwrite, userNamed } from "../../../support/world.ts";
+import { channelNamed, memberOverwrite, roleNamed, roleOverwrite, userNamed } from "../../../support/world.ts";
 import { general, type ModerationWorld, staffChannel, startModerationWorld } from "../moderation-world.ts";
 
 const png = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
@@ -82,15 +83,12 @@ test("a message that its author, a moderator or a purge deletes is shown with it
 	const [, , third = ""] = await world.logged(3);
 	expect(third).toStartWith("3 messages deleted");
 	for (const text of ["one", "two", "three"]) expect(third).toContain(`\`\`\`\n${text}\n\`\`\``);
-	const { id, token } = simulator.world.webhooks.add(channel, { name: "News" });
-	const body = JSON.stringify({ username: "The *Crier*", content: "hear" });
-	const headers = { "Content-Type": "application/json" };
-	const sent = await fetch(`${simulator.api}/v10/webhooks/${id}/${token}?wait=true`, { method: "POST", body, headers });
-	const { id: messageId } = (await sent.json()) as { id: string };
+	const webhook = simulator.world.webhooks.add(channel, { name: "News" });
+	const posted = { content: "hear", webhook_id: webhook.id };
+	const news = messages.add(channel, authorOf(webhook, { username: "The *Crier*" }), posted);
 	await seen(world);
-	const posted = messages.in(channel.id).filter((one) => one.id === messageId);
-	messages.removeMany(channel, posted);
-	expect((await world.logged(4))[3]).toContain(`The \\*Crier\\* (Webhook ID: ${id})`);
+	messages.removeMany(channel, [news]);
+	expect((await world.logged(4))[3]).toContain(`The \\*Crier\\* (Webhook ID: ${webhook.id})`);
 });
 
 test("an edit is shown before and after, and a link preview is none", async () => {
@@ -197,19 +195,14 @@ test("images that were kept on arrival are uploaded again, and other files are n
 	const [posted] = simulator.world.messages.in(world.logChannel().id);
 	expect(posted?.attachments.map(({ filename }) => filename)).toEqual(["cat.png"]);
 	// Without the audit log, an entry waits for nothing but the images of its message.
-	const role = world.guild.roles.values().find(({ tags }) => tags?.bot_id === simulator.bot("alpha").id);
-	if (role)
-		simulator.world.roles.edit(world.guild, role, {
-			permissions: String(BigInt(role.permissions) & ~PermissionFlagsBits.ViewAuditLog),
-		});
+	const role = roleNamed(world, "alpha");
+	const permissions = String(BigInt(role.permissions) & ~PermissionFlagsBits.ViewAuditLog);
+	simulator.world.roles.edit(world.guild, role, { permissions });
 	for (const isClosing of [false, true]) {
 		const stalled = simulator.faults.stall("GET /gateway", { times: 1 });
-		const late = { id: "1", filename: "late.png", content_type: "image/png", size: 16, proxy_url: "" };
 		const url = `${simulator.api}/v10/gateway`;
-		const sent = simulator.world.messages.add(channel, member("zoe").user, {
-			content: "",
-			attachments: [{ ...late, url }],
-		});
+		const attachments = [{ id: "1", filename: "a.png", content_type: "image/png", size: 16, url, proxy_url: url }];
+		const sent = simulator.world.messages.add(channel, member("zoe").user, { content: "", attachments });
 		await until("the image is being read", () => stalled.hits === 1);
 		simulator.world.messages.remove(channel, sent);
 		await seen(world);
