@@ -151,17 +151,15 @@ inChromium("tags are added, changed and removed by keyboard, and a name that is 
 	await set({ tags: { faq: "One", rules: "Be kind" } });
 	await signIn();
 	await page.fill("fieldset:has(#setting-tags-help) textarea", "Two");
-	await page.sees("Tags · Tags: faq: One → faq: Two", ".changes");
 	await tabTo("Add to Tags");
 	await browser.press("Enter");
 	await browser.type("rules");
 	await browser.press("Tab");
 	await browser.type("line 1");
 	await page.sees("Rules (again): expected 1 to 32", ".problem");
-	await picture("tags");
+	await page.sees("Tags · Tags: faq: One → faq: Two, rules (again): line 1", ".changes");
 	await page.click("button", "Remove rules");
 	expect((await page.focused())?.name).toBe("Add to Tags");
-	await page.misses("expected 1 to 32");
 	await page.click("button", "Save");
 	await page.sees("Saved.");
 	expect(await stored()).toContain('tags: ["faq","rules"]');

@@ -118,29 +118,23 @@ function optionsOf({ name, options }: Described): APIApplicationCommandBasicOpti
 }
 
 function toOption(path: CommandPath, option: Omit<ActionOption, "argument">): APIApplicationCommandBasicOption {
-	const { kind, required = false, min, max, choices = [] } = option;
+	const { kind, required = false, min, max, choices = [], channelTypes, suggest } = option;
 	const base = { ...fieldsOf(path), required };
-	const length = { ...(min !== undefined && { min_length: min }), ...(max !== undefined && { max_length: max }) };
+	const limits = (of: "length" | "value") => ({
+		...(min !== undefined && { [`min_${of}`]: min }),
+		...(max !== undefined && { [`max_${of}`]: max }),
+	});
 	switch (kind) {
 		case "user":
 			return { ...base, type: Option.User };
 		case "role":
 			return { ...base, type: Option.Role };
 		case "channel":
-			return {
-				...base,
-				type: Option.Channel,
-				...(option.channelTypes && { channel_types: [...option.channelTypes] as never }),
-			};
+			return { ...base, type: Option.Channel, ...(channelTypes && { channel_types: [...channelTypes] as never }) };
 		case "flag":
 			return { ...base, type: Option.Boolean };
 		case "integer":
-			return {
-				...base,
-				type: Option.Integer,
-				...(min !== undefined && { min_value: min }),
-				...(max !== undefined && { max_value: max }),
-			};
+			return { ...base, type: Option.Integer, ...limits("value") };
 		case "case":
 			return { ...base, type: Option.Integer, min_value: 1, autocomplete: true };
 		case "choice":
@@ -152,8 +146,8 @@ function toOption(path: CommandPath, option: Omit<ActionOption, "argument">): AP
 		case "duration":
 			return { ...base, type: Option.String, max_length: 40, autocomplete: true };
 		case "reason":
-			return { ...base, type: Option.String, max_length: maxReasonLength, ...length, autocomplete: true };
+			return { ...base, type: Option.String, max_length: maxReasonLength, ...limits("length"), autocomplete: true };
 		case "text":
-			return { ...base, type: Option.String, ...length, ...(option.suggest && { autocomplete: true }) };
+			return { ...base, type: Option.String, ...limits("length"), ...(suggest && { autocomplete: true }) };
 	}
 }

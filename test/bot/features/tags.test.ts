@@ -4,26 +4,22 @@ import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
-import { channelNamed, roleNamed, startWorld } from "../../support/world.ts";
+import { channelNamed, memberNamed, roleNamed, startWorld } from "../../support/world.ts";
 import { startChat } from "./chat/running-chat.ts";
-import { grant } from "./running-feature.ts";
-
-const many = (count: number, length: number) =>
-	Object.fromEntries(Array.from({ length: count }, (_, index) => [`t${index}`, "x".repeat(length)]));
 
 const general = "The Cooks/general";
+const many = (count: number, length: number) =>
+	Object.fromEntries(Array.from({ length: count }, (_, index) => [`t${index}`, "x".repeat(length)]));
 
 async function startScene() {
 	const world = await startWorld({}, { mcpToken: "a-token", sections: () => ({}) });
 	const { simulator } = world;
-	grant(simulator, "Staff", PermissionFlagsBits.ManageGuild);
 	await world.heard();
 	// As if administrators had let everyone see it.
 	for (const command of simulator.world.commands.in({ application_id: simulator.bot("alpha").id }))
 		command.default_member_permissions = null;
-	const tag = async (name: string, who = "zoe") => (await simulator.user(who).run(general, "tag", { name })).reply();
-	const edit = async (name: string, text: string, who = "jose.garcia") => {
-		const person = simulator.user(who);
+	const tag = async (name: string) => (await simulator.user("zoe").run(general, "tag", { name })).reply();
+	const edit = async (name: string, text: string, person = simulator.user("ada")) => {
 		const used = await person.run(general, "tag-edit", { name });
 		const form = JSON.stringify(await used.modal());
 		const answer = await (await person.submit(used, { text })).reply();
@@ -37,8 +33,7 @@ const sceneTest = testWith(startScene);
 
 sceneTest("a tag is posted for all to see, pings nobody, and is found by what is typed", async (scene) => {
 	const { world, simulator, tag, set } = scene;
-	const roles = roleNamed(world, "Regular").id;
-	const text = `@everyone <@&${roles}> read #general\nand [this](https://example.com)`;
+	const text = `@everyone <@&${roleNamed(world, "Regular").id}> read #general\nand [this](https://example.com)`;
 	await set({ rules: text, "server-ip": "play.example.com", faq: "Questions" });
 	const reply = await tag(" Rules ");
 	expect(reply.content).toBe(text.replace("#general", `<#${channelNamed(world, "general").id}>`));
@@ -62,25 +57,27 @@ sceneTest("who may write one is told, and writes, changes and deletes it in a fo
 	await world.heard();
 	await world.call("set_settings", { settings: { "may.tags": [keepers.id] } });
 	expect((await tag("faq")).content).toEndWith(`for those with: Manage Server, <@&${keepers.id}>`);
-	const refused = await (await simulator.user("zoe").run(general, "tag-edit", { name: "faq" })).reply();
-	expect(refused.content).toContain(`<@&${keepers.id}>`);
-	const zoe = world.guild.members.get(simulator.user("zoe").id);
-	if (zoe) simulator.world.members.edit(world.guild, zoe, { roles: [keepers.id] });
+	const person = simulator.user("zoe");
+	const refused = async (name: string) => (await (await person.run(general, "tag-edit", { name })).reply()).content;
+	expect(await refused("faq")).toContain(`<@&${keepers.id}>`);
+	simulator.world.members.edit(world.guild, memberNamed(world, "zoe"), { roles: [keepers.id] });
 	await world.heard();
-	const bad = await (await simulator.user("zoe").run(general, "tag-edit", { name: "a b" })).reply();
-	expect(bad.content).toContain("up to 32 lower case letters");
-	const { answer } = await edit("FAQ", "One", "zoe");
+	expect(await refused("a b")).toContain("up to 32 lower case letters");
+	const { answer } = await edit("FAQ", "One", person);
 	expect([answer.content, answer.ephemeral]).toEqual(["**Tags**: not set → faq: One", true]);
 	await edit("other", "More");
-	const changed = await edit("faq", "Two", "zoe");
-	expect(changed.form).toContain('"value":"One"');
-	expect(changed.answer.content).toBe("**Tags**: faq: One → faq: Two");
+	const changed = await edit("faq", "Two", person);
+	expect([changed.form, changed.answer.content]).toEqual([
+		expect.stringContaining('"value":"One"'),
+		"**Tags**: faq: One → faq: Two",
+	]);
 	expect((await edit("faq", " ")).answer.content).toBe("**Tags**: faq: Two → not set");
 	expect((await tag("faq")).content).toBe("There is no such tag. There are: `other`");
-	const history = (await world.call("get_settings", { history: true })).text;
-	expect(history).toContain(`by user ${zoe?.user.id} with /tag-edit: tags: {"faq":"One"} → {"faq":"Two"}`);
-	const person = { id: zoe?.user.id ?? "", name: "zoe", signedIn: false };
-	const assistant = world.mcp.as({ id: "key:test", name: "test", access: "all", person });
+	expect((await world.call("get_settings", { history: true })).text).toContain(
+		`by user ${person.id} with /tag-edit: tags: {"faq":"One"} → {"faq":"Two"}`,
+	);
+	const zoe = { id: person.id, name: "zoe", signedIn: false };
+	const assistant = world.mcp.as({ id: "key:test", name: "test", access: "all", person: zoe });
 	const outcome = async (args: object) => (await assistant.call("set_settings", { ...args })).isError;
 	expect(await outcome({ settings: { "tags.more": "More" } })).toBe(false);
 	const more = { settings: { "tags.a": "A", "welcome.ai": false } };
@@ -91,14 +88,11 @@ sceneTest("who may write one is told, and writes, changes and deletes it in a fo
 
 sceneTest("names and texts have limits, and what cannot be a tag is refused", async ({ world, set }) => {
 	expect(await set({ "A b": "x" })).toContain("tags: A b: expected 1 to 32 lower case letters, digits, - and _");
-	expect(await set({ faq: "" })).toContain("tags: faq: expected at least 1 character");
 	expect(await set({ faq: "x".repeat(2_001) })).toContain("tags: faq: expected at most 2000 characters");
 	expect(await set(many(101, 1))).toContain("tags: expected at most 100 tags");
 	expect(await set(many(17, 1_900))).toContain("tags: expected at most 32000 characters in all");
 	expect(await set(many(100, 300))).not.toContain("expected");
-	const all = (await world.call("get_settings", {})).text;
-	expect(all).toContain('tags: ["t0","t1",');
-	expect(all).not.toContain("xxx");
+	expect((await world.call("get_settings", {})).text).toMatch(/^tags: (?:.(?!xxx))*"t99"\]/m);
 	expect((await world.call("get_settings", { query: "tags" })).text).toContain('"t99":"xxx');
 	const single = await world.call("set_settings", { settings: { "tags.t0": null, "tags.new": "New" } });
 	expect(single.text).toBe(`tags: {"t0":"${"x".repeat(300)}"} → {"new":"New"}`);
@@ -126,8 +120,7 @@ test("the AI knows what everyone can read of the community, and reads the rules 
 	const known = async () => {
 		await chat.ask(chat.newPerson(), "Where are the rules?", { channel });
 		const { content = "" } = chat.ai.requests.at(-1)?.messages[0] ?? {};
-		const [line = ""] = content.split("as JSON:\n")[1]?.split("\n") ?? [];
-		return JSON.parse(line);
+		return JSON.parse(/as JSON:\n(.+)/.exec(content)?.[1] ?? "");
 	};
 	const { tags, ...facts } = await known();
 	expect(facts).toEqual({

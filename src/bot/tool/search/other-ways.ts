@@ -91,6 +91,7 @@ const otherWays: readonly OtherWay[] = [
 		asked: /\bescalat|automatic(?:ally)?\b.* after .*\bwarn|\bafter (?:\d+|two|three|four|five) warnings?\b/,
 		setting: '{"moderation.escalate":["3 warnings in 30d: timeout 1d"]}',
 	},
+	{ asked: /\bcustom commands?|\bcanned\b|\bfaqs?\b/, setting: '{"tags.faq":"…"}' },
 	{ asked: /anti.?spam|hijacked accounts?|\bhoneypots?\b/, setting: '{"spam.on":true,"spam.dry":true}' },
 	{ asked: /\breport\b.* to discord/, why: "only people can" },
 	{

@@ -15,6 +15,7 @@ export const possible: readonly (readonly [question: string, ...answers: string[
 	["link my game account to my Discord account", "/verify"],
 	["how can a member report a message to the staff", "/report"],
 	["automatically give a role to everyone who joins", "set_settings"],
+	["make a custom command that answers a FAQ", "set_settings"],
 	["greet new members in a channel when they arrive", "set_settings"],
 	["role menu with buttons", "create_role_menu"],
 	["send a message with buttons for self-assigned roles", "create_role_menu"],
