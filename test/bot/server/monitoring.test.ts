@@ -159,6 +159,7 @@ test.concurrent("with Discord a bot is ready, and /status has its user and guild
 		},
 		store: { state: "ready", since: expect.stringMatching(/^\d{4}-/), audit_queued: 0, audit_dropped: 0 },
 		backups: null,
+		chat: null,
 		sessions: 1,
 		calls_in_flight: 0,
 	});
