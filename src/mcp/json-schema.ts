@@ -75,7 +75,8 @@ function convert(schema: Node): JsonSchema {
 	const [first, ...rest] = schema.pipe;
 	if (!first) throw new TypeError("a Valibot pipe must begin with a schema");
 	const whole = rest.find(({ metadata }) => metadata?.whole)?.metadata?.whole;
-	if (whole) return whole;
+	// A copy: an outer pipe adds to it.
+	if (whole) return { ...whole };
 	// The first item may itself be a schema with a pipe.
 	const base = convert(first);
 	const unit = base.type === "array" ? "Items" : "Length";

@@ -190,3 +190,9 @@ test("a brief schema shows what an argument is listed as", () => {
 	expect(full.properties).toMatchObject({ ids: { items: { type: "string", pattern: "^a$" } } });
 	expect(briefSchema(full).properties).toEqual({ ids: shown });
 });
+
+test("a description added to what is published does not change it elsewhere", () => {
+	const list = v.pipe(v.array(v.string()), publishedAs({ type: "array", description: "Kinds." }));
+	expect(toJsonSchema(v.pipe(list, v.description("As there.")))).toEqual({ type: "array", description: "As there." });
+	expect(toJsonSchema(list)).toEqual({ type: "array", description: "Kinds." });
+});
