@@ -8,7 +8,7 @@ import { createRegistry } from "../../src/lib/metrics.ts";
 import { type AiMisbehaviour, type AiSimulation, startAiProvider } from "../../src/simulator/ai/ai-provider.ts";
 import { recordLog } from "../support/log.ts";
 import { testWith } from "../support/test-with.ts";
-import { until } from "../support/until.ts";
+import { present, until } from "../support/until.ts";
 
 const hello: AiMessage[] = [
 	{ role: "system", content: "You are a cook." },
@@ -34,9 +34,7 @@ async function startWorld({ settings, count = 1 }: WorldOptions = {}) {
 	const registry = createRegistry();
 	const clock = { ms: 0 };
 	const at = (index: number) => {
-		const simulation = simulations[index];
-		if (!simulation) throw new Error(`there is no provider ${index}`);
-		return simulation;
+		return present(simulations[index], `there is no provider ${index}`);
 	};
 	const providers: Record<string, ProviderSettings> = {};
 	const apiKeys: Record<string, string> = {};

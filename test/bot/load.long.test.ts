@@ -6,6 +6,7 @@ import { demoSeed } from "../../src/simulator/seed.ts";
 import type { Guild, Member } from "../../src/simulator/world/state/entities.ts";
 import type { Outcome } from "../support/mcp.ts";
 import { seeded } from "../support/random.ts";
+import { present } from "../support/until.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 type Args = Record<string, unknown>;
@@ -21,8 +22,7 @@ interface Call {
 /** A hundred calls, ten of each tool, on a few channels: most wait for one another. */
 function hundredCalls({ simulator, guild }: TestWorld): Call[] {
 	const { world } = simulator;
-	const author = world.users.get(simulator.user("ada").id);
-	if (!author) throw new Error("ada has an account");
+	const author = present(world.users.get(simulator.user("ada").id));
 	const halls = [1, 2, 3].map((number) => world.channels.add(guild, { name: `hall-${number}` }));
 	return Array.from({ length: 10 }, (_, index): Call[] => {
 		const mark = `call-${index}-end`;
@@ -233,8 +233,7 @@ test.concurrent("in a guild of thirty thousand a look-up that all match shows th
 
 	const bots = async () => (await world.call("list_members", { where: "bot" })).text;
 	expect(await bots()).toContain(`ID: ${bot.id}`);
-	const member = guild.members.get(bot.id);
-	if (!member) throw new Error("the bot is a member");
+	const member = present(guild.members.get(bot.id));
 	simulator.world.members.remove(guild, member);
 	await world.heard();
 	expect(await bots()).not.toContain(`ID: ${bot.id}`);

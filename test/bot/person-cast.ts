@@ -3,6 +3,7 @@
 import { PermissionFlagsBits } from "discord.js";
 import type { Member, Role } from "../../src/simulator/world/state/entities.ts";
 import type { McpCaller } from "../support/mcp.ts";
+import { present } from "../support/until.ts";
 import type { Permission } from "./tool-rows/scene.ts";
 import { freshName, newRole, type Scene, startScene } from "./tool-rows/scene.ts";
 
@@ -21,8 +22,7 @@ export interface Cast extends Scene {
 export function castOf(scene: Scene): Cast {
 	const { world, guild } = scene;
 	const { users, members, roles } = world.simulator.world;
-	const everyone = guild.roles.get(guild.id);
-	if (!everyone) throw new Error("a guild has a role of everyone");
+	const everyone = present(guild.roles.get(guild.id));
 	const permissions = String(PermissionFlagsBits.ViewChannel);
 	roles.edit(guild, everyone, { permissions });
 	// A new role ranks below all others.
@@ -60,8 +60,7 @@ export function permit({ world, guild, role }: Cast, permissions: readonly Permi
 /** Makes the bot an administrator, whom Discord refuses nothing: each refusal is the bot's own. */
 function makeBotAdministrator({ world, guild }: Scene): void {
 	const { roles } = world.simulator.world;
-	const role = [...guild.roles.values()].find(({ tags }) => tags?.bot_id);
-	if (!role) throw new Error("the bot has a role of its own");
+	const role = present([...guild.roles.values()].find(({ tags }) => tags?.bot_id));
 	const permissions = String(PermissionFlagsBits.Administrator);
 	roles.edit(guild, role, { permissions });
 	roles.move(guild, new Map([[role, guild.roles.size]]));

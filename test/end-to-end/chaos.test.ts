@@ -26,7 +26,7 @@ import { listeningUrl, type Program, startProgram } from "../support/program.ts"
 import { type Random, seeded } from "../support/random.ts";
 import { startSimulator } from "../support/simulator.ts";
 import { startUnreliableProxy, type UnreliableProxy } from "../support/unreliable-proxy.ts";
-import { until } from "../support/until.ts";
+import { present, until } from "../support/until.ts";
 
 const seconds = Number(process.env.CHAOS_SECONDS ?? 10);
 const seed = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 1e9));
@@ -63,8 +63,7 @@ const clientCount = names.length * clientsPerBot;
 /** A bot in a guild of its own for each name. */
 function threeGuilds(): Seed {
 	const { users, guilds } = demoSeed();
-	const [pattern] = guilds;
-	if (!pattern) throw new Error("there is a guild in the demo");
+	const pattern = present(guilds[0]);
 	return {
 		users,
 		bots: names.map((username) => ({ username })),

@@ -10,7 +10,7 @@ import { Browser } from "../gateway/oauth/browser.ts";
 import { connectTo, type McpCaller } from "../support/mcp.ts";
 import { pathWithBun } from "../support/path-with-bun.ts";
 import { allEnded, childrenOf, type Program, startProgram } from "../support/program.ts";
-import { until } from "../support/until.ts";
+import { present, until } from "../support/until.ts";
 
 const messages = "POST /channels/:channel_id/messages";
 
@@ -65,8 +65,7 @@ async function journal(channelId: string): Promise<string[]> {
 function instance(name: string) {
 	const found = facts.instances.find((one) => one.name === name);
 	if (!found) throw new Error(`there is no ${name}`);
-	const channel_id = found.channel_ids.general;
-	if (!channel_id) throw new Error(`${name} has no #general`);
+	const channel_id = present(found.channel_ids.general, `${name} has no #general`);
 	return { ...found, channel_id };
 }
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Answer, countOutcomes, findViolations, type LedgerCall, readAnswer } from "../support/ledger.ts";
 import { listeningUrl, type Program, startProgram } from "../support/program.ts";
 import { type StubBackend, startStubBackend, textResult } from "../support/stub-backend.ts";
-import { until } from "../support/until.ts";
+import { present, until } from "../support/until.ts";
 
 const token = "a-token-of-enough-length";
 const names = ["alpha", "beta"] as const;
@@ -171,9 +171,7 @@ afterAll(async () => {
 });
 
 function findGateway(index: number): Gateway {
-	const gateway = [...balancer.gateways][index];
-	if (!gateway) throw new Error(`there is no gateway ${index}`);
-	return gateway;
+	return present([...balancer.gateways][index], `there is no gateway ${index}`);
 }
 
 const none = { lost: [], duplicated: [], unannounced: [], unexplained: [] };

@@ -1,4 +1,10 @@
-// Waits for a condition, never for a time.
+// Values that must exist: now, or later. Waits for a condition, never for a time.
+
+/** The value, which the test knows to be there. */
+export function present<T>(value: T | undefined | null, what = "the test relies on a value that is not there"): T {
+	if (value !== undefined && value !== null) return value;
+	throw new Error(what);
+}
 
 /** Generous for a loaded machine, and shorter than the timeout of a test, so that the error names the condition. */
 const limitMs = 90_000;

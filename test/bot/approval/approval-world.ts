@@ -14,7 +14,7 @@ import { type SettingsOfGuilds, splitSettings, storeSettings } from "../../suppo
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { testWith } from "../../support/test-with.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { channelNamed, quickTiming, roleOverwrite } from "../../support/world.ts";
 
 export const token = "a-token-of-enough-length";
@@ -127,9 +127,7 @@ export async function startApprovalWorld(options: ApprovalWorldOptions = {}): Pr
 	const posts = () =>
 		simulator.world.messages.in(channelId).filter(({ author }) => author.id === simulator.bot("alpha").id);
 	const latest = () => {
-		const message = posts().at(-1);
-		if (!message) throw new Error("nothing was posted");
-		return message;
+		return present(posts().at(-1));
 	};
 	const ask: ApprovalWorld["ask"] = async (principal, method, params, requestId) => {
 		const { message } = await life.client.request(

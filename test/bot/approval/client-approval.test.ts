@@ -6,7 +6,7 @@ import { questionAbout } from "../../../src/bot/approval/question.ts";
 import { isObject, type JsonObject } from "../../../src/lib/json.ts";
 import type { Principal } from "../../../src/lib/principal.ts";
 import { testWith } from "../../support/test-with.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { giveRole, memberNamed } from "../../support/world.ts";
 import {
 	type ApprovalWorld,
@@ -148,8 +148,7 @@ clientTest("through use_tool the inner tool is asked about", async (world) => {
 
 clientTest("a denied call does not run because it has become harmless since the question", async (world) => {
 	const { simulator, guild } = world;
-	const everyone = guild.roles.get(guild.id);
-	if (!everyone) throw new Error("a guild has a role of everyone");
+	const everyone = present(guild.roles.get(guild.id));
 	const tool = "create_role";
 	const args = { name: "Pingers", permissions: ["MENTION_EVERYONE"] };
 	const { message, requestState } = await ask(world, { tool, args });

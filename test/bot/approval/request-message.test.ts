@@ -1,7 +1,7 @@
 // Messages of requests for approval that are over, or replaced by another one.
 
 import { describe, expect, test } from "bun:test";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import {
 	approvalTest,
 	buttonsOf,
@@ -113,8 +113,7 @@ approvalTest("buttons that a replaced message still has are gone once one of the
 	const { simulator, guild } = world;
 	const { id } = simulator.user("zoe");
 	pendingId(await world.call(key("k"), "ban", { user_ids: [id] }));
-	const [first] = world.posts();
-	if (!first) throw new Error("the request is posted");
+	const first = present(world.posts()[0]);
 	const old = structuredClone(first.components);
 	const zoe = guild.members.get(id);
 	if (zoe) simulator.world.members.edit(guild, zoe, { nick: "Someone else" });

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { channelNamed, denyBot, giveRole, memberNamed, memberOverwrite } from "../../support/world.ts";
 import {
 	type ApprovalWorld,
@@ -126,8 +126,7 @@ describe("a request", () => {
 	approvalTest("runs although its message was deleted after the press", async (world) => {
 		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
 		const { simulator } = world;
-		const [post] = world.posts();
-		if (!post) throw new Error("it was posted");
+		const post = present(world.posts()[0]);
 		const pressed = await simulator.user("ada").press(post, "Approve");
 		simulator.world.messages.remove(channelNamed(world, "staff"), post);
 		await pressed.reply();

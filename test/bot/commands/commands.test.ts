@@ -20,7 +20,7 @@ import { settingsOf } from "../../support/guild-settings.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { testWith } from "../../support/test-with.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { noTools } from "../features/running-feature.ts";
 
 const stageTest = testWith((commands: readonly Command[] = []) => startStage(commands));
@@ -99,8 +99,7 @@ describe.concurrent("who is answered", () => {
 		await using stage = await startStage([echo]);
 		const { simulator } = stage;
 		const { channel } = simulator.channel(general);
-		const user = simulator.world.users.get(simulator.user(author).id);
-		if (!user) throw new Error(`${author} has an account`);
+		const user = present(simulator.world.users.get(simulator.user(author).id), `${author} has an account`);
 		simulator.world.messages.add(channel, user, { ...fields, content: "!m echo ignored" });
 		await simulator.user("ada").say(general, "!m echo heard");
 		// Answers to one channel are sent in their order.
@@ -114,8 +113,7 @@ describe.concurrent("who is answered", () => {
 		const ada = simulator.user("ada");
 		const { id } = await ada.say(general, "hello");
 		const { channel } = simulator.channel(general);
-		const message = simulator.world.messages.get(channel.id, id);
-		if (!message) throw new Error("the message was sent");
+		const message = present(simulator.world.messages.get(channel.id, id));
 		simulator.world.messages.edit(channel, message, { content: "!m echo edited" });
 		await ada.say(general, "!m echo heard");
 		await stage.answers(1);
@@ -145,8 +143,7 @@ describe.concurrent("who is answered", () => {
 		const { simulator } = stage;
 		const { world } = simulator;
 		const guild = simulator.guild("The Cooks");
-		const everyone = guild.roles.get(guild.id);
-		if (!everyone) throw new Error("everyone has a role");
+		const everyone = present(guild.roles.get(guild.id));
 		const { ViewChannel, SendMessages } = PermissionFlagsBits;
 		world.roles.edit(guild, everyone, { permissions: String(ViewChannel | SendMessages) });
 		await until("the bot has heard", () => {
@@ -281,9 +278,8 @@ test("the notice about a cooldown is sent once in each guild", async () => {
 	await using stage = await startStage([echo], {}, { limiter: new Limiter({ max: 1, windowMs: 3_600_000 }) });
 	const { simulator, client } = stage;
 	const { world } = simulator;
-	const ada = world.users.get(simulator.user("ada").id);
-	const alpha = world.users.get(simulator.bot("alpha").id);
-	if (!ada || !alpha) throw new Error("both have an account");
+	const ada = present(world.users.get(simulator.user("ada").id));
+	const alpha = present(world.users.get(simulator.bot("alpha").id));
 	const other = simulator.guild("The Bakers");
 	world.members.add(other, alpha);
 	world.members.add(other, ada);

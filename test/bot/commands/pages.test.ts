@@ -6,7 +6,7 @@ import type { Action } from "../../../src/bot/commands/action.ts";
 import { paged } from "../../../src/bot/commands/pages.ts";
 import { said } from "../../../src/texts/texts.ts";
 import { testWith } from "../../support/test-with.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { roleNamed } from "../../support/world.ts";
 import { grant } from "../features/running-feature.ts";
 import {
@@ -104,11 +104,9 @@ casesTest(
 		expect(own.embeds).toMatchObject([{ title: "Cases of Zoë 🍞" }]);
 		expect(own.buttons).toEqual([]);
 		await world.ask(moderator, "!m cases", staffChannel);
-		const shown = world.answers(staffChannel).at(-1);
-		if (!shown) throw new Error("no answer");
+		const shown = present(world.answers(staffChannel).at(-1));
 		await turn(world, shown, "Next", countDown(16, 7));
-		const channel = guild.channels.get(shown.channel_id);
-		if (!channel) throw new Error("no channel");
+		const channel = present(guild.channels.get(shown.channel_id));
 		simulator.world.channels.edit(channel, { permission_overwrites: [] });
 		const press = await simulator.user(moderator).press(shown, "Next");
 		expect((await press.reply()).content).toStartWith("Everyone can read this channel.");
@@ -124,8 +122,7 @@ testWith(startModerationWorld)(
 		const people = [...guild.members.keys()].slice(-12);
 		for (const [index, id] of people.entries()) await world.ask(moderator, `!m ban ${id} ${index + 1}h`);
 		await world.ask(moderator, "!m banlist");
-		const list = world.answers().at(-1);
-		if (!list) throw new Error("no answer");
+		const list = present(world.answers().at(-1));
 		const isPage = (page: number) => textOf(list).includes(`Page ${page} of 2`);
 		expect(isPage(1)).toBe(true);
 		const user = simulator.user(moderator);
@@ -140,8 +137,7 @@ testWith(startModerationWorld)(
 
 		const [row] = list.components as unknown as { components: { custom_id: string }[] }[];
 		const forge = async (id: string) => {
-			const next = row?.components.at(-1);
-			if (!next) throw new Error("no button");
+			const next = present(row?.components.at(-1));
 			next.custom_id = id;
 			return user.press(list, id);
 		};

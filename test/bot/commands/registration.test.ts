@@ -10,7 +10,7 @@ import type { GuildSettings } from "../../../src/bot/settings/guild-settings.ts"
 import { settingsOf } from "../../support/guild-settings.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { noTools } from "../features/running-feature.ts";
 
 const action: Action = {
@@ -137,8 +137,7 @@ describe("scope", () => {
 		if (bot) simulator.world.members.remove(guild, bot);
 		const { client } = await login("guild");
 		expect(guildsOf(client)).not.toContain("The Bakers");
-		const user = simulator.world.users.get(application());
-		if (!user) throw new Error("the bot has a user");
+		const user = present(simulator.world.users.get(application()));
 		simulator.world.members.add(guild, user);
 		await until("they are registered", () => namesIn("The Bakers").length === 3);
 	});

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { isEqual } from "../../../src/bot/commands/registration.ts";
 import { testWith } from "../../support/test-with.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { grant } from "../features/running-feature.ts";
 import {
 	general,
@@ -102,8 +102,7 @@ describe("commands", () => {
 		// Nobody needs a permission to use the command any more.
 		const { world: state } = world.simulator;
 		const bot = world.simulator.bot("alpha").id;
-		const command = state.commands.usable(bot, world.guild).find(({ name }) => name === "ban");
-		if (!command) throw new Error("the command is registered");
+		const command = present(state.commands.usable(bot, world.guild).find(({ name }) => name === "ban"));
 		const { default_member_permissions: before } = command;
 		command.default_member_permissions = null;
 		expect(await run("ban", { user: world.id("zoe") }, "mona_lisa")).toStartWith("You lack Ban Members");
@@ -271,8 +270,7 @@ describe("commands", () => {
 		const { ManageChannels, ManageRoles, ManageThreads } = PermissionFlagsBits;
 		grant(simulator, "Staff", ManageChannels, ManageRoles, ManageThreads);
 		const { channel } = simulator.channel(general);
-		const owner = simulator.world.users.get(world.id("zoe"));
-		if (!owner) throw new Error("Zoë has an account");
+		const owner = present(simulator.world.users.get(world.id("zoe")));
 		const thread = simulator.world.threads.add(channel as never, owner, { name: "recipes" });
 		const runThere = async (name: string, options: Record<string, unknown> = {}) =>
 			(await (await simulator.user(moderator).run(thread.id, name, options as never)).reply()).content;

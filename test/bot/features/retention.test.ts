@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { createRetention } from "../../../src/bot/features/privacy/retention.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { startFeature } from "./running-feature.ts";
 
 const day = 86_400_000;
@@ -66,8 +66,7 @@ test("an outage is no leaving, and a jump of the clock not 30 days; who joins ag
 	const { bot, clock, known, call, calls } = world;
 	const { simulator, guild } = bot;
 	const { id } = simulator.bot("alpha");
-	const member = guild.members.get(id);
-	if (!member) throw new Error("the bot is a member");
+	const member = present(guild.members.get(id));
 	await call(guild.id, clock.now + 30 * day);
 	simulator.sockets.dispatch(id, "GUILD_DELETE", { id: guild.id, unavailable: true });
 	await until("the bot has heard", () => bot.connection.guild(guild.id)?.available === false);

@@ -35,7 +35,7 @@ import { recordLog } from "../../support/log.ts";
 import { chunked, exchange, requestText } from "../../support/raw-http.ts";
 import { onBoth, onOwnPostgres, openStore } from "../../support/stores.ts";
 import { testWith } from "../../support/test-with.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { giveRole, memberNamed } from "../../support/world.ts";
 import { type ChargebackFixture, createChargebackFixture, pressable, staff, staffChannel } from "./chargeback-world.ts";
 import { type GameWorld, type GameWorldOptions, startGameWorld } from "./game-world.ts";
@@ -232,8 +232,7 @@ describe.concurrent("a chargeback", () => {
 			(alert) => simulator.world.messages.removeMany(channel, [alert]),
 		];
 		for (const remove of deletions) {
-			const [alert] = scene.alerts();
-			if (!alert) throw new Error("there is an alert");
+			const alert = present(scene.alerts()[0]);
 			remove(alert);
 			await until("the next alert", () => scene.alerts().length > 0);
 		}
@@ -413,10 +412,9 @@ test("each guild restricts and decides for itself, and its staff see and press o
 	await using world = await startChargebackWorld({
 		prepare({ world, bot, guild, user }) {
 			const bakers = guild("The Bakers");
-			const alpha = world.users.get(bot("alpha").id);
-			const mona = world.users.get(user("mona_lisa").id);
-			const jose = world.users.get(user(staff).id);
-			if (!alpha || !mona || !jose) throw new Error("they have accounts");
+			const alpha = present(world.users.get(bot("alpha").id));
+			const mona = present(world.users.get(user("mona_lisa").id));
+			const jose = present(world.users.get(user(staff).id));
 			world.members.add(bakers, alpha, { botPermissions: moderatorPermissions });
 			for (const one of [mona, jose]) world.members.add(bakers, one, {});
 			bakery.restricted = world.roles.add(bakers, { name: "Jail" }).id;
@@ -568,8 +566,7 @@ describe.concurrent("a restriction", () => {
 
 	chargebackTest("is not prevented by a managed role above the bot, which is kept", async (world) => {
 		const { scene, simulator, guild } = world;
-		const booster = guild.roles.get(scene.managed);
-		if (!booster) throw new Error("there is a managed role");
+		const booster = present(guild.roles.get(scene.managed));
 		simulator.world.roles.move(guild, new Map([[booster, 100]]));
 		await until("the bot has heard", async () => (await world.call("list_roles")).text.match(/Booster[\s\S]*alpha/));
 		await world.charged("2 roles saved");
@@ -604,8 +601,7 @@ describe.concurrent("who cannot be restricted", () => {
 
 	chargebackTest("because they rank above the bot is told of, and restricted once they do not", async (world) => {
 		const { scene, simulator, guild } = world;
-		const supporter = guild.roles.get(scene.roles.supporter);
-		if (!supporter) throw new Error("there is a role for supporters");
+		const supporter = present(guild.roles.get(scene.roles.supporter));
 		const { position } = supporter;
 		simulator.world.roles.move(guild, new Map([[supporter, 100]]));
 		await until("the bot has heard", async () => (await world.call("list_roles")).text.match(/Supporter[\s\S]*alpha/));

@@ -10,7 +10,7 @@ import type { Misbehaviour } from "../../../src/simulator/game/misbehaviour.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import type { Role } from "../../../src/simulator/world/state/entities.ts";
 import { testWith } from "../../support/test-with.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { type FeatureSetup, startFeature } from "../features/running-feature.ts";
 
 const settledTest = testWith(startSettled);
@@ -427,8 +427,7 @@ describe.concurrent("who is restricted", () => {
 				return { restrictedRole: id };
 			},
 		});
-		const jail = bot.guild.roles.get(id);
-		if (!jail) throw new Error("it was made");
+		const jail = present(bot.guild.roles.get(id));
 		return { bot, jail };
 	};
 

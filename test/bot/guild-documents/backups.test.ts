@@ -11,7 +11,7 @@ import type { Sql } from "../../../src/lib/store/statement.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { onBoth, type Place } from "../../support/stores.ts";
 import { testWith } from "../../support/test-with.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { channelNamed, denyBot, roleNamed } from "../../support/world.ts";
 import { startFeature } from "../features/running-feature.ts";
 
@@ -316,9 +316,8 @@ test("missed backups are made one after the other", async () => {
 		timing: { startDelayMs: 1_000, spacingMs: 500 },
 		prepare(simulator) {
 			const { world } = simulator;
-			const bot = world.users.get(simulator.bot("alpha").id);
-			const owner = world.users.get(simulator.user("zoe").id);
-			if (!bot || !owner) throw new Error("they exist");
+			const bot = present(world.users.get(simulator.bot("alpha").id));
+			const owner = present(world.users.get(simulator.user("zoe").id));
 			for (const name of ["Bakers", "Waiters"]) {
 				const guild = world.guilds.add({ name, owner });
 				world.members.add(guild, bot, { botPermissions: 8n });

@@ -9,7 +9,7 @@ import { generousLimits, realisticLimits } from "../../../src/simulator/rest/rat
 import type { Message, Thread } from "../../../src/simulator/world/state/entities.ts";
 import { onBoth } from "../../support/stores.ts";
 import { testWith } from "../../support/test-with.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { withSql } from "../features/running-feature.ts";
 import { hashIn, jobIn, startService } from "./running-service.ts";
 
@@ -242,8 +242,7 @@ describe("a request to create something", () => {
 		lost.release();
 		// Discord has forgotten the nonce.
 		messages.nonces.clear();
-		const [channel] = channelsCalled(running, "news");
-		if (!channel) throw new Error("the channel was created");
+		const channel = present(channelsCalled(running, "news")[0]);
 		const [other] = bot.guild.members.values();
 		const own = () => messages.in(channel.id).filter(({ author }) => author.bot);
 		const threads = () => [...bot.guild.threads.values()].filter(({ parent_id }) => parent_id === channel.id);
@@ -269,8 +268,7 @@ describe("a request to create something", () => {
 describe("a step", () => {
 	runningTest("that someone undoes is done at most three times", async (running) => {
 		const { simulator, guild } = running.bot;
-		const [channel] = channelsCalled(running, "general");
-		if (!channel) throw new Error("no channel");
+		const channel = present(channelsCalled(running, "general")[0]);
 		const { position } = channel;
 		simulator.faults.rewrite("PATCH /channels/:channel_id", (response) => {
 			simulator.world.channels.edit(channel, { topic: "Old" });
@@ -425,8 +423,7 @@ describe("a step", () => {
 			options: { monotonicNow: () => clock.ms },
 		});
 		const { bot, service } = running;
-		const [channel] = channelsCalled(running, "general");
-		if (!channel) throw new Error("The Cooks have a channel #general");
+		const channel = present(channelsCalled(running, "general")[0]);
 		const { rest } = bot.connection.discord;
 		for (const topic of ["Soup", "Bread"]) await rest.patch(Routes.channel(channel.id), { body: { topic } });
 		await until("the bot has heard", () => isTopic(running, channel.id, "Bread"));

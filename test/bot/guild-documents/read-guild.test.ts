@@ -8,7 +8,7 @@ import { partNames } from "../../../src/guild-document/format/document.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { startConnection } from "../../support/connection.ts";
 import { testWith } from "../../support/test-with.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { memberNamed } from "../../support/world.ts";
 
 const worldTest = testWith(() => startGuild());
@@ -22,8 +22,7 @@ async function startGuild(prepare: (simulator: Simulator) => void = () => {}) {
 		world.connection.guilds.every((one) => world.connection.hasAllMembers(one)),
 	);
 	const { id } = world.simulator.guild("The Cooks");
-	const guild = world.connection.guilds.find((one) => one.id === id);
-	if (!guild) throw new Error("the bot is in the guild");
+	const guild = present(world.connection.guilds.find((one) => one.id === id));
 	/** Paths of the requests from now on. */
 	const requested: string[] = [];
 	world.connection.discord.rest.on("response", ({ path }) => requested.push(path));
@@ -33,8 +32,7 @@ async function startGuild(prepare: (simulator: Simulator) => void = () => {}) {
 test("every part of a guild is read", async () => {
 	await using world = await startGuild(({ world, guild, user }) => {
 		const cooks = guild("The Cooks");
-		const [channel] = cooks.channels.values();
-		if (!channel) throw new Error("the guild has channels");
+		const channel = present([...cooks.channels.values()][0]);
 		world.webhooks.add(channel, { name: "news" });
 		const mona = world.users.get(user("mona_lisa").id);
 		if (mona) world.bans.add(cooks, mona);
@@ -68,8 +66,7 @@ worldTest("parts that are not wanted are not requested", async ({ guild, connect
 
 test("tokens and URLs of webhooks are dropped, and webhooks that nobody can post with are left out", async () => {
 	await using world = await startGuild(({ world, guild }) => {
-		const [channel] = guild("The Cooks").channels.values();
-		if (!channel) throw new Error("the guild has channels");
+		const channel = present([...guild("The Cooks").channels.values()][0]);
 		world.webhooks.add(channel, { name: "news" });
 		world.webhooks.add(channel, { name: "followed", type: 2 });
 	});

@@ -34,7 +34,7 @@ import { startConnection } from "../../support/connection.ts";
 import { seeded } from "../../support/random.ts";
 import { randomGuild } from "../../support/random-guild.ts";
 import { testWith } from "../../support/test-with.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { channelNamed, memberNamed, roleNamed } from "../../support/world.ts";
 
 const guildTest = testWith(startGuild);
@@ -84,8 +84,7 @@ async function startGuild(prepare: (simulator: Simulator) => void = () => {}) {
 	await until("the bot is ready", () => connection.ready);
 	await until("all members are loaded", () => connection.guilds.every((one) => connection.hasAllMembers(one)));
 	const { id } = simulator.guild("The Cooks");
-	const guild = connection.guilds.find((one) => one.id === id);
-	if (!guild) throw new Error("the bot is in the guild");
+	const guild = present(connection.guilds.find((one) => one.id === id));
 	const { state } = await readGuildState(guild, partNames, { connection });
 	return { ...world, guild, state };
 }
@@ -638,8 +637,7 @@ describe("refused:", () => {
 		const state = change(world.state);
 		const names = new Names(guild, simulator);
 		const steps = row.steps(names, state);
-		const last = steps.at(-1);
-		if (!last) throw new Error("a row has steps");
+		const last = present(steps.at(-1));
 		const refusals = atOnce(refusalsOf(steps, guild, state, options));
 		const found = refusals.find(({ stepId }) => stepId === last.id);
 		if (reason === undefined) expect(refusals.filter(({ stepId }) => stepId)).toEqual([]);

@@ -7,7 +7,7 @@ import { createPictures, type Pictures } from "../../../src/bot/guild-documents/
 import { createRules } from "../../../src/bot/guild-documents/rules.ts";
 import type { GuildDocument } from "../../../src/guild-document/format/document.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { memberNamed } from "../../support/world.ts";
 import { startFeature } from "../features/running-feature.ts";
 import { hashIn, jobIn } from "./running-service.ts";
@@ -62,8 +62,7 @@ async function startDocuments(prepare: (simulator: Simulator) => void) {
 		},
 	});
 	if (!backups || !documents || !pictures) throw new Error("it is started");
-	const [guild] = bot.connection.guilds;
-	if (!guild) throw new Error("the bot is in a guild");
+	const guild = present(bot.connection.guilds[0]);
 	const checkedAt = async () => {
 		const [row] = await bot.store.sql<{ checked_at: number }>`
 			SELECT checked_at FROM guild_backup_checks WHERE guild_id = ${guild.id}`;
@@ -80,9 +79,7 @@ async function startDocuments(prepare: (simulator: Simulator) => void) {
 		async backUp() {
 			clock.now += dayMs;
 			await until("the guild was checked", async () => (await checkedAt()) === clock.now);
-			const latest = await backups?.read(guild.id, "latest");
-			if (!latest) throw new Error("there is a backup");
-			return latest;
+			return present(await backups?.read(guild.id, "latest"));
 		},
 		[Symbol.asyncDispose]: () => bot[Symbol.asyncDispose](),
 	};

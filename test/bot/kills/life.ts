@@ -18,7 +18,7 @@ import { settingsOf, splitSettings } from "../../support/guild-settings.ts";
 import { Kill, proxy, type Trouble } from "../../support/kills.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { memberNamed, roleNamed } from "../../support/world.ts";
 import { noTools } from "../features/running-feature.ts";
 
@@ -110,13 +110,11 @@ export async function startLife(
 	const mutex = new KeyedMutex();
 	const guildSettings = await settingsOf({ [simulator.guild("The Cooks").id]: stored });
 	const own = { config, settings: guildSettings, connection, store, log, mutex, callAs: noTools };
-	const feature = create({ ...own, chatPrivacy: new ChatPrivacy(store) }, gameServer.url.origin);
-	if (!feature) throw new Error("the feature is off");
+	const feature = present(create({ ...own, chatPrivacy: new ChatPrivacy(store) }, gameServer.url.origin));
 	const opened = connection.open((client) => feature.attach?.(client));
 	await until("the bot is ready", () => connection.ready);
 	await until("its members are known", () => connection.guilds.every((one) => connection.hasAllMembers(one)));
-	const [guild] = connection.guilds;
-	if (!guild) throw new Error("the bot is in its guild");
+	const guild = present(connection.guilds[0]);
 	await feature.prepare?.({ guild, isSecond });
 	kill.isArmed = isReady === undefined;
 	feature.start?.();

@@ -10,7 +10,7 @@ import { connectTo } from "../../support/mcp.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { type Place, storeConfigOf } from "../../support/stores.ts";
 import { testWith } from "../../support/test-with.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { quickTiming } from "../../support/world.ts";
 import { grant } from "../features/running-feature.ts";
 
@@ -104,14 +104,11 @@ export async function startModerationWorld(
 		isBanned: (person: string) => guild.bans.has(id(person)),
 		/** The member with this name. */
 		member(person: string) {
-			const member = guild.members.get(id(person));
-			if (!member) throw new Error(`${person} is not a member`);
-			return member;
+			return present(guild.members.get(id(person)), `${person} is not a member`);
 		},
 		/** Lifts a ban by hand. Returns its user. */
 		liftBan(person: string) {
-			const ban = guild.bans.get(id(person));
-			if (!ban) throw new Error(`${person} is not banned`);
+			const ban = present(guild.bans.get(id(person)), `${person} is not banned`);
 			simulator.world.bans.remove(guild, ban);
 			return ban.user;
 		},

@@ -10,7 +10,7 @@ import { render } from "../../../src/texts/texts.ts";
 import { jumpClock } from "../../support/jump-clock.ts";
 import { onBoth, type Place } from "../../support/stores.ts";
 import { testWith } from "../../support/test-with.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { roleNamed } from "../../support/world.ts";
 import { startFeature, withSql } from "../features/running-feature.ts";
 
@@ -240,8 +240,7 @@ banTest("a ban that replaces another and that Discord refuses is tried again", a
 
 banTest("a ban by hand is not replaced when it gets an end", async (bot) => {
 	const { world } = bot.simulator;
-	const user = world.users.get(bot.id("zoe"));
-	if (!user) throw new Error("zoe is a user");
+	const user = present(world.users.get(bot.id("zoe")));
 	world.bans.add(bot.cooks, user, 0, { actor: "1", reason: "rude" });
 	expect(await bot.ban("zoe", dayMs)).toBe("changed");
 	expect(bot.writes("DELETE")).toBe(0);
@@ -345,9 +344,7 @@ async function startBans(place?: Place, changes: Partial<TempBansOptions> = {}, 
 	};
 	const id = (person: string) => (/^\d+$/.test(person) ? person : simulator.user(person).id);
 	const guild = () => {
-		const found = bot.connection.guilds.find((one) => one.id === cooks.id);
-		if (!found) throw new Error("the bot is in its guild");
-		return found;
+		return present(bot.connection.guilds.find((one) => one.id === cooks.id));
 	};
 	return {
 		simulator,
@@ -366,8 +363,7 @@ async function startBans(place?: Place, changes: Partial<TempBansOptions> = {}, 
 		isBanned: (person: string) => cooks.bans.has(id(person)),
 		/** Lifts a ban as a moderator does by hand. */
 		lift(person: string) {
-			const ban = cooks.bans.get(id(person));
-			if (!ban) throw new Error(`${person} is not banned`);
+			const ban = present(cooks.bans.get(id(person)), `${person} is not banned`);
 			simulator.world.bans.remove(cooks, ban);
 		},
 		titles: () => entries.map(({ title }) => render(title, "en")),

@@ -21,7 +21,7 @@ import { recordLog } from "../../support/log.ts";
 import { parseMetrics, sampleOf } from "../../support/prometheus.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { onBoth, onOwnPostgres, type Place } from "../../support/stores.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { memberNamed, quickTiming, roleNamed } from "../../support/world.ts";
 
 /** For bots whose database no test reads. */
@@ -343,8 +343,7 @@ onBoth((databases, kind) => {
 		await audited.call("send_message", { channel_id: audited.general, content: "hi" });
 		await writtenRows(place, 1);
 		await postedLines(audited, 1);
-		const [message] = messagesIn(audited.simulator);
-		if (!message) throw new Error("there is no message");
+		const message = present(messagesIn(audited.simulator)[0]);
 		expect(await detailsOf(audited, message)).toMatchObject({ Request: "call-1" });
 		await place.look("DELETE FROM tool_calls");
 		expect(await detailsOf(audited, message)).toBe(
@@ -694,8 +693,7 @@ describe("the details of a call in the audit channel", () => {
 		const session = await audited.openSession("Claude");
 		await audited.call("send_message", { channel_id: audited.general, content: "hi" }, session);
 		await postedLines(audited, 1);
-		const [message] = messagesIn(audited.simulator);
-		if (!message) throw new Error("there is no message");
+		const message = present(messagesIn(audited.simulator)[0]);
 		return { audited, message };
 	}
 
@@ -746,8 +744,7 @@ describe("the details of a call in the audit channel", () => {
 		await audited.call("send_message", { channel_id: audited.general, content: "hi" }, headers);
 		const [line] = await postedLines(audited, 1);
 		expect(line?.text).toContain(" · the key Night shift · ");
-		const message = messagesIn(audited.simulator).at(-1);
-		if (!message) throw new Error("there is no message");
+		const message = present(messagesIn(audited.simulator).at(-1));
 		expect(await detailsOf(audited, message)).toMatchObject({
 			For: "the key Night shift",
 			Key: "key:Night shift:3fa2",
@@ -776,8 +773,7 @@ describe("the details of a call in the audit channel", () => {
 		await until("the first is on its way", () => fault.hits === 1);
 		fault.release();
 		await postedLines(audited, 7);
-		const message = messagesIn(simulator).at(-1);
-		if (!message) throw new Error("there is no message");
+		const message = present(messagesIn(simulator).at(-1));
 		expect(message.embeds.map(({ description }) => description?.slice(0, 3))).toEqual(
 			[1, 2, 3, 4, 5, 6].map((number) => `${number}. `),
 		);

@@ -12,7 +12,7 @@ import { versionsOf } from "../../support/guild-settings.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { testWith } from "../../support/test-with.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { quickTiming, roleNamed, roleOverwrite } from "../../support/world.ts";
 
 /** An id that nothing has. */
@@ -140,8 +140,7 @@ fixtureTest("when all is well, every check passes and names what it found", asyn
 fixtureTest("without GUILD_ID, every guild that the bot is in is checked", async (fixture) => {
 	const { simulator } = fixture;
 	const bakers = simulator.guild("The Bakers");
-	const account = simulator.world.accounts.get(simulator.bot("alpha").token);
-	if (!account) throw new Error("alpha has an account");
+	const account = present(simulator.world.accounts.get(simulator.bot("alpha").token));
 	simulator.world.members.add(bakers, account.user, { botPermissions: moderatorPermissions });
 	fixture.env.guildId = undefined;
 	const rows = versionsOf({

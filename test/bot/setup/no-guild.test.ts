@@ -4,7 +4,7 @@ import { invitePermissions, inviteUrl } from "../../../src/bot/setup/invite.ts";
 import { connectedConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 
 test("a bot in no guild warns with its invitation: at the start, and when it has left its last one", async () => {
 	await using simulator = await startSimulator({
@@ -16,8 +16,7 @@ test("a bot in no guild warns with its invitation: at the start, and when it has
 	});
 	const { world } = simulator;
 	const { id } = simulator.bot("alpha");
-	const alpha = world.users.get(id);
-	if (!alpha) throw new Error("alpha is a user");
+	const alpha = present(world.users.get(id));
 	const [one, two] = [simulator.guild("One"), simulator.guild("Two")];
 	const { log, entries } = recordLog();
 	const config = connectedConfig(simulator);

@@ -10,7 +10,7 @@ import { botConfig } from "../../support/bot-config.ts";
 import { openConnection, startConnection, stubDiscord } from "../../support/connection.ts";
 import { fetchSample } from "../../support/prometheus.ts";
 import { startSimulator } from "../../support/simulator.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { quickTiming, startWorld } from "../../support/world.ts";
 
 function startBotAt(api: string, discordToken: string) {
@@ -197,8 +197,7 @@ test.concurrent("a second load of all members waits as long as Discord asks for,
 	const isLoaded = () => alpha.connection.guilds.some((guild) => alpha.connection.hasAllMembers(guild));
 	await until("the members are loaded", isLoaded);
 	expect(alpha.recorded.entries("could not load the members of a guild, trying again")).toEqual([]);
-	const self = members.get(simulator.bot("alpha").id);
-	if (!self) throw new Error("alpha is a member");
+	const self = present(members.get(simulator.bot("alpha").id));
 	simulator.sockets.dispatch(self.user.id, "GUILD_DELETE", { id, unavailable: true });
 	simulator.world.guilds.dispatchCreate(simulator.guild("The Cooks"), self.user);
 	await until("they are loaded again", () => {

@@ -10,7 +10,7 @@ import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { parseMetrics, sampleOf } from "../../support/prometheus.ts";
 import { startSimulator } from "../../support/simulator.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { channelNamed, quickTiming } from "../../support/world.ts";
 import { simulatedEvents } from "./simulated-events.ts";
 
@@ -60,8 +60,7 @@ async function startAlpha() {
 	/** Resolves when the bot has handled all events so far: they arrive in order. */
 	const heard = async () => {
 		marks += 1;
-		const me = guild.members.get(simulator.bot("alpha").id);
-		if (!me) throw new Error("alpha is a member");
+		const me = present(guild.members.get(simulator.bot("alpha").id));
 		const nick = `mark-${marks}-`;
 		simulator.world.members.edit(guild, me, { nick });
 		await until("the bot has heard", async () => {
@@ -290,8 +289,7 @@ test.concurrent("an error in a listener of ours drops only its event, and does n
 	const { channel } = simulator.channel("The Cooks/general");
 	for (let count = 0; count < 50; count++) await simulator.user("zoe").say("The Cooks/general", "hello");
 	await until("all are heard", () => heard === 50);
-	const [last] = simulator.world.messages.in(channel.id).slice(-1);
-	if (!last) throw new Error("there are messages");
+	const last = present(simulator.world.messages.in(channel.id).slice(-1)[0]);
 	simulator.world.messages.remove(channel, last);
 	await until("the rejection is counted", () => alpha.dropped("other") === 1);
 	expect(alpha.dropped("MESSAGE_CREATE")).toBe(50);

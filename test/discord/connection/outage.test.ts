@@ -12,7 +12,7 @@ import { gatewayInfo, openConnection, startConnection } from "../../support/conn
 import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { startSimulator } from "../../support/simulator.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { channelNamed, quickTiming } from "../../support/world.ts";
 
 interface Status {
@@ -97,9 +97,8 @@ test.concurrent("changes made while there was no session are known in the next o
 	const { simulator, guild, call } = alpha;
 	const { world, sockets } = simulator;
 	await until("its members are loaded", () => alpha.loads() === 1);
-	const zoe = guild.members.get(simulator.user("zoe").id);
-	const ada = guild.members.get(simulator.user("ada").id);
-	if (!zoe || !ada) throw new Error("zoe and ada are members");
+	const zoe = present(guild.members.get(simulator.user("zoe").id));
+	const ada = present(guild.members.get(simulator.user("ada").id));
 	const staff = channelNamed({ guild }, "staff");
 	const role = world.roles.add(guild, { name: "Before" });
 
@@ -137,8 +136,7 @@ test.concurrent("a guild that the bot left while there was no session is removed
 	const { simulator, guild, call } = alpha;
 	const { world, sockets } = simulator;
 	await until("its members are loaded", () => alpha.loads() === 1);
-	const me = guild.members.get(simulator.bot("alpha").id);
-	if (!me) throw new Error("alpha is a member");
+	const me = present(guild.members.get(simulator.bot("alpha").id));
 	sockets.refuseConnections(502);
 	sockets.disconnect({ resumable: false });
 	world.members.remove(guild, me);

@@ -6,7 +6,7 @@ import { findByName, nameMatcher } from "../../../src/discord/members/name-searc
 import { fold } from "../../../src/discord/text.ts";
 import { compareIds } from "../../../src/guild-document/names/ids.ts";
 import { seeded } from "../../support/random.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { startWorld, type TestWorld } from "../../support/world.ts";
 
 interface Names {
@@ -116,9 +116,8 @@ test.concurrent("a new name that a message brought before its event is found", a
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const ada = simulator.user("ada");
-	const account = simulator.world.users.get(ada.id);
-	const member = guild.members.get(ada.id);
-	if (!account || !member) throw new Error("ada is a member");
+	const account = present(simulator.world.users.get(ada.id));
+	const member = present(guild.members.get(ada.id));
 	account.global_name = "Countess";
 	// The message tells the bot of her name, so that the event after it is no news to discord.js.
 	await ada.say("The Cooks/general", "guess who");

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { startConnection } from "../../support/connection.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { startWorld, type TestWorld } from "../../support/world.ts";
 
 const loading = "still being loaded";
@@ -58,8 +58,7 @@ test.concurrent("while a new session loads the members again, those known before
 	expect(many.text).toContain(loading);
 	expect(loads(world)).toBe(before);
 
-	const left = guild.members.get(simulator.user("liwei").id);
-	if (!left) throw new Error("liwei is a member");
+	const left = present(guild.members.get(simulator.user("liwei").id));
 	// The event about it is lost to discord.js's cache, like one during the outage.
 	simulator.sockets.alterEvents((type, data) =>
 		type === "GUILD_MEMBER_REMOVE" ? { guild_id: "0", user: left.user } : data,
@@ -89,8 +88,7 @@ async function startLoaded() {
 		return cached !== undefined && connection.hasAllMembers(cached);
 	};
 	await until("all members are known", isLoaded);
-	const ada = guild.members.get(simulator.user("ada").id);
-	if (!ada) throw new Error("ada is a member");
+	const ada = present(guild.members.get(simulator.user("ada").id));
 	const cached = () => known()?.members.cache.get(ada.user.id);
 	return { alpha, simulator, guild, ada, cached, isLoaded };
 }
@@ -98,8 +96,7 @@ async function startLoaded() {
 test.concurrent("a nickname and a timeout that ended during an outage are forgotten, also if Discord leaves out the fields", async () => {
 	const { alpha, simulator, ada, cached, isLoaded } = await startLoaded();
 	await using _ = alpha;
-	const member = cached();
-	if (!member) throw new Error("ada is cached");
+	const member = present(cached());
 	member.nickname = "Old";
 	member.communicationDisabledUntilTimestamp = Number.MAX_SAFE_INTEGER;
 	simulator.sockets.alterEvents((type, data) => {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { REST, Routes } from "discord.js";
 import { guardRest, isOutcomeUnknown, restOptions, type ToolRun, withinRun } from "../../../src/discord/rest/rest.ts";
 import { startSimulator } from "../../support/simulator.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 
 const messages = "POST /channels/:channel_id/messages";
 
@@ -103,8 +103,7 @@ test.concurrent("other requests have no nonce and are sent once", async () => {
 	const { simulator, rest, channel } = platform;
 	const { world, faults, journal } = simulator;
 	const guild = simulator.guild("The Cooks");
-	const general = guild.channels.get(channel.id);
-	if (!general) throw new Error("the guild has the channel");
+	const general = present(guild.channels.get(channel.id));
 	const { id, token = "" } = world.webhooks.add(general, { name: "Crier" });
 	const body = { content: "x" };
 	const thread = { name: "x", type: 11 };

@@ -13,7 +13,7 @@ import {
 	withinRun,
 } from "../../../src/discord/rest/rest.ts";
 import { startSimulator } from "../../support/simulator.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 
 const messages = "POST /channels/:channel_id/messages";
 /** Longer than any of these tests takes on a loaded machine, and shorter than the rate limits of a minute. */
@@ -484,8 +484,7 @@ test.concurrent("no error contains a webhook's token, and a refused one does not
 	await using platform = await startPlatform(shortMs);
 	const { simulator, rest, channel } = platform;
 	const { world, faults } = simulator;
-	const known = simulator.guild("The Cooks").channels.get(channel.id);
-	if (!known) throw new Error("the guild has the channel");
+	const known = present(simulator.guild("The Cooks").channels.get(channel.id));
 	const { id, token = "" } = world.webhooks.add(known, { name: "Crier" });
 	const post = () => rest.post(Routes.webhook(id, token), { body: { content: "x" }, auth: false });
 	const match = `POST ${Routes.webhook(id, token)}`;

@@ -16,7 +16,7 @@ import { openGatewayStore } from "../../support/gateway-store.ts";
 import { recordLog } from "../../support/log.ts";
 import { onBoth } from "../../support/stores.ts";
 import { result, startStubBackend } from "../../support/stub-backend.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 
 const begin = 1_000_000_000_000;
 const dayMs = 86_400_000;
@@ -85,8 +85,7 @@ const ways: Record<string, (place: Place) => Promise<Caller>> = {
 	"a connection's refresh token is used again": async (place) => {
 		const { id, tokens } = await connect(place);
 		const { refreshToken } = tokens;
-		const stored = await place.grants.findToken(hashToken(refreshToken));
-		if (!stored) throw new Error("no refresh token");
+		const stored = present(await place.grants.findToken(hashToken(refreshToken)));
 		await place.grants.rotate(stored, "all");
 		return {
 			id,

@@ -9,7 +9,7 @@ import { createGatewayClient, gatewayToken, startTestGateway } from "../../suppo
 import { openGatewayStore } from "../../support/gateway-store.ts";
 import { onBoth, onOwnPostgres } from "../../support/stores.ts";
 import { startStubBackend } from "../../support/stub-backend.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 
 const guild = "100000000000000001";
 const ping = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
@@ -34,8 +34,7 @@ onBoth((databases) => {
 		await using opened = openGatewayStore(await databases.place());
 		const { store } = opened;
 		await using world = await startWorld(store);
-		const secret = await createKey(store, "mods", { access: "all" });
-		if (!secret) throw new Error("no key");
+		const secret = present(await createKey(store, "mods", { access: "all" }));
 		expect(await world.status(secret)).toBe(200);
 		const last = secret.at(-1) === "0" ? "1" : "0";
 		for (const guess of [

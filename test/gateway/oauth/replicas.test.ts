@@ -6,6 +6,7 @@ import { Attempts } from "../../../src/gateway/oauth/grants/attempts.ts";
 import { Grants, type Tokens } from "../../../src/gateway/oauth/grants/grants.ts";
 import { openGatewayStore } from "../../support/gateway-store.ts";
 import { onBoth } from "../../support/stores.ts";
+import { present } from "../../support/until.ts";
 import { assistant, challenge, hanna, verifier } from "./sign-in-world.ts";
 
 const request = {
@@ -55,8 +56,7 @@ onBoth((databases) => {
 
 	test("a code is redeemed once, and its other uses end what it gave", async () => {
 		await using world = await open();
-		const [grants] = world.grants;
-		if (!grants) throw new Error("no gateway");
+		const grants = present(world.grants[0]);
 		const consent = { request, person: hanna, access: "all" as const };
 		const code = await grants.issueCode(consent);
 		const outcomes = await manyTimes(world.grants, (one) => one.redeem(code, redemption));
@@ -66,8 +66,7 @@ onBoth((databases) => {
 
 	test("a refresh token is rotated once; requests at the same time share its successor's place", async () => {
 		await using world = await open();
-		const [grants] = world.grants;
-		if (!grants) throw new Error("no gateway");
+		const grants = present(world.grants[0]);
 		const consent = { request, person: hanna, access: "all" as const };
 		const code = await grants.issueCode(consent);
 		const first = (await grants.redeem(code, redemption)) as Tokens;
@@ -87,8 +86,7 @@ onBoth((databases) => {
 
 	test("grants are listed by person, newest first, and ended by their person only", async () => {
 		await using world = await open();
-		const [grants] = world.grants;
-		if (!grants) throw new Error("no gateway");
+		const grants = present(world.grants[0]);
 		const other = { id: "100000000000000002", name: "Otto" };
 		for (const person of [hanna, other, hanna]) {
 			world.clock.now += 1;
@@ -97,8 +95,7 @@ onBoth((databases) => {
 		}
 		const listed = await grants.list(hanna.id);
 		expect(listed.map(({ createdAt }) => createdAt)).toEqual([world.clock.now, world.clock.now - 2]);
-		const [own] = listed;
-		if (!own) throw new Error("no grant");
+		const own = present(listed[0]);
 		expect(await grants.end(own.id, other.id)).toBe(false);
 		expect(await grants.end(own.id, hanna.id)).toBe(true);
 		expect(await grants.end(own.id)).toBe(false);

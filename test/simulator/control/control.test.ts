@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { addInvites } from "../../../src/simulator/seed.ts";
 import { testWith } from "../../support/test-with.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { connect, openSocket, type Simulator, startSimulator } from "../support.ts";
 
 const simulatorTest = testWith(() => startSimulator());
@@ -145,8 +145,7 @@ simulatorTest("an unknown path gets 404 with the list of routes", async (simulat
 
 simulatorTest("a vote is counted, or refused with the reason", async (simulator) => {
 	const { channel } = simulator.channel("The Cooks/general");
-	const alpha = simulator.world.users.get(simulator.bot("alpha").id);
-	if (!alpha) throw new Error("alpha has an account");
+	const alpha = present(simulator.world.users.get(simulator.bot("alpha").id));
 	const message = simulator.world.polls.add(channel, alpha, {
 		question: { text: "?" },
 		answers: [{ answer_id: 1, poll_media: { text: "!" } }],

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { connect as connectTcp } from "node:net";
 import { EventLog } from "../../../src/simulator/control/event-log.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { connect, type Simulator, startSimulator } from "../support.ts";
 
 interface Event {
@@ -15,8 +15,7 @@ interface Event {
 function follow(response: Response) {
 	const events: Event[] = [];
 	let text = "";
-	const reader = response.body?.getReader();
-	if (!reader) throw new Error("the response has no body");
+	const reader = present(response.body?.getReader());
 	const ended = (async () => {
 		const decoder = new TextDecoder();
 		for (;;) {

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { MessageFlags, PermissionFlagsBits } from "discord.js";
 import type { SimulatorOptions } from "../../../src/simulator/simulator.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { as } from "../support.ts";
 import { general, startAnswering } from "./answering.ts";
 
@@ -17,8 +17,7 @@ describe("permissions", () => {
 		const zoe = simulator.user("zoe");
 		const options = { code: "ABC" };
 		await expect(zoe.run("The Cooks/staff", "verify", options)).rejects.toThrow("Missing Access");
-		const everyone = guild.roles.get(guild.id);
-		if (!everyone) throw new Error("there is @everyone");
+		const everyone = present(guild.roles.get(guild.id));
 		const { UseApplicationCommands } = PermissionFlagsBits;
 		simulator.world.roles.edit(guild, everyone, {
 			permissions: String(BigInt(everyone.permissions) & ~UseApplicationCommands),

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { AiError } from "../../../../src/ai/error.ts";
 import { sentenceOf } from "../../../../src/bot/features/chat/chat-answer.ts";
 import { render } from "../../../../src/texts/texts.ts";
-import { until } from "../../../support/until.ts";
+import { present, until } from "../../../support/until.ts";
 import { chatTest, shareChat, startChat, words } from "./running-chat.ts";
 
 describe("a streamed answer", () => {
@@ -54,8 +54,7 @@ describe("a streamed answer", () => {
 			expect(content.match(/```/g)?.length ?? 0).toBe(2);
 		}
 		expect(pieces.slice(1).every(({ message_reference }) => !message_reference)).toBe(true);
-		const last = pieces.at(-1);
-		if (!last) throw new Error("there is one");
+		const last = present(pieces.at(-1));
 		await noted(last);
 		const before = ai.requests.length;
 		await write(person, "Thanks", { to: last });

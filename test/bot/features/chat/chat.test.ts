@@ -9,7 +9,7 @@ import { recordLog } from "../../../support/log.ts";
 import { fetchSample } from "../../../support/prometheus.ts";
 import { startSimulator } from "../../../support/simulator.ts";
 import { onBoth } from "../../../support/stores.ts";
-import { until } from "../../../support/until.ts";
+import { present, until } from "../../../support/until.ts";
 import { chatTest, general, shareChat, startChat } from "./running-chat.ts";
 
 const quoted = "I am a simulated AI. The last I heard was: ";
@@ -238,8 +238,7 @@ onBoth((databases) => {
 		await using chat = await startChat({ place: await databases.place() });
 		const { world } = chat.feature.simulator;
 		const { id } = chat.feature.simulator.channel(general);
-		const channel = world.channels.get(id);
-		if (!channel) throw new Error("the channel is there");
+		const channel = present(world.channels.get(id));
 		const message = world.messages.add(channel, chat.feature.member("ada").user, {
 			content: `${chat.mention} ${"é".repeat(3_950)}\0\ud800`,
 			mentions: [chat.feature.member("alpha").user],

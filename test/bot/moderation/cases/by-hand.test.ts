@@ -8,7 +8,7 @@ import { saveSpamIncident } from "../../../../src/bot/store/tables/spam-incident
 import { said } from "../../../../src/texts/texts.ts";
 import { onBoth } from "../../../support/stores.ts";
 import { testWith } from "../../../support/test-with.ts";
-import { until } from "../../../support/until.ts";
+import { present, until } from "../../../support/until.ts";
 import { userNamed } from "../../../support/world.ts";
 import { allowStaff, type CasesSetup, moderator, staffedCases } from "./cases-world.ts";
 
@@ -97,8 +97,7 @@ onBoth((databases, kind) => {
 			log_channel_id: null,
 			log_message_id: null,
 		});
-		const beta = world.users.get(bot.simulator.bot("beta").id);
-		if (!beta) throw new Error("beta is a bot");
+		const beta = present(world.users.get(bot.simulator.bot("beta").id));
 		world.members.add(bot.guild, beta, {});
 		await until("the bot knows beta", () => bot.guildOfBot().members.cache.has(beta.id));
 		const byBot = { actor: beta.id };

@@ -16,7 +16,7 @@ import { isErrorResult } from "../../../../src/mcp/tool.ts";
 import type { Simulator } from "../../../../src/simulator/simulator.ts";
 import { render } from "../../../../src/texts/texts.ts";
 import type { Databases, Place } from "../../../support/stores.ts";
-import { until } from "../../../support/until.ts";
+import { present, until } from "../../../support/until.ts";
 import { grant, startFeature } from "../../features/running-feature.ts";
 
 export interface CasesSetup extends Partial<Pick<CasesOptions, "now">> {
@@ -149,9 +149,7 @@ export async function startCases(setup: CasesSetup = {}) {
 		},
 		/** The guild as the bot knows it. */
 		guildOfBot() {
-			const [found] = feature.connection.guilds;
-			if (!found) throw new Error("the bot is in its guild");
-			return found;
+			return present(feature.connection.guilds[0]);
 		},
 		/** All cases of the guild, oldest first. */
 		async all() {

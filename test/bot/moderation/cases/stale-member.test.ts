@@ -1,15 +1,14 @@
 // A rule about a member of whom the bot has missed a change.
 
 import { expect, test } from "bun:test";
-import { until } from "../../../support/until.ts";
+import { present, until } from "../../../support/until.ts";
 import { allowStaff, moderator, startCases } from "./cases-world.ts";
 
 test("a rule does nothing to a person of whom the bot does not know that they have left", async () => {
 	await using bot = await startCases({ prepare: allowStaff, rules: ["1 warning in 1d: kick"] });
 	const zoe = bot.id("zoe");
-	const members = [...bot.feature.connection.guilds].find(({ id }) => id === bot.guild.id)?.members.cache;
-	const remembered = members?.get(zoe);
-	if (!members || !remembered) throw new Error("the bot knows its members");
+	const members = present([...bot.feature.connection.guilds].find(({ id }) => id === bot.guild.id)?.members.cache);
+	const remembered = present(members.get(zoe));
 	bot.simulator.world.members.remove(bot.guild, bot.feature.member("zoe"));
 	await until("the bot has heard", () => !members.has(zoe));
 	members.set(zoe, remembered);

@@ -6,7 +6,7 @@ import { authorOf } from "../../../../src/simulator/world/guilds/webhooks.ts";
 import type { SentEmbed } from "../../../../src/simulator/world/state/api-types.ts";
 import type { GuildChannel, User } from "../../../../src/simulator/world/state/entities.ts";
 import { connectTo } from "../../../support/mcp.ts";
-import { until } from "../../../support/until.ts";
+import { present, until } from "../../../support/until.ts";
 import { channelNamed, memberOverwrite, roleNamed, roleOverwrite, userNamed } from "../../../support/world.ts";
 import { general, type ModerationWorld, staffChannel, startModerationWorld } from "../moderation-world.ts";
 
@@ -186,8 +186,7 @@ test("images that were kept on arrival are uploaded again, and other files are n
 	});
 	const { id } = (await response.json()) as { id: string };
 	await seen(world);
-	const message = simulator.world.messages.in(channel.id).find((one) => one.id === id);
-	if (!message) throw new Error("the message was not sent");
+	const message = present(simulator.world.messages.in(channel.id).find((one) => one.id === id));
 	simulator.world.messages.remove(channel, message);
 	const [entry = ""] = await world.logged(1);
 	expect(entry).toContain("cat.png (image/png, 1 kB), attached");

@@ -7,7 +7,7 @@ import { markedReason } from "../../../../src/bot/guild-documents/jobs/made-thin
 import { createNotify } from "../../../../src/bot/moderation/night/notice.ts";
 import { createStrip } from "../../../../src/bot/moderation/night/strip.ts";
 import { testWith } from "../../../support/test-with.ts";
-import { until } from "../../../support/until.ts";
+import { present, until } from "../../../support/until.ts";
 import { memberNamed, roleNamed } from "../../../support/world.ts";
 import { grant, startFeature } from "../../features/running-feature.ts";
 
@@ -223,8 +223,7 @@ const falseAlarms: Record<string, (night: Night) => void> = {
 	},
 	"another bot that purges messages"({ simulator, world, id }) {
 		const { channel } = simulator.channel("The Cooks/general");
-		const author = world.users.get(id("zoe"));
-		if (!author) throw new Error("Zoe is a user");
+		const author = present(world.users.get(id("zoe")));
 		const messages = Array.from({ length: 50 }, () => world.messages.add(channel, author, { content: "spam" }));
 		world.messages.removeMany(channel as never, messages, { actor: id("beta") });
 	},

@@ -9,7 +9,7 @@ import type { GuildChannel } from "../../../../src/simulator/world/state/entitie
 import { type Language, render } from "../../../../src/texts/texts.ts";
 import { onBoth, type Place } from "../../../support/stores.ts";
 import { testWith } from "../../../support/test-with.ts";
-import { until } from "../../../support/until.ts";
+import { present, until } from "../../../support/until.ts";
 import { giveRole } from "../../../support/world.ts";
 import { startFeature, withSql } from "../../features/running-feature.ts";
 
@@ -363,9 +363,7 @@ async function startRaids(place?: Pick<Place, "settings">) {
 			await until("it has searched", () => searches > count + 2);
 		},
 		guild() {
-			const [guild] = running.connection.guilds;
-			if (!guild) throw new Error("the bot is in its guild");
-			return guild;
+			return present(running.connection.guilds[0]);
 		},
 		heard: (isHeard: () => boolean) => until("the bot has heard", isHeard),
 		channel(name: string) {

@@ -7,7 +7,7 @@ import { StoreUnavailable } from "../../../../src/bot/store/unavailable.ts";
 import type { CallAs, PersonCall, PersonResult } from "../../../../src/bot/tool/call-as.ts";
 import type { Sql } from "../../../../src/lib/store/statement.ts";
 import { testWith } from "../../../support/test-with.ts";
-import { until } from "../../../support/until.ts";
+import { present, until } from "../../../support/until.ts";
 import { startFeature } from "../../features/running-feature.ts";
 import { shownIn, staffChannel } from "./reports-world.ts";
 
@@ -65,8 +65,7 @@ async function start(answer: CallAs = async () => done) {
 	const guildId = bot.guild.id;
 	const entries = () => bot.simulator.world.messages.in(bot.simulator.channel(staffChannel).id);
 	const file = (reporterId: string) => {
-		const [guild] = bot.connection.guilds;
-		if (!guild) throw new Error("the bot is in its guild");
+		const guild = present(bot.connection.guilds[0]);
 		return current().file(guild, {
 			reporterId,
 			person: { id: bot.simulator.user("mona_lisa").id, isBot: false },

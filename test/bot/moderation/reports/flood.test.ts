@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { generousLimits, realisticLimits } from "../../../../src/simulator/rest/rate-limits.ts";
 import type { Message } from "../../../../src/simulator/world/state/entities.ts";
-import { until } from "../../../support/until.ts";
+import { present, until } from "../../../support/until.ts";
 import { general, shownIn, startReportsWorld } from "./reports-world.ts";
 
 const people = 500;
@@ -48,8 +48,7 @@ test("many messages are reported: each has an entry, and all are answered", asyn
 	const names = crowd(world).slice(0, 60);
 	const messages: Message[] = [];
 	const { channel } = world.simulator.channel(general);
-	const mona = world.simulator.world.users.get(world.id("mona_lisa"));
-	if (!mona) throw new Error("mona is a user");
+	const mona = present(world.simulator.world.users.get(world.id("mona_lisa")));
 	for (const [index] of names.entries())
 		messages.push(world.simulator.world.messages.add(channel, mona, { content: `message ${index}` }));
 	const answers = await Promise.all(names.map((name, index) => world.report(name, messages[index] as Message)));

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import { until } from "../../../support/until.ts";
+import { present, until } from "../../../support/until.ts";
 import { buttonsOf, moderator, type ReportsWorld, reportsTest, shownIn, startReportsWorld } from "./reports-world.ts";
 
 async function reported(world: ReportsWorld, text: string, reason = "spam") {
@@ -112,8 +112,7 @@ test("list_reports counts the cases of a person, for readers of cases; resolve_r
 	const shown = (await world.call(moderator, "list_reports", {})).text;
 	expect(shown).toContain("| their cases: 1 warn |");
 	const { id } = world.simulator.user(moderator);
-	const member = world.guild.members.get(id);
-	if (!member) throw new Error("no such member");
+	const member = present(world.guild.members.get(id));
 	const { ModerateMembers } = PermissionFlagsBits;
 	for (const role of world.guild.roles.values())
 		if (member.roles.includes(role.id) || role.id === world.guild.id)

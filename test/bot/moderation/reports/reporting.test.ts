@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../../src/simulator/world/state/entities.ts";
-import { until } from "../../../support/until.ts";
+import { present, until } from "../../../support/until.ts";
 import { roleOverwrite } from "../../../support/world.ts";
 import {
 	buttonsOf,
@@ -125,8 +125,7 @@ describe("members", () => {
 		await using world = await startReportsWorld();
 		const { simulator } = world;
 		const { channel } = simulator.channel("The Cooks/general");
-		const owner = simulator.world.users.get(world.id(moderator));
-		if (!owner) throw new Error("no owner");
+		const owner = present(simulator.world.users.get(world.id(moderator)));
 		const thread = simulator.world.messages.threads.add(channel as GuildChannel, owner, {
 			name: "secret",
 			type: ChannelType.PrivateThread,
@@ -152,8 +151,7 @@ describe("members", () => {
 	reportsTest("are limited to 5 open reports, which others do not share", async (world) => {
 		const messages = [];
 		for (let number = 1; number <= 6; number += 1) messages.push(await world.say("mona_lisa", `message ${number}`));
-		const [last] = messages.splice(5);
-		if (!last) throw new Error("there are six messages");
+		const last = present(messages.splice(5)[0]);
 		for (const message of messages) expect(await world.report("zoe", message)).toStartWith(sent);
 		expect(await world.report("zoe", last)).toContain("have not looked at 5 of your reports yet");
 		expect(await world.report("liwei", last)).toStartWith(sent);
@@ -253,8 +251,7 @@ describe("hostile texts", () => {
 
 	reportsTest("of the greatest length, with many files, fit into an entry with many reporters", async (world) => {
 		const { world: platform } = world.simulator;
-		const mona = platform.users.get(world.id("mona_lisa"));
-		if (!mona) throw new Error("mona is a user");
+		const mona = present(platform.users.get(world.id("mona_lisa")));
 		const attachments = Array.from({ length: 10 }, (_, index) => ({
 			id: `1111111111111111${index}`,
 			filename: `${"_".repeat(200)}${index}.png`,
@@ -282,8 +279,7 @@ describe("other authors", () => {
 	reportsTest("a webhook's message can only be deleted", async (world) => {
 		const { world: platform } = world.simulator;
 		const { channel } = world.simulator.channel(general);
-		const mona = platform.users.get(world.id("mona_lisa"));
-		if (!mona) throw new Error("mona is a user");
+		const mona = present(platform.users.get(world.id("mona_lisa")));
 		const id = "11111111111111119";
 		const author = { ...mona, id, username: "Hook", bot: true };
 		const message = platform.messages.add(channel, author, { content: "from a webhook", webhook_id: id } as never);

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../../src/simulator/world/state/entities.ts";
 import { onBoth } from "../../../support/stores.ts";
-import { until } from "../../../support/until.ts";
+import { present, until } from "../../../support/until.ts";
 import { channelNamed, memberOverwrite, userNamed } from "../../../support/world.ts";
 import { buttonsOf, general, moderator, reportsTest, shownIn, startReportsWorld } from "./reports-world.ts";
 
@@ -42,8 +42,7 @@ onBoth((databases) => {
 		const { simulator, guild } = world;
 		simulator.world.guilds.edit(guild, { preferred_locale: "de" });
 		for (const person of ["ada", moderator]) simulator.world.users.locales.set(world.id(person), "de");
-		const mona = simulator.world.users.get(world.id("mona_lisa"));
-		if (!mona) throw new Error("mona is a user");
+		const mona = present(simulator.world.users.get(world.id("mona_lisa")));
 		const { channel } = simulator.channel(general);
 		const url = "https://cdn.example/a.png";
 		const file = { id: "11111111111111111", filename: "a.png", size: 1, url, proxy_url: url };

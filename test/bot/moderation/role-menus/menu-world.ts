@@ -4,6 +4,7 @@ import type { SimulatorOptions } from "../../../../src/simulator/simulator.ts";
 import { buttonsIn } from "../../../../src/simulator/world/messages/components.ts";
 import type { Message } from "../../../../src/simulator/world/state/entities.ts";
 import { testWith } from "../../../support/test-with.ts";
+import { present } from "../../../support/until.ts";
 import { channelNamed, roleNamed, startWorld } from "../../../support/world.ts";
 
 export const general = "The Cooks/general";
@@ -22,9 +23,7 @@ export async function startMenuWorld(options: SimulatorOptions = {}, changes: Re
 	await world.heard();
 	const ids = (...names: string[]) => names.map((name) => roleNamed(world, name).id);
 	const member = (name: string) => {
-		const found = guild.members.get(simulator.user(name).id);
-		if (!found) throw new Error(`${name} is not a member`);
-		return found;
+		return present(guild.members.get(simulator.user(name).id), `${name} is not a member`);
 	};
 	/** The names of a member's roles, sorted. */
 	const rolesOf = (name: string) =>

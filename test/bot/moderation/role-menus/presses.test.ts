@@ -9,7 +9,7 @@ import { StoreUnavailable } from "../../../../src/bot/store/unavailable.ts";
 import { type MenuEntry, menuComponents, menuPrefix } from "../../../../src/discord/role-menu.ts";
 import { sayIn } from "../../../../src/texts/texts.ts";
 import { testWith } from "../../../support/test-with.ts";
-import { until } from "../../../support/until.ts";
+import { present, until } from "../../../support/until.ts";
 import { roleNamed } from "../../../support/world.ts";
 import { type FeatureSetup, startFeature, withSql } from "../../features/running-feature.ts";
 
@@ -102,8 +102,7 @@ pressTest("a menu in an archived thread, which the bot does not know after its s
 	const menu = (await connection.discord.rest.post(Routes.channelMessages(id), {
 		body: { content: "Roles", components: bot.menu.components },
 	})) as APIMessage;
-	const thread = guild.threads.get(id);
-	if (!thread) throw new Error("there is no thread");
+	const thread = present(guild.threads.get(id));
 	simulator.world.threads.edit(thread, { archived: true });
 	await bot.kill();
 	await bot.start();

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits as Permission } from "discord.js";
-import { until } from "../../../support/until.ts";
+import { present, until } from "../../../support/until.ts";
 import { channelNamed } from "../../../support/world.ts";
 import { general, type MenuWorld, startMenuWorld } from "./menu-world.ts";
 
@@ -65,8 +65,7 @@ test("/rolemenu opens a builder, which keeps what is chosen and typed, and posts
 	const posted = await post();
 	expect(posted).toStartWith("The role menu is here: https://");
 	expect([reply.embeds, reply.buttons, reply.menus]).toEqual([[], [], []]);
-	const menu = simulator.world.messages.get(channel.id, /\/(\d+)$/m.exec(posted)?.[1] ?? "");
-	if (!menu) throw new Error(posted);
+	const menu = present(simulator.world.messages.get(channel.id, /\/(\d+)$/m.exec(posted)?.[1] ?? ""));
 	expect(menu.content).toBe("## Colors\nPick *one*");
 	expect(world.labels(menu)).toEqual(["Red", "Blue"]);
 	expect(await world.press("mona_lisa", menu, "Red")).toStartWith("Added");
@@ -92,8 +91,7 @@ test("a refusal is said, the builder stays, and the menu goes to the channel tha
 	const target = channelNamed(world, "staff");
 	await select("channel", target.id);
 	expect(await post("Posten")).toStartWith("Hier ist das Rollenmenü: ");
-	const menu = [...simulator.world.messages.in(target.id)].at(-1);
-	if (!menu) throw new Error("there is no menu");
+	const menu = present([...simulator.world.messages.in(target.id)].at(-1));
 	expect(menu.content).toBe("Choose your roles:");
 	expect(await world.select("jose.garcia", menu, "Red")).toStartWith("Hinzugefügt: ");
 });

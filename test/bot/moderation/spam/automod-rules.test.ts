@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits as Bits } from "discord.js";
 import { createAutomodRules } from "../../../../src/bot/moderation/spam/automod-rules.ts";
-import { until } from "../../../support/until.ts";
+import { present, until } from "../../../support/until.ts";
 import { startFeature } from "../../features/running-feature.ts";
 import { addKeywordRule } from "./spam-world.ts";
 
@@ -84,8 +84,7 @@ test("rules of others stay, and a limit of Discord is a problem of the setting u
 
 test("without Manage Server nothing is asked of Discord until the bot has it", async () => {
 	await using world = await startRules([]);
-	const role = [...world.guild.roles.values()].find((one) => BigInt(one.permissions) & Bits.ManageGuild);
-	if (!role) throw new Error("the bot has a role");
+	const role = present([...world.guild.roles.values()].find((one) => BigInt(one.permissions) & Bits.ManageGuild));
 	const { permissions } = role;
 	world.simulator.world.roles.edit(world.guild, role, { permissions: "0" });
 	const me = () => world.connection.guild(world.guild.id)?.members.me?.permissions;

@@ -9,7 +9,7 @@ import { TempBans } from "../../../../src/bot/moderation/temp-bans.ts";
 import type { Simulator } from "../../../../src/simulator/simulator.ts";
 import type { AutoModerationRule, GuildChannel, User } from "../../../../src/simulator/world/state/entities.ts";
 import { testWith } from "../../../support/test-with.ts";
-import { until } from "../../../support/until.ts";
+import { present, until } from "../../../support/until.ts";
 import { addRule, userNamed } from "../../../support/world.ts";
 import { type FeatureSetup, startFeature } from "../../features/running-feature.ts";
 
@@ -98,9 +98,7 @@ export async function startSpam(
 	});
 	const { simulator, guild } = world;
 	const channelAt = (index: number) => {
-		const channel = channels[index];
-		if (!channel) throw new Error(`there is no channel ${index}`);
-		return channel;
+		return present(channels[index], `there is no channel ${index}`);
 	};
 	return Object.assign(world, {
 		channels,

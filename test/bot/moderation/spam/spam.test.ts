@@ -3,7 +3,7 @@ import { PermissionFlagsBits } from "discord.js";
 import { buttonsIn } from "../../../../src/simulator/world/messages/components.ts";
 import type { User } from "../../../../src/simulator/world/state/entities.ts";
 import { createSnowflakes } from "../../../../src/simulator/world/state/snowflake.ts";
-import { until } from "../../../support/until.ts";
+import { present, until } from "../../../support/until.ts";
 import { roleNamed, userNamed } from "../../../support/world.ts";
 import { advert, picture, type SpamWorld, spamTest, startSpam } from "./spam-world.ts";
 
@@ -157,8 +157,7 @@ test("beyond a number of people at once, spam is ignored until others are dealt 
 spamTest("a longer timeout of a moderator stays", async (world) => {
 	const { guild, simulator } = world;
 	const { user } = world.join("mallory");
-	const member = guild.members.get(user.id);
-	if (!member) throw new Error("no member");
+	const member = present(guild.members.get(user.id));
 	const until28 = "2099-01-01T00:00:00.000Z";
 	simulator.world.members.edit(guild, member, { communication_disabled_until: until28 });
 	await world.heard();
@@ -183,8 +182,7 @@ spamTest("two bots that find the same spam time the person out once", async (alp
 spamTest("a timeout that another bot has just set for the same spam is not set again", async (world) => {
 	const { guild, simulator } = world;
 	const { user } = world.join("mallory");
-	const member = guild.members.get(user.id);
-	if (!member) throw new Error("no member");
+	const member = present(guild.members.get(user.id));
 	// Shorter by some seconds: that bot has found an earlier message.
 	const end = new Date(Date.now() + 86_400_000 - 5_000).toISOString();
 	const changes = { communication_disabled_until: end };
@@ -203,8 +201,7 @@ test("staff, members with an exempt role, bots and the owner may repeat themselv
 		simulator.world.roles.add(guild, { name, permissions: String(PermissionFlagsBits[name]) }),
 	);
 	const members = roles.map(({ id, name }) => world.join(name, { roles: [id] }));
-	const owner = simulator.world.users.get(guild.owner_id);
-	if (!owner) throw new Error("no owner");
+	const owner = present(simulator.world.users.get(guild.owner_id));
 	for (const user of [...members.map(({ user }) => user), owner])
 		for (const [channel, text] of everywhere(advert)) world.post(user, channel, text);
 	const bot = userNamed(simulator, "alpha");
@@ -302,8 +299,7 @@ test("one link on the list is enough, on a subdomain too, and after an edit", as
 	const { user: editor } = world.join("editor");
 	const message = world.post(editor, 0, "hello");
 	await world.heard();
-	const [channel] = world.channels;
-	if (!channel) throw new Error("no channel");
+	const channel = present(world.channels[0]);
 	world.simulator.world.messages.edit(channel, message, { content: "https://evil.example" });
 	await until("the log entries", () => world.entries().length > posts.length);
 	expect([...users, editor].map(world.isTimedOut)).not.toContain(false);
@@ -313,8 +309,7 @@ test("one link on the list is enough, on a subdomain too, and after an edit", as
 spamTest("an old message that was edited to spam does not keep the others from being deleted", async (world) => {
 	const { messages } = world.simulator.world;
 	const { user } = world.join("mallory");
-	const [channel] = world.channels;
-	if (!channel) throw new Error("no channel");
+	const channel = present(world.channels[0]);
 	const id = createSnowflakes()(1_700_000_000_000);
 	const old = messages.add(channel, user, { id, content: "hello" });
 	await world.heard();
@@ -395,8 +390,7 @@ test("after somebody ends the timeout by hand, a single post is let through, and
 	const user = play(world, "mallory", everywhere(advert));
 	const rows = () => world.store.sql`SELECT id FROM spam_incidents WHERE state = ${"done"}`;
 	await until("it is over", async () => (await rows()).length === 1);
-	const member = guild.members.get(user.id);
-	if (!member) throw new Error("no member");
+	const member = present(guild.members.get(user.id));
 	simulator.world.members.edit(guild, member, { communication_disabled_until: null });
 	await world.heard();
 	world.post(user, 0, "hello again, sorry for all of that, my account was taken");
@@ -414,8 +408,7 @@ test("threads count as channels, and a thread of a honeypot as the honeypot", as
 	await using world = await startSpam({}, { spam: (channels) => ({ honeypots: [channels[4]?.id] }) });
 	const { simulator } = world;
 	const threadIn = (number: number, owner: User) => {
-		const channel = world.channels[number];
-		if (!channel) throw new Error("no channel");
+		const channel = present(world.channels[number]);
 		const thread = { name: `thread ${number}` };
 		return simulator.world.messages.threads.add(channel, owner, thread);
 	};

@@ -9,7 +9,7 @@ import {
 	type TextChannel,
 	ThreadAutoArchiveDuration,
 } from "discord.js";
-import { until } from "../../../support/until.ts";
+import { present, until } from "../../../support/until.ts";
 import { connect, testWith } from "../../support.ts";
 
 const { CreatePublicThreads, ManageThreads, SendMessages, SendMessagesInThreads, ViewChannel } = PermissionFlagsBits;
@@ -225,8 +225,7 @@ test("active threads are listed newest first, archived ones in pages by archive 
 	const { world, guild, general, ada, alpha, asZoe, start, as } = given;
 	const all = ["a", "b", "c", "d"].map(start);
 	const archive = (index: number, at: number) => {
-		const thread = all[index];
-		if (!thread) throw new Error("expected four threads");
+		const thread = present(all[index]);
 		world.threads.edit(thread, { archived: true });
 		thread.archive_timestamp = new Date(1_790_000_000_000 + at).toISOString();
 	};
