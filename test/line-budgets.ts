@@ -13,7 +13,7 @@ const budgets: Record<string, number> = {
 	"bot/features": 4496,
 	"bot/game": 1697,
 	"bot/guild-documents": 5130,
-	"bot/messages": 2842,
+	"bot/messages": 2844,
 	"bot/moderation": 10_887,
 	"bot/people": 778,
 	"bot/results": 171,

@@ -2,6 +2,7 @@
 // last what was not searched.
 
 import type { Guild, GuildBasedChannel } from "discord.js";
+import { forClients } from "../../discord/acting-person.ts";
 import { channelName, memberName, time } from "../../discord/describe.ts";
 import { countOf, resultLines } from "../../discord/text.ts";
 import { type Count, countLines, countsOf, dayLines, type Grouping } from "./message-counts.ts";
@@ -76,6 +77,7 @@ export function readResult(search: Search, read: Found): string[] {
 			? `${countOf(matches.length, "match")} among ${range}, ${lineOrder}:`
 			: `No match among ${range}.`,
 		summaries(matches, naming, args.text),
+		/found$/.test(read.stopped ?? "") && forClients("count_by counts all, not only these."),
 		endNotes(scope, read),
 	);
 }
