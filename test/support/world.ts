@@ -4,6 +4,7 @@ import { type BotOptions, startBot } from "../../src/bot/bot.ts";
 import type { BotConfig } from "../../src/bot/config/config.ts";
 import type { Stored } from "../../src/bot/settings/guild-settings.ts";
 import { createLog, type Log } from "../../src/lib/log.ts";
+import { moderatorPermissions } from "../../src/simulator/seed.ts";
 import type { Simulator, SimulatorOptions } from "../../src/simulator/simulator.ts";
 import type { NewRule } from "../../src/simulator/world/guilds/automod.ts";
 import type {
@@ -191,6 +192,13 @@ export function addRule(
 export async function makeCommunity(world: TestWorld): Promise<void> {
 	world.simulator.world.guilds.edit(world.guild, { features: ["COMMUNITY"] });
 	await world.heard();
+}
+
+/** Adds the bot to another guild, The Bakers. */
+export function addToBakers(place: Simulator | Pick<TestWorld, "simulator">): Guild {
+	const bakers = ("simulator" in place ? place.simulator : place).guild("The Bakers");
+	worldOf(place).members.add(bakers, userNamed(place, "alpha"), { botPermissions: moderatorPermissions });
+	return bakers;
 }
 
 interface OverwriteBits {

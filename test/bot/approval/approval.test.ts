@@ -2,9 +2,8 @@
 
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import { until } from "../../support/until.ts";
-import { memberNamed, roleNamed, userNamed } from "../../support/world.ts";
+import { addToBakers, memberNamed, roleNamed, userNamed } from "../../support/world.ts";
 import {
 	type ApprovalWorld,
 	approvalTest,
@@ -171,13 +170,7 @@ test.each([
 ])(
 	"without a channel %s, a call is refused, and says which setting is missing",
 	async (_, approval, { guild_id }: { guild_id?: string }) => {
-		await using world = await startApprovalWorld({
-			approval: () => approval,
-			prepare({ world, bot, guild }) {
-				const alpha = world.users.get(bot("alpha").id);
-				if (alpha) world.members.add(guild("The Bakers"), alpha, { botPermissions: moderatorPermissions });
-			},
-		});
+		await using world = await startApprovalWorld({ approval: () => approval, prepare: addToBakers });
 		const { world: platform } = world.simulator;
 		const guild = guild_id === undefined ? world.guild : world.simulator.guild(guild_id);
 		const channel = platform.channels.add(guild, { name: "doomed" });
@@ -235,10 +228,7 @@ describe("who may decide", () => {
 
 	test("a call in another guild is posted there, and approved by its members with their permissions there", async () => {
 		await using world = await startApprovalWorld({
-			prepare({ world, bot, guild }) {
-				const alpha = world.users.get(bot("alpha").id);
-				if (alpha) world.members.add(guild("The Bakers"), alpha, { botPermissions: moderatorPermissions });
-			},
+			prepare: addToBakers,
 			others: ({ guild, channel }) => ({
 				[guild("The Bakers").id]: { "approval.channel": channel("The Bakers/general").id },
 			}),

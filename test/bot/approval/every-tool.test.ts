@@ -3,9 +3,8 @@
 
 import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
 import { tools } from "../../../src/bot/tools/index.ts";
-import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import { until } from "../../support/until.ts";
-import { startWorld, type TestWorld, userNamed } from "../../support/world.ts";
+import { addToBakers, startWorld, type TestWorld } from "../../support/world.ts";
 import type { Scene } from "../tool-rows/scene.ts";
 import { executions, settle, writing } from "../tool-scene.ts";
 import { staffChannel, titleOf } from "./approval-world.ts";
@@ -27,9 +26,7 @@ beforeAll(async () => {
 	);
 	const { simulator } = world;
 	channel = simulator.channel(staffChannel).id;
-	simulator.world.members.add(simulator.guild("The Bakers"), userNamed(world, "alpha"), {
-		botPermissions: moderatorPermissions,
-	});
+	addToBakers(world);
 	await world.heard();
 });
 

@@ -21,6 +21,7 @@ import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { testWith } from "../../support/test-with.ts";
 import { present, until } from "../../support/until.ts";
+import { addToBakers, userNamed } from "../../support/world.ts";
 import { noTools } from "../features/running-feature.ts";
 
 const stageTest = testWith((commands: readonly Command[] = []) => startStage(commands));
@@ -278,10 +279,8 @@ test("the notice about a cooldown is sent once in each guild", async () => {
 	await using stage = await startStage([echo], {}, { limiter: new Limiter({ max: 1, windowMs: 3_600_000 }) });
 	const { simulator, client } = stage;
 	const { world } = simulator;
-	const ada = present(world.users.get(simulator.user("ada").id));
-	const alpha = present(world.users.get(simulator.bot("alpha").id));
-	const other = simulator.guild("The Bakers");
-	world.members.add(other, alpha);
+	const ada = userNamed(simulator, "ada");
+	const other = addToBakers(simulator);
 	world.members.add(other, ada);
 	await until("the bot is there", () => client.guilds.cache.has(other.id));
 	const { channel } = simulator.channel("The Bakers/general");
@@ -289,7 +288,7 @@ test("the notice about a cooldown is sent once in each guild", async () => {
 		for (let attempt = 0; attempt < 3; attempt++) world.messages.add(place, ada, { content: "!m echo x" });
 	for (const place of [channel, simulator.channel(general).channel])
 		await until("both are answered", () => {
-			const own = world.messages.in(place.id).filter(({ author }) => author.id === alpha.id);
+			const own = world.messages.in(place.id).filter(({ author }) => author.id === simulator.bot("alpha").id);
 			return own.length === 2 && own[1]?.content.startsWith("You used");
 		});
 });

@@ -28,7 +28,6 @@ import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
 import type { Sql } from "../../../src/lib/store/statement.ts";
 import type { ChargebackAnswer } from "../../../src/simulator/game/game-server.ts";
 import type { InjectedFault } from "../../../src/simulator/rest/faults.ts";
-import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import type { Message } from "../../../src/simulator/world/state/entities.ts";
 import { type Language, render, said } from "../../../src/texts/texts.ts";
 import { recordLog } from "../../support/log.ts";
@@ -36,7 +35,7 @@ import { chunked, exchange, requestText } from "../../support/raw-http.ts";
 import { onBoth, onOwnPostgres, openStore } from "../../support/stores.ts";
 import { testWith } from "../../support/test-with.ts";
 import { present, until } from "../../support/until.ts";
-import { giveRole, memberNamed } from "../../support/world.ts";
+import { addToBakers, giveRole, memberNamed, userNamed } from "../../support/world.ts";
 import { type ChargebackFixture, createChargebackFixture, pressable, staff, staffChannel } from "./chargeback-world.ts";
 import { type GameWorld, type GameWorldOptions, startGameWorld } from "./game-world.ts";
 
@@ -410,13 +409,10 @@ describe.concurrent("Dismiss", () => {
 test("each guild restricts and decides for itself, and its staff see and press only their own alert", async () => {
 	const bakery: Record<string, string> = {};
 	await using world = await startChargebackWorld({
-		prepare({ world, bot, guild, user }) {
-			const bakers = guild("The Bakers");
-			const alpha = present(world.users.get(bot("alpha").id));
-			const mona = present(world.users.get(user("mona_lisa").id));
-			const jose = present(world.users.get(user(staff).id));
-			world.members.add(bakers, alpha, { botPermissions: moderatorPermissions });
-			for (const one of [mona, jose]) world.members.add(bakers, one, {});
+		prepare(simulator) {
+			const { world } = simulator;
+			const bakers = addToBakers(simulator);
+			for (const name of ["mona_lisa", staff]) world.members.add(bakers, userNamed(simulator, name), {});
 			bakery.restricted = world.roles.add(bakers, { name: "Jail" }).id;
 			bakery.staff = [...bakers.roles.values()].find(({ name }) => name === "Staff")?.id ?? "";
 		},

@@ -1,11 +1,10 @@
 // What a model sees of the supporters' roles, and what it can have done.
 
 import { describe, expect, test } from "bun:test";
-import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
-import { memberNamed } from "../../support/world.ts";
+import { addToBakers, memberNamed } from "../../support/world.ts";
 import { type GameWorldOptions, startGameWorld } from "./game-world.ts";
 
 const donatorTest = testWith(startDonatorWorld);
@@ -95,10 +94,9 @@ test("each guild has tiers of its own", async () => {
 	const ids: Record<string, string> = {};
 	const inBoth = ["The Cooks", "The Bakers"] as const;
 	await using world = await startGameWorld({
-		prepare({ world, bot, guild }) {
-			const alpha = world.users.get(bot("alpha").id);
-			if (alpha) world.members.add(guild("The Bakers"), alpha, { botPermissions: moderatorPermissions });
-			for (const name of inBoth) ids[name] = world.roles.add(guild(name), { name: "Supporter" }).id;
+		prepare(simulator) {
+			addToBakers(simulator);
+			for (const name of inBoth) ids[name] = simulator.world.roles.add(simulator.guild(name), { name: "Supporter" }).id;
 		},
 		settings: () => ({ donator_sync: true, tiers: { gold: ids["The Cooks"] } }),
 		others: ({ guild }) => ({

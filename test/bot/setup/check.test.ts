@@ -4,7 +4,7 @@ import { startBot } from "../../../src/bot/bot.ts";
 import { type BotConfig, idleApproval, withoutToken } from "../../../src/bot/config/config.ts";
 import { checkBot } from "../../../src/bot/setup/check.ts";
 import { CheckFailed } from "../../../src/lib/program/check.ts";
-import { demoSeed, moderatorPermissions } from "../../../src/simulator/seed.ts";
+import { demoSeed } from "../../../src/simulator/seed.ts";
 import type { Simulator, SimulatorOptions } from "../../../src/simulator/simulator.ts";
 import type { Guild, GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
@@ -12,8 +12,8 @@ import { versionsOf } from "../../support/guild-settings.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { testWith } from "../../support/test-with.ts";
-import { present, until } from "../../support/until.ts";
-import { quickTiming, roleNamed, roleOverwrite } from "../../support/world.ts";
+import { until } from "../../support/until.ts";
+import { addToBakers, quickTiming, roleNamed, roleOverwrite } from "../../support/world.ts";
 
 /** An id that nothing has. */
 const nobody = "12345678901234567";
@@ -139,9 +139,7 @@ fixtureTest("when all is well, every check passes and names what it found", asyn
 
 fixtureTest("without GUILD_ID, every guild that the bot is in is checked", async (fixture) => {
 	const { simulator } = fixture;
-	const bakers = simulator.guild("The Bakers");
-	const account = present(simulator.world.accounts.get(simulator.bot("alpha").token));
-	simulator.world.members.add(bakers, account.user, { botPermissions: moderatorPermissions });
+	const bakers = addToBakers(simulator);
 	fixture.env.guildId = undefined;
 	const rows = versionsOf({
 		[fixture.guild.id]: fixture.settings,

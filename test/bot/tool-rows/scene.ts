@@ -2,9 +2,8 @@
 // for each case, and the results for unknown and foreign ids.
 
 import { type AuditLogEvent, ChannelType, type PermissionFlagsBits } from "discord.js";
-import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import type { Channel, Guild, GuildChannel, GuildChannelType } from "../../../src/simulator/world/state/entities.ts";
-import { startWorld, type TestWorld, userNamed } from "../../support/world.ts";
+import { addToBakers, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
 
 export type Args = Record<string, unknown>;
 
@@ -20,9 +19,7 @@ export interface Scene {
 /** A world in which the bot is in both guilds. Only with a token does the bot accept calls in a person's name. */
 export async function startScene(mcpToken?: string): Promise<Scene & AsyncDisposable> {
 	const world = await startWorld({}, { mcpToken });
-	const { simulator } = world;
-	const other = simulator.guild("The Bakers");
-	simulator.world.members.add(other, userNamed(world, "alpha"), { botPermissions: moderatorPermissions });
+	const other = addToBakers(world);
 	await world.heard();
 	return { world, guild: world.guild, other, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
 }

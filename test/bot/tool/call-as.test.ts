@@ -9,7 +9,7 @@ import { inlineText } from "../../../src/discord/text.ts";
 import { ToolError } from "../../../src/lib/tool-error.ts";
 import { said } from "../../../src/texts/texts.ts";
 import { testWith } from "../../support/test-with.ts";
-import { userNamed } from "../../support/world.ts";
+import { addToBakers } from "../../support/world.ts";
 import { about, banRequest, draftFor, peopleInput, startRecording } from "./recording.ts";
 
 const ban = destructiveTool({
@@ -141,9 +141,7 @@ describe("a call in a person's name", () => {
 	});
 
 	botTest("acts in the guild where it was made, whatever its arguments say", async (bot) => {
-		const { simulator } = bot;
-		const other = simulator.guild("The Bakers");
-		simulator.world.members.add(other, userNamed(bot, "alpha"));
+		const other = addToBakers(bot);
 		const args = { guild_id: other.id };
 		expect(await bot.as("zoe", "look", args)).toMatchObject({ text: "The Cooks\nzoe", isError: false });
 		expect(await bot.as("zoe", "count")).toMatchObject({ text: "One." });

@@ -14,7 +14,7 @@ import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
-import { startWorld, userNamed, writes } from "../../support/world.ts";
+import { addToBakers, startWorld, writes } from "../../support/world.ts";
 
 const about = { toolset: "messages", title: "Try", description: "Try it.", input: {} } as const;
 
@@ -119,10 +119,7 @@ describe("a call without guild_id", () => {
 	/** Starts a bot in two guilds. Its tools may access the guilds that `pick` returns; all of them by default. */
 	async function startInTwo(pick?: (cooks: string) => string[], { hasOwn = true } = {}) {
 		const simulator = await startSimulator();
-		const [cooks, bakers] = ["The Cooks", "The Bakers"].map((name) => simulator.guild(name));
-		const alpha = userNamed(simulator, "alpha");
-		if (!cooks || !bakers) throw new Error("the seed has all");
-		simulator.world.members.add(bakers, alpha, {});
+		const [cooks, bakers] = [simulator.guild("The Cooks"), addToBakers(simulator)];
 		const guilds = pick?.(cooks.id);
 		const config = connectedConfig(simulator, {
 			mcpToken: "a-token",

@@ -2,9 +2,8 @@
 
 import { expect } from "bun:test";
 import { GuildFeature, PermissionFlagsBits } from "discord.js";
-import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import type { Member, Role } from "../../../src/simulator/world/state/entities.ts";
-import { channelNamed, roleNamed, type TestWorld, userNamed, writes } from "../../support/world.ts";
+import { addToBakers, channelNamed, roleNamed, type TestWorld, writes } from "../../support/world.ts";
 import { worldTest } from "../../support/world-test.ts";
 
 const done = { dry_run: false };
@@ -156,10 +155,8 @@ worldTest(
 
 worldTest("bulk tools do nothing before all members are known", async (world) => {
 	const { simulator } = world;
-	const guild = simulator.guild("The Bakers");
-	const alpha = userNamed({ simulator }, "alpha");
 	simulator.sockets.holdMembers(true);
-	simulator.world.members.add(guild, alpha, { botPermissions: moderatorPermissions });
+	const guild = addToBakers(world);
 	const role = simulator.world.roles.add(guild, { name: "Cake" });
 	await world.heard();
 	const guild_id = guild.id;
@@ -167,7 +164,7 @@ worldTest("bulk tools do nothing before all members are known", async (world) =>
 	const update = { guild_id, role_id: role.id, action: "add", ...done };
 	const refused = [
 		await world.call("ban", { guild_id, user_ids: [...user_ids, "2".repeat(18)], ...done }),
-		await world.call("bulk_role_update", { ...update, user_ids: [...user_ids, alpha.id] }),
+		await world.call("bulk_role_update", { ...update, user_ids: [...user_ids, simulator.bot("alpha").id] }),
 		await world.call("bulk_role_update", { ...update, where: "not bot" }),
 	];
 	for (const { text, isError } of refused) {

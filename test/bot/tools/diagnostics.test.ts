@@ -10,7 +10,7 @@ import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
-import { denyBot, memberNamed, roleNamed, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
+import { addToBakers, denyBot, memberNamed, roleNamed, startWorld, type TestWorld } from "../../support/world.ts";
 import { worldTest } from "../../support/world-test.ts";
 
 const report = async (world: TestWorld) => (await world.call("run_setup_check")).text.split("\n");
@@ -155,10 +155,7 @@ worldTest("a bot that is timed out, or has no role, is reported as an error", as
 
 test("a setting that names what does not exist is a warning, and guilds out of reach are not named", async () => {
 	await using simulator = await startSimulator();
-	const [cooks, bakers] = ["The Cooks", "The Bakers"].map((name) => simulator.guild(name));
-	const alpha = userNamed(simulator, "alpha");
-	if (!cooks || !bakers) throw new Error("the demo's world has all");
-	simulator.world.members.add(bakers, alpha, {});
+	const [cooks, bakers] = [simulator.guild("The Cooks"), addToBakers(simulator)];
 	const nobody = "12345678901234567";
 	const toml = { mcp: { toolsets: ["diagnostics"], guilds: [cooks.id] } };
 	const { log } = recordLog();

@@ -2,10 +2,10 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import type { Guild } from "../../../src/simulator/world/state/entities.ts";
 import { until } from "../../support/until.ts";
 import {
+	addToBakers,
 	memberNamed,
 	memberOverwrite,
 	roleOverwrite,
@@ -20,9 +20,8 @@ let bakers: Guild;
 beforeAll(async () => {
 	world = await startWorld({}, { mcpToken: "a-token" });
 	const { simulator, guild: cooks } = world;
-	bakers = simulator.guild("The Bakers");
+	bakers = addToBakers(world);
 	const { members, roles, channels, bans } = simulator.world;
-	members.add(bakers, userNamed(world, "alpha"), { botPermissions: moderatorPermissions });
 	const judge = roles.add(cooks, { name: "Judge", permissions: "0", hoist: true });
 	members.edit(cooks, memberNamed(world, "liwei"), { roles: [judge.id] });
 	roles.add(cooks, { name: "Taster", permissions: "8192" });

@@ -4,9 +4,8 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { PermissionFlagsBits } from "discord.js";
-import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import { until } from "../../support/until.ts";
-import { giveRole, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
+import { addToBakers, giveRole, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
 import { worldTest } from "../../support/world-test.ts";
 
 const staffArea = {
@@ -307,9 +306,7 @@ test("administrators reach no backups, plans or jobs of guilds in which they are
 	);
 	const { text } = await world.call("list_backups");
 	expect(text).toStartWith("1 backup(s)");
-	const guild = simulator.guild("The Bakers");
-	const botPermissions = moderatorPermissions;
-	members.add(guild, userNamed(world, "alpha"), { botPermissions });
+	const guild = addToBakers(world);
 	const user = users.add({ username: "a_baker" });
 	members.add(guild, user);
 	giveRole({ simulator, guild }, "a_baker", { permissions: PermissionFlagsBits.Administrator });

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { pagesOf } from "../../support/pages.ts";
 import { until } from "../../support/until.ts";
-import { memberNamed, roleNamed, startWorld, userNamed, writes } from "../../support/world.ts";
+import { addToBakers, memberNamed, roleNamed, startWorld, userNamed, writes } from "../../support/world.ts";
 import { worldTest } from "../../support/world-test.ts";
 
 worldTest(
@@ -230,10 +230,8 @@ worldTest("list_members shows a thousand at once and no more", async (world) => 
 
 worldTest("while members are still being loaded, results say so and no request is sent", async (world) => {
 	const { simulator } = world;
-	const guild = simulator.guild("The Bakers");
-	const alpha = userNamed({ simulator }, "alpha");
 	simulator.sockets.holdMembers(true);
-	simulator.world.members.add(guild, alpha, {});
+	const guild = addToBakers(world);
 	await world.heard();
 	const guild_id = guild.id;
 	const before = simulator.requests.list().length;

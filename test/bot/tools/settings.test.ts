@@ -10,6 +10,7 @@ import type { McpCaller } from "../../support/mcp.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import {
+	addToBakers,
 	channelNamed,
 	giveRole,
 	memberNamed,
@@ -202,9 +203,7 @@ sceneTest("a version is restored without the keys whose channel or role is gone,
 });
 
 sceneTest("each guild has its own", async ({ world, set }) => {
-	const bakers = world.simulator.guild("The Bakers");
-	const alpha = userNamed(world.simulator, "alpha");
-	world.simulator.world.members.add(bakers, alpha, {});
+	const bakers = addToBakers(world);
 	await world.heard();
 	await set({ "welcome.ai": false });
 	const { text } = await world.call("get_settings", { guild_id: bakers.id, query: "welcome.ai" });

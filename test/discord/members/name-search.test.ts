@@ -7,7 +7,7 @@ import { fold } from "../../../src/discord/text.ts";
 import { compareIds } from "../../../src/guild-document/names/ids.ts";
 import { seeded } from "../../support/random.ts";
 import { present, until } from "../../support/until.ts";
-import { startWorld, type TestWorld } from "../../support/world.ts";
+import { addToBakers, startWorld, type TestWorld } from "../../support/world.ts";
 
 interface Names {
 	nickname: string | null;
@@ -131,10 +131,7 @@ test.concurrent("a new global name is found in every guild of the user", async (
 	await using world = await startWorld();
 	const { simulator } = world;
 	const { world: platform } = simulator;
-	const alpha = platform.users.get(simulator.bot("alpha").id);
-	const bakers = simulator.guild("The Bakers");
-	if (!alpha) throw new Error("alpha has an account");
-	platform.members.add(bakers, alpha);
+	const bakers = addToBakers(world);
 	const user = platform.users.add({ username: "wanderer" });
 	const here = platform.members.add(world.guild, user);
 	platform.members.add(bakers, user);
