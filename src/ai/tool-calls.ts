@@ -56,7 +56,6 @@ export class ToolCallReader {
 	readonly #message: { reasoning_content?: string; reasoning_details?: JsonObject[] } = {};
 	#length = 0;
 
-	/** Throws an AiError if the calls are too many or too long. */
 	add({ tool_calls, reasoning_content, reasoning_details }: v.InferOutput<typeof delta>): void {
 		if (reasoning_content)
 			this.#message.reasoning_content = (this.#message.reasoning_content ?? "") + reasoning_content;
@@ -68,14 +67,15 @@ export class ToolCallReader {
 			call.arguments += written;
 			if (piece.extra_content) call.fields.extra_content = piece.extra_content;
 			this.#length += written.length;
-			if (this.#calls.length > maxCalls || this.#length > maxArgumentsLength)
-				throw invalid(`more than ${maxCalls} tool calls, or ${maxArgumentsLength / 1024} KiB of arguments`);
+			if (this.#length > maxArgumentsLength)
+				throw invalid(`more than ${maxArgumentsLength / 1024} KiB of arguments of tool calls`);
 		}
 	}
 
+	/** The first calls: that a model calls too often is no failure of its provider. */
 	finish(provider: string): ToolCall[] {
 		const ids = new Set<string>();
-		return this.#calls.map(({ id: given, name, arguments: written, fields }, index) => {
+		return this.#calls.slice(0, maxCalls).map(({ id: given, name, arguments: written, fields }, index) => {
 			if (name === "") throw invalid("a tool call without a name");
 			// Some send none, or ids that other providers refuse.
 			const id = /^[\w-]{1,40}$/.test(given) && !ids.has(given) ? given : `call_${randomUUID().replaceAll("-", "")}`;
