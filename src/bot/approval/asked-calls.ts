@@ -4,7 +4,7 @@
 import type { GuildMember } from "discord.js";
 import type { ToolSpec } from "../../ai/ai.ts";
 import { bitsIn, type Permission } from "../../discord/permissions.ts";
-import { withoutTokens } from "../../discord/text.ts";
+import { escapeInvisible, withoutTokens } from "../../discord/text.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
@@ -167,8 +167,7 @@ export class AskedCalls {
 				return { text: `${tool.name} changes something, and the person who asks has no right to do that.` };
 			const planned = await this.#plan(asker, { tool, args, context }, signal);
 			if (typeof planned === "string") return { text: planned };
-			const shown = ["Planned, not done. The person sees this plan and decides:", planned.text];
-			return { text: shown.join("\n"), planned };
+			return { text: `Planned, not done. The person sees this plan and decides:\n${planned.text}`, planned };
 		} catch (error) {
 			return { text: this.#failure(name, error) };
 		}
@@ -261,14 +260,15 @@ function hashOf({ basis }: Preview): string {
 	return new Bun.CryptoHasher("sha256").update(JSON.stringify(basis)).digest("hex");
 }
 
-/** What the tool says for people; without that, the arguments and what its ids stand for. */
-function planText({ shown = [], names = [] }: Preview, args: JsonObject, language: Language): string {
-	const ofTool = [shown].flat().filter((part) => typeof part === "object");
-	const text = forPeople(ofTool, language);
-	if (text !== "") return text;
-	const { guild_id: _, dry_run: __, ...own } = args;
-	const lines = argumentsOf({ arguments: canonicalJson(own) }).replaceAll("`", "ˋ");
-	return [forPeople(names, language), `\`\`\`\n${lines}\n\`\`\``, forPeople(shown, language)]
-		.filter((line) => line !== "")
-		.join("\n");
+/** What the tool says for people, and in blocks the arguments that it does not name, and a plan of several lines. */
+function planText({ lines = [], shown = [], names = [] }: Preview, args: JsonObject, language: Language): string {
+	const people = [shown].flat().filter((part) => typeof part === "object");
+	const text = forPeople([...names, ...people], language);
+	const named = new Set<unknown>(text.match(/(?<=(?<!\\)<[@#&]+|ID: )\d+(?=[>)])/g));
+	const isNamed = (ids: readonly unknown[]) => ids.length > 0 && ids.every((id) => named.has(id));
+	const left = Object.entries(args).filter(([key, value]) => !givenByBot.includes(key) && !isNamed([value].flat()));
+	const plan = people.length > 0 && !lines.join("\n").includes("\n") ? "" : lines.join("\n");
+	const given = left.length > 0 ? argumentsOf({ arguments: canonicalJson(Object.fromEntries(left)) }) : "";
+	const blocks = [given, escapeInvisible(plan)].filter((block) => block !== "");
+	return [text, ...blocks.map((block) => `\`\`\`\n${block.replaceAll("`", "ˋ")}\n\`\`\``)].join("\n").trim();
 }

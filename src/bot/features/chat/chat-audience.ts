@@ -11,13 +11,12 @@ import { permissionsOf } from "../../../discord/permissions.ts";
 import { inSlices } from "../../../lib/slices.ts";
 import { type Grants, grantedBits, type ModeratorAction, moderatorActions } from "../../settings/grants.ts";
 
-const { ViewChannel, ReadMessageHistory, ManageThreads } = PermissionFlagsBits;
-const toRead = ViewChannel | ReadMessageHistory;
+const { ViewChannel, ManageThreads } = PermissionFlagsBits;
 const sliceMs = 5;
 
 /**
- * Whether everybody who sees the channel sees all channels that `asker` sees, and has all rights that they have. Bots do not
- * count. False if not all members are known, or if the asker may be in a private thread that others are not in.
+ * Whether everybody who sees the channel sees all channels that `asker` sees, and has all rights that they have, also in each
+ * channel. Bots do not count. False if not all members are known, or if the asker may be in a private thread that others are not in.
  */
 export async function mayAllKnow(
 	channel: GuildTextBasedChannel,
@@ -32,7 +31,7 @@ export async function mayAllKnow(
 	const rights = rightsOf(asker);
 	const channels = [...guild.channels.cache.values()].filter((one) => !one.isThread());
 	const readable = channels.flatMap((one) => {
-		const bits = permissionsOf(asker, one) & (toRead | ManageThreads);
+		const bits = permissionsOf(asker, one);
 		return (bits & ViewChannel) === 0n ? [] : [{ one, bits }];
 	});
 	const manages = new Set(readable.flatMap(({ one, bits }) => ((bits & ManageThreads) === 0n ? [] : [one.id])));

@@ -8,6 +8,7 @@ import type { AskedCalls, Asker, PlannedCall, ShownCall } from "../../approval/a
 import { type ComponentHandler, type ComponentInteraction, callerOf } from "../../commands/components.ts";
 import { buttonRow } from "../../messages/buttons.ts";
 import { noMentions } from "../../messages/split-message.ts";
+import { peopleText } from "../../results/people-text.ts";
 import { at } from "../../results/result.ts";
 import type { Store } from "../../store/store.ts";
 import { type AskedPlan, insertAskedPlan, selectAskedPlan, takeAskedPlan } from "../../store/tables/asked-plans.ts";
@@ -82,7 +83,7 @@ export function createPlans({ store: { sql }, calls, guild, onDone, now }: Plans
 		const asBefore = shown.filter((one) => typeof one === "object");
 		if (asBefore.length < shown.length || asBefore.some(({ basis }, index) => basis !== planned[index]?.basis)) {
 			const refusals = shown.filter((one) => typeof one === "string");
-			const notes = [say("ask.plan.changed"), ...refusals];
+			const notes = [say("ask.plan.changed"), ...refusals.map((one) => peopleText(one, { isError: true }))];
 			const given = { answerId: row.answer_id, expiresAt: row.expires_at, notes };
 			return void (await interaction.editReply(await show(asker, asBefore, given)));
 		}

@@ -23,7 +23,6 @@ export class Session {
 	readonly asker: Asker;
 	readonly #guild: Guild | undefined;
 	readonly #member: GuildMember | undefined;
-	#isChecked = false;
 
 	/** `isPrivate`: the answer is for the person alone, whatever it comes from. `isOff`: who has AI chat off. */
 	constructor(
@@ -53,8 +52,7 @@ export class Session {
 
 	async #found({ planned }: Findings, member: GuildMember): Promise<void> {
 		this.planned = planned;
-		if (this.isPrivate || this.#isChecked) return;
-		this.#isChecked = true;
+		if (this.isPrivate) return;
 		const { connection, settings: grants } = this.options;
 		const channel = this.#guild?.channels.cache.get(this.question.channelId);
 		const hasAllMembers = this.#guild !== undefined && connection.hasAllMembers(this.#guild);

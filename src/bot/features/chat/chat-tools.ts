@@ -70,7 +70,9 @@ export async function* answerWithTools(ai: Ai, options: ToolAnswer): AsyncGenera
 		}
 		if (toolCalls.length === 0) return;
 		messages.push({ role: "assistant", content: text, toolCalls });
-		const results = await Promise.all(toolCalls.map(result));
+		// One after another: the order and the number of the planned changes depend on it.
+		const results: string[] = [];
+		for (const call of toolCalls) results.push(await result(call));
 		signal.throwIfAborted();
 		for (const [index, { id, name }] of toolCalls.entries())
 			messages.push({ role: "tool", callId: id, content: namedLines(name, results[index] ?? "") });

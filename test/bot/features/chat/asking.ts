@@ -20,7 +20,7 @@ interface AskingSetup {
 	/** Of config.toml. */
 	config?: Record<string, unknown>;
 	/** Of the guild. */
-	settings?(simulator: Simulator): Record<string, unknown>;
+	settings?(simulator: Simulator): Record<string, unknown> | Promise<Record<string, unknown>>;
 }
 
 export type Asking = Awaited<ReturnType<typeof startAsking>>;
@@ -32,7 +32,7 @@ export async function startAsking({ config, settings }: AskingSetup = {}) {
 		{},
 		{
 			toml: { ...config, features: { chat: true, moderation: true }, ai: { providers: { scripted: provider } } },
-			settings: (simulator) => ({ "chat.tools": true, ...settings?.(simulator) }),
+			settings: async (simulator) => ({ "chat.tools": true, ...(await settings?.(simulator)) }),
 			apiKeys: { SCRIPTED_API_KEY: ai.key },
 		},
 	);
@@ -79,6 +79,13 @@ export async function startAsking({ config, settings }: AskingSetup = {}) {
 			until(`there is a button ${label}`, () =>
 				after(asked).find(({ components }) => JSON.stringify(components).includes(`"label":"${label}"`)),
 			),
+		/** Presses the button under an answer for them alone, once the bot knows what it has posted. */
+		async open(person: string, notice: Message) {
+			for (;;) {
+				const shown = await simulator.user(person).press(notice, "Show to me");
+				if (!(await shown.reply()).content.includes("do not remember")) return shown;
+			}
+		},
 		/** What the model read of the results of its calls. */
 		results: () =>
 			(ai.requests.at(-1)?.messages ?? []).flatMap(({ role, content }) => (role === "tool" ? [content] : [])),

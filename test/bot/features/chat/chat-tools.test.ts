@@ -19,9 +19,9 @@ async function newcomer({ world, simulator }: Asking) {
 }
 
 /** Ada asks for it, and is shown the plan. */
-async function planFor({ ask, withButton, simulator }: Asking, step: AnswerStep) {
+async function planFor({ ask, withButton, open }: Asking, step: AnswerStep) {
 	const asked = await ask("ada", "do it", [step, { text: "Here is the plan." }]);
-	const shown = await simulator.user("ada").press(await withButton(asked, "Show to me"), "Show to me");
+	const shown = await open("ada", await withButton(asked, "Show to me"));
 	return { asked, plan: await shown.followUp() };
 }
 
@@ -32,7 +32,7 @@ askingTest("a read runs at once, and its answer is for the asker alone where oth
 	const notice = await withButton(asked, "Show to me");
 	expect(notice.content).toBe(`<@${ada.id}>, not everybody here may read the answer, so only you can.`);
 	expect(results()[0]).toMatch(/^(get_recent_messages> .*\n?)+$/);
-	const reply = await (await ada.press(notice, "Show to me")).reply();
+	const reply = await (await scene.open("ada", notice)).reply();
 	expect([reply.content, reply.ephemeral]).toEqual(["Nobody but zoe.", true]);
 	const refused = await (await simulator.user("zoe").press(notice, "Show to me")).reply();
 	expect(refused.content).toBe(`This is for <@${ada.id}> alone.`);
@@ -57,7 +57,7 @@ askingTest("a change waits for the press of who asked, and names them and the qu
 	const { nora, timeout } = await newcomer(scene);
 	const { asked, plan } = await planFor(scene, timeout);
 	expect(plan.embeds[0]?.description).toMatch(
-		/^\*\*Time members out\*\*\nTime out <@\d+> until <t:\d+:f>\?\n-# Only <@\d+> can decide/,
+		/^\*\*Time members out\*\*\nTime out <@\d+> until <t:\d+:f>\?\n```\n\{\n {2}"duration": "1h"\n\}\n```\n-# Only <@\d+> can decide/,
 	);
 	expect(nora.communication_disabled_until).toBeFalsy();
 	const pressed = await simulator.user("ada").press(plan, "Do it");
@@ -69,6 +69,12 @@ askingTest("a change waits for the press of who asked, and names them and the qu
 	expect((await world.call("list_cases")).text).toContain(`through AI chat, ${link}`);
 	expect((await world.call("get_audit_log")).text).toContain(`(for Ada, by AI chat, ${link})`);
 	expect((await world.call("list_recent_tool_calls", { tool: "timeout" })).text).toContain(`client: AI chat, ${link}`);
+});
+
+askingTest("a plan shows what its sentence leaves out", async (scene) => {
+	const args = { user_ids: ["@zoe"], content: "Pay ``` here" };
+	const { plan } = await planFor(scene, { calls: [{ name: "send_private_message", arguments: args }] });
+	expect(plan.embeds[0]?.description).toContain('?\n```\n{\n  "content": "Pay ˋˋˋ here"\n}\n```\n-# Only');
 });
 
 askingTest("a plan that would do something else is shown again", async (scene) => {
@@ -133,24 +139,6 @@ askingTest("/ask answers the person alone, with the plan", async (scene) => {
 	const plan = await used.followUp();
 	await simulator.user("ada").press(plan, "Do it");
 	await until("nora is timed out", () => nora.communication_disabled_until);
-});
-
-askingTest("a model that misbehaves gets errors as results, and the answer ends", async (scene) => {
-	const { ask, answer, results, ai } = scene;
-	const call = { name: "list_channels", arguments: {} };
-	const wrong = { calls: [{ name: "get_member", arguments: "{" }, { name: "no_such_tool", arguments: {} }, call] };
-	const asked = await ask("liwei", "hello", [wrong, { text: "Done." }]);
-	await answer(asked, ({ content }) => content === "Done.");
-	expect(results()).toEqual([
-		expect.stringContaining("The arguments are no JSON object"),
-		expect.stringContaining("no_such_tool"),
-		expect.stringContaining("general"),
-	]);
-	ai.script = () => ({ calls: [call] });
-	const loop = await scene.say("liwei", "loop");
-	await answer(loop, ({ content }) => content === "I have no answer to that.");
-	expect(ai.requests.length).toBeLessThan(20);
-	expect(results().at(-1)).toContain("The limit of 12 calls is reached");
 });
 
 askingTest("a conversation is forgotten on request, and a thread remembers what all said", async (scene) => {
