@@ -70,7 +70,7 @@ export async function startWorld(
 	}: Pick<BotOptions, "tools" | "requestsPerSecond"> &
 		Partial<Pick<BotConfig, "mcpToken" | "apiKeys">> & { toml?: TomlKeys | undefined } & {
 			/** Of the bot's own guild, by key. */
-			settings?: ((simulator: Simulator) => Stored) | undefined;
+			settings?: ((simulator: Simulator) => Stored | Promise<Stored>) | undefined;
 			/** Both, in sections, in place of `toml` and `settings`. */
 			sections?: ((simulator: Simulator) => Record<string, unknown>) | undefined;
 		} = {},
@@ -81,7 +81,7 @@ export async function startWorld(
 	const log: Log = createLog({ format: "text", level: "debug" }, (line) => logged.push(line));
 	const divided = sections && splitSettings(sections(simulator));
 	const config = connectedConfig(simulator, { guildId: guild.id, toml: divided?.toml ?? toml, mcpToken, apiKeys });
-	const stored = divided?.stored ?? settings?.(simulator);
+	const stored = divided?.stored ?? (await settings?.(simulator));
 	if (stored) await storeSettings(config, { [guild.id]: stored });
 	let expiry = new AbortController();
 	const bot = startBot(config, log, {

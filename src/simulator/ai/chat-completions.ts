@@ -125,7 +125,7 @@ export function* callEvents({ model, calls }: Pick<Completion, "model" | "calls"
 		const { name, arguments: text } = call.function;
 		const piece = (fields: object) => streamEvent(model, { tool_calls: [{ index, ...fields }] });
 		yield piece({ ...call, function: { name, arguments: "" } });
-		for (const [part] of text.matchAll(/.{1,8}/gs)) yield piece({ function: { arguments: part } });
+		for (const [part] of text.matchAll(/.{1,40}/gs)) yield piece({ function: { arguments: part } });
 	}
 }
 
