@@ -234,13 +234,15 @@ worldTest("while members are still being loaded, results say so and no request i
 	const guild = addToBakers(world);
 	await world.heard();
 	const guild_id = guild.id;
-	const before = simulator.requests.list().length;
+	// The bot itself reads the invites of a guild that it has just joined.
+	const asked = () => simulator.requests.list().filter(({ path }) => path.includes("/members")).length;
+	const before = asked();
 	const loading = `Members are still being loaded (1 of ${guild.members.size}), so some are missing. Call again in a moment.`;
 	const list = await world.call("list_members", { guild_id });
 	expect(list.text.split("\n").at(-1)).toBe(loading);
 	const look = await world.call("lookup_user_by_name", { guild_id, query: "zoe" });
 	expect(look).toEqual({ text: `No member's name contains "zoe".\n${loading}`, isError: false });
-	expect(simulator.requests.list()).toHaveLength(before);
+	expect(asked()).toBe(before);
 
 	simulator.sockets.holdMembers(false);
 	const { text } = await until("they are loaded", async () => {
