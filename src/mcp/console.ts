@@ -66,9 +66,9 @@ export type AuditedCallDetails = v.InferOutput<typeof auditedCall>;
 const found = v.object({ call: v.nullable(auditedCall) });
 
 /**
- * The response to `settings` with the params `guild_id`. `version`; `sections` with an optional `note` and fields with `key`, `label`, `help`, `kind` (flag,
- * number, text, lines; one and many of the `list`), `value` and `default`; `lists` by name, of ids and names; `problems`, for which
- * the values would be refused, and `warnings`, by key; `previews`: what people will read.
+ * The response to `settings` with the params `guild_id`. `version`; `sections` with an optional `note`, and fields with `key`,
+ * `label`, `help`, `kind` (flag, number, text, lines; one and many of the `list`), `value` and `default`; `lists` by name, of ids
+ * and names; `problems`, for which the values would be refused, and `warnings`, by key; `previews`: what people will read.
  *
  * With `values` by key, what would be if these settings were changed, without `sections` and `lists`. With `history: true`, only
  * `revisions`, newest first.

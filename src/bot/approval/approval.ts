@@ -30,8 +30,6 @@ export interface ApprovalOptions extends RequestsOptions {
 	hasConsole?: boolean | undefined;
 }
 
-type OmitFirst<Tuple> = Tuple extends [unknown, ...infer Rest] ? Rest : never;
-
 export type Approval = ReturnType<typeof createApproval>;
 
 export function createApproval(options: ApprovalOptions) {
@@ -88,7 +86,7 @@ export function createApproval(options: ApprovalOptions) {
 
 	return {
 		/** For calls that come from no MCP client. */
-		needs: (...call: OmitFirst<Parameters<typeof needsApproval>>) => needsApproval(rules, ...call),
+		needs: needsApproval.bind(undefined, rules),
 		/** A request that was posted, or an error result as JSON. */
 		request: (call: RequestedCall) => requests.request(call),
 		/** Calls that need approval run only after it. */

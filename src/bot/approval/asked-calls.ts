@@ -16,12 +16,12 @@ import { errorResult, type Tool, textIn } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { type Language, render, said } from "../../texts/texts.ts";
 import { forPeople } from "../results/result.ts";
-import { grantedBits, type ModeratorAction, moderatorActions } from "../settings/grants.ts";
+import { allGrantedBits, grantedBits } from "../settings/grants.ts";
 import type { GuildSettings } from "../settings/guild-settings.ts";
 import type { AuditedCall } from "../tool/audit.ts";
 import { forPerson, recordedCall, withGuild } from "../tool/call-as.ts";
 import type { BotContext, BotTool } from "../tool/context.ts";
-import { idsFor } from "../tool/named-calls.ts";
+import { withoutNames } from "../tool/named-calls.ts";
 import type { Preview } from "../tool/review.ts";
 import { accessors } from "../tool/search/offered-tools.ts";
 import { toolTitle } from "../tool/titles.ts";
@@ -136,9 +136,7 @@ export class AskedCalls {
 		const { context } = this.#select(asker);
 		const needed = context.self.tools.flatMap(({ effect, needs }) => (effect === "read" ? [] : plainNeeds(needs)));
 		const held = member.permissions.bitfield & ~member.guild.roles.everyone.permissions.bitfield;
-		const actions = Object.keys(moderatorActions) as ModeratorAction[];
-		const granted = actions.reduce((bits, action) => bits | grantedBits(this.options.settings, member, action), 0n);
-		return ((held | granted) & bitsIn(undefined, needed)) !== 0n;
+		return ((held | allGrantedBits(this.options.settings, member)) & bitsIn(undefined, needed)) !== 0n;
 	}
 
 	#mayUse(needs: BotTool["needs"], member: GuildMember): boolean {
@@ -154,10 +152,8 @@ export class AskedCalls {
 			const resolved = this.#resolve(asker, name, given);
 			if (typeof resolved === "string") return { text: resolved };
 			const { tool, context } = resolved;
-			const params = { name: tool.name, arguments: resolved.args };
-			const named = await idsFor(params, { signal }, this.#select(asker));
-			if (named instanceof ToolError) return { text: named.message };
-			const args = named.arguments as JsonObject;
+			const args = await withoutNames(tool, resolved.args, context, signal);
+			if (args instanceof ToolError) return { text: args.message };
 			if (tool.effect === "read") {
 				const where = { record, client: context.principal?.name ?? "", guildId: asker.guildId, signal };
 				const { result, error } = await recordedCall(tool, args, context, where);
@@ -183,8 +179,8 @@ export class AskedCalls {
 		return shown;
 	}
 
-	/** Does what was planned, or asks for approval. Never rejects. Returns what people read. */
-	async run(asker: Asker, { tool: name, args: given, basis }: PlannedCall): Promise<string> {
+	/** Does what `show` has just shown, or asks for approval. Never rejects. Returns what people read. */
+	async run(asker: Asker, { tool: name, args: given, basis, needsApproval }: ShownCall): Promise<string> {
 		const { record, log } = this.options;
 		const { language } = asker;
 		const resolved = this.#resolve(asker, name, given);
@@ -194,16 +190,11 @@ export class AskedCalls {
 			if (hashOf(preview) !== basis) throw new SaidError(said("ask.changed_late"));
 		};
 		const approval = this.#begun?.approval;
-		if (approval) {
-			const planned = await this.#plan(asker, resolved);
-			if (typeof planned === "string") return planned;
-			if (planned.basis !== basis) return render(said("ask.changed_late"), language);
-			if (planned.needsApproval) {
-				const call = { ...resolved, signal: undefined, client: askedClient, requestId: undefined };
-				const row = await approval.request(call).catch((error) => errorResult(this.#failure(name, error)));
-				if (typeof row === "string") return textIn(row);
-				return render(said("ask.approval", { channel: `<#${row.channel_id}>` }), language);
-			}
+		if (approval && needsApproval) {
+			const call = { ...resolved, signal: undefined, client: askedClient, requestId: undefined };
+			const row = await approval.request(call).catch((error) => errorResult(this.#failure(name, error)));
+			if (typeof row === "string") return textIn(row);
+			return render(said("ask.approval", { channel: `<#${row.channel_id}>` }), language);
 		}
 		const where = { record, client: context.principal?.name ?? "", guildId: asker.guildId };
 		const ended = await recordedCall(tool, args, { ...context, review }, where);

@@ -29,6 +29,12 @@ export function isGranted(grants: Grants, member: unknown, may: ModeratorAction 
 	return member.roles.cache.hasAny(...grants.of(member.guild.id)[`may.${may}`]);
 }
 
+/** Of all actions. */
+export function allGrantedBits(grants: Grants, member: GuildMember): bigint {
+	const actions = Object.keys(moderatorActions) as ModeratorAction[];
+	return actions.reduce((bits, action) => bits | grantedBits(grants, member, action), 0n);
+}
+
 export function grantedBits(grants: Grants, member: GuildMember, may: ModeratorAction | undefined): bigint {
 	return may && isGranted(grants, member, may) ? bitsIn(undefined, moderatorActions[may]) : 0n;
 }

@@ -8,6 +8,7 @@ import { Deadlines } from "../../lib/signal.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
 import type { Caller, Selection } from "../../mcp/server.ts";
+import type { Tool } from "../../mcp/tool.ts";
 import { findGuild, personOf } from "./admission.ts";
 import { namesIn, replaceNames, requireFewNames } from "./arguments/names.ts";
 import type { BotContext } from "./context.ts";
@@ -35,18 +36,28 @@ export async function idsFor(
 	selection: Selection<BotContext>,
 ): Promise<JsonObject | ToolError> {
 	const { tool, args, refusal } = resolveOrUnknown(params, selection);
-	const { context } = selection;
 	if (!tool || refusal !== undefined) return params;
+	const ids = await withoutNames(tool, args, selection.context, caller.signal);
+	if (ids === args) return params;
+	return ids instanceof ToolError ? ids : { ...params, name: tool.name, arguments: ids };
+}
+
+/** The arguments with ids in place of names: the same object if there are none. */
+export async function withoutNames(
+	tool: Tool<BotContext>,
+	args: JsonObject,
+	context: BotContext,
+	caller: Caller["signal"],
+): Promise<JsonObject | ToolError> {
 	const { inputSchema: schema } = tool.listing;
 	const names = namesIn(schema, args);
-	if (names.length === 0) return params;
+	if (names.length === 0) return args;
 	const replace = async () => {
 		requireFewNames(names);
 		const guild = await findGuild(context, args, "read");
-		const call = { schema, args, names, reads: tool.effect === "read" };
-		return { ...params, name: tool.name, arguments: await replaceNames(call, guild, context.connection) };
+		return replaceNames({ schema, args, names, reads: tool.effect === "read" }, guild, context.connection);
 	};
-	const signal = nameDeadlines.begin(caller.signal);
+	const signal = nameDeadlines.begin(caller);
 	const run = { signal, endsAt: signal.endsAt, reason: undefined, mayWrite: false };
 	const work = () => withinRun(run, replace);
 	const person = personOf(context.principal);

@@ -78,7 +78,7 @@ export interface Completion {
 	pieces: readonly string[];
 	calls: readonly v.InferOutput<typeof toolCall>[];
 	finish: "stop" | "length" | "content_filter" | "tool_calls";
-	/** If the request wants it. */
+	/** Token counts; undefined for a stream without `stream_options.include_usage`. */
 	usage: object | undefined;
 }
 

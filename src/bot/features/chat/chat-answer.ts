@@ -24,7 +24,7 @@ interface ReadOptions {
 	): AsyncIterable<string>;
 	messages: readonly AiMessage[];
 	question: Question;
-	/** Texts whose links the answer may repeat: the personality, what is known of the community, and what the person who asks has written. */
+	/** The answer may repeat their links: personality, facts of the community, and what the asker has written. */
 	linkSources: readonly string[];
 	/** Aborts the AI request when the answer must end early. The abort reason is an `EndReason`, such as "timeout". */
 	ending: AbortSignal;

@@ -9,7 +9,7 @@ import {
 } from "discord.js";
 import { permissionsOf } from "../../../discord/permissions.ts";
 import { inSlices } from "../../../lib/slices.ts";
-import { type Grants, grantedBits, type ModeratorAction, moderatorActions } from "../../settings/grants.ts";
+import { allGrantedBits, type Grants } from "../../settings/grants.ts";
 
 const { ViewChannel, ManageThreads } = PermissionFlagsBits;
 const sliceMs = 5;
@@ -25,9 +25,7 @@ export async function mayAllKnow(
 ): Promise<boolean> {
 	const { guild } = asker;
 	if (!hasAllMembers) return false;
-	const actions = Object.keys(moderatorActions) as ModeratorAction[];
-	const rightsOf = (member: GuildMember) =>
-		actions.reduce((bits, action) => bits | grantedBits(grants, member, action), permissionsOf(member, undefined));
+	const rightsOf = (member: GuildMember) => permissionsOf(member, undefined) | allGrantedBits(grants, member);
 	const rights = rightsOf(asker);
 	const channels = [...guild.channels.cache.values()].filter((one) => !one.isThread());
 	const readable = channels.flatMap((one) => {

@@ -1,5 +1,5 @@
-// What AI chat may use: where it answers and whom, questions of a person, tokens of a person and of the guild. Days and months
-// are those of the bot's time zone.
+// Limits of AI chat: allowed channels and roles, questions per person, tokens per person and per guild. Days and months are
+// calendar ones in the bot's time zone.
 
 import { type Said, said } from "../../../texts/texts.ts";
 import { Limiter } from "../../commands/cooldown.ts";

@@ -80,14 +80,14 @@ export function createPlans({ store: { sql }, calls, guild, onDone, now }: Plans
 		const shown = action === "do" ? await calls.show(asker, planned) : [];
 		if (!(await takeAskedPlan(sql, id))) return void (await end(say("ask.plan.gone")));
 		if (action !== "do") return void (await end(say("ask.plan.cancelled")));
-		const asBefore = shown.filter((one) => typeof one === "object");
-		if (asBefore.length < shown.length || asBefore.some(({ basis }, index) => basis !== planned[index]?.basis)) {
+		const current = shown.filter((one) => typeof one === "object");
+		if (current.length < shown.length || current.some(({ basis }, index) => basis !== planned[index]?.basis)) {
 			const refusals = shown.filter((one) => typeof one === "string");
 			const notes = [say("ask.plan.changed"), ...refusals.map((one) => peopleText(one, { isError: true }))];
 			const given = { answerId: row.answer_id, expiresAt: row.expires_at, notes };
-			return void (await interaction.editReply(await show(asker, asBefore, given)));
+			return void (await interaction.editReply(await show(asker, current, given)));
 		}
-		await carryOut(interaction, asker, asBefore, row, say);
+		await carryOut(interaction, asker, current, row, say);
 	}
 
 	async function carryOut(

@@ -6,7 +6,7 @@ import type { AskedCalls, Asker, ShownCall } from "../../approval/asked-calls.ts
 import type { FeatureOptions } from "../../commands/feature.ts";
 import { mayAllKnow } from "./chat-audience.ts";
 import type { Question } from "./chat-question.ts";
-import { answerWithTools, type Findings } from "./chat-tools.ts";
+import { answerWithTools } from "./chat-tools.ts";
 
 export interface SessionOptions extends Pick<FeatureOptions, "connection" | "settings"> {
 	ai: Ai;
@@ -24,7 +24,7 @@ export class Session {
 	readonly #guild: Guild | undefined;
 	readonly #member: GuildMember | undefined;
 
-	/** `isPrivate`: the answer is for the person alone, whatever it comes from. `isOff`: who has AI chat off. */
+	/** `isPrivate`: only the asker may read the answer, even without tool calls. `isOff`: who has AI chat off. */
 	constructor(
 		private readonly options: SessionOptions,
 		private readonly question: Question,
@@ -46,11 +46,11 @@ export class Session {
 		const { ai, calls } = this.options;
 		const member = this.#member;
 		if (!member) return ai.answer(messages, given);
-		const onFound = (findings: Findings) => this.#found(findings, member);
-		return answerWithTools(ai, { ...given, calls, asker: this.asker, member, messages, onFound });
+		const onCalls = (planned: readonly ShownCall[]) => this.#noteCalls(planned, member);
+		return answerWithTools(ai, { ...given, calls, asker: this.asker, member, messages, onCalls });
 	}
 
-	async #found({ planned }: Findings, member: GuildMember): Promise<void> {
+	async #noteCalls(planned: readonly ShownCall[], member: GuildMember): Promise<void> {
 		this.planned = planned;
 		if (this.isPrivate) return;
 		const { connection, settings: grants } = this.options;

@@ -1,7 +1,7 @@
 // Questions that AI chat answers at certain times, in the name and with the rights of who set them. A run is taken before it
 // begins: after a kill it is not repeated.
 
-import { MessageFlags, PermissionFlagsBits } from "discord.js";
+import { ComponentType, type GuildBasedChannel, type GuildMember, MessageFlags, PermissionFlagsBits } from "discord.js";
 import { channelName } from "../../../discord/describe.ts";
 import { inlineText, truncate } from "../../../discord/text.ts";
 import type { Log } from "../../../lib/log.ts";
@@ -60,8 +60,7 @@ export function createRoutines({ connection, settings, store: { sql }, log, time
 		if (now() - next_at > lateMs) return log.warn("a routine of AI chat was missed: the bot did not run", fields);
 		const member = guild.members.cache.get(person_id);
 		const channel = guild.channels.cache.get(channel_id);
-		const { ViewChannel, SendMessages } = PermissionFlagsBits;
-		if (!member || !channel?.permissionsFor(member).has(ViewChannel | SendMessages))
+		if (!member || !mayWrite(member, channel))
 			return log.warn("a routine of AI chat was skipped: its person has left, or cannot write in its channel", fields);
 		await run(routine);
 	}
@@ -79,7 +78,12 @@ export function createRoutines({ connection, settings, store: { sql }, log, time
 			}),
 		);
 		const options = all.map(({ id, question }) => ({ label: truncate(question, 90), value: id }));
-		const menu = { type: 3 as const, custom_id: prefix, placeholder: say("routine.remove"), options };
+		const menu = {
+			type: ComponentType.StringSelect as const,
+			custom_id: prefix,
+			placeholder: say("routine.remove"),
+			options,
+		};
 		return {
 			content: truncate([say(all.length > 0 ? "routine.list" : "routine.none"), ...lines].join("\n"), 2_000),
 			components: all.length > 0 ? [rowOf(menu)] : [],
@@ -108,8 +112,7 @@ export function createRoutines({ connection, settings, store: { sql }, log, time
 					.guild(guildId)
 					?.channels.cache.get(options.getChannel("channel")?.id ?? interaction.channelId);
 				const member = connection.guild(guildId)?.members.cache.get(user.id);
-				const { ViewChannel, SendMessages } = PermissionFlagsBits;
-				if (!member || !channel?.isSendable() || !channel.permissionsFor(member).has(ViewChannel | SendMessages))
+				if (!member || !channel?.isSendable() || !mayWrite(member, channel))
 					throw new SaidError(said("routine.channel"));
 				const all = (await selectRoutines(sql)).filter(({ guild_id }) => guild_id === guildId);
 				if (all.length >= maxRoutines) throw new SaidError(said("routine.full", { max: maxRoutines }));
@@ -142,4 +145,9 @@ export function createRoutines({ connection, settings, store: { sql }, log, time
 	};
 
 	return { command, component, start: work.wake, close: () => work.close() };
+}
+
+function mayWrite(member: GuildMember, channel: GuildBasedChannel | undefined): boolean {
+	const { ViewChannel, SendMessages } = PermissionFlagsBits;
+	return channel?.permissionsFor(member).has(ViewChannel | SendMessages) ?? false;
 }

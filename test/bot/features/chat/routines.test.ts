@@ -48,10 +48,12 @@ askingTest("a routine answers in its channel in the person's name, once, and its
 	grant(simulator, "Staff", PermissionFlagsBits.Administrator);
 	await world.heard();
 	const ada = simulator.user("ada");
+	// Days away from now, whatever the time zone.
+	const when = `${["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"][(new Date().getUTCDay() + 3) % 7]} 9:00`;
 	const channel = simulator.channel(staff).id;
 	const wrong = await ada.run(general, "routine", { question: "report", when: "soon" });
 	expect((await wrong.reply()).content).toStartWith("When? Days and a time");
-	const set = await ada.run(general, "routine", { question: "Who is there?", when: "Mondays 9:00", channel });
+	const set = await ada.run(general, "routine", { question: "Who is there?", when, channel });
 	const list = await set.reply();
 	expect(list.content).toMatch(/“Who is there\?” in <#\d+>, by <@\d+>: next <t:\d+:f>/);
 	const rename = {
@@ -60,8 +62,11 @@ askingTest("a routine answers in its channel in the person's name, once, and its
 	};
 	ai.script = [{ calls: [{ name: "list_members", arguments: {} }, rename] }, { text: "Six people." }];
 	const [file = ""] = readdirSync(world.dataDirectory).filter((name) => name.endsWith(".sqlite"));
-	new Database(join(world.dataDirectory, file)).run("UPDATE routines SET next_at = ?", [Date.now() - 60_000]);
-	await ada.run(general, "routine", { question: "Later", when: "daily 9:00", channel });
+	using database = new Database(join(world.dataDirectory, file));
+	database.run("PRAGMA busy_timeout = 10000");
+	// The bot's clock is the real one.
+	database.run("UPDATE routines SET next_at = ?", [Date.now() - 60_000]);
+	await ada.run(general, "routine", { question: "Later", when, channel });
 	const written = () => simulator.world.messages.in(channel).filter(({ author }) => author.id === alpha.id);
 	const plan = await until("the plan stands there", () => written()[1]);
 	expect([written()[0]?.content, plan.embeds[0]?.title]).toEqual(["Six people.", "The plan: nothing is done yet"]);
