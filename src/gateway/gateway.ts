@@ -108,6 +108,9 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 		toolsListBytes: () => Buffer.byteLength(merged.catalog.list),
 		refreshAgeSeconds: () => refresher.ageMs / 1000,
 	});
+	const publicUrl = config.signIn?.publicUrl;
+	const oauth =
+		config.signIn && store && createSignIn(config.signIn, store, createAskRights(rights, backends), log, signIn);
 	const parts = {
 		config,
 		backends,
@@ -122,6 +125,7 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 		firstList,
 		recent,
 		withdrawals,
+		stepUp: oauth?.stepUp,
 	};
 	const router = new Router({ ...parts, defaultInstance });
 	const calls = new Calls({ ...parts, router });
@@ -142,9 +146,6 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 			metrics.requests.add([countedMethod(request), response.outcome]);
 		},
 	});
-	const publicUrl = config.signIn?.publicUrl;
-	const oauth =
-		config.signIn && store && createSignIn(config.signIn, store, createAskRights(rights, backends), log, signIn);
 	const console = recent
 		? createLazyConsole({ ...parts, recent, calls, store, clocks, token, publicUrl, discord: oauth?.console })
 		: undefined;

@@ -134,6 +134,12 @@ export function accessRefusal(
 	return `${tool} was not run: it needs the access "${needed}"${because}, and this connection has only "${caller.access}". ${howToRaise(caller, needed)}`.trimEnd();
 }
 
+/** The level that a text of `accessRefusal` names; undefined for other texts. */
+export function neededAccess(text: string): Access | undefined {
+	const [, needed] = /^\w+ was not run: it needs the access "(\w+)"/.exec(text) ?? [];
+	return accessLevels.find((level) => level === needed);
+}
+
 /** What the caller's access level excludes, and how to raise it; "" for the highest. */
 export function describeAccess(caller: Principal, connections?: string | undefined): string {
 	const { access } = caller;

@@ -123,6 +123,8 @@ interface ResponseFacts {
 	outcome: Outcome;
 	errorCode?: number;
 	headers?: Record<string, string>;
+	/** The request needs a token with more scope: HTTP 403 with this value of WWW-Authenticate. */
+	challenge?: string | undefined;
 }
 
 export interface TextResponse extends ResponseFacts {

@@ -135,7 +135,9 @@ export function createEndpoint(options: EndpointOptions): EndpointHandler {
 	): Response {
 		if (!response) return respond(200, "", sseHeaders);
 		if (response.kind !== "text") return (modern ? respondModern : respondLegacy)(response, requestHeaders);
-		const { text, headers, initialized, errorCode: code } = response;
+		const { text, headers, initialized, errorCode: code, challenge } = response;
+		// https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#scope-challenge-handling
+		if (challenge !== undefined) return json(403, text, { ...headers, "WWW-Authenticate": challenge });
 		if (modern) {
 			// 404 is for unknown methods. Clients would take it for an error of the transport and hide the error of an unknown tool.
 			const isUnknown = code === errorCode.methodNotFound && method !== "tools/call";

@@ -1485,6 +1485,8 @@ export const de = {
 	"page.consent.back-to": "Danach geht es zurück zu",
 	"page.consent.guilds": "Kann in deinem Namen handeln auf",
 	"page.consent.more-guilds": "und {more} weiteren",
+	"page.consent.raised":
+		"Es ist schon verbunden, mit „{from}“. Jetzt möchte es „{to}“. Mit „Erlauben“ gilt für die Verbindung, was du hier wählst.",
 	"page.consent.what": "Was darf es tun?",
 	"page.consent.limit": "Was du auch wählst: Es tut nie etwas, das du auf Discord nicht selbst darfst.",
 	"page.consent.end": "Beenden kannst du das unter {link}.",

@@ -1351,6 +1351,8 @@ export const en = {
 	"page.consent.back-to": "Sends you back to",
 	"page.consent.guilds": "Can act in your name in",
 	"page.consent.more-guilds": "and {more} more",
+	"page.consent.raised":
+		"It is connected already, with “{from}”. It now asks for “{to}”. With Allow, the connection gets what you choose here.",
 	"page.consent.what": "What may it do?",
 	"page.consent.limit": "Whatever you choose: it never does what you may not do on Discord yourself.",
 	"page.consent.end": "You can end this at {link}.",

@@ -33,6 +33,10 @@ export const connect: Connect = async ({ url, metadataUrl, signIn }) => {
 		async call(name, args) {
 			return textOf(await client.callTool({ name, arguments: args }));
 		},
+		async signInAgain(signIn) {
+			const returned = await authProvider.walk(signIn);
+			await transport.finishAuth(returned.get("code") ?? "");
+		},
 		get lastUrl() {
 			return authProvider.lastUrl;
 		},

@@ -29,7 +29,8 @@ function connectIn(mode: VersionNegotiationMode): Connect {
 		// It checks the issuer in the response.
 		await first.finishAuth(await authProvider.walk(signIn));
 		const client = new Client(clientInfo, options);
-		await client.connect(start());
+		const transport = start();
+		await client.connect(transport);
 		return {
 			revision: client.getNegotiatedProtocolVersion(),
 			async toolNames() {
@@ -38,6 +39,9 @@ function connectIn(mode: VersionNegotiationMode): Connect {
 			},
 			async call(name, args) {
 				return textOf(await client.callTool({ name, arguments: args }));
+			},
+			async signInAgain(signIn) {
+				await transport.finishAuth(await authProvider.walk(signIn));
 			},
 			get lastUrl() {
 				return authProvider.lastUrl;

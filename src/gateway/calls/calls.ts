@@ -3,7 +3,7 @@
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import { LruMap } from "../../lib/lru-map.ts";
-import { type Principal, rootPrincipal } from "../../lib/principal.ts";
+import { type Access, neededAccess, type Principal, rootPrincipal } from "../../lib/principal.ts";
 import { Overloaded } from "../../lib/semaphore.ts";
 import { type Deadlines, type Signal, stopped, timeIsUp } from "../../lib/signal.ts";
 import { shownName } from "../../lib/text.ts";
@@ -55,6 +55,8 @@ interface CallsOptions {
 	recent: RecentCalls | undefined;
 	/** Undefined without a database. */
 	withdrawals: Withdrawals | undefined;
+	/** The value of WWW-Authenticate for a call that needs this access. Undefined without sign-in. */
+	stepUp: ((needed: Access, principal: Principal) => string) | undefined;
 }
 
 const maxPrincipals = 10_000;
@@ -63,6 +65,8 @@ const maxClientsLength = 200;
 
 interface OpenCall extends CallRecord {
 	backend: Backend | undefined;
+	/** Of a refusal that more access would lift. */
+	challenge?: string | undefined;
 }
 
 const troubles = new Set<CallOutcome>(Object.values(outcomeOf));
@@ -129,7 +133,10 @@ export class Calls {
 			};
 			if (args.guild_ids !== undefined || (!args.instance && !args.guild_id && this.#mayAskAll(name))) {
 				const answer = await this.#fanOut(args, call, record, signal);
-				if (answer) return toolResponse(request.id, caller, answer, record.outcome === "ok" ? "ok" : "tool_error");
+				if (answer) {
+					const response = toolResponse(request.id, caller, answer, record.outcome === "ok" ? "ok" : "tool_error");
+					return { ...response, challenge: record.challenge };
+				}
 			}
 			const found = router.find(args, signal, principal);
 			const backend = found instanceof Promise ? await found : found;
@@ -140,8 +147,9 @@ export class Calls {
 			if (backend.pins.barred.size > 0) this.#requireOwnGuilds(args, source, backend, principal);
 			const response = await backend.call(call, signal);
 			// An event that was not parsed has no `_meta`.
-			if (response.event) return forwarded(request, caller, response, record);
-			return forwarded(request, caller, await this.#afterApproval(response, record, backend, signal), record);
+			const last = response.event ? response : await this.#afterApproval(response, record, backend, signal);
+			if (last.event?.isError !== false && canStepUp(principal)) this.#noteChallenge([answerOf("", last)], record);
+			return forwarded(request, caller, last, record);
 		} catch (error) {
 			return this.#failed(error, request, caller, record, signal);
 		} finally {
@@ -182,6 +190,7 @@ export class Calls {
 			? this.#callGuilds(args, call, record, signal)
 			: this.#askAll(answering, call, record, signal));
 		if (answers.length === 0) return undefined;
+		if (canStepUp(record.principal)) this.#noteChallenge(answers, record);
 		const { result, isError } = mark === "guilds" ? combineAnswers(answers) : combineEqual(answers);
 		if (record.outcome === "invalid") record.outcome = isError ? "tool_error" : "ok";
 		return result;
@@ -277,6 +286,14 @@ export class Calls {
 		return afterApproval(response, backend, record.principal, signal, approvals);
 	}
 
+	/** If nothing was done, because the person has allowed the client too little. */
+	#noteChallenge(answers: readonly Answer[], record: OpenCall): void {
+		const { principal } = record;
+		const [needed, ...others] = answers.map(({ text, isError }) => (isError ? neededAccess(text) : undefined));
+		if (principal && needed && others.every((one) => one !== undefined))
+			record.challenge = this.options.stepUp?.(needed, principal);
+	}
+
 	#clientOf({ modern, principal }: Caller, params: JsonObject): string | undefined {
 		if (principal?.client !== undefined) return principal.client;
 		return modern ? modernClientName(params) : this.#clients.get((principal ?? rootPrincipal).id);
@@ -366,6 +383,11 @@ export class Calls {
 	}
 }
 
+/** By another consent of the person who has signed in. */
+function canStepUp(principal: Principal | undefined): boolean {
+	return principal?.access !== "all" && principal?.narrowed !== true && (principal?.id.startsWith("grant:") ?? false);
+}
+
 function picked(args: JsonObject, names: readonly string[] = []): JsonObject {
 	return Object.fromEntries(names.flatMap((name) => (args[name] === undefined ? [] : [[name, args[name]]])));
 }
@@ -380,7 +402,8 @@ function guildOf({ guild_id }: JsonObject): string | undefined {
 /** With the id of the client's request, otherwise unchanged. */
 function forwarded(request: RpcRequest, caller: Caller, response: ClientResponse, record: OpenCall): RpcResponse {
 	const headers = record.backend?.responseHeaders ?? {};
-	if (response.event && !caller.modern) {
+	const { challenge } = record;
+	if (response.event && !caller.modern && challenge === undefined) {
 		const { event } = response;
 		const outcome = event.isError ? "tool_error" : "ok";
 		record.outcome = outcome;
@@ -398,6 +421,7 @@ function forwarded(request: RpcRequest, caller: Caller, response: ClientResponse
 		text: caller.modern ? completed(given) : given,
 		outcome,
 		headers,
+		challenge,
 		...(typeof code === "number" && { errorCode: code }),
 	};
 }

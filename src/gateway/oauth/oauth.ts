@@ -2,6 +2,8 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
 
 import type { Log } from "../../lib/log.ts";
+import { LruMap } from "../../lib/lru-map.ts";
+import type { Access, Principal } from "../../lib/principal.ts";
 import { methodNotAllowed } from "../../lib/program/listen.ts";
 import type { Statements } from "../../lib/store/store.ts";
 import { said } from "../../texts/texts.ts";
@@ -54,6 +56,8 @@ interface Route {
 
 const signInsInAll = 300;
 const signInsPerNetwork = 60;
+const maxChallenged = 10_000;
+const stepUpMs = 10_000;
 const pruneIntervalMs = 60_000;
 /** Milliseconds after its expiry, so that a second use of the code is detected. */
 const keepCodesMs = 86_400_000;
@@ -67,12 +71,18 @@ export function createOAuth({ settings, store, clients, askRights, log, clocks =
 	const { now, monotonicNow } = clocks;
 	const limited = limitStore(store);
 	const grants = new Grants(limited, now);
+	const challengedAt = new LruMap<string, number>(maxChallenged);
 	const unlimited = new Grants(store, now);
 	const context: OAuthContext = {
 		publicUrl,
 		attempts: new Attempts(limited, now),
 		askRights,
 		browsers: new Browsers(publicUrl),
+		takeChallenge(id) {
+			const isRecent = monotonicNow() - (challengedAt.get(id) ?? Number.NEGATIVE_INFINITY) < stepUpMs;
+			if (isRecent) challengedAt.set(id, Number.NEGATIVE_INFINITY);
+			return isRecent;
+		},
 		clients,
 		discord: new Discord({ apiUrl, clientId, clientSecret, redirectUri, log }),
 		grants,
@@ -119,7 +129,12 @@ export function createOAuth({ settings, store, clients, askRights, log, clocks =
 		console: createConsoleSignIn(context),
 		// The authenticator has a limit of its own, which does not count valid tokens.
 		findAccessToken: (hash: string) => unlimited.findOwner(hash),
-		/** For `WWW-Authenticate: Bearer`: where the metadata is. */
+		/** WWW-Authenticate with HTTP 403: a call of this principal needs more access. */
+		stepUp(needed: Access, { id }: Pick<Principal, "id">): string {
+			challengedAt.set(id, monotonicNow());
+			return `Bearer error="insufficient_scope", ${challengeFor(publicUrl, "/mcp", needed)}`;
+		},
+		/** For `WWW-Authenticate: Bearer` with HTTP 401: where the metadata is. */
 		challenge(path: string): string {
 			const resource = resourcePaths.find((known) => known === path);
 			return challengeFor(publicUrl, resource ?? "/mcp");

@@ -305,7 +305,7 @@ onBoth((databases) => {
 		});
 
 		test("gives no more access than was offered", async () => {
-			const steps = await world.toConsent({ scope: "read" });
+			const steps = await world.toConsent({ resource: `${world.url}/mcp/readonly` });
 			expect(steps.page).not.toContain('value="write"');
 			await expect(world.decide(steps, { access: "all" })).rejects.toThrow("was not offered");
 		});

@@ -30,14 +30,11 @@ const post = (path: string, token?: string) =>
 	});
 
 describe("a request without a token", () => {
-	test.each([
-		["/mcp", "read write all"],
-		["/mcp/readonly", "read"],
-	])("to %s learns where to sign in", async (path, scope) => {
+	test.each(["/mcp", "/mcp/readonly"])("to %s learns where to sign in, and to ask for the least", async (path) => {
 		const response = await post(path);
 		expect(response.status).toBe(401);
 		expect(response.headers.get("www-authenticate")).toBe(
-			`Bearer resource_metadata="${world.url}/.well-known/oauth-protected-resource${path}", scope="${scope}"`,
+			`Bearer resource_metadata="${world.url}/.well-known/oauth-protected-resource${path}", scope="read"`,
 		);
 	});
 

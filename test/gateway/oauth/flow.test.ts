@@ -24,7 +24,13 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-const find = (token: string) => world.oauth.findAccessToken(hashToken(token));
+const find = (token: string, { oauth } = world) => oauth.findAccessToken(hashToken(token));
+
+/** The levels on the consent page, with a star behind the one that is preselected. */
+function choicesOn(page: string): string {
+	const choices = page.matchAll(/name="access" value="(\w+)"( checked)?/g);
+	return Array.from(choices, ([, level, checked]) => level + (checked ? "*" : "")).join(" ");
+}
 
 describe("the sign-in", () => {
 	test("leads over Discord and the consent page to tokens", async () => {
@@ -116,17 +122,42 @@ describe("the sign-in", () => {
 		expect(target.href).toStartWith(`${redirect_uri}&code=`);
 	});
 
+	test.each(["read", "read write all offline_access", undefined])(
+		"for the scope %j proposes to read",
+		async (scope) => {
+			await using own = await startWorld();
+			const { page } = await own.toConsent({ scope });
+			expect(choicesOn(page)).toBe("read* write all");
+		},
+	);
+
 	test.each([
-		["read", "read"],
-		["read write", "read write"],
-		["write openid", "read write"],
-		["read write all offline_access", "read write all"],
-		["openid profile", "read write all"],
-		[undefined, "read write all"],
-	])("for the scope %j offers %s", async (scope, offered) => {
-		const { page } = await world.toConsent({ scope });
-		const values = page.matchAll(/name="access"[^>]*value="(\w+)"/g);
-		expect(Array.from(values, ([, value]) => value).join(" ")).toBe(offered);
+		["read", "write openid", "read write* all", "It now asks for “Read and write”"],
+		["read", "read write all", "read write all*", "It now asks for “Everything”"],
+		["write", "read write", "read* write all", undefined],
+		["write", "read", "read* write all", undefined],
+		["write", undefined, "read* write all", undefined],
+	])("of a client that may %s proposes for the scope %j: %s", async (access, scope, choices, says) => {
+		await using own = await startWorld();
+		const first = await own.getTokens({}, { access });
+		const steps = await own.toConsent({ scope });
+		expect(choicesOn(steps.page)).toBe(choices);
+		if (says === undefined) return expect(steps.page).not.toContain("It is connected already");
+		expect(steps.page).toContain(says);
+		const { id } = (await find(first.access_token, own))?.principal ?? {};
+		const code = (await own.decide(steps, { access: "all" })).searchParams.get("code") ?? "";
+		const tokens = (await (await own.exchange(code)).json()) as TokenBody;
+		expect((await find(tokens.access_token, own))?.principal).toMatchObject({ id, access: "all" });
+		expect(await find(first.access_token, own)).toBeUndefined();
+	});
+
+	test("of one of several clients with one id is a connection beside the others", async () => {
+		await using own = await startWorld();
+		const scope = "read";
+		const first = await own.getTokens({ scope }, { access: scope });
+		const second = await own.getTokens({ scope }, { access: scope });
+		await own.getTokens({}, { access: "all" });
+		for (const { access_token } of [first, second]) expect(await find(access_token, own)).toBeDefined();
 	});
 
 	test("without a resource, as of older clients, is for /mcp", async () => {
@@ -359,15 +390,15 @@ describe("metadata", () => {
 	);
 
 	test.each([
-		["", "/mcp", ["read", "write", "all"]],
-		["/mcp", "/mcp", ["read", "write", "all"]],
-		["/mcp/readonly", "/mcp/readonly", ["read"]],
-	])("of the protected resource at %j", async (suffix, path, scopes) => {
+		["", "/mcp"],
+		["/mcp", "/mcp"],
+		["/mcp/readonly", "/mcp/readonly"],
+	])("of the protected resource at %j names the least scope", async (suffix, path) => {
 		const document = await get(`/.well-known/oauth-protected-resource${suffix}`);
 		expect(document).toMatchObject({
 			resource: world.url + path,
 			authorization_servers: [world.url],
-			scopes_supported: scopes,
+			scopes_supported: ["read"],
 			bearer_methods_supported: ["header"],
 		});
 	});

@@ -3,7 +3,7 @@ import type { AttemptKey, SignedIn } from "../grants/attempts.ts";
 import { consentPage } from "../pages/consent-page.ts";
 import { errorPage, redirect } from "../pages/page.ts";
 import { formToken, isFormToken } from "../people/browser.ts";
-import { levelsUpTo, paths } from "../protocol/metadata.ts";
+import { levelsUpTo, mostAccess, paths } from "../protocol/metadata.ts";
 import { OAuthError } from "../protocol/oauth-error.ts";
 import { queryOf, readForm } from "../protocol/parameters.ts";
 import { clientUrl, languageFor, type OAuthContext } from "./context.ts";
@@ -24,13 +24,15 @@ export function createConsent(context: OAuthContext): {
 		const key = keyOf(request);
 		const signedIn = key && (await attempts.find(key));
 		if (!key || !signedIn?.request) return expired(request);
-		const { client, redirectUri, access } = signedIn.request;
+		const { client, redirectUri, access, resource } = signedIn.request;
+		const raised = await grants.raisedBy(signedIn.request, signedIn.person.id);
 		const page = {
 			client,
 			redirectUri,
 			person: signedIn.person,
 			guilds: signedIn.guilds,
-			access: levelsUpTo(access),
+			access: levelsUpTo(mostAccess[resource]),
+			raised: raised && { from: raised.access, to: access },
 			action: `${paths.consent}?request=${key.state}`,
 			csrf: formToken(key.browser, key.state),
 		};
@@ -64,12 +66,13 @@ export function createConsent(context: OAuthContext): {
 		{ request, person }: SignedIn,
 		chosen: string,
 	): Promise<Response> {
-		const offered = request ? levelsUpTo(request.access) : [];
+		const offered = request ? levelsUpTo(mostAccess[request.resource]) : [];
 		const access = offered.find((level) => level === chosen);
 		if (!request || access === undefined) throw new OAuthError("invalid_request", said("page.consent.not-offered"));
+		const raised = await grants.raisedBy(request, person.id);
 		// Once: a second press finds no attempt.
 		if (!(await attempts.finish(key))) return expired(http);
-		const code = await grants.issueCode({ request, person, access });
+		const code = await grants.issueCode({ request, person, access, replaces: raised?.id });
 		log.info("person allowed a client to act for them", { person: person.id, client: request.client.name, access });
 		return redirect(clientUrl(publicUrl, request, { code }));
 	}

@@ -19,6 +19,8 @@ export interface OAuthContext {
 	attempts: Attempts;
 	askRights: AskRights;
 	browsers: Browsers;
+	/** Once after a call of this principal was refused in the last seconds, because it needs more scope. */
+	takeChallenge(principalId: string): boolean;
 	clients: Clients;
 	discord: Discord;
 	grants: Grants;

@@ -18,7 +18,7 @@ const refusals: Record<Refusal, string> = {
 };
 
 export function createTokenEndpoint(context: OAuthContext): (request: Request) => Promise<Response> {
-	const { clients, grants, log, publicUrl } = context;
+	const { clients, grants, log, publicUrl, takeChallenge } = context;
 
 	function resourceOf(form: Parameters) {
 		const values = form.all("resource");
@@ -57,6 +57,10 @@ export function createTokenEndpoint(context: OAuthContext): (request: Request) =
 		const resource = resourceOf(form);
 		if (resource !== undefined && resource !== grant.resource)
 			throw new OAuthError("invalid_target", "The refresh token was issued for another resource.");
+		// Version 1 of the MCP SDK answers a challenge for more scope with a refresh, which cannot give more, and asks the person
+		// only if the refresh fails: https://github.com/modelcontextprotocol/typescript-sdk/issues/2255
+		if (takeChallenge(`grant:${grant.id}`))
+			throw new OAuthError("server_error", "A call needs more scope than this refresh token can give.");
 		const access = accessOf(form.get("scope"), grant.access);
 		await checkRights(token);
 		// Only now: while a bot is offline, the client keeps its refresh token.

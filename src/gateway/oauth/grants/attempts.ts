@@ -22,7 +22,7 @@ export interface AuthorizationRequest {
 	state: string | undefined;
 	codeChallenge: string;
 	resource: ResourcePath;
-	/** The highest level that the client asks for. */
+	/** What the client asks for: a proposal, since the person may choose more or less. */
 	access: Access;
 }
 

@@ -1,12 +1,13 @@
 // Grants in the database: what a person has allowed one client, with its codes and tokens. "Once" is always one conditional
 // statement, so that it holds with several gateways.
 
-import type { Access } from "../../../lib/principal.ts";
+import { type Access, includesAccess } from "../../../lib/principal.ts";
 import type { RowOf } from "../../../lib/store/row.ts";
 import { many, type Sql } from "../../../lib/store/statement.ts";
 import type { Statements } from "../../../lib/store/store.ts";
 import type { TokenOwner } from "../../keys/authenticator.ts";
 import { createToken, hashToken, isSameSecret, newSecret, type TokenKind } from "../../keys/token.ts";
+import { readOnlyPath } from "../../principals/narrowing.ts";
 import type { tables } from "../../store/migrations.ts";
 import type { DiscordPerson } from "../people/discord.ts";
 import type { ResourcePath } from "../protocol/metadata.ts";
@@ -40,6 +41,8 @@ interface Consent {
 	person: DiscordPerson;
 	/** Chosen by the person. */
 	access: Access;
+	/** Id of the connection that this one replaces, and whose id it keeps. */
+	replaces?: string | undefined;
 }
 
 export interface Tokens {
@@ -96,7 +99,7 @@ export class Grants {
 	async issueCode(consent: Consent): Promise<string> {
 		const code = newSecret();
 		// Without "-" at its start, which the command line would take for an option.
-		const id = crypto.getRandomValues(Buffer.alloc(8)).toString("hex");
+		const id = consent.replaces ?? crypto.getRandomValues(Buffer.alloc(8)).toString("hex");
 		const { codeChallenge } = consent.request;
 		await this.store.sql`
 			INSERT INTO oauth_codes (code_hash, grant_id, code_challenge, consent, expires_at)
@@ -104,7 +107,7 @@ export class Grants {
 		return code;
 	}
 
-	/** Creates the grant. A code works once, even if refused; a second use deletes the grant. */
+	/** Creates the grant, in place of one that it replaces. A code works once, even if refused; a second use deletes the grant. */
 	async redeem(code: string, redemption: Redemption): Promise<Tokens | Refusal> {
 		const codeHash = hashToken(code);
 		// Guesses do not lock the database.
@@ -123,6 +126,7 @@ export class Grants {
 			const consent: Consent = JSON.parse(row.consent);
 			if (!isFor(row.code_challenge, consent, redemption)) return "mismatch";
 			const grant = newGrant(row.grant_id, consent, this.now());
+			await deleteGrant(sql, row.grant_id);
 			await sql`INSERT INTO oauth_grants ${many([grant])}`;
 			return this.#issueTokens(sql, toGrant(grant), consent.access, 0);
 		});
@@ -187,6 +191,16 @@ export class Grants {
 		return rows.map(toGrant);
 	}
 
+	/**
+	 * The person's connection to which a request with more access adds. Undefined if there are several of the client: then it
+	 * cannot be known which one asks.
+	 */
+	async raisedBy({ client, resource, access }: AuthorizationRequest, personId: string): Promise<Grant | undefined> {
+		const all = await this.list(personId);
+		const [only, ...others] = all.filter((grant) => grant.client.id === client.id && grant.resource === resource);
+		return only && others.length === 0 && !includesAccess(only.access, access) ? only : undefined;
+	}
+
 	/** Also records that the grant was used. */
 	async findOwner(hash: string): Promise<TokenOwner | undefined> {
 		const token = await this.findToken(hash);
@@ -196,7 +210,8 @@ export class Grants {
 		this.recordUse(grant).catch(() => {});
 		const { id, client, resource } = grant;
 		const person = { ...grant.person, signedIn: true };
-		const principal = { id: `grant:${id}`, name: client.name, client: client.name, person, access };
+		const narrowed = resource === readOnlyPath ? true : undefined;
+		const principal = { id: `grant:${id}`, name: client.name, client: client.name, person, access, narrowed };
 		return { principal, audience: resource, expiresAt };
 	}
 

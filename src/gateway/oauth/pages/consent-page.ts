@@ -20,6 +20,8 @@ export interface ConsentPage {
 	guilds: readonly Pick<PersonGuild, "id" | "name">[];
 	/** To choose from, lowest first; the first is preselected. */
 	access: readonly Access[];
+	/** The client is connected with `from`, and asks for `to`, which is preselected. */
+	raised?: { from: Access; to: Access } | undefined;
 	/** Gets a form with `csrf`, `access` (an access level) and `decision` ("allow" or "deny"). */
 	action: string;
 	csrf: string;
@@ -40,15 +42,20 @@ export function signedInAs({ name }: Pick<DiscordPerson, "name">, language: Lang
 }
 
 export function consentPage(page: ConsentPage, language: Language = "en"): Response {
-	const { client, redirectUri, person, guilds, access, action, csrf } = page;
+	const { client, redirectUri, person, guilds, access, raised, action, csrf } = page;
+	const preselected = raised?.to ?? access[0];
 	const say = sayIn(language);
 	const warnings = [
 		isDocumentId(client.id) ? undefined : said("page.consent.unverified"),
 		redirectWarning(redirectUri),
 	].filter((text) => text !== undefined);
-	const choices = access.map((level, index) => choice(level, index === 0, say));
+	const choices = access.map((level) => choice(level, level === preselected, say));
+	const connected =
+		raised &&
+		say("page.consent.raised", { from: say(`page.access.${raised.from}`), to: say(`page.access.${raised.to}`) });
 	const link = html`<a href="${paths.connections}">${say("page.consent.end.link")}</a>`;
 	const body = html`<p>${signedInAs(person, language)}</p>
+${connected && html`<p><strong>${connected}</strong></p>`}
 <dl>
 <dt>${say("page.published-by")}</dt><dd>${publisherOf(client.id, language)}</dd>
 <dt>${say("page.consent.back-to")}</dt><dd><strong>${render(redirectTarget(redirectUri), language)}</strong></dd>
@@ -83,8 +90,8 @@ function guildList(guilds: ConsentPage["guilds"], say: Say): Html[] {
 	return lines.map((line) => html`<li>${line}</li>`);
 }
 
-function choice(level: Access, isFirst: boolean, say: Say): Html {
-	const checked = isFirst ? html` checked` : undefined;
+function choice(level: Access, isChecked: boolean, say: Say): Html {
+	const checked = isChecked ? html` checked` : undefined;
 	return html`<label class="choice"><input type="radio" name="access" value="${level}"${checked}><span><strong>${say(`page.access.${level}`)}</strong><span>${say(`page.access.${level}.text`)}</span></span></label>
 `;
 }

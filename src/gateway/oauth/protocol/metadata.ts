@@ -31,12 +31,12 @@ export const serverMetadataPaths = [
 	"/.well-known/openid-configuration",
 ] as const;
 
-/** RFC 9728. `publicUrl` is an origin and the OAuth issuer. */
+/** RFC 9728. `publicUrl` is an origin and the OAuth issuer. Clients ask for more when a call needs it. */
 export function resourceMetadata(publicUrl: string, path: ResourcePath) {
 	return {
 		resource: publicUrl + path,
 		authorization_servers: [publicUrl],
-		scopes_supported: fullScope(path).split(" "),
+		scopes_supported: [leastAccess],
 		bearer_methods_supported: ["header"],
 		resource_name: path === "/mcp/readonly" ? "Guildhall (read only)" : "Guildhall",
 	};
@@ -50,7 +50,7 @@ export function serverMetadata(publicUrl: string) {
 		token_endpoint: publicUrl + paths.token,
 		revocation_endpoint: publicUrl + paths.revoke,
 		registration_endpoint: publicUrl + paths.register,
-		scopes_supported: fullScope("/mcp").split(" "),
+		scopes_supported: accessLevels,
 		response_types_supported: ["code"],
 		response_modes_supported: ["query"],
 		grant_types_supported: ["authorization_code", "refresh_token"],
@@ -63,16 +63,18 @@ export function serverMetadata(publicUrl: string) {
 }
 
 /** For `WWW-Authenticate: Bearer`: where the metadata is, and which scope to request. */
-export function challengeFor(publicUrl: string, path: ResourcePath): string {
+export function challengeFor(publicUrl: string, path: ResourcePath, access = leastAccess): string {
 	const metadata = publicUrl + resourceMetadataPath(path);
-	return `resource_metadata="${metadata}", scope="${fullScope(path)}"`;
+	return `resource_metadata="${metadata}", scope="${scopeOf(access)}"`;
 }
 
 /** An MCP endpoint for which clients request tokens. */
 export type ResourcePath = "/mcp" | "/mcp/readonly";
 
+const leastAccess: Access = "read";
+
 /** The highest level of tokens for each endpoint. */
-const mostAccess: Record<ResourcePath, Access> = { "/mcp": "all", "/mcp/readonly": "read" };
+export const mostAccess: Record<ResourcePath, Access> = { "/mcp": "all", "/mcp/readonly": "read" };
 
 export const resourcePaths = Object.keys(mostAccess) as ResourcePath[];
 
@@ -86,21 +88,15 @@ export function scopeOf(access: Access): string {
 	return levelsUpTo(access).join(" ");
 }
 
-/** All levels that tokens for this endpoint can have. */
-function fullScope(path: ResourcePath): string {
-	return scopeOf(mostAccess[path]);
-}
-
-/** At most `most`, which is also the default. Ignores other names: clients also request scopes of other servers. */
-export function accessOf(scope: string | undefined, most: Access): Access {
+/** At most `most`. Ignores other names: clients also request scopes of other servers. */
+export function accessOf(scope: string | undefined, most: Access, byDefault = most): Access {
 	const asked = scope?.split(" ") ?? [];
-	const levels = levelsUpTo(most);
-	return levels.findLast((level) => asked.includes(level)) ?? most;
+	return levelsUpTo(most).findLast((level) => asked.includes(level)) ?? byDefault;
 }
 
-/** At most what the resource allows. */
+/** At most what the resource allows, and the least by default. */
 export function accessAt(path: ResourcePath, scope: string | undefined): Access {
-	return accessOf(scope, mostAccess[path]);
+	return accessOf(scope, mostAccess[path], leastAccess);
 }
 
 /** Default: `/mcp`. Throws an OAuthError for a resource of another server, or several. */

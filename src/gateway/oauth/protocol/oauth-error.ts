@@ -16,6 +16,7 @@ export type OAuthErrorCode =
 	| "login_required"
 	| "request_not_supported"
 	| "request_uri_not_supported"
+	| "server_error"
 	| "temporarily_unavailable"
 	| "unsupported_grant_type"
 	| "unsupported_response_type";
@@ -27,6 +28,7 @@ interface ErrorResponse {
 
 const responses: Partial<Record<OAuthErrorCode, ErrorResponse>> = {
 	invalid_client: { status: 401 },
+	server_error: { status: 500 },
 	temporarily_unavailable: { status: 503, retryAfterSeconds: 5 },
 };
 
