@@ -7,7 +7,6 @@ import { many, type Sql } from "../../../lib/store/statement.ts";
 import type { Statements } from "../../../lib/store/store.ts";
 import type { TokenOwner } from "../../keys/authenticator.ts";
 import { createToken, hashToken, isSameSecret, newSecret, type TokenKind } from "../../keys/token.ts";
-import { readOnlyPath } from "../../principals/narrowing.ts";
 import type { tables } from "../../store/migrations.ts";
 import type { DiscordPerson } from "../people/discord.ts";
 import type { ResourcePath } from "../protocol/metadata.ts";
@@ -210,7 +209,7 @@ export class Grants {
 		this.recordUse(grant).catch(() => {});
 		const { id, client, resource } = grant;
 		const person = { ...grant.person, signedIn: true };
-		const narrowed = resource === readOnlyPath ? true : undefined;
+		const narrowed = resource === "/mcp/readonly" ? true : undefined;
 		const principal = { id: `grant:${id}`, name: client.name, client: client.name, person, access, narrowed };
 		return { principal, audience: resource, expiresAt };
 	}
