@@ -1,31 +1,23 @@
 // A map with a limit: it forgets the entries that were not used for the longest time.
 
-export class LruMap<Key, Value> {
-	// A Map iterates in the order of insertion.
-	readonly #entries = new Map<Key, Value>();
-
-	constructor(private readonly max: number) {}
-
-	get size(): number {
-		return this.#entries.size;
+export class LruMap<Key, Value> extends Map<Key, Value> {
+	constructor(private readonly max: number) {
+		super();
 	}
 
-	get(key: Key): Value | undefined {
-		const value = this.#entries.get(key);
-		if (value === undefined) return undefined;
-		this.#entries.delete(key);
-		this.#entries.set(key, value);
+	override get(key: Key): Value | undefined {
+		const value = super.get(key);
+		// A Map iterates in the order of insertion.
+		if (value !== undefined && super.delete(key)) super.set(key, value);
 		return value;
 	}
 
-	set(key: Key, value: Value): void {
-		this.#entries.delete(key);
-		this.#entries.set(key, value);
-		if (this.#entries.size <= this.max) return;
-		for (const oldest of this.#entries.keys()) {
-			this.#entries.delete(oldest);
-			return;
-		}
+	override set(key: Key, value: Value): this {
+		super.delete(key);
+		super.set(key, value);
+		const [oldest] = this.keys();
+		if (oldest !== undefined && this.size > this.max) this.delete(oldest);
+		return this;
 	}
 
 	getOrMake(key: Key, make: () => Value): Value {

@@ -7,7 +7,7 @@ import { erasePerson } from "../../../src/bot/store/personal-data.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import { startWorld } from "../../support/world.ts";
-import { chatTest } from "./chat/running-chat.ts";
+import { chatTest, words } from "./chat/running-chat.ts";
 
 const general = "The Cooks/general";
 
@@ -100,4 +100,19 @@ chatTest("who erases their data is forgotten in memory, too", async (chat) => {
 	await erasePerson(chat.feature.store, person);
 	await chat.ask("zoe", "What was that?", { saying: /that\?$/ });
 	expect(chat.told()).toEqual(["user: Zoë: What was that?"]);
+});
+
+chatTest("an answer ends, and is stored nowhere, when its person's data is erased meanwhile", async (chat) => {
+	const { chatPrivacy, guild, simulator, store } = chat.feature;
+	chat.ai.answer = () => words(30);
+	chat.ai.misbehave("slow-pieces");
+	await chat.ask("zoe", "my secret", { saying: "word0" });
+	const person = { guild: guild.id, user: simulator.user("zoe").id };
+	chatPrivacy.onErase?.(person);
+	await erasePerson(store, person);
+	await until("the AI request is aborted", () => chat.ai.requests.every(({ outcome }) => outcome === "hung up"));
+	chat.ai.behave();
+	await chat.noted(await chat.ask("ada", "another question", { saying: words(30) }));
+	const stored = await store.sql<{ user_id: string }>`SELECT DISTINCT user_id FROM conversation_messages`;
+	expect(stored).toEqual([{ user_id: simulator.user("ada").id }]);
 });

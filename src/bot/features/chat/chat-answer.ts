@@ -16,7 +16,7 @@ const maxLength = 8_000;
 /** Interval at which the typing indicator is sent again: Discord shows it for 10 s. */
 const typingMs = 8_000;
 
-interface ReadOptions {
+interface AnswerOptions {
 	/** Pieces of the AI's text. */
 	answer(
 		messages: readonly AiMessage[],
@@ -31,13 +31,12 @@ interface ReadOptions {
 	/** Once, when the AI has ended, before the answer is written. */
 	onUse(tokens: number, outcome: "answered" | "failed"): Promise<void>;
 	log: Log;
-}
-
-interface AnswerOptions extends ReadOptions {
 	/** Returns the minimum time between two edits of the answer's messages, in milliseconds. */
 	editIntervalMs(): number;
 	/** Whether the rest of the answer is for the person alone, and is not written to the channel. */
 	isPrivate(): boolean;
+	/** Whether nobody else need know of the question: the bot does not type. */
+	isSilent: boolean;
 	/** Aborts when the answer's messages may no longer be sent or edited on Discord. */
 	stopped: AbortSignal;
 	/** For each new message, and for all again at the end. `text` is without a note about an early end. */
@@ -53,7 +52,7 @@ export async function answerQuestion(options: AnswerOptions): Promise<string | u
 	let answer = "";
 	const report = ({ id, from, to }: WrittenMessage, index: number) =>
 		options.onPart({ id, text: answer.slice(from, to) }, index);
-	const endTyping = startTyping(question);
+	const endTyping = options.isSilent ? () => {} : startTyping(question);
 	const writer = createWriter({
 		api: createMessageApi(question),
 		editIntervalMs: options.editIntervalMs,
@@ -84,12 +83,6 @@ export async function answerQuestion(options: AnswerOptions): Promise<string | u
 	}
 }
 
-/** The whole answer, for a person alone. Never rejects. */
-export async function readWhole(options: ReadOptions): Promise<string> {
-	const { text, note } = await readAnswer(options, new AbortController().signal, () => {});
-	return withNote(withoutLinks(text, options.linkSources), note, options.question.language);
-}
-
 /** The id of the question and the message's index in the answer. Undefined for nonces of other messages. */
 export function readNonce(nonce: string | number | null): { questionId: string; index: number } | undefined {
 	const [, questionId, index] = /^(\d+)-(\d+)$/.exec(String(nonce)) ?? [];
@@ -111,7 +104,7 @@ export function isGone(error: unknown): boolean {
 
 /** Calls `update` with the text so far. The note explains an early end to the user. */
 async function readAnswer(
-	{ answer, messages, ending, onUse, log }: ReadOptions,
+	{ answer, messages, ending, onUse, log }: AnswerOptions,
 	unwritable: AbortSignal,
 	update: (text: string) => void,
 ): Promise<{ text: string; note: Said | undefined }> {

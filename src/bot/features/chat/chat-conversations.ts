@@ -2,6 +2,7 @@
 // are buffered in memory up to a limit.
 
 import type { Log } from "../../../lib/log.ts";
+import { LruMap } from "../../../lib/lru-map.ts";
 import { within } from "../../../lib/wait.ts";
 import { Durable } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
@@ -39,17 +40,17 @@ export type Conversations = ReturnType<typeof createConversations>;
 export function createConversations(options: ConversationsOptions) {
 	const { store, keepDays, now = Date.now } = options;
 	const { sql } = store;
-	const turns = new Map<string, Turn>();
-	const answers = new Map<string, string>();
+	const turns = new LruMap<string, Turn>(maxInMemory);
+	const answers = new LruMap<string, string>(maxInMemory);
 	const writes = createWrites(options);
 
 	function add(turn: Omit<Turn, "at">): void {
 		if (writes.isDeleted(turn)) return;
 		const { message_id, channel_id, user_id } = turn;
 		const full = { ...turn, at: turns.get(message_id)?.at ?? now() };
-		setRecent(turns, message_id, full);
+		turns.set(message_id, full);
 		if (turn.role === "assistant")
-			for (const key of [`${channel_id} ${user_id}`, channel_id]) setRecent(answers, key, message_id);
+			for (const key of [`${channel_id} ${user_id}`, channel_id]) answers.set(key, message_id);
 		if (keepDays > 0) writes.save(full);
 	}
 
@@ -111,9 +112,9 @@ export function createConversations(options: ConversationsOptions) {
 }
 
 function createWrites({ store: { sql }, log, retryMs }: ConversationsOptions) {
-	const unsaved = new Map<string, Turn>();
-	const deleted = new Set<string>();
-	const deletedChannels = new Set<string>();
+	const unsaved = new LruMap<string, Turn>(maxInMemory);
+	const deleted = new LruMap<string, true>(maxDeleted);
+	const deletedChannels = new LruMap<string, true>(maxDeleted);
 	/** When what is not stored is written, in milliseconds of performance.now(). */
 	let saveAt = 0;
 	let isOverflowing = false;
@@ -160,7 +161,7 @@ function createWrites({ store: { sql }, log, retryMs }: ConversationsOptions) {
 			[deletedChannels, deleteTurnsIn],
 		] as const)
 			while (ids.size > 0) {
-				const batch = [...ids].slice(0, batchSize);
+				const batch = [...ids.keys().take(batchSize)];
 				await deleteRows(sql, batch);
 				for (const id of batch) ids.delete(id);
 			}
@@ -173,21 +174,21 @@ function createWrites({ store: { sql }, log, retryMs }: ConversationsOptions) {
 			if (unsaved.size === maxInMemory && !isOverflowing)
 				log.warn("AI chat: buffer of unsaved messages full, dropping the oldest");
 			isOverflowing = unsaved.size === maxInMemory;
-			change(() => setRecent(unsaved, turn.message_id, turn), 0);
+			change(() => unsaved.set(turn.message_id, turn), 0);
 		},
 		// Deletions wait, to be written in batches.
 		deleteMessages(ids: readonly string[]): void {
 			change(() => {
 				for (const id of ids) {
 					unsaved.delete(id);
-					setLatest(deleted, id);
+					deleted.set(id, true);
 				}
 			}, retryMs);
 		},
 		deleteChannels(ids: readonly string[]): void {
 			change(() => {
 				deleteFrom(unsaved, ({ channel_id }) => ids.includes(channel_id));
-				for (const id of ids) setLatest(deletedChannels, id);
+				for (const id of ids) deletedChannels.set(id, true);
 			}, retryMs);
 		},
 		erase: (isTheirs: (turn: Turn) => boolean) => deleteFrom(unsaved, isTheirs),
@@ -201,22 +202,4 @@ function createWrites({ store: { sql }, log, retryMs }: ConversationsOptions) {
 
 function deleteFrom(buffer: Map<string, Turn>, isGone: (turn: Turn) => boolean): void {
 	for (const turn of buffer.values()) if (isGone(turn)) buffer.delete(turn.message_id);
-}
-
-function setLatest(ids: Set<string>, id: string): void {
-	ids.delete(id);
-	ids.add(id);
-	dropOldest(ids, maxDeleted);
-}
-
-function setRecent<Value>(map: Map<string, Value>, key: string, value: Value): void {
-	map.delete(key);
-	map.set(key, value);
-	dropOldest(map, maxInMemory);
-}
-
-function dropOldest(collection: Map<string, unknown> | Set<string>, maxSize: number): void {
-	if (collection.size <= maxSize) return;
-	const [oldest] = collection.keys();
-	if (oldest !== undefined) collection.delete(oldest);
 }

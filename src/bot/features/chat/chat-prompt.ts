@@ -36,7 +36,7 @@ export function systemPrompt(
 }
 
 /** Drops the oldest messages beyond `maxCharacters`; the result starts with a user's message. Oldest first. */
-export function toAiMessages(turns: readonly Turn[]): AiMessage[] {
+export function toAiMessages(turns: readonly Pick<Turn, "role" | "name" | "content">[]): AiMessage[] {
 	const messages: AiMessage[] = [];
 	let left = maxCharacters;
 	for (const turn of turns.toReversed()) {
@@ -55,6 +55,6 @@ export function toAiMessages(turns: readonly Turn[]): AiMessage[] {
 }
 
 /** Puts the author's name before each line, so that no line looks like the message of another person. */
-function namedLines({ name, content }: Turn): string {
+function namedLines({ name, content }: Pick<Turn, "name" | "content">): string {
 	return content.replace(/^/gm, `${name}: `).slice(0, maxCharacters);
 }

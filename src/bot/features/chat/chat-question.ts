@@ -1,14 +1,6 @@
 // Reads the questions of AI chat: messages of people that mention the bot or reply to it.
 
-import {
-	ChannelType,
-	cleanContent,
-	type GuildMember,
-	type GuildTextBasedChannel,
-	type Message,
-	MessageType,
-	type REST,
-} from "discord.js";
+import { ChannelType, cleanContent, type GuildMember, type Message, MessageType, type REST } from "discord.js";
 import { bitsIn, missingPermissions, missingToWrite } from "../../../discord/permissions.ts";
 import { escapeInvisible } from "../../../discord/text.ts";
 import { type Language, languageOf } from "../../../texts/texts.ts";
@@ -68,52 +60,43 @@ export function readQuestion(message: Message, botId: string, command: string): 
 	const mentionsBot = named && mentions.users.has(botId);
 	if (!mentionsBot && !repliesToBot) return undefined;
 	if (readCommand(command, content)) return undefined;
-	const { channel, guild } = message;
-	if (!channelTypes.has(channel.type) || !guild.members.me) return undefined;
+	const { channel, guild, member } = message;
+	if (!channelTypes.has(channel.type) || !guild.members.me || !member) return undefined;
 	if (missingToWrite(channel) !== 0n) return undefined;
 	const toReply = bitsIn(channel, ["ReadMessageHistory"]);
-	return {
+	return questionOf(member, {
 		id: message.id,
-		guildId: guild.id,
 		channelId: channel.id,
-		parentId: channel.parentId ?? undefined,
-		userId: author.id,
-		roles: [...(message.member?.roles.cache.keys() ?? [])],
-		name: sanitizeName(message.member?.displayName, author.displayName, author.username),
-		text: textOf(content, botId, channel),
+		text: cleanContent(content.replace(new RegExp(`^\\s*<@!?${botId}>[\\s,:]*`), ""), channel),
 		mentionsBot,
 		repliesTo: (repliesToBot && message.reference?.messageId) || undefined,
 		replyable: missingPermissions(guild, channel, toReply) === 0n,
-		displayName: author.displayName,
 		link: message.url,
-		isThread: channel.isThread(),
-		language: languageOf(guild.preferredLocale),
-		rest: message.client.rest,
-	};
+	});
 }
 
-/** Of /ask, or of a routine: not a message. */
+/** Of /ask and of a routine, too, which are no messages. */
 export function questionOf(
 	{ guild, user, displayName, roles }: GuildMember,
-	{ id, channelId, text, locale }: { id: string; channelId: string; text: string; locale: string },
+	asked: Pick<Question, "id" | "channelId" | "text"> & Partial<Question>,
 ): Question {
+	const channel = guild.channels.cache.get(asked.channelId);
 	return {
-		id,
 		guildId: guild.id,
-		channelId,
-		parentId: guild.channels.cache.get(channelId)?.parentId ?? undefined,
+		parentId: channel?.parentId ?? undefined,
 		userId: user.id,
 		roles: [...roles.cache.keys()],
 		name: sanitizeName(displayName, user.displayName, user.username),
-		text: sanitize(text).slice(0, maxText).trim(),
 		mentionsBot: true,
 		repliesTo: undefined,
 		replyable: false,
 		displayName: user.displayName,
-		link: `https://discord.com/channels/${guild.id}/${channelId}`,
-		isThread: false,
-		language: languageOf(locale),
+		link: `https://discord.com/channels/${guild.id}/${asked.channelId}`,
+		isThread: channel?.isThread() ?? false,
+		language: languageOf(guild.preferredLocale),
 		rest: guild.client.rest,
+		...asked,
+		text: sanitize(asked.text).slice(0, maxText).trim(),
 	};
 }
 
@@ -122,11 +105,6 @@ export function isForgetting(text: string): boolean {
 	return /^(?:please )?(?:forget (?:this|that|it)|vergiss (?:das|es|dies))(?: conversation| gespräch)?(?: please| bitte)?[.!]*$/i.test(
 		text,
 	);
-}
-
-function textOf(content: string, botId: string, channel: GuildTextBasedChannel): string {
-	const text = content.replace(new RegExp(`^\\s*<@!?${botId}>[\\s,:]*`), "");
-	return sanitize(cleanContent(text, channel)).slice(0, maxText).trim();
 }
 
 /** Replaces NUL, lone surrogates, invisible characters, and chat-template markers such as `<|im_start|>`. */

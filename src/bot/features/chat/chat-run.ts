@@ -6,13 +6,12 @@ import type { Question } from "./chat-question.ts";
 export type EndReason = "deleted" | "restart" | "timeout";
 
 export class Run {
-	/** Ids of the question's message and of the answer's messages. If one of them is deleted, the answer ends. */
-	readonly messageIds: Set<string>;
+	/** Of the question, the answer's messages, the channel and the asker. */
+	readonly #ids: Set<string>;
+	/** Those of them that were deleted. */
+	readonly #deleted = new Set<string>();
 	/** Ids of the Discord messages that make up the answer, in order. */
 	readonly answerIds: string[] = [];
-	/** Ids of messages of the question or answer that were deleted on Discord, so that they are not stored again. */
-	readonly deletedIds = new Set<string>();
-	isChannelDeleted = false;
 	/** Whether the bot began to answer the question, so that messages of the answer may exist on Discord. */
 	hasAnswer = false;
 	readonly #ending = new AbortController();
@@ -23,7 +22,26 @@ export class Run {
 	readonly stopped = this.#stopped.signal;
 
 	constructor(readonly question: Question) {
-		this.messageIds = new Set([question.id]);
+		const { id, channelId, guildId, userId } = question;
+		this.#ids = new Set([id, channelId, `${guildId} ${userId}`]);
+	}
+
+	noteAnswer(index: number, id: string): void {
+		this.answerIds[index] = id;
+		this.#ids.add(id);
+	}
+
+	/** Messages and channels on Discord, or what is stored of people in a guild. Ends the answer if it has to do with one. */
+	noteDeleted(ids: readonly string[]): void {
+		const own = ids.filter((id) => this.#ids.has(id));
+		for (const id of own) this.#deleted.add(id);
+		if (own.length > 0) this.end("deleted");
+	}
+
+	/** Whether a message of the question or answer may be stored. */
+	mayStore(id: string): boolean {
+		const { channelId, guildId, userId } = this.question;
+		return this.#deleted.isDisjointFrom(new Set([id, channelId, `${guildId} ${userId}`]));
 	}
 
 	/** A deletion stops the answer at once, even while a note completes it. */

@@ -4,31 +4,35 @@
 
 import {
 	ButtonStyle,
-	type ChatInputCommandInteraction,
 	type Client,
 	Events,
 	GatewayDispatchEvents,
+	type GuildMember,
 	type Message,
 	MessageFlags,
+	type RepliableInteraction,
+	SnowflakeUtil,
 } from "discord.js";
 import type { AiMessage } from "../../../ai/ai.ts";
 import { toToolError } from "../../../discord/rest/errors.ts";
 import { within } from "../../../lib/wait.ts";
 import { SaidError } from "../../../texts/said-error.ts";
-import { render, type Said, said, sayIn } from "../../../texts/texts.ts";
+import { languageOf, render, type Said, said, sayIn } from "../../../texts/texts.ts";
 import type { AskedCalls } from "../../approval/asked-calls.ts";
 import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
 import type { ComponentInteraction } from "../../commands/components.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
 import { buttonRow } from "../../messages/buttons.ts";
-import { noMentions, sendablePieces } from "../../messages/split-message.ts";
+import { noMentions } from "../../messages/split-message.ts";
+import type { Turn } from "../../store/tables/conversations.ts";
+import type { Person } from "../../store/tables/privacy.ts";
 import type { Routine } from "../../store/tables/routines.ts";
 import { ignoreUnavailable } from "../../store/unavailable.ts";
-import { answerQuestion, createMessageApi, isGone, readNonce, readWhole } from "./chat-answer.ts";
+import { answerQuestion, createMessageApi, isGone, readNonce } from "./chat-answer.ts";
 import { type Budget, createBudget } from "./chat-budget.ts";
 import { type Conversations, createConversations } from "./chat-conversations.ts";
 import { createLimits } from "./chat-limits.ts";
-import { createPlans, type Plans } from "./chat-plans.ts";
+import { createPlans, type PlanMessage, type Plans } from "./chat-plans.ts";
 import { systemPrompt, toAiMessages } from "./chat-prompt.ts";
 import { isForgetting, type Question, questionOf, readQuestion, sanitize } from "./chat-question.ts";
 import { Run } from "./chat-run.ts";
@@ -74,14 +78,14 @@ export function createChat(options: ChatFeatureOptions, timing: Partial<ChatTimi
 	const conversations = createConversations({ store, log, keepDays: config.toml.chat.keep_days, now, retryMs });
 	const { start, close } = conversations;
 	const budget = createBudget({ store, settings, log, now, timezone: config.timezone, registry });
-	chatPrivacy.onErase = conversations.erase;
 	const privateTexts = new PrivateTexts();
 	const guild = connection.guild.bind(connection);
 	const plans = createPlans({ store, calls, guild, onDone: privateTexts.add.bind(privateTexts), now });
 	const community = createCommunity({ connection, settings, now });
 	const parts = { ai, calls, conversations, budget, community, plans, privateTexts, now };
 	const chat = new Chat({ ...options, ...parts, ...others });
-	const run = (routine: Routine) => chat.runRoutine(routine);
+	chatPrivacy.onErase = (person) => chat.erase(person);
+	const run = (...asked: [Routine, GuildMember]) => chat.runRoutine(...asked);
 	const routines = createRoutines({ connection, settings, store, log, timezone: config.timezone, run, now });
 	return {
 		menus: [
@@ -89,7 +93,7 @@ export function createChat(options: ChatFeatureOptions, timing: Partial<ChatTimi
 				type: "slash",
 				name: "ask",
 				options: [{ name: "question", kind: "text", required: true, min: 1, max: maxQuestionLength }],
-				run: (interaction) => chat.ask(interaction),
+				run: (interaction) => chat.ask(interaction, interaction.options.getString("question", true)),
 			},
 			routines.command,
 		],
@@ -122,6 +126,16 @@ interface ChatOptions
 	privateTexts: PrivateTexts;
 }
 
+/** How an answer differs from one to a mention. */
+interface Way {
+	/** The message that the question continues; null: none. Default: the latest answer. */
+	continues?: string | null | undefined;
+	/** Who asked reads the answer here alone, and it is not remembered. */
+	interaction?: RepliableInteraction;
+	/** For which its plan can be carried out. */
+	planMs?: number;
+}
+
 class Chat {
 	readonly #limits = createLimits();
 	readonly #runs = new Map<Run, Promise<unknown>>();
@@ -130,7 +144,7 @@ class Chat {
 	constructor(private readonly options: ChatOptions) {}
 
 	attach(client: Client): void {
-		const { config, community, log } = this.options;
+		const { config, community, conversations, log } = this.options;
 		community.attach(client);
 		client.on(Events.MessageCreate, (message) => {
 			const botId = client.user?.id;
@@ -146,14 +160,20 @@ class Chat {
 		// Raw events: discord.js emits deletions only for messages in its cache.
 		const { ws } = client;
 		const { MessageDelete, MessageDeleteBulk, ChannelDelete, ThreadDelete } = GatewayDispatchEvents;
-		ws.on(MessageDelete, ({ id }: { id: string }) => this.#deleteMessages([id]));
-		ws.on(MessageDeleteBulk, ({ ids }: { ids: string[] }) => this.#deleteMessages(ids));
+		const deleteMessages = (ids: readonly string[]) => {
+			this.#noteDeleted(ids);
+			conversations.deleteMessages(ids);
+		};
+		ws.on(MessageDelete, ({ id }: { id: string }) => deleteMessages([id]));
+		ws.on(MessageDeleteBulk, ({ ids }: { ids: string[] }) => deleteMessages(ids));
 		for (const event of [ChannelDelete, ThreadDelete] as const)
 			ws.on(event, ({ id }: { id: string }) => {
 				// Discord sends no event for the channel's threads. discord.js still caches them at this moment.
 				const { cache } = client.channels;
 				const threads = cache.filter((channel) => channel.isThread() && channel.parentId === id);
-				this.#deleteChannels([id, ...threads.keys()]);
+				const ids = [id, ...threads.keys()];
+				this.#noteDeleted(ids);
+				conversations.deleteChannels(ids);
 			});
 	}
 
@@ -164,22 +184,15 @@ class Chat {
 		for (const run of this.#runs.keys()) run.stop();
 	}
 
-	#deleteChannels(ids: readonly string[]): void {
-		for (const run of this.#runs.keys())
-			if (ids.includes(run.question.channelId)) {
-				run.isChannelDeleted = true;
-				run.end("deleted");
-			}
-		this.options.conversations.deleteChannels(ids);
+	/** All that is in memory of a person in a guild. */
+	erase(person: Person): void {
+		this.#noteDeleted([`${person.guild} ${person.user}`]);
+		this.options.conversations.erase(person);
+		this.options.privateTexts.erase(person.user);
 	}
 
-	#deleteMessages(ids: readonly string[]): void {
-		for (const run of this.#runs.keys()) {
-			const deleted = ids.filter((id) => run.messageIds.has(id));
-			for (const id of deleted) run.deletedIds.add(id);
-			if (deleted.length > 0) run.end("deleted");
-		}
-		this.options.conversations.deleteMessages(ids);
+	#noteDeleted(ids: readonly string[]): void {
+		for (const run of this.#runs.keys()) run.noteDeleted(ids);
 	}
 
 	#noteOwnMessage({ id, nonce }: Message): void {
@@ -193,23 +206,18 @@ class Chat {
 	#noteAnswer(run: Run, index: number, id: string, content?: string): void {
 		const { question, answerIds } = run;
 		if (content === undefined && answerIds.includes(id)) return;
-		answerIds[index] = id;
-		run.messageIds.add(id);
-		if (run.isChannelDeleted || run.deletedIds.has(id)) return;
-		this.options.conversations.add({
-			message_id: id,
-			parent_id: answerIds[index - 1] ?? question.id,
-			guild_id: question.guildId,
-			channel_id: question.channelId,
-			user_id: question.userId,
-			name: question.name,
-			role: "assistant",
-			content: sanitize(content ?? ""),
-		});
+		run.noteAnswer(index, id);
+		const parent_id = answerIds[index - 1] ?? question.id;
+		const told = { message_id: id, parent_id, role: "assistant", content: sanitize(content ?? "") } as const;
+		this.#store(run, { ...turnOf(question), ...told });
+	}
+
+	#store(run: Run, turn: Omit<Turn, "at">): void {
+		if (run.mayStore(turn.message_id)) this.options.conversations.add(turn);
 	}
 
 	async #handle(question: Question): Promise<void> {
-		const { guildId, userId, text, mentionsBot, repliesTo } = question;
+		const { guildId, text, mentionsBot, repliesTo } = question;
 		const { budget, conversations } = this.options;
 		// Discord hides the text of messages that do not mention the bot.
 		if (!mentionsBot && text === "") return;
@@ -217,27 +225,48 @@ class Chat {
 		const chain = repliesTo === undefined ? undefined : await conversations.chain(repliesTo);
 		const elsewhere = budget.elsewhere(guildId, question);
 		if (!mentionsBot && (chain === undefined || elsewhere)) return;
-		const refusal = text === "" ? (elsewhere ?? said("chat.empty")) : await budget.take(guildId, userId, question);
-		if (refusal) return this.#notify(refusal, question);
-		const parentId = Array.isArray(chain) ? repliesTo : undefined;
-		if (isForgetting(text)) return this.#forget(question, parentId);
-		const why = await this.#inTurn(new Run(question), (run) =>
-			this.#answer(run, parentId).catch((error): void => this.#logFailure(question, error)),
-		);
+		const continues = Array.isArray(chain) ? repliesTo : undefined;
+		const asked = () =>
+			this.#ask(question, { continues }).catch((error): undefined => this.#logFailure(question, error));
+		const why = text === "" ? (elsewhere ?? said("chat.empty")) : await asked();
 		if (why?.key === "chat.restart") await this.#reply(why, question);
-		else if (why) await this.#notify(why, question);
+		else if (why && this.#limits.mayNotify(guildId, question.userId)) await this.#reply(why, question);
 	}
 
-	/** Does `work` when it is the question's turn. Returns why not. */
-	async #inTurn(run: Run, work: (run: Run) => Promise<void>): Promise<Said | undefined> {
-		const running = this.#wait(run, work);
+	/** /ask */
+	async ask(interaction: RepliableInteraction & { guildId: string }, text: string): Promise<void> {
+		await deferPrivately(interaction);
+		const { id, guildId, channelId, locale, user } = interaction;
+		const member = this.options.connection.guild(guildId)?.members.cache.get(user.id);
+		if (!member) throw new SaidError(said("refusal.offline"));
+		await this.options.settings.ready();
+		const question = questionOf(member, { id, channelId: channelId ?? "", text, language: languageOf(locale) });
+		const why = await this.#ask(question, { interaction });
+		if (why) throw new SaidError(why);
+	}
+
+	async runRoutine({ id, channel_id: channelId, question: text }: Routine, member: GuildMember): Promise<void> {
+		const { log, settings } = this.options;
+		await settings.ready();
+		const question = questionOf(member, { id: String(SnowflakeUtil.generate()), channelId, text });
+		const asked = this.#ask(question, { continues: null, planMs: routinePlanMs });
+		const why = await asked.catch((error): undefined => this.#logFailure(question, error));
+		if (why) log.warn("a routine of AI chat was not answered", { routine: id, reason: render(why, "en") });
+	}
+
+	/** Answers when it is the question's turn. Returns why not. */
+	async #ask(question: Question, way: Way): Promise<Said | undefined> {
+		const refusal = await this.options.budget.take(question.guildId, question.userId, question);
+		if (refusal) return refusal;
+		const run = new Run(question);
+		const running = this.#inTurn(run, way);
 		this.#runs.set(run, running);
 		// The bot may have closed since the question arrived.
 		if (this.#closed) run.end("restart");
 		return running.finally(() => this.#runs.delete(run));
 	}
 
-	async #wait(run: Run, work: (run: Run) => Promise<void>): Promise<Said | undefined> {
+	async #inTurn(run: Run, way: Way): Promise<Said | undefined> {
 		const { question, ending } = run;
 		const { guildId, userId } = question;
 		let release: (() => void) | undefined;
@@ -253,79 +282,57 @@ class Chat {
 		const timer = setTimeout(() => run.end("timeout"), maxMs);
 		run.hasAnswer = true;
 		try {
-			await work(run);
+			return await this.#answer(run, way);
 		} finally {
 			clearTimeout(timer);
 			release();
 		}
+	}
+
+	async #answer(run: Run, way: Way): Promise<Said | undefined> {
+		const { budget, chatPrivacy, log } = this.options;
+		const { question, ending, stopped } = run;
+		const { guildId, channelId, userId, text } = question;
+		if (!way.interaction && isForgetting(text)) return void (await this.#forget(question, way.continues));
+		const isOff = await chatPrivacy.off(guildId).catch(ignoreUnavailable);
+		if (!isOff || isOff(userId)) return said(isOff ? "chat.off" : "error.database");
+		const { turns, isPrivate } = await this.#turns(run, way, isOff);
+		const session = new Session(this.options, question, isPrivate, isOff);
+		const { system, links } = await this.#instructions(session);
+		const own = turns.filter(({ role, user_id }) => role === "user" && user_id === userId);
+		const whole = await answerQuestion({
+			answer: (messages, given) => session.answer(messages, given),
+			messages: [system, ...toAiMessages(turns)],
+			isPrivate: () => session.isPrivate,
+			isSilent: way.interaction !== undefined,
+			question,
+			log,
+			linkSources: [...links, ...own.map(({ content }) => content)],
+			editIntervalMs: () => this.options.editIntervalMs * this.#answersIn(channelId),
+			ending,
+			stopped,
+			onUse: (tokens, outcome) => budget.spend(guildId, userId, tokens, outcome),
+			onPart: (part, index) => this.#noteAnswer(run, index, part.id, part.text),
+		});
+		if (!stopped.aborted) await this.#conclude(run, session, whole, way);
 		return undefined;
 	}
 
-	/** /ask: the answer is for the person alone, and is not remembered. */
-	async ask(interaction: ChatInputCommandInteraction & { guildId: string }): Promise<void> {
-		await deferPrivately(interaction);
-		const { id, guildId, channelId, locale, user } = interaction;
-		const member = this.options.connection.guild(guildId)?.members.cache.get(user.id);
-		if (!member) throw new SaidError(said("refusal.offline"));
-		const text = interaction.options.getString("question", true);
-		const why = await this.#askOnce(
-			questionOf(member, { id, channelId, text, locale }),
-			true,
-			async (_, session, answer) => {
-				await answerPrivately(interaction, answer);
-				if (session.planned.length === 0) return;
-				const plan = await this.options.plans.show(session.asker, session.planned, { answerId: "" });
-				await interaction.followUp({ ...plan, flags: MessageFlags.Ephemeral });
-			},
-		);
-		if (why) throw new SaidError(why);
-	}
-
-	/** Answers in the channel; what not everybody there may read, behind a button. */
-	async runRoutine({ id, guild_id, channel_id, person_id, question: text }: Routine): Promise<void> {
-		const { connection, log, now } = this.options;
-		const guild = connection.guild(guild_id);
-		const member = guild?.members.cache.get(person_id);
-		const channel = guild?.channels.cache.get(channel_id);
-		if (!member || !channel?.isSendable()) return;
-		const question = questionOf(member, { id, channelId: channel_id, text, locale: guild?.preferredLocale ?? "" });
-		const why = await this.#askOnce(question, false, async (run, session, answer) => {
-			const pieces = session.isPrivate ? [] : sendablePieces(answer);
-			for (const content of pieces)
-				await channel.send({ content, allowedMentions: noMentions, flags: MessageFlags.SuppressEmbeds });
-			await this.#conclude(run, session, session.isPrivate ? answer : undefined, now() + routinePlanMs);
-		});
-		if (why) log.warn("a routine of AI chat was not answered", { routine: id, reason: render(why, "en") });
-	}
-
-	/** A question without a conversation. Returns why it was not answered. */
-	async #askOnce(
-		question: Question,
-		isPrivate: boolean,
-		onAnswer: (run: Run, session: Session, answer: string) => Promise<void>,
-	): Promise<Said | undefined> {
-		const { budget, chatPrivacy, settings, log } = this.options;
-		const { guildId, userId, name, text } = question;
-		await settings.ready();
-		const refusal = await budget.take(guildId, userId, question);
-		if (refusal) return refusal;
-		const isOff = await chatPrivacy.off(guildId);
-		if (isOff(userId)) return said("chat.off");
-		return this.#inTurn(new Run(question), async (run) => {
-			const session = new Session(this.options, question, isPrivate, isOff);
-			const { system, links } = await this.#instructions(session);
-			const asked = { role: "user" as const, content: `${name}: ${text}` };
-			const answer = await readWhole({
-				answer: (messages, given) => session.answer(messages, given),
-				messages: [system, asked],
-				question,
-				linkSources: [...links, text],
-				ending: run.ending,
-				onUse: (tokens, outcome) => budget.spend(guildId, userId, tokens, outcome),
-				log,
-			});
-			await onAnswer(run, session, answer);
-		});
+	/** The conversation, with the question. `isPrivate`: it holds what only the person was told. */
+	async #turns(
+		run: Run,
+		{ continues, interaction }: Way,
+		isOff: (userId: string) => boolean,
+	): Promise<{ turns: readonly Omit<Turn, "at">[]; isPrivate: boolean }> {
+		const { conversations, privateTexts } = this.options;
+		const { question } = run;
+		const asked = turnOf(question);
+		if (interaction) return { turns: [asked], isPrivate: true };
+		const parent_id = continues === undefined ? ((await this.#latest(question)) ?? null) : continues;
+		this.#store(run, { ...asked, parent_id });
+		const found = await conversations.chain(question.id);
+		const stored = Array.isArray(found) ? found.filter(({ user_id }) => !isOff(user_id)) : [];
+		return privateTexts.known(stored, question.userId);
 	}
 
 	/** And texts whose links the answer may repeat. */
@@ -343,14 +350,13 @@ class Chat {
 		const kept = this.options.privateTexts.get(interaction.message.id);
 		if (!kept) throw new SaidError(said("ask.gone"));
 		if (kept.userId !== interaction.user.id) throw new SaidError(said("ask.others", { who: `<@${kept.userId}>` }));
-		await answerPrivately(interaction, kept.text);
-		if (kept.plan) await interaction.followUp({ ...kept.plan, flags: MessageFlags.Ephemeral });
+		await showPrivately(interaction, kept.text, () => kept.plan);
 	}
 
 	/** The person's part of the conversation. */
-	async #forget(question: Question, repliesTo: string | undefined): Promise<void> {
+	async #forget(question: Question, continues: Way["continues"]): Promise<void> {
 		const { conversations } = this.options;
-		const chain = await conversations.chain(repliesTo ?? (await this.#latest(question)) ?? "");
+		const chain = await conversations.chain(continues ?? (await this.#latest(question)) ?? "");
 		const own = Array.isArray(chain) ? chain.filter(({ user_id }) => user_id === question.userId) : [];
 		conversations.deleteMessages(own.map(({ message_id }) => message_id));
 		await this.#reply(said("ask.forgotten"), question);
@@ -361,61 +367,23 @@ class Chat {
 		return this.options.conversations.latest(channelId, isThread ? undefined : userId);
 	}
 
-	async #answer(run: Run, repliesTo: string | undefined): Promise<void> {
-		const { budget, chatPrivacy, conversations, log, privateTexts } = this.options;
-		const { question, ending, stopped } = run;
-		const { id, guildId, channelId, userId, name, text } = question;
-		const isOff = await chatPrivacy.off(guildId).catch(ignoreUnavailable);
-		if (!isOff || isOff(userId)) return this.#notify(said(isOff ? "chat.off" : "error.database"), question);
-		const parentId = repliesTo ?? (await this.#latest(question));
-		conversations.add({
-			message_id: id,
-			parent_id: parentId ?? null,
-			guild_id: guildId,
-			channel_id: channelId,
-			user_id: userId,
-			name,
-			role: "user",
-			content: text,
-		});
-		const found = await conversations.chain(id);
-		const stored = Array.isArray(found) ? found.filter(({ user_id }) => !isOff(user_id)) : [];
-		const { turns: chain, isPrivate } = privateTexts.known(stored, userId);
-		const session = new Session(this.options, question, isPrivate, isOff);
-		const { system, links } = await this.#instructions(session);
-		const whole = await answerQuestion({
-			answer: (messages, given) => session.answer(messages, given),
-			messages: [system, ...toAiMessages(chain)],
-			isPrivate: () => session.isPrivate,
-			question,
-			log,
-			linkSources: [
-				...links,
-				...chain.flatMap(({ role, user_id, content }) => (role === "user" && user_id === userId ? content : [])),
-			],
-			editIntervalMs: () => this.options.editIntervalMs * this.#answersIn(channelId),
-			ending,
-			stopped,
-			onUse: (tokens, outcome) => budget.spend(guildId, userId, tokens, outcome),
-			onPart: (part, index) => this.#noteAnswer(run, index, part.id, part.text),
-		});
-		if (!stopped.aborted) await this.#conclude(run, session, whole);
-	}
-
 	/** What the person alone may read stands behind a button. */
-	async #conclude(run: Run, session: Session, whole: string | undefined, expiresAt?: number): Promise<void> {
-		const { connection, plans, privateTexts } = this.options;
+	async #conclude(run: Run, session: Session, whole: string | undefined, { interaction, planMs }: Way): Promise<void> {
+		const { connection, now, plans, privateTexts } = this.options;
 		const { question, answerIds } = run;
 		const { userId, language } = question;
+		const { asker, planned } = session;
+		const expiresAt = planMs === undefined ? undefined : now() + planMs;
+		const planFor = (answerId: string) =>
+			planned.length > 0 ? plans.show(asker, planned, { answerId, expiresAt }) : undefined;
+		if (interaction) return showPrivately(interaction, whole ?? "", () => planFor(""));
 		const channel = connection.discord.channels.cache.get(question.channelId);
 		if (!channel?.isSendable()) return;
-		const say = sayIn(language);
-		const planFor = (answerId: string) => plans.show(session.asker, session.planned, { answerId, expiresAt });
-		const hasPlan = session.planned.length > 0;
 		if (whole === undefined) {
-			if (hasPlan) await channel.send(await planFor(answerIds.at(-1) ?? ""));
-			return;
+			const plan = await planFor(answerIds.at(-1) ?? "");
+			return void (plan && (await channel.send(plan)));
 		}
+		const say = sayIn(language);
 		const label = say("ask.show.button");
 		const notice = await channel.send({
 			content: say("ask.private", { who: `<@${userId}>` }),
@@ -423,19 +391,14 @@ class Chat {
 			allowedMentions: noMentions,
 		});
 		this.#noteAnswer(run, answerIds.length, notice.id, "");
-		// Without the plan, too, if the store is down.
-		privateTexts.set(notice.id, { userId, text: whole });
-		if (hasPlan) privateTexts.set(notice.id, { userId, text: whole, plan: await planFor(notice.id) });
+		// Without the plan if the store is down.
+		const plan = await planFor(notice.id)?.catch(ignoreUnavailable);
+		privateTexts.add(notice.id, { userId, text: whole, plan });
 	}
 
 	#answersIn(channelId: string): number {
 		const runs = [...this.#runs.keys()];
 		return runs.filter((run) => run.hasAnswer && run.question.channelId === channelId).length;
-	}
-
-	async #notify(sentence: Said, question: Question): Promise<void> {
-		const { guildId, userId } = question;
-		if (this.#limits.mayNotify(guildId, userId)) await this.#reply(sentence, question);
 	}
 
 	async #reply(sentence: Said, question: Question): Promise<void> {
@@ -447,7 +410,7 @@ class Chat {
 	}
 
 	/** Logs why a question could not be answered, unless the question was deleted. Rethrows internal errors. */
-	#logFailure({ guildId, channelId }: Question, error: unknown): void {
+	#logFailure({ guildId, channelId }: Question, error: unknown): undefined {
 		// The question was deleted.
 		if (isGone(error)) return;
 		const refusal = toToolError(error);
@@ -458,4 +421,20 @@ class Chat {
 			reason: refusal.message,
 		});
 	}
+}
+
+function turnOf({ id, guildId, channelId, userId, name, text }: Question): Omit<Turn, "at"> {
+	const about = { guild_id: guildId, channel_id: channelId, user_id: userId, name };
+	return { ...about, message_id: id, parent_id: null, role: "user", content: text };
+}
+
+/** The plan last: the text is shown, too, if the plan cannot be stored. */
+async function showPrivately(
+	interaction: RepliableInteraction,
+	text: string,
+	planOf: () => PlanMessage | Promise<PlanMessage> | undefined,
+): Promise<void> {
+	await answerPrivately(interaction, text);
+	const plan = await planOf();
+	if (plan) await interaction.followUp({ ...plan, flags: MessageFlags.Ephemeral });
 }

@@ -18,19 +18,20 @@ export class PrivateTexts {
 	/** By the id of the message that stands for it in the channel. */
 	readonly #kept = new LruMap<string, PrivateText>(maxKept);
 
-	set(messageId: string, text: PrivateText): void {
-		this.#kept.set(messageId, text);
-	}
-
 	/** Undefined if it is forgotten. */
 	get(messageId: string): PrivateText | undefined {
 		return this.#kept.get(messageId);
 	}
 
+	/** After what is kept for the message. */
 	add(messageId: string, { text, ...added }: PrivateText): void {
-		if (messageId === "") return;
 		const before = this.get(messageId)?.text;
-		this.set(messageId, { ...added, text: [before, text].filter(Boolean).join("\n") });
+		if (messageId !== "") this.#kept.set(messageId, { ...added, text: [before, text].filter(Boolean).join("\n") });
+	}
+
+	/** In all guilds. */
+	erase(userId: string): void {
+		for (const [id, kept] of this.#kept) if (kept.userId === userId) this.#kept.delete(id);
 	}
 
 	/** The turns as the person knows them, and whether one holds what only they were told. */

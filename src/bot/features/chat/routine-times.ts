@@ -7,8 +7,6 @@ export interface Schedule {
 	minute: number;
 }
 
-const dayMs = 86_400_000;
-
 /** In English and German. */
 const dayNames = [
 	"sunday sun sonntag so",
@@ -67,40 +65,9 @@ function readTime(word: string): { hour: number; minute: number } | undefined {
 
 /** The first time after `from`, in epoch milliseconds. A time that the clock skips comes an hour later. */
 export function nextTime({ days, hour, minute }: Schedule, from: number, timeZone: string): number {
-	for (let ahead = 0; ahead <= 8; ahead++) {
-		const [year, month, day] = localParts(from + ahead * dayMs, timeZone);
-		const wall = Date.UTC(year, month - 1, day, hour, minute);
-		const at = atWall(wall, timeZone);
-		if (at > from && days.includes(new Date(wall).getUTCDay())) return at;
+	const today = Temporal.Instant.fromEpochMilliseconds(from).toZonedDateTimeISO(timeZone).toPlainDate();
+	for (let date = today; ; date = date.add({ days: 1 })) {
+		const at = date.toZonedDateTime({ timeZone, plainTime: { hour, minute } }).epochMilliseconds;
+		if (at > from && days.includes(date.dayOfWeek % 7)) return at;
 	}
-	throw new Error("a schedule has a day");
-}
-
-/** The instant at which clocks in the zone show `wall`. */
-function atWall(wall: number, timeZone: string): number {
-	const first = wall - offsetAt(wall, timeZone);
-	return wall - offsetAt(first, timeZone);
-}
-
-function offsetAt(at: number, timeZone: string): number {
-	const [year, month, day, hour, minute] = localParts(at, timeZone);
-	return Date.UTC(year, month - 1, day, hour, minute) - Math.floor(at / 60_000) * 60_000;
-}
-
-function localParts(
-	at: number,
-	timeZone: string,
-): [year: number, month: number, day: number, hour: number, minute: number] {
-	const format = new Intl.DateTimeFormat("en", {
-		timeZone,
-		hourCycle: "h23",
-		year: "numeric",
-		month: "numeric",
-		day: "numeric",
-		hour: "numeric",
-		minute: "numeric",
-	});
-	const parts = format.formatToParts(at);
-	const value = (type: string) => Number(parts.find((part) => part.type === type)?.value);
-	return [value("year"), value("month"), value("day"), value("hour"), value("minute")];
 }

@@ -32,8 +32,8 @@ const prefix = "routine";
 interface RoutinesOptions extends Pick<FeatureOptions, "connection" | "settings" | "store"> {
 	log: Log;
 	timezone: string;
-	/** Answers in the routine's channel. */
-	run(routine: Routine): Promise<void>;
+	/** Answers in the routine's channel, in the name of its person. */
+	run(routine: Routine, member: GuildMember): Promise<void>;
 	now(): number;
 }
 
@@ -62,7 +62,7 @@ export function createRoutines({ connection, settings, store: { sql }, log, time
 		const channel = guild.channels.cache.get(channel_id);
 		if (!member || !mayWrite(member, channel))
 			return log.warn("a routine of AI chat was skipped: its person has left, or cannot write in its channel", fields);
-		await run(routine);
+		await run(routine, member);
 	}
 
 	/** What there is, with a menu to remove one. */
