@@ -5,11 +5,11 @@ import { type APIGuildMember, type Guild, Routes } from "discord.js";
 import type { FeatureOptions } from "../commands/feature.ts";
 import { failureReason, type IsRestricted, type RoleWriter, type WriteFailure } from "../commands/role-writer.ts";
 import {
+	activityRows,
 	claimPromotion,
 	type Membership,
 	releasePromotion,
 	selectClaimed,
-	settlePromotion,
 } from "../store/tables/member-activity.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 
@@ -65,7 +65,7 @@ export function createPromotions(
 		const isSame = Date.parse(fetched?.joined_at ?? "") === person.joined_at;
 		const member = isSame ? fetched : undefined;
 		if (member?.roles.includes(to_role)) {
-			if (isClaimed) await settlePromotion(sql, guild.id, id);
+			if (isClaimed) await activityRows.change(sql, { guild_id: guild.id, user_id: id }, { claimed: 0 });
 			return true;
 		}
 		const isEligible =
@@ -88,7 +88,7 @@ export function createPromotions(
 		if (written === "done") {
 			lastWarning = undefined;
 			count("promoted");
-			await settlePromotion(sql, guild.id, id);
+			await activityRows.change(sql, { guild_id: guild.id, user_id: id }, { claimed: 0 });
 			log.info("auto_role feature: gave a member the role for active members", { guild: guild.id, user: id });
 			return true;
 		}

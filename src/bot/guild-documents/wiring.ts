@@ -2,7 +2,7 @@
 
 import type { BotConfig } from "../config/config.ts";
 import type { Store } from "../store/store.ts";
-import { selectGuildMessages } from "../store/tables/guild-messages.ts";
+import { guildMessageRows } from "../store/tables/guild-messages.ts";
 import { Backups } from "./backups/backups.ts";
 import { DeletionWatch, type DeletionWatchOptions } from "./backups/deletion-watch.ts";
 import { createGuildDocuments, type GuildDocumentsOptions } from "./guild-documents.ts";
@@ -27,7 +27,7 @@ export function wireGuildDocuments({ mutex, denies, backup, notify, night, ...sh
 	const pictures = createPictures({ store, downloads: connection.pictures });
 	const backups = new Backups({ ...shared, settings: backup, pictures });
 	const mayTouch = (guildId: string) => guilds?.has(guildId) ?? true;
-	const messages = (guildId: string) => selectGuildMessages(store.sql, guildId);
+	const messages = (guildId: string) => guildMessageRows.all(store.sql, { guild_id: guildId });
 	const rules = createRules({ connection, pictures, messages, ownSettings, denies });
 	const given = { connection, store, mutex, log, ownSettings, pictures, backups, mayTouch, rules };
 	const guildDocuments = createGuildDocuments(given);

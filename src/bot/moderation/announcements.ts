@@ -14,16 +14,9 @@ import { findSent } from "../commands/find-sent.ts";
 import { channels, duration } from "../results/result.ts";
 import { Durable, type DurableOptions, NotNow, type Step } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
-import {
-	type Announcement,
-	deleteAnnouncement,
-	hasAnnouncement,
-	insertAnnouncement,
-	selectAnnouncements,
-	setAnnouncementMessage,
-} from "../store/tables/announcements.ts";
+import { type Announcement, announcementRows } from "../store/tables/announcements.ts";
 import { selectChannelLock } from "../store/tables/channel-locks.ts";
-import { selectRaidMode } from "../store/tables/raid-modes.ts";
+import { raidModeRows } from "../store/tables/raid-modes.ts";
 import { ignoreUnavailable, StoreUnavailable } from "../store/unavailable.ts";
 import type { Announcer, DoneAction } from "../tool/context.ts";
 
@@ -127,17 +120,18 @@ export class Announcements implements Announcer {
 		const body = { content, nonce: id, enforce_nonce: true, allowed_mentions: { parse: [] } };
 		this.#sending.add(id);
 		try {
-			if (until && (await hasAnnouncement(this.#sql, { ...row, ...until }))) return [];
-			if (until) await insertAnnouncement(this.#sql, { ...row, ...until });
+			const same = until ? await announcementRows.all(this.#sql, { channel_id: channelId, ...until }) : [];
+			if (same.length > 0) return [];
+			if (until) await announcementRows.insert(this.#sql, [{ ...row, ...until }]);
 			const send = () => guild.client.rest.post(Routes.channelMessages(channelId), { body });
 			const message = (await endingEarlier(reserveMs, send)) as APIMessage;
-			if (until) await setAnnouncementMessage(this.#sql, id, message.id).catch(ignoreUnavailable);
+			if (until) await announcementRows.change(this.#sql, row, { message_id: message.id }).catch(ignoreUnavailable);
 			return [];
 		} catch (error) {
 			if (isOutcomeUnknown(error)) return [{ id: channelId, reason: undefined }];
 			const reason = error instanceof StoreUnavailable ? noDatabase : saidPlatformError(error);
 			if (!reason) throw error;
-			if (until) await deleteAnnouncement(this.#sql, id).catch(ignoreUnavailable);
+			if (until) await announcementRows.delete(this.#sql, row).catch(ignoreUnavailable);
 			return [{ id: channelId, reason }];
 		} finally {
 			this.#sending.delete(id);
@@ -148,7 +142,7 @@ export class Announcements implements Announcer {
 		if (!this.options.connection.ready) return [];
 		const steps: Step[] = [];
 		const { arrivedAfterMs = 15_000 } = this.options;
-		for (const row of await selectAnnouncements(this.#sql)) {
+		for (const row of await announcementRows.all(this.#sql, {}, "asked_at")) {
 			const guild = this.options.connection.guild(row.guild_id);
 			if (!guild?.available || this.#sending.has(row.id)) continue;
 			const isOver = await this.#isOver(guild, row);
@@ -166,7 +160,7 @@ export class Announcements implements Announcer {
 	}
 
 	async #isOver(guild: Guild, { channel_id, what, value }: Announcement): Promise<boolean> {
-		if (what === "raid_on") return (await selectRaidMode(this.#sql, guild.id))?.wanted !== "on";
+		if (what === "raid_on") return (await raidModeRows.first(this.#sql, { guild_id: guild.id }))?.wanted !== "on";
 		if (what === "lock") {
 			const rows = await selectChannelLock(this.#sql, channel_id);
 			return rows.every(({ locked_at }) => locked_at !== value);
@@ -180,7 +174,7 @@ export class Announcements implements Announcer {
 		const { rest } = guild.client;
 		const { channel_id, what, value } = row;
 		const id = row.message_id ?? (await this.#find(guild, row));
-		if (id !== undefined && !isOver) return setAnnouncementMessage(this.#sql, row.id, id);
+		if (id !== undefined && !isOver) return announcementRows.change(this.#sql, row, { message_id: id });
 		if (id === undefined) this.options.log.warn("found no announcement, so none is removed", fieldsOf(row));
 		else {
 			// The cache may still have the slow mode from before.
@@ -189,7 +183,7 @@ export class Announcements implements Announcer {
 				throw new NotNow("the slow mode is the announced one");
 			await absentIf([UnknownMessage, UnknownChannel], () => rest.delete(Routes.channelMessage(channel_id, id)));
 		}
-		await deleteAnnouncement(this.#sql, row.id);
+		await announcementRows.delete(this.#sql, row);
 	}
 
 	async #find(guild: Guild, { channel_id, asked_at, content }: Announcement): Promise<string | undefined> {

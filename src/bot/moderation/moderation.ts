@@ -6,7 +6,7 @@ import { within } from "../../lib/wait.ts";
 import { combineFeatures, type Feature, type FeatureOptions } from "../commands/feature.ts";
 import { moderationActions } from "./actions.ts";
 import { Announcements } from "./announcements.ts";
-import { caseRows, suggestCases } from "./cases/case-actions.ts";
+import { caseCommands, suggestCases } from "./cases/case-actions.ts";
 import { createCaseTools } from "./cases/case-tools.ts";
 import { Cases } from "./cases/cases.ts";
 import { createDeleteAndWarn, deleteAndWarnName } from "./delete-and-warn.ts";
@@ -30,7 +30,7 @@ const shutdownGraceMs = 1_500;
 
 /** Names of all commands of this feature that are registered with Discord, including those of parts that are off. */
 export const moderationCommandNames: readonly string[] = [
-	...[...moderationActions, ...caseRows, ...purgeActions, ...raidActions].flatMap(({ name, menus = [] }) => [
+	...[...moderationActions, ...caseCommands, ...purgeActions, ...raidActions].flatMap(({ name, menus = [] }) => [
 		name.replace(/ .*/, ""),
 		...menus.map((menu) => menu.name),
 	]),
@@ -69,7 +69,7 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 			cases,
 			suggest: (query) => suggestCases(cases, query, (id) => nameOf(connection, query.guildId, id)),
 		},
-		{ tools: createCaseTools({ cases, settings, cdn: config.discordCdnUrl }), actions: caseRows },
+		{ tools: createCaseTools({ cases, settings, cdn: config.discordCdnUrl }), actions: caseCommands },
 		createRoleMenus(featureOptions),
 		reports,
 		{

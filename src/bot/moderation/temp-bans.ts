@@ -27,16 +27,7 @@ import { Durable, type DurableOptions, NotNow, requireGuild, type Step } from ".
 import type { Store } from "../store/store.ts";
 import { selectBanCase } from "../store/tables/cases.ts";
 import { hasBanSince } from "../store/tables/chargebacks.ts";
-import {
-	deleteTempBan,
-	saveTempBan,
-	selectAllTempBans,
-	selectDue,
-	selectTempBan,
-	setBanned,
-	type TempBan,
-	type TempBanKey,
-} from "../store/tables/temp-bans.ts";
+import { selectDue, type TempBan, type TempBanKey, tempBanRows } from "../store/tables/temp-bans.ts";
 import { ignoreUnavailable, StoreUnavailable } from "../store/unavailable.ts";
 import type { StoredBans } from "../tool/context.ts";
 import { fetchBan } from "../tools/members/bans.ts";
@@ -99,7 +90,7 @@ export class TempBans implements StoredBans {
 			...options,
 			scan: async () => {
 				if (this.#isAnyUnchecked) {
-					const all = await selectAllTempBans(this.#sql);
+					const all = await tempBanRows.all(this.#sql, {}, "ends_at");
 					this.#isAnyUnchecked = false;
 					for (const ban of all) this.#check(ban);
 				}
@@ -136,12 +127,12 @@ export class TempBans implements StoredBans {
 		const { userId, moderator, reason, endsAt, deleteSeconds } = request;
 		const key = { guild_id: guild.id, user_id: userId };
 		const existing = await fetchBan(guild, userId);
-		const own = existing && (await selectTempBan(this.#sql, key));
+		const own = existing && (await tempBanRows.first(this.#sql, key));
 		const isReplaced = existing !== undefined && hasEnd(existing) && !(own && isOurs(own, existing));
 		const outcome = existing ? "changed" : "banned";
 		if (endsAt === null) {
 			// Delete the row of a temporary ban first: its end must no longer apply.
-			await deleteTempBan(this.#sql, key);
+			await tempBanRows.delete(this.#sql, key);
 			this.#made.delete(keyOf(key));
 			if (isReplaced) await liftReplaced(guild, userId);
 			if (isReplaced || !existing)
@@ -162,12 +153,12 @@ export class TempBans implements StoredBans {
 						auditReason(`By ${moderator.name} until ${time(endsAt)}`),
 		};
 		this.#made.delete(keyOf(row));
-		await saveTempBan(this.#sql, row);
+		await tempBanRows.save(this.#sql, [row]);
 		if (existing && !isReplaced) return "changed";
 		await this.#banStored(guild, row, deleteSeconds, isReplaced);
 		this.#made.add(keyOf(row));
 		// If this fails, the worker repeats it.
-		await setBanned(this.#sql, row).catch(ignoreUnavailable);
+		await tempBanRows.change(this.#sql, row, { state: "banned" }).catch(ignoreUnavailable);
 		return outcome;
 	}
 
@@ -181,7 +172,7 @@ export class TempBans implements StoredBans {
 		} catch (error) {
 			// Without the former ban, the worker must make this one.
 			const isDeleted =
-				!isLifted && wasNotDone(error) ? await deleteTempBan(this.#sql, row).catch(ignoreUnavailable) : undefined;
+				!isLifted && wasNotDone(error) ? await tempBanRows.delete(this.#sql, row).catch(ignoreUnavailable) : undefined;
 			if (isDeleted) throw error;
 			throw new SaidError(said("case.ban_unconfirmed"), { cause: error });
 		}
@@ -191,7 +182,7 @@ export class TempBans implements StoredBans {
 		const key = { guild_id: guildId, user_id: userId };
 		let row: TempBan | undefined;
 		try {
-			row = await selectTempBan(this.#sql, key);
+			row = await tempBanRows.first(this.#sql, key);
 		} catch (error) {
 			if (!(error instanceof StoreUnavailable)) throw error;
 			// The worker deletes a row when the database is back, as after an unban by hand.
@@ -205,13 +196,13 @@ export class TempBans implements StoredBans {
 	async #forget(row: TempBan): Promise<void> {
 		// While the row remains, the worker must not make the ban again.
 		this.#made.add(keyOf(row));
-		const isDeleted = await deleteTempBan(this.#sql, row).catch(ignoreUnavailable);
+		const isDeleted = await tempBanRows.delete(this.#sql, row).catch(ignoreUnavailable);
 		if (isDeleted !== undefined) this.#made.delete(keyOf(row));
 	}
 
 	/** Safe to repeat. Rejects when this must be retried. */
 	async #settle({ guild_id, user_id }: TempBanKey): Promise<void> {
-		const row = await selectTempBan(this.#sql, { guild_id, user_id });
+		const row = await tempBanRows.first(this.#sql, { guild_id, user_id });
 		if (!row) {
 			this.#made.delete(keyOf({ guild_id, user_id }));
 			return;
@@ -242,7 +233,7 @@ export class TempBans implements StoredBans {
 	}
 
 	async #deleteRow(row: TempBan, reason: string): Promise<void> {
-		await deleteTempBan(this.#sql, row);
+		await tempBanRows.delete(this.#sql, row);
 		this.#made.delete(keyOf(row));
 		if (row.state === "asked") this.options.decided?.();
 		const { guild_id: guild, user_id: user } = row;
@@ -318,19 +309,19 @@ export class TempBans implements StoredBans {
 	}
 
 	async #confirmBanned(row: TempBan): Promise<void> {
-		await setBanned(this.#sql, row);
+		await tempBanRows.change(this.#sql, row, { state: "banned" });
 		// The case of the ban may say that its outcome is unknown.
 		await this.#addEntry(row, { title: said("log.ban_confirmed.title"), gravity: "severe", until: row.ends_at });
 		this.options.decided?.();
 	}
 
 	async has(guildId: string, userId: string): Promise<boolean> {
-		return (await selectTempBan(this.#sql, { guild_id: guildId, user_id: userId })) !== undefined;
+		return (await tempBanRows.first(this.#sql, { guild_id: guildId, user_id: userId })) !== undefined;
 	}
 
 	async makePermanent(guildId: string, userId: string): Promise<void> {
 		const key = { guild_id: guildId, user_id: userId };
-		await deleteTempBan(this.#sql, key);
+		await tempBanRows.delete(this.#sql, key);
 		this.#made.delete(keyOf(key));
 	}
 

@@ -13,7 +13,7 @@ import { ToolError } from "../../lib/tool-error.ts";
 import { emoji, emojiPath, fetchReactions, reactionWith } from "../messages/emoji.ts";
 import { fetchMessage } from "../messages/message-arguments.ts";
 import { countCasesByUser } from "../store/tables/cases.ts";
-import { selectJoins } from "../store/tables/joins.ts";
+import { joinRows } from "../store/tables/joins.ts";
 import { membersNamed, type Name, thingsNamed } from "../tool/arguments/find-by-name.ts";
 import { caseActions } from "../tool/case-record.ts";
 import type { PeopleContext } from "../tool/context.ts";
@@ -101,7 +101,7 @@ export const loaders: Record<Field, Load> = {
 	async invite({ items }, { guild, sql, notes }) {
 		requireOfPerson(guild, undefined, ManageGuild);
 		const asked = items.map((item) => item.replace(/^.*\//, ""));
-		const rows = new Map((await selectJoins(sql, guild.id)).map((row) => [row.user_id, row]));
+		const rows = new Map((await joinRows.all(sql, { guild_id: guild.id })).map((row) => [row.user_id, row]));
 		const made = new Map((await readInvites(guild))?.map((one) => [one.code, Date.parse(one.created_at)]));
 		const firstMs = Math.min(...asked.map((code) => made.get(code) ?? 0));
 		notes.add("Invites are known of joins while this bot ran with MANAGE_GUILD, if no other way was possible.");

@@ -16,7 +16,7 @@ import { toToolError } from "../../discord/rest/errors.ts";
 import { inBackground } from "../../discord/rest/rest.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import type { FeatureOptions, Part } from "../commands/feature.ts";
-import { deleteJoin, saveJoins } from "../store/tables/joins.ts";
+import { joinRows } from "../store/tables/joins.ts";
 
 /** Readings after which joins that do not pause are attributed as far as possible. */
 const maxReadings = 5;
@@ -54,9 +54,9 @@ export class InviteWatch implements Part {
 		client.on(Events.GuildDelete, ({ id }) => this.#guilds.delete(id));
 		client.on(Events.GuildMemberRemove, ({ guild, id: user_id }) => {
 			const { store, log } = this.options;
-			deleteJoin(store.sql, { guild_id: guild.id, user_id }).catch((error) =>
-				log.warn("could not delete the invite of a member who left", { guild: guild.id, error }),
-			);
+			joinRows
+				.delete(store.sql, { guild_id: guild.id, user_id })
+				.catch((error) => log.warn("could not delete the invite of a member who left", { guild: guild.id, error }));
 		});
 		client.on(Events.GuildMemberAdd, (member) => {
 			const { guild, user } = member;
@@ -100,7 +100,7 @@ export class InviteWatch implements Part {
 		const invites = invitesOfJoins(before, watched.uses, { joins: watched.joins.length, isQuiet }).join();
 		const all = { guild_id: guild.id, invites };
 		const rowOf = ({ id, joinedTimestamp }: GuildMember) => ({ ...all, user_id: id, joined_at: joinedTimestamp ?? 0 });
-		if (invites !== "?") await saveJoins(this.options.store.sql, watched.joins.map(rowOf));
+		if (invites !== "?") await joinRows.save(this.options.store.sql, watched.joins.map(rowOf));
 	}
 
 	async close(): Promise<void> {

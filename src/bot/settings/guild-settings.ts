@@ -13,8 +13,7 @@ import {
 	insertSettingVersion,
 	type SettingVersion,
 	selectCurrentSettings,
-	selectSettingVersion,
-	selectSettingVersions,
+	settingVersionRows,
 } from "../store/tables/setting-versions.ts";
 import { allKeys, featureOff, isKey, keyOf, type SettingKey, type Values } from "./keys.ts";
 
@@ -181,7 +180,7 @@ export class GuildSettings {
 
 	/** Newest first, at most 50. Rejects with StoreUnavailable. */
 	async history(guildId: string): Promise<readonly Revision[]> {
-		const rows = await selectSettingVersions(this.options.store.sql, guildId);
+		const rows = await settingVersionRows.all(this.options.store.sql, { guild_id: guildId }, "version DESC");
 		return rows.flatMap(({ settings, guild_id: _, ...row }, index) => {
 			const before = rows[index + 1];
 			if (!before && row.version > 1) return [];
@@ -191,7 +190,7 @@ export class GuildSettings {
 
 	/** What to pass to `change` to get back the settings of a version; undefined if there is no such version. */
 	async restoring(guildId: string, version: number): Promise<JsonObject | undefined> {
-		const row = await selectSettingVersion(this.options.store.sql, guildId, version);
+		const row = await settingVersionRows.first(this.options.store.sql, { guild_id: guildId, version });
 		if (!row) return undefined;
 		const changes = differences(this.state(guildId).stored, parse(row.settings));
 		// What cannot be set stays as it is.

@@ -11,10 +11,10 @@ import type { Effect, Tool, ToolCall } from "../../mcp/tool.ts";
 import type { Store } from "../store/store.ts";
 import {
 	insertToolCalls,
-	selectToolCall,
 	selectToolCalls,
 	type ToolCallFilter,
 	type ToolCallRow,
+	toolCallRows,
 } from "../store/tables/tool-calls.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 
@@ -96,7 +96,7 @@ export class Audit {
 
 	/** Rejects with StoreUnavailable. */
 	async find(id: string): Promise<ToolCallRow | undefined> {
-		return this.#queue.find((row) => row.id === id) ?? selectToolCall(this.store.sql, id);
+		return this.#queue.find((row) => row.id === id) ?? toolCallRows.first(this.store.sql, { id });
 	}
 
 	/** Newest first. Rejects with StoreUnavailable. */

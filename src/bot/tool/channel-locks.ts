@@ -10,8 +10,8 @@ import { reasonOf } from "../results/result.ts";
 import type { Store } from "../store/store.ts";
 import {
 	type ChannelLockRow,
+	channelLockRows,
 	deleteChannelLock,
-	insertChannelLock,
 	selectChannelLock,
 } from "../store/tables/channel-locks.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
@@ -40,7 +40,7 @@ export function createLocks(store: Pick<Store, "sql">, log: Log): Locks {
 	return {
 		of: (channelId) => selectChannelLock(store.sql, channelId),
 		async begin(rows, work) {
-			await insertChannelLock(store.sql, rows);
+			await channelLockRows.insert(store.sql, rows);
 			for (const [index, row] of rows.entries()) {
 				try {
 					await work(row);

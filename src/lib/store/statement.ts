@@ -48,6 +48,34 @@ export function runNamed<Row extends object>(sql: Sql, text: string, values: Nam
 	return sql(Object.defineProperty(parts, "raw", { value: parts }) as typeof parts & { raw: string[] }, ...names);
 }
 
+type Given<Row> = { readonly [Column in keyof Row]?: NonNullable<Row[Column]> & Scalar };
+
+/** Whole rows of a table. `key`: its primary key, of which the methods that take a `Key` read no other columns. */
+export function rowsOf<Row extends Columns<Row>, Key extends keyof Row & string>(table: string, key: readonly Key[]) {
+	const conditions = (columns: readonly string[]) => columns.map((one) => `${one} = $${one}`).join(" AND ");
+	const isRow = conditions(key);
+	const select = (sql: Sql, where: string, given: object) =>
+		runNamed<Row>(sql, `SELECT * FROM ${table} WHERE ${where}`, given as Named);
+	return {
+		async insert(sql: Sql, rows: readonly Row[]): Promise<void> {
+			await runNamed(sql, `INSERT INTO ${table} $rows`, { rows: many(rows) });
+		},
+		/** Inserts or replaces them. */
+		save: (sql: Sql, rows: readonly Row[]) => upsert(sql, table, key, rows),
+		first: (sql: Sql, one: Pick<Row, Key>) => firstRow(select(sql, isRow, one)),
+		/** `order`: columns. Default: the key. */
+		all: (sql: Sql, given: Given<Row>, order: string = key.join()) =>
+			select(sql, `${conditions(Object.keys(given)) || "1 = 1"} ORDER BY ${order}`, given),
+		async change(sql: Sql, one: Pick<Row, Key>, values: Partial<Row>): Promise<void> {
+			const given = { ...one, values: many([values as Record<string, Scalar>]) };
+			await runNamed(sql, `UPDATE ${table} SET $values WHERE ${isRow}`, given as Named);
+		},
+		/** False if there was none. */
+		delete: (sql: Sql, one: Pick<Row, Key>) =>
+			hasRow(runNamed(sql, `DELETE FROM ${table} WHERE ${isRow} RETURNING 1`, one as Named)),
+	};
+}
+
 export function* inBatches<T>(items: readonly T[], size: number): Iterable<T[]> {
 	for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
 }

@@ -7,7 +7,7 @@ import { DeletionWatch, type DeletionWatchOptions } from "../../../src/bot/guild
 import { markedReason } from "../../../src/bot/guild-documents/jobs/made-things.ts";
 import { noticeOf } from "../../../src/bot/moderation/night/notice.ts";
 import { saveGuildBackup, selectGuildBackups } from "../../../src/bot/store/tables/guild-backups.ts";
-import { selectOpenIncidents } from "../../../src/bot/store/tables/incidents.ts";
+import { incidentRows } from "../../../src/bot/store/tables/incidents.ts";
 import { StoreUnavailable } from "../../../src/bot/store/unavailable.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { sayIn } from "../../../src/texts/texts.ts";
@@ -158,7 +158,7 @@ watchTest("a mass deletion keeps the newest backup from before, and is announced
 	for (let times = 0; times < 10; times += 1) world.removeChannel(world.by("zoe"));
 	await world.heard();
 	await until("the notice is recorded", async () => {
-		const due = await selectOpenIncidents(world.bot.store.sql);
+		const due = await incidentRows.all(world.bot.store.sql, { told: 0 });
 		return due.length === 0;
 	});
 	expect(notices).toHaveLength(1);
@@ -387,7 +387,7 @@ onBoth((databases) => {
 		await world.backUp(channels);
 		for (let times = 0; times < 3; times += 1) world.removeChannel(world.by("zoe"));
 		await until("the backup is kept", async () => {
-			const due = await selectOpenIncidents(bot.store.sql);
+			const due = await incidentRows.all(bot.store.sql, { told: 0 });
 			return due.length === 1;
 		});
 		await bot.kill();
@@ -396,7 +396,7 @@ onBoth((databases) => {
 		await until("it is announced", () => notices.length === 1);
 		expect(notices[0]).toContain(`<@${world.bot.simulator.user("zoe").id}>`);
 		await until("that is recorded", async () => {
-			const due = await selectOpenIncidents(bot.store.sql);
+			const due = await incidentRows.all(bot.store.sql, { told: 0 });
 			return due.length === 0;
 		});
 		await bot.stop();

@@ -12,7 +12,7 @@ import { createPictures } from "../../../src/bot/guild-documents/read/pictures.t
 import { readGuildState } from "../../../src/bot/guild-documents/read/read-guild.ts";
 import { createRules } from "../../../src/bot/guild-documents/rules.ts";
 import { settingsInDocuments } from "../../../src/bot/settings/in-documents.ts";
-import { selectGuildMessages } from "../../../src/bot/store/tables/guild-messages.ts";
+import { guildMessageRows } from "../../../src/bot/store/tables/guild-messages.ts";
 import { ToolError } from "../../../src/lib/tool-error.ts";
 import { type FeatureSetup, startFeature } from "../features/running-feature.ts";
 import { smallDifference } from "./small-difference.ts";
@@ -46,7 +46,7 @@ export function createTestDocuments(
 ): GuildDocuments {
 	const pictures = createPictures({ store, downloads: connection.pictures });
 	const ownSettings = settingsInDocuments(settings);
-	const messages = (guildId: string) => selectGuildMessages(store.sql, guildId);
+	const messages = (guildId: string) => guildMessageRows.all(store.sql, { guild_id: guildId });
 	const small: Rules = {
 		read: (guild, parts) => readGuildState(guild, parts, { connection }),
 		difference: smallDifference,

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { InviteWatch, invitesOfJoins } from "../../../src/bot/people/invite-watch.ts";
-import { saveJoins, selectJoins } from "../../../src/bot/store/tables/joins.ts";
+import { joinRows } from "../../../src/bot/store/tables/joins.ts";
 import { migrations } from "../../../src/bot/store/tables.ts";
 import type { Invite } from "../../../src/simulator/world/state/entities.ts";
 import { startConnection } from "../../support/connection.ts";
@@ -87,11 +87,11 @@ onBoth(({ place }) => {
 		const guild = alpha.simulator.guild("The Cooks");
 		const zoe = memberNamed(alpha.simulator, "zoe");
 		const row = (user_id: string) => ({ guild_id: guild.id, user_id, joined_at: 1, invites: "aaaa" });
-		await saveJoins(store.sql, [row(zoe.user.id), row("1")]);
+		await joinRows.save(store.sql, [row(zoe.user.id), row("1")]);
 		const watch = new InviteWatch({ connection: alpha.connection, store, log: alpha.recorded.log });
 		watch.attach(alpha.connection.discord);
 		alpha.simulator.world.members.remove(guild, zoe);
-		await until("the row is gone", async () => (await selectJoins(store.sql, guild.id)).length === 1);
+		await until("the row is gone", async () => (await joinRows.all(store.sql, { guild_id: guild.id })).length === 1);
 		await watch.close();
 	});
 });

@@ -12,14 +12,8 @@ import type { Sql } from "../../../lib/store/statement.ts";
 import type { Said } from "../../../texts/texts.ts";
 import { Durable, type DurableOptions, NotNow, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
-import { saveDeletionMark, selectDeletionMark } from "../../store/tables/guild-deletion-marks.ts";
-import {
-	type IncidentRow,
-	insertIncident,
-	selectOpenIncidents,
-	setActed,
-	setTold,
-} from "../../store/tables/incidents.ts";
+import { deletionMarkRows, saveDeletionMark } from "../../store/tables/guild-deletion-marks.ts";
+import { type IncidentRow, incidentRows, insertIncident } from "../../store/tables/incidents.ts";
 import { isJobReason } from "../jobs/made-things.ts";
 import type { Backups } from "./backups.ts";
 
@@ -141,7 +135,7 @@ export class DeletionWatch {
 
 	async #dueIncidents(): Promise<Step[]> {
 		const before = [...this.#live].filter(([, { isRecorded }]) => isRecorded);
-		const rows = await selectOpenIncidents(this.#sql);
+		const rows = await incidentRows.all(this.#sql, { told: 0 }, "first_at, guild_id, id");
 		const open = new Set(rows.map(keyOf));
 		for (const [key] of before) if (!open.has(key)) this.#live.delete(key);
 		return rows.map((row) => ({
@@ -157,7 +151,7 @@ export class DeletionWatch {
 	async #check(guild: Guild): Promise<void> {
 		await this.options.night?.loaded;
 		if (!this.#isServed(guild) || !canReadAuditLog(guild)) return;
-		const mark = await selectDeletionMark(this.#sql, guild.id);
+		const mark = (await deletionMarkRows.first(this.#sql, { guild_id: guild.id }))?.entry_id;
 		const entries: Entry[] = [];
 		for (const action of this.#actionsIn(guild))
 			for (const { id, user_id, target_id, reason, changes = [] } of await readAuditLog(guild, action, mark ?? lastId))
@@ -313,13 +307,13 @@ export class DeletionWatch {
 			const done = (await this.options.night?.act(guild, row)) ?? [];
 			const live = this.#live.get(keyOf(row));
 			if (live && row.roles !== null) live.strippedAt = Date.now();
-			return setActed(this.#sql, { ...row, done: JSON.stringify(done) });
+			return incidentRows.change(this.#sql, row, { roles: row.roles, done: JSON.stringify(done) });
 		}
 		const { count, names, last_at } = this.#live.get(keyOf(row))?.row ?? row;
-		const now = { ...row, count, names, last_at };
+		const now = { count, names, last_at };
 		const isMere = row.done === "[]" && (row.kind === "bans" || this.options.isSilent);
-		if (!isMere) await this.options.notify(guild, now, true);
-		await setTold(this.#sql, now);
+		if (!isMere) await this.options.notify(guild, { ...row, ...now }, true);
+		await incidentRows.change(this.#sql, row, { ...now, told: 1 });
 	}
 
 	attach(client: Client): void {

@@ -29,11 +29,10 @@ import {
 	endGuildJob,
 	type GuildJobState,
 	type GuildJobStepRow,
-	saveGuildJobSteps,
-	selectGuildJob,
-	selectGuildJobSteps,
+	guildJobRows,
+	guildJobStepRows,
 } from "../../store/tables/guild-jobs.ts";
-import { saveGuildMessage } from "../../store/tables/guild-messages.ts";
+import { guildMessageRows } from "../../store/tables/guild-messages.ts";
 import { saveUndoneEntries } from "../../store/tables/undone-entries.ts";
 import { attempt, fixedRoles, isEmptyOrder, partsOf, type Rules } from "../plans/plans.ts";
 import type { Pictures } from "../read/pictures.ts";
@@ -122,7 +121,7 @@ export class JobRun {
 	/** Until no step is left or the job is paused. Rejects if it must be retried. */
 	async work(): Promise<void> {
 		const { connection, mayTouch, now, rules, maxStateAgeMs = defaultStateAgeMs } = this.options;
-		const row = await selectGuildJob(this.#sql, this.id);
+		const row = await guildJobRows.first(this.#sql, { id: this.id });
 		if (!row || row.ended_at !== null) {
 			this.isEnded = true;
 			return;
@@ -136,7 +135,7 @@ export class JobRun {
 		const guild = connection.guilds.find(({ id }) => id === row.guild_id);
 		if (!guild) return this.end("failed", "the bot is not in the guild");
 		if (!guild.available) throw new NotNow("the guild is unavailable on Discord");
-		const job = toJob(row, await selectGuildJobSteps(this.#sql, this.id));
+		const job = toJob(row, await guildJobStepRows.all(this.#sql, { job_id: this.id }));
 		const { document, restore, by } = job.plan;
 		for (;;) {
 			const readAt = this.#now();
@@ -185,7 +184,7 @@ export class JobRun {
 	}
 
 	async #save(job: Job, row: GuildJobStepRow): Promise<void> {
-		await saveGuildJobSteps(this.#sql, [row]);
+		await guildJobStepRows.save(this.#sql, [row]);
 		job.steps.set(row.step_id, row);
 	}
 
@@ -289,7 +288,7 @@ export class JobRun {
 		const id = await findMessage(guild, request, after_id, others);
 		if (id === undefined) return { state: "open" };
 		if (id === "unknown") return { state: "failed", error: `${outcomeUnknown}. Look whether it was posted` };
-		await saveGuildMessage(this.#sql, { ...request.record, guild_id: guild.id, message_id: id });
+		await guildMessageRows.save(this.#sql, [{ ...request.record, guild_id: guild.id, message_id: id }]);
 		return { state: "done", target_id: id, done_count: done_count + 1 };
 	}
 
@@ -367,7 +366,7 @@ export class JobRun {
 		}
 		const { id, icon } = Object(response) as { id?: string; icon?: string };
 		// Before the step is recorded as done: afterwards nothing would do this.
-		if (record && id) await saveGuildMessage(this.#sql, { ...record, guild_id: guild.id, message_id: id });
+		if (record && id) await guildMessageRows.save(this.#sql, [{ ...record, guild_id: guild.id, message_id: id }]);
 		if (picture && id !== undefined)
 			await this.options.pictures.remember(
 				picture.field === "image"
@@ -432,7 +431,7 @@ export class JobRun {
 		unreadable: readonly { part: string; why: string }[],
 	): Promise<void> {
 		const { failed, others } = leftoversOf(steps, job);
-		await saveGuildJobSteps(this.#sql, failed);
+		await guildJobStepRows.save(this.#sql, failed);
 		const shown = job.plan.refusals;
 		const refused = new Set(shown.map(({ subject }) => subject));
 		const notes = [
@@ -456,8 +455,8 @@ export class JobRun {
 
 	async end(state: GuildJobState, note = ""): Promise<void> {
 		const { id, options } = this;
-		const row = await selectGuildJob(this.#sql, id);
-		const undone = row ? undoneBy(toJob(row, await selectGuildJobSteps(this.#sql, id))) : [];
+		const row = await guildJobRows.first(this.#sql, { id });
+		const undone = row ? undoneBy(toJob(row, await guildJobStepRows.all(this.#sql, { job_id: id }))) : [];
 		await saveUndoneEntries(this.#sql, undone, options.now());
 		await endGuildJob(this.#sql, { id, state, note: note || null, ended_at: options.now() });
 		this.isEnded = true;

@@ -10,11 +10,11 @@ import { Durable, type DurableOptions, NotNow, reasonOf } from "../../store/dura
 import {
 	askToCancel,
 	type GuildJobRow,
+	guildJobRows,
+	guildJobStepRows,
 	insertGuildJob,
 	type RunningGuildJob,
-	selectGuildJob,
 	selectGuildJobIds,
-	selectGuildJobSteps,
 	selectRunningGuildJobs,
 } from "../../store/tables/guild-jobs.ts";
 import type { Plan } from "../plans/plans.ts";
@@ -115,9 +115,9 @@ export class Jobs {
 	}
 
 	async find(id: string) {
-		const row = await selectGuildJob(this.#sql, id);
+		const row = await guildJobRows.first(this.#sql, { id });
 		if (!row) return undefined;
-		const job = toJob(row, await selectGuildJobSteps(this.#sql, id));
+		const job = toJob(row, await guildJobStepRows.all(this.#sql, { job_id: id }));
 		return { job, wait: this.#runs.get(id)?.wait };
 	}
 
@@ -129,7 +129,7 @@ export class Jobs {
 	/** At once if it is not running. Rejects if the database is unavailable. */
 	async ended(id: string): Promise<void> {
 		const { ending } = this.#runOf(id);
-		const row = await selectGuildJob(this.#sql, id);
+		const row = await guildJobRows.first(this.#sql, { id });
 		// It may have ended before.
 		if (row?.ended_at === null) return ending.promise;
 		this.#runs.delete(id);

@@ -10,7 +10,7 @@ import type { Difference, GuildState, Refusal, Step } from "../../../guild-docum
 import { listFirst } from "../../../lib/text.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import type { Store } from "../../store/store.ts";
-import { maxGuildPlans, saveGuildPlan, selectGuildPlan } from "../../store/tables/guild-plans.ts";
+import { guildPlanRows, maxGuildPlans, saveGuildPlan } from "../../store/tables/guild-plans.ts";
 import type { ReadGuild, Unreadable } from "../read/read-guild.ts";
 import { durationText } from "./duration.ts";
 
@@ -219,7 +219,7 @@ export async function requirePlan(
 	mayTouch = (_guildId: string) => true,
 	by?: string,
 ): Promise<Plan> {
-	const row = await selectGuildPlan(sql, hash);
+	const row = await guildPlanRows.first(sql, { hash });
 	if (!row || !mayTouch(row.guild_id))
 		throw new ToolError(
 			`There is no plan ${JSON.stringify(hash)}. Plans are kept for a day, and of each guild the latest ${maxGuildPlans}. Use plan_guild or undo_actions to make one.`,

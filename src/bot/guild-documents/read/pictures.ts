@@ -8,9 +8,9 @@ import { Semaphore } from "../../../lib/semaphore.ts";
 import { toAbortSignal } from "../../../lib/signal.ts";
 import type { Store } from "../../store/store.ts";
 import {
+	pictureRows,
+	pictureSourceRows,
 	saveGuildPicture,
-	savePictureSource,
-	selectGuildPicture,
 	selectKnownPictures,
 	selectPictureHashes,
 	touchGuildPictures,
@@ -145,12 +145,12 @@ export function createPictures(options: PicturesOptions) {
 	return {
 		hashesOf,
 		async read(hash: string): Promise<Picture | undefined> {
-			const row = await selectGuildPicture(store.sql, hash);
+			const row = await pictureRows.first(store.sql, { hash });
 			return row && { bytes: new Uint8Array(Buffer.from(row.data, "base64")), mediaType: row.media_type };
 		},
 		/** As Discord's API expects it. */
 		async dataUri(hash: string) {
-			const row = await selectGuildPicture(store.sql, hash);
+			const row = await pictureRows.first(store.sql, { hash });
 			return row && `data:${row.media_type};base64,${row.data}`;
 		},
 		/** Those that are stored, which then are kept for another week. */
@@ -160,7 +160,8 @@ export function createPictures(options: PicturesOptions) {
 			return known;
 		},
 		/** After an upload: Discord converts pictures, so that a downloaded copy would have a different hash. */
-		remember: (reference: PictureReference, hash: string) => savePictureSource(store.sql, sourceOf(reference), hash),
+		remember: (reference: PictureReference, hash: string) =>
+			pictureSourceRows.save(store.sql, [{ source: sourceOf(reference), hash }]),
 		/** Returns the hash. */
 		add: (picture: Picture) => save(picture, pictureHash(picture.bytes)),
 	};

@@ -10,7 +10,7 @@ import { GuildChecks } from "../../../discord/connection/session-events.ts";
 import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import { Durable, type Step } from "../../store/durable.ts";
-import { saveCaseMark, selectCaseMark } from "../../store/tables/case-marks.ts";
+import { caseMarkRows } from "../../store/tables/case-marks.ts";
 import type { CasesOptions, NewCase } from "./case.ts";
 import { caseOfEntry, entryKinds, type HandEntry, isCandidate } from "./entry-case.ts";
 import { entriesAfter, markBefore, newestEntryId } from "./missed-entries.ts";
@@ -64,7 +64,7 @@ export class ByHand {
 		const mark = markBefore(id);
 		// The mark never moves back: entries from before the first start must not become cases.
 		if (compareIds(mark, this.#marks.get(guildId) ?? "0") <= 0) return;
-		await saveCaseMark(this.#sql, guildId, mark);
+		await caseMarkRows.save(this.#sql, [{ guild_id: guildId, entry_id: mark }]);
 		this.#marks.set(guildId, mark);
 	}
 
@@ -75,11 +75,11 @@ export class ByHand {
 
 	async #check(guild: Guild): Promise<void> {
 		if (!canReadAuditLog(guild)) return;
-		const mark = await selectCaseMark(this.#sql, guild.id);
+		const mark = (await caseMarkRows.first(this.#sql, { guild_id: guild.id }))?.entry_id;
 		if (mark === undefined) {
 			const newest = await newestEntryId(guild);
 			if (newest === undefined) return;
-			await saveCaseMark(this.#sql, guild.id, newest);
+			await caseMarkRows.save(this.#sql, [{ guild_id: guild.id, entry_id: newest }]);
 			this.#marks.set(guild.id, newest);
 			return;
 		}

@@ -19,7 +19,7 @@ const reason: ActionOption = {
 	max: maxReasonLength,
 };
 
-export const caseRows: readonly Action[] = [
+export const caseCommands: readonly Action[] = [
 	{
 		name: "warn",
 		tool: "warn_member",

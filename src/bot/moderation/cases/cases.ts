@@ -10,19 +10,18 @@ import {
 	type CaseFilter,
 	type CasePosition,
 	type CaseRow,
+	caseRows,
 	countCasesByModerator,
 	countCasesOf,
 	editCase,
 	insertCases,
 	type ModeratorCount,
-	selectCase,
 	selectCaseEdits,
 	selectCases,
 	selectNewerCase,
 	selectReasons,
 	selectSources,
 	setCaseEntry,
-	setCaseMessages,
 	settleCase,
 } from "../../store/tables/cases.ts";
 import { StoreUnavailable } from "../../store/unavailable.ts";
@@ -111,7 +110,7 @@ export class Cases implements CaseRecorder {
 
 	/** Even if it was deleted from the record. */
 	async find(guildId: string, number: number): Promise<Case | undefined> {
-		const row = await selectCase(this.#sql, guildId, number);
+		const row = await caseRows.first(this.#sql, { guild_id: guildId, number });
 		return row && toCase(row);
 	}
 
@@ -254,7 +253,7 @@ export class Cases implements CaseRecorder {
 		permitStoring();
 		const { store, moderationLog } = this.options;
 		const changed = await store.transaction(async (sql) => {
-			const row = await selectCase(sql, guildId, number);
+			const row = await caseRows.first(sql, { guild_id: guildId, number });
 			const changed = row && edit(row);
 			if (!row || !changed) return undefined;
 			const { what, editor_id, reason, deleted_at } = changed;
@@ -276,9 +275,9 @@ async function addResult(
 	{ messageIds, channelIds, detail }: CaseResult,
 ): Promise<void> {
 	if (!messageIds && !channelIds && !detail) return;
-	const row = await selectCase(sql, guildId, number);
+	const row = await caseRows.first(sql, { guild_id: guildId, number });
 	if (row?.state !== "asked") return;
-	await setCaseMessages(sql, guildId, number, {
+	await caseRows.change(sql, row, {
 		message_ids: messageIds ? idsText(messageIds) : row.message_ids,
 		channel_ids: channelIds ? idsText(channelIds) : row.channel_ids,
 		detail: detail ? JSON.stringify(detail) : row.detail,

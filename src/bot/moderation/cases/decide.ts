@@ -6,7 +6,7 @@ import { fetchMember } from "../../../discord/find.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import { said } from "../../../texts/texts.ts";
 import { NotNow } from "../../store/durable.ts";
-import { selectTempBan } from "../../store/tables/temp-bans.ts";
+import { tempBanRows } from "../../store/tables/temp-bans.ts";
 import type { CaseAction } from "../../tool/case-record.ts";
 import { fetchBan } from "../../tools/members/bans.ts";
 import type { Case, CaseResult } from "./case.ts";
@@ -43,7 +43,7 @@ export async function decideCase(guild: Guild, one: Case, sql: Sql): Promise<Cas
 	if (action === "warn" || action === "note") return { state: "done" };
 	if (userId === undefined || entriesOf[action] === undefined)
 		return { state: "unknown", ...causeOf(said("case.why.stopped")) };
-	const ban = action === "temp_ban" && (await selectTempBan(sql, { guild_id: guild.id, user_id: userId }));
+	const ban = action === "temp_ban" && (await tempBanRows.first(sql, { guild_id: guild.id, user_id: userId }));
 	if (ban && ban.state === "asked") throw new NotNow("the ban is being made");
 	const by = await recordedBy(guild, one, actionMs);
 	if (by === "the bot") return { state: "done" };

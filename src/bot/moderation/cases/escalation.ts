@@ -12,8 +12,8 @@ import type { Sql } from "../../../lib/store/statement.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import { said } from "../../../texts/texts.ts";
 import { NotNow } from "../../store/durable.ts";
-import { selectCase, setTold } from "../../store/tables/cases.ts";
-import { selectTempBan } from "../../store/tables/temp-bans.ts";
+import { caseRows } from "../../store/tables/cases.ts";
+import { tempBanRows } from "../../store/tables/temp-bans.ts";
 import { fetchBan } from "../../tools/members/bans.ts";
 import type { Case, CaseResult, CasesOptions, Cause } from "./case.ts";
 import { causeOf, saidReason } from "./case-text.ts";
@@ -69,7 +69,7 @@ export class Escalation {
 		}
 		if (action === "temp_ban") {
 			const key = { guild_id: guild.id, user_id: userId };
-			const row = await selectTempBan(this.#sql, key);
+			const row = await tempBanRows.first(this.#sql, key);
 			if (row?.ends_at === endsAt && row?.state === "banned") return true;
 			// The worker for temporary bans is going to make the ban.
 			if (row?.ends_at === endsAt) throw new NotNow("the ban is being made");
@@ -105,7 +105,7 @@ export class Escalation {
 	/** A rule must not do what the moderator of the case that made it apply could not do. */
 	async #rankProblem(guild: Guild, { source = "" }: Case, target: GuildMember): Promise<Cause | undefined> {
 		const number = source.replace(/^rule:/, "");
-		const first = await selectCase(this.#sql, guild.id, Number(number));
+		const first = await caseRows.first(this.#sql, { guild_id: guild.id, number: Number(number) });
 		const moderatorId = first?.moderator_id ?? "";
 		if (moderatorId === guild.client.user.id) return undefined;
 		const moderator = await fetchMember(guild, moderatorId, true);
@@ -119,10 +119,11 @@ export class Escalation {
 		const { "moderation.tell": toldOf, "moderation.appeal": appeal } = settings.of(guild.id);
 		if (!isTellable(action) || !toldOf.includes(action) || one.told !== undefined) return;
 		if (guild.client.users.cache.get(userId)?.bot) return;
-		await setTold(this.#sql, guild.id, number, "asked");
+		const key = { guild_id: guild.id, number };
+		await caseRows.change(this.#sql, key, { told: "asked" });
 		const notice = { action, reason: saidReason(one), endsAt };
 		const told = await tellPeople({ connection, log, appeal }, guild, [userId], notice);
-		await setTold(this.#sql, guild.id, number, told.get(userId) ?? "asked");
+		await caseRows.change(this.#sql, key, { told: told.get(userId) ?? "asked" });
 	}
 
 	async #act(guild: Guild, one: Escalated): Promise<void> {

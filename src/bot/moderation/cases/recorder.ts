@@ -6,7 +6,7 @@ import { inlineText, maxReasonLength } from "../../../discord/text.ts";
 import { rootPrincipal } from "../../../lib/principal.ts";
 import { said } from "../../../texts/texts.ts";
 import { mentions, type Part, parts, result } from "../../results/result.ts";
-import { type CaseRow, setTold, type Told } from "../../store/tables/cases.ts";
+import { type CaseRow, caseRows, type Told } from "../../store/tables/cases.ts";
 import { StoreUnavailable } from "../../store/unavailable.ts";
 import { isOnDiscord } from "../../tool/admission.ts";
 import type { CaseCall, CaseEnd, OpenCases } from "../../tool/case-record.ts";
@@ -96,14 +96,14 @@ export class Recorder {
 	}
 
 	async #storeTold(rows: readonly CaseRow[], outcomes: ReadonlyMap<string, Told>): Promise<void> {
-		for (const { guild_id, number, user_id } of rows) {
-			const told = outcomes.get(user_id ?? "");
+		for (const row of rows) {
+			const told = outcomes.get(row.user_id ?? "");
 			if (told === undefined || told === "asked") continue;
 			try {
-				await setTold(this.options.store.sql, guild_id, number, told);
+				await caseRows.change(this.options.store.sql, row, { told });
 			} catch (error) {
 				if (!(error instanceof StoreUnavailable))
-					this.options.log.error("could not store whether a person was told", { guild: guild_id, error });
+					this.options.log.error("could not store whether a person was told", { guild: row.guild_id, error });
 				return;
 			}
 		}

@@ -16,7 +16,7 @@ import { noMentions } from "../../messages/split-message.ts";
 import { at } from "../../results/result.ts";
 import type { GuildSettings } from "../../settings/guild-settings.ts";
 import type { Store } from "../../store/store.ts";
-import { hasOther, type IncidentRow, selectIncident, setActed } from "../../store/tables/incidents.ts";
+import { hasOther, type IncidentRow, incidentRows } from "../../store/tables/incidents.ts";
 import type { CallAs, PersonResult } from "../../tool/call-as.ts";
 
 const prefix = "incident";
@@ -151,14 +151,14 @@ export function createIncidentButtons({ callAs, store }: ButtonsOptions): Compon
 				answerPrivately(interaction, results.map(({ text }) => text).join("\n"));
 			if (name === "stop") return answer(await call("set_settings", { settings: { "night.strip": null } }));
 			if (name.includes("_")) return answer(await call(name, { plan_hash: id }));
-			const row = await selectIncident(store.sql, interaction.guildId, id);
+			const row = await incidentRows.first(store.sql, { guild_id: interaction.guildId, id });
 			if (!row || (name === "undo" && rolesOf(row).length === 0)) throw new SaidError(said("incident.gone"));
 			if (name === "undo") {
 				const given = { action: "add", user_ids: [row.actor_id ?? ""] };
 				const results: PersonResult[] = [];
 				for (const role_id of rolesOf(row)) results.push(await call("bulk_role_update", { ...given, role_id }));
 				const left = rolesOf(row).filter((_, index) => results[index]?.isError);
-				await setActed(store.sql, { ...row, roles: JSON.stringify(left) });
+				await incidentRows.change(store.sql, row, { roles: JSON.stringify(left) });
 				return answer(...results);
 			}
 			const after = new Date(row.first_at - 1_000).toISOString();

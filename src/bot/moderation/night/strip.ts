@@ -22,7 +22,7 @@ import type { Night } from "../../guild-documents/backups/deletion-watch.ts";
 import { roles as mentions } from "../../results/result.ts";
 import type { GuildSettings } from "../../settings/guild-settings.ts";
 import type { Store } from "../../store/store.ts";
-import { hasOther, type IncidentRow, setActed } from "../../store/tables/incidents.ts";
+import { hasOther, type IncidentRow, incidentRows } from "../../store/tables/incidents.ts";
 
 const powers = PermissionsBitField.resolve([
 	"Administrator",
@@ -81,7 +81,7 @@ async function strip(member: GuildMember, row: IncidentRow, store: StripOptions[
 	);
 	const ids = [...new Set<string>([...JSON.parse(row.roles ?? "[]"), ...taken.keys()])];
 	if (ids.length > 0) row.roles = JSON.stringify(ids);
-	await setActed(store.sql, row);
+	await incidentRows.change(store.sql, row, { roles: row.roles });
 	// One by one: a list of all that it keeps would fail with a role that it has just deleted, too.
 	const take = (id: string) =>
 		attempt(said("night.taken", { list: mentions([{ id }]) }), () => absentIf([404], () => roles.remove(id, reason)));

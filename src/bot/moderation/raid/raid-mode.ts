@@ -19,11 +19,9 @@ import {
 	endRaidRun,
 	type RaidMode,
 	type RaidStep,
-	saveRaidMode,
-	saveRaidSteps,
+	raidModeRows,
+	raidStepRows,
 	selectOpenRaidModes,
-	selectRaidMode,
-	selectRaidSteps,
 	setRaidTold,
 } from "../../store/tables/raid-modes.ts";
 import type { ModerationLog } from "../moderation-log.ts";
@@ -117,7 +115,7 @@ export class RaidModes {
 
 	async #turnOff({ guild_id, run, slowmode }: RaidMode): Promise<void> {
 		const mark = "Raid mode off: its time is over";
-		const isCurrent = (await selectRaidMode(this.#sql, guild_id))?.run === run;
+		const isCurrent = (await raidModeRows.first(this.#sql, { guild_id }))?.run === run;
 		if (isCurrent) await this.turn(guild_id, { wanted: "off", moderator_id: null, mark, slowmode });
 	}
 
@@ -132,13 +130,13 @@ export class RaidModes {
 	}
 
 	async #process(guildId: string): Promise<void> {
-		const mode = await selectRaidMode(this.#sql, guildId);
+		const mode = await raidModeRows.first(this.#sql, { guild_id: guildId });
 		if (!mode) return;
 		const guild = requireGuild(this.#connection, guildId);
 		const changed: RaidStep[] = [];
 		let mustRenew = false;
 		for (;;) {
-			const steps = await selectRaidSteps(this.#sql, guildId);
+			const steps = await raidStepRows.all(this.#sql, { guild_id: guildId });
 			const read = await readSettings(guild);
 			const readAt = performance.now();
 			const found = await this.#movesOf(guild, mode, steps, read);
@@ -164,7 +162,7 @@ export class RaidModes {
 
 	async #isCurrent({ guild_id, run }: RaidMode): Promise<boolean> {
 		if (this.#isClosing) throw new NotNow("the bot is stopping");
-		return (await selectRaidMode(this.#sql, guild_id))?.run === run;
+		return (await raidModeRows.first(this.#sql, { guild_id }))?.run === run;
 	}
 
 	async #movesOf(
@@ -190,7 +188,7 @@ export class RaidModes {
 
 	async #carryOut(guild: Guild, mode: RaidMode, moves: readonly Move[], read: ReadSettings): Promise<RaidStep[]> {
 		const requested = moves.map(({ step }) => step);
-		await saveRaidSteps(this.#sql, requested);
+		await raidStepRows.save(this.#sql, requested);
 		const errors: unknown[] = [];
 		const steps = await Promise.all(
 			moves.map(async ({ step, send }) => {
@@ -206,7 +204,7 @@ export class RaidModes {
 				}
 			}),
 		);
-		await saveRaidSteps(this.#sql, steps);
+		await raidStepRows.save(this.#sql, steps);
 		if (errors.length > 0) throw errors[0];
 		return steps;
 	}
@@ -258,7 +256,7 @@ export class RaidModes {
 			if (later) this.options.moderationLog.add(guild_id, later);
 			return;
 		}
-		const steps = await selectRaidSteps(this.#sql, guild_id);
+		const steps = await raidStepRows.all(this.#sql, { guild_id });
 		this.#loggedAt.delete(guild_id);
 		if (!(await endRaidRun(this.#sql, mode, this.#now()))) return;
 		this.#endings.get(guild_id)?.resolve();
@@ -269,21 +267,23 @@ export class RaidModes {
 
 	/** `ended` resolves when all settings were processed. Rejects with StoreUnavailable. */
 	async turn(guildId: string, request: RaidRequest): Promise<{ ended: Promise<void> }> {
-		const before = await selectRaidMode(this.#sql, guildId);
+		const before = await raidModeRows.first(this.#sql, { guild_id: guildId });
 		const hasEnded = before?.wanted === "off" && before.ended_at !== null;
 		if (hasEnded && request.wanted === "on") await deleteEndedRaidSteps(this.#sql, guildId);
 		const ending = Promise.withResolvers<void>();
 		this.#endings.set(guildId, ending);
 		try {
-			await saveRaidMode(this.#sql, {
-				...request,
-				ends_at: request.ends_at ?? null,
-				told: request.ends_at ? 0 : 1,
-				guild_id: guildId,
-				run: (before?.run ?? 0) + 1,
-				asked_at: this.#now(),
-				ended_at: null,
-			});
+			await raidModeRows.save(this.#sql, [
+				{
+					...request,
+					ends_at: request.ends_at ?? null,
+					told: request.ends_at ? 0 : 1,
+					guild_id: guildId,
+					run: (before?.run ?? 0) + 1,
+					asked_at: this.#now(),
+					ended_at: null,
+				},
+			]);
 		} finally {
 			// Also after a failure, because the row may have been stored anyway.
 			this.#work.retryAll();
@@ -292,8 +292,8 @@ export class RaidModes {
 	}
 
 	async view(guildId: string): Promise<RaidView> {
-		const mode = await selectRaidMode(this.#sql, guildId);
-		return mode && { mode, steps: await selectRaidSteps(this.#sql, guildId) };
+		const mode = await raidModeRows.first(this.#sql, { guild_id: guildId });
+		return mode && { mode, steps: await raidStepRows.all(this.#sql, { guild_id: guildId }) };
 	}
 
 	attach(client: Client): void {

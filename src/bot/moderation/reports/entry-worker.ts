@@ -24,14 +24,12 @@ import {
 	endReport,
 	type ReportKey,
 	type ReportRow,
+	reportRows,
 	selectClosingReports,
 	selectEarlierReport,
-	selectReport,
 	selectReporterRecords,
 	selectReporters,
 	selectUnshownReports,
-	setPosting,
-	setShown,
 } from "../../store/tables/reports.ts";
 import type { Copies } from "./copies.ts";
 import { copyMessage, type MessageCopy } from "./message-copy.ts";
@@ -97,7 +95,7 @@ export class EntryWorker {
 			const last = row.state === "open" ? this.#updatedAt.get(keyOf(row)) : undefined;
 			const run = async () => {
 				// The report may have changed since the scan.
-				const current = await selectReport(this.#sql, row);
+				const current = await reportRows.first(this.#sql, row);
 				if (current && current.shown !== current.version) await this.#show(current);
 			};
 			return { ...stepOf(row, keyOf(row), run), inMs: last === undefined ? 0 : last + intervalMs - at };
@@ -128,7 +126,7 @@ export class EntryWorker {
 		const entry = await this.#findEntry(guild, row);
 		if (entry) return this.#edit(entry, row);
 		if (isOpen) return this.#post(this.#usableChannel(guild), row);
-		await setShown(this.#sql, row, null, row.version);
+		await reportRows.change(this.#sql, row, { entry_id: null, shown: row.version });
 	}
 
 	async #post(channel: StaffChannel, row: ReportRow): Promise<void> {
@@ -136,7 +134,7 @@ export class EntryWorker {
 		// A repeated attempt after a crash uses the same nonce, so that Discord creates one message.
 		const isRetry = row.entry_id === null && row.post_at !== null;
 		const postAt = isRetry ? (row.post_at ?? this.#now()) : this.#now();
-		await setPosting(this.#sql, row, channel.id, postAt);
+		await reportRows.change(this.#sql, row, { entry_channel_id: channel.id, entry_id: null, post_at: postAt });
 		const shown = await this.load({ ...row, post_at: postAt });
 		const language = languageOf(channel.guild.preferredLocale);
 		const { id } = await orPlain((isPlain) => channel.send(newEntry(shown, copy, { language, isPlain })));
@@ -155,7 +153,7 @@ export class EntryWorker {
 
 	async #finish(row: ReportRow, entryId: string): Promise<void> {
 		this.#updatedAt.set(keyOf(row), performance.now());
-		await setShown(this.#sql, row, entryId, row.version);
+		await reportRows.change(this.#sql, row, { entry_id: entryId, shown: row.version });
 	}
 
 	async load(row: ReportRow): Promise<ShownReport> {

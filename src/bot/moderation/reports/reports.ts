@@ -15,8 +15,8 @@ import {
 	fileReport,
 	type ReportAct,
 	type ReportRow,
+	reportRows,
 	selectOpenAbout,
-	selectReport,
 	selectReports,
 	setActs,
 } from "../../store/tables/reports.ts";
@@ -82,7 +82,7 @@ export class Reports {
 	}
 
 	async find(guildId: string, number: number): Promise<ReportRow> {
-		const row = await selectReport(this.#sql, { guild_id: guildId, number });
+		const row = await reportRows.first(this.#sql, { guild_id: guildId, number });
 		if (row) return row;
 		throw new SaidError(said("report.refused.none", { number: String(number) }));
 	}

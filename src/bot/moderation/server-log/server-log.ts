@@ -21,7 +21,7 @@ import type { Feature, FeatureOptions } from "../../commands/feature.ts";
 import { written } from "../../results/people-text.ts";
 import { at } from "../../results/result.ts";
 import { type ServerLog, serverLogs } from "../../settings/keys.ts";
-import { selectJoin } from "../../store/tables/joins.ts";
+import { joinRows } from "../../store/tables/joins.ts";
 import { StoreUnavailable } from "../../store/unavailable.ts";
 import { describeChanges } from "../../tools/audit-log/changes.ts";
 import { actionOf, namesIn, placeOf, targetOf } from "../../tools/audit-log/lines.ts";
@@ -88,7 +88,7 @@ export function createServerLog(options: ServerLogOptions) {
 	async function onJoin({ guild, user }: GuildMember): Promise<void> {
 		const detail = [said("server_log.account", { when: at(user.createdTimestamp, "R") })];
 		try {
-			const { invites = "?" } = (await selectJoin(store.sql, guild.id, user.id)) ?? {};
+			const { invites = "?" } = (await joinRows.first(store.sql, { guild_id: guild.id, user_id: user.id })) ?? {};
 			const codes = inlineText(invites.split(",").join(", "), 200);
 			if (!invites.includes("?"))
 				detail.push(said(invites.includes(",") ? "server_log.invites" : "server_log.invite", { codes }));

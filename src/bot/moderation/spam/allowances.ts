@@ -3,7 +3,7 @@
 import type { Log } from "../../../lib/log.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
 import type { Store } from "../../store/store.ts";
-import { saveSpamAllowance, selectSpamAllowances } from "../../store/tables/spam-incidents.ts";
+import { selectSpamAllowances, spamAllowanceRows } from "../../store/tables/spam-incidents.ts";
 import { StoreUnavailable } from "../../store/unavailable.ts";
 
 const allowedMs = 24 * 3_600_000;
@@ -20,7 +20,7 @@ export function createAllowances({ sql }: Pick<Store, "sql">, log: Log, now: () 
 			const until = now() + allowedMs;
 			ends.set(`${guildId} ${userId}`, until);
 			try {
-				await saveSpamAllowance(sql, { guild_id: guildId, user_id: userId, until });
+				await spamAllowanceRows.save(sql, [{ guild_id: guildId, user_id: userId, until }]);
 			} catch (error) {
 				if (!(error instanceof StoreUnavailable)) throw error;
 				log.warn("an allowance for a person's posts will be lost at a restart: the database is unavailable", {

@@ -10,7 +10,7 @@ import {
 	SnowflakeUtil,
 } from "discord.js";
 import { said } from "../../../texts/texts.ts";
-import { saveSpamIncident } from "../../store/tables/spam-incidents.ts";
+import { spamIncidentRows } from "../../store/tables/spam-incidents.ts";
 import { ignoreUnavailable } from "../../store/unavailable.ts";
 import { caseOf, type Incident, newIncident, toRow } from "./incident.ts";
 import type { IncidentsOptions } from "./incidents.ts";
@@ -66,7 +66,7 @@ export function createAutomodLog(options: AutomodLogOptions) {
 				.catch(ignoreUnavailable);
 		await entries.write(incident);
 		incident.state = "done";
-		await saveSpamIncident(store.sql, toRow(incident)).catch(ignoreUnavailable);
+		await spamIncidentRows.save(store.sql, [toRow(incident)]).catch(ignoreUnavailable);
 		automod.timer ??= setTimeout(() => open.delete(key), timing.watchMs).unref();
 	}
 

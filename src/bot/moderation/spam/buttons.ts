@@ -12,7 +12,7 @@ import { requireHeld } from "../../commands/who-may.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import type { Grants } from "../../settings/grants.ts";
 import type { Store } from "../../store/store.ts";
-import { selectSpamIncident } from "../../store/tables/spam-incidents.ts";
+import { spamIncidentRows } from "../../store/tables/spam-incidents.ts";
 import { ignoreUnavailable, StoreUnavailable } from "../../store/unavailable.ts";
 import type { Cases } from "../cases/cases.ts";
 import type { Allowances } from "./allowances.ts";
@@ -112,7 +112,9 @@ export function createButtons(options: ButtonsOptions): ComponentHandler {
 			if (running.has(entryId)) throw new SaidError(said("spam.pressed"));
 			running.add(entryId);
 			try {
-				const row = await selectSpamIncident(store.sql, interaction.guildId, id).catch(ignoreUnavailable);
+				const row = await spamIncidentRows
+					.first(store.sql, { guild_id: interaction.guildId, id })
+					.catch(ignoreUnavailable);
 				const press: Press = { interaction, userId, caseNumber: row?.case_number ?? undefined };
 				const { text, isDone } = await actions[name](press);
 				await answerPrivately(interaction, text);

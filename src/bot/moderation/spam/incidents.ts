@@ -9,8 +9,8 @@ import { within } from "../../../lib/wait.ts";
 import { render, said, sayIn } from "../../../texts/texts.ts";
 import { type FeatureOptions, Pending } from "../../commands/feature.ts";
 import type { GuildSettings } from "../../settings/guild-settings.ts";
-import { setCaseMessages } from "../../store/tables/cases.ts";
-import { saveSpamIncident, selectOpenSpamIncidents } from "../../store/tables/spam-incidents.ts";
+import { caseRows } from "../../store/tables/cases.ts";
+import { selectOpenSpamIncidents, spamIncidentRows } from "../../store/tables/spam-incidents.ts";
 import { ignoreUnavailable } from "../../store/unavailable.ts";
 import { idsText } from "../cases/case.ts";
 import type { Cases } from "../cases/cases.ts";
@@ -96,7 +96,7 @@ export class Incidents {
 			try {
 				while (entry.again) {
 					entry.again = false;
-					await saveSpamIncident(this.#sql, toRow(incident));
+					await spamIncidentRows.save(this.#sql, [toRow(incident)]);
 				}
 			} finally {
 				this.#saving.delete(incident);
@@ -243,11 +243,11 @@ export class Incidents {
 		// No separate log entry is needed for the case: the incident's own entry, with buttons, is written by `entries`.
 		incident.caseNumber ??= await this.options.cases.add(guildId, added, true);
 		if (known !== undefined)
-			await setCaseMessages(this.#sql, guildId, known, {
-				message_ids: idsText(one.messageIds),
-				channel_ids: idsText(one.channelIds),
-				detail: JSON.stringify(detail),
-			});
+			await caseRows.change(
+				this.#sql,
+				{ guild_id: guildId, number: known },
+				{ message_ids: idsText(one.messageIds), channel_ids: idsText(one.channelIds), detail: JSON.stringify(detail) },
+			);
 	}
 
 	#addMessages(incident: Incident, posts: Detection["posts"]): boolean {

@@ -2,7 +2,7 @@
 // row is stored before the message is sent.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { hasRow, many, type Sql } from "../../../lib/store/statement.ts";
+import { rowsOf } from "../../../lib/store/statement.ts";
 
 export interface Announcement extends RowOf<typeof announcementsTable, "announcements"> {
 	/** Also the nonce of the message. */
@@ -30,24 +30,4 @@ export const announcementsTable = `
 		message_id TEXT
 	)`;
 
-export async function insertAnnouncement(sql: Sql, row: Announcement): Promise<void> {
-	await sql`INSERT INTO announcements ${many([row])}`;
-}
-
-/** Whether the channel was told the same, and that was not removed. */
-export function hasAnnouncement(sql: Sql, { channel_id, what, value }: Announcement): Promise<boolean> {
-	return hasRow(sql`
-		SELECT id FROM announcements WHERE channel_id = ${channel_id} AND what = ${what} AND value = ${value}`);
-}
-
-export async function setAnnouncementMessage(sql: Sql, id: string, messageId: string): Promise<void> {
-	await sql`UPDATE announcements SET message_id = ${messageId} WHERE id = ${id}`;
-}
-
-export function selectAnnouncements(sql: Sql): Promise<Announcement[]> {
-	return sql<Announcement>`SELECT * FROM announcements ORDER BY asked_at`;
-}
-
-export async function deleteAnnouncement(sql: Sql, id: string): Promise<void> {
-	await sql`DELETE FROM announcements WHERE id = ${id}`;
-}
+export const announcementRows = rowsOf<Announcement, "id">("announcements", ["id"]);

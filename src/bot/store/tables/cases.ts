@@ -2,7 +2,7 @@
 // rows are deleted only if the guild wants that, and never the newest. Times are in epoch milliseconds.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { firstRow, inBatches, many, type Sql } from "../../../lib/store/statement.ts";
+import { firstRow, inBatches, many, rowsOf, type Sql } from "../../../lib/store/statement.ts";
 
 const maxBatch = 50;
 
@@ -82,6 +82,8 @@ export const casesTables = `
 		PRIMARY KEY (guild_id, number, edit)
 	)`;
 
+export const caseRows = rowsOf<CaseRow, "guild_id" | "number">("cases", ["guild_id", "number"]);
+
 /** Returns them with their new numbers, without those whose `source` is stored already. Must run in a transaction. */
 export async function insertCases(
 	sql: Sql,
@@ -109,10 +111,6 @@ export async function selectSources(sql: Sql, guildId: string, sources: readonly
 	return numbers;
 }
 
-export function selectCase(sql: Sql, guildId: string, number: number): Promise<CaseRow | undefined> {
-	return firstRow(sql<CaseRow>`SELECT * FROM cases WHERE guild_id = ${guildId} AND number = ${number}`);
-}
-
 /** The number of the case of a temporary ban. */
 export async function selectBanCase(
 	sql: Sql,
@@ -138,26 +136,11 @@ export function settleCase(
 		WHERE guild_id = ${guildId} AND number = ${number} AND state = 'asked' RETURNING *`);
 }
 
-export async function setTold(sql: Sql, guildId: string, number: number, told: Told): Promise<void> {
-	await sql`UPDATE cases SET told = ${told} WHERE guild_id = ${guildId} AND number = ${number}`;
-}
-
 /** The first entry stays: later ones are about changes of the case. */
 export async function setCaseEntry(sql: Sql, guildId: string, number: number, channelId: string, messageId: string) {
 	await sql`
 		UPDATE cases SET entry_channel_id = ${channelId}, entry_id = ${messageId}
 		WHERE guild_id = ${guildId} AND number = ${number} AND entry_id IS NULL`;
-}
-
-export async function setCaseMessages(
-	sql: Sql,
-	guildId: string,
-	number: number,
-	{ message_ids, channel_ids, detail }: Pick<CaseRow, "message_ids" | "channel_ids" | "detail">,
-): Promise<void> {
-	await sql`
-		UPDATE cases SET message_ids = ${message_ids}, channel_ids = ${channel_ids}, detail = ${detail}
-		WHERE guild_id = ${guildId} AND number = ${number}`;
 }
 
 /** Oldest first: only from tool calls and escalation rules. What creates other cases stores their outcome itself. */

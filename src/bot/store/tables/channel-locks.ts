@@ -2,7 +2,7 @@
 // Times are in epoch milliseconds.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { many, type Sql } from "../../../lib/store/statement.ts";
+import { rowsOf, type Sql } from "../../../lib/store/statement.ts";
 
 /** Permissions are bit sets, as decimal numbers. */
 export interface ChannelLockRow extends RowOf<typeof channelLocksTable, "channel_locks"> {
@@ -32,15 +32,14 @@ export const channelLocksTable = `
 		PRIMARY KEY (channel_id, target_id)
 	)`;
 
-/** Stores all `rows` or none. */
-export async function insertChannelLock(sql: Sql, rows: readonly ChannelLockRow[]): Promise<void> {
-	await sql`INSERT INTO channel_locks ${many(rows)}`;
-}
+export const channelLockRows = rowsOf<ChannelLockRow, "channel_id" | "target_id">("channel_locks", [
+	"channel_id",
+	"target_id",
+]);
 
 /** Roles before members; empty if the channel is not locked. */
-export function selectChannelLock(sql: Sql, channelId: string): Promise<ChannelLockRow[]> {
-	return sql<ChannelLockRow>`
-		SELECT * FROM channel_locks WHERE channel_id = ${channelId} ORDER BY target_type, target_id`;
+export function selectChannelLock(sql: Sql, channel_id: string): Promise<ChannelLockRow[]> {
+	return channelLockRows.all(sql, { channel_id }, "target_type, target_id");
 }
 
 export async function deleteChannelLock(sql: Sql, channelId: string): Promise<void> {

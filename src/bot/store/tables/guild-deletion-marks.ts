@@ -1,7 +1,8 @@
 // Table "guild_deletion_marks": up to which entry of Discord's audit log the deletions in a guild were looked at, so that
 // after a restart the bot finds mass deletions that it missed, and reports none twice.
 
-import { many, type Sql } from "../../../lib/store/statement.ts";
+import type { RowOf } from "../../../lib/store/row.ts";
+import { many, rowsOf, type Sql } from "../../../lib/store/statement.ts";
 
 export const guildDeletionMarksTable = `
 	CREATE TABLE guild_deletion_marks (
@@ -9,12 +10,11 @@ export const guildDeletionMarksTable = `
 		entry_id TEXT NOT NULL
 	)`;
 
-/** Undefined if the bot has not searched the audit log yet. */
-export async function selectDeletionMark(sql: Sql, guildId: string): Promise<string | undefined> {
-	const [row] = await sql<{ entry_id: string }>`
-		SELECT entry_id FROM guild_deletion_marks WHERE guild_id = ${guildId}`;
-	return row?.entry_id;
-}
+/** None of a guild whose audit log the bot has not searched yet. */
+export const deletionMarkRows = rowsOf<RowOf<typeof guildDeletionMarksTable, "guild_deletion_marks">, "guild_id">(
+	"guild_deletion_marks",
+	["guild_id"],
+);
 
 /** Does nothing if the stored id is higher. */
 export async function saveDeletionMark(sql: Sql, guildId: string, entryId: string): Promise<void> {

@@ -2,7 +2,7 @@
 // before anything is sent, and so is each step. Times are in epoch milliseconds.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { firstRow, hasRow, many, type Sql, upsert } from "../../../lib/store/statement.ts";
+import { hasRow, many, rowsOf, type Sql } from "../../../lib/store/statement.ts";
 
 /** "failed": ended without making all changes. */
 export type GuildJobState = "running" | "done" | "failed" | "cancelled";
@@ -58,6 +58,11 @@ export const guildJobsTables = `
 		PRIMARY KEY (job_id, step_id)
 	)`;
 
+export const guildJobRows = rowsOf<GuildJobRow, "id">("guild_jobs", ["id"]);
+
+/** Only steps that the job has started, or that failed. */
+export const guildJobStepRows = rowsOf<GuildJobStepRow, "job_id" | "step_id">("guild_job_steps", ["job_id", "step_id"]);
+
 /** False if the guild already has a running job. */
 export function insertGuildJob(sql: Sql, job: GuildJobRow): Promise<boolean> {
 	return hasRow(sql`INSERT INTO guild_jobs ${many([job])} ON CONFLICT DO NOTHING RETURNING id`);
@@ -66,10 +71,6 @@ export function insertGuildJob(sql: Sql, job: GuildJobRow): Promise<boolean> {
 export function selectRunningGuildJobs(sql: Sql): Promise<RunningGuildJob[]> {
 	return sql<RunningGuildJob>`
 		SELECT id, guild_id, plan_hash, cancel_asked FROM guild_jobs WHERE ended_at IS NULL ORDER BY started_at, id`;
-}
-
-export function selectGuildJob(sql: Sql, id: string): Promise<GuildJobRow | undefined> {
-	return firstRow(sql<GuildJobRow>`SELECT * FROM guild_jobs WHERE id = ${id}`);
 }
 
 export async function selectGuildJobIds(sql: Sql, guildId: string, limit: number): Promise<string[]> {
@@ -89,13 +90,4 @@ export async function endGuildJob(
 	await sql`
 		UPDATE guild_jobs SET state = ${state}, note = ${note}, ended_at = ${ended_at}
 		WHERE id = ${id} AND ended_at IS NULL`;
-}
-
-/** Only steps that the job has started, or that failed. */
-export function selectGuildJobSteps(sql: Sql, jobId: string): Promise<GuildJobStepRow[]> {
-	return sql<GuildJobStepRow>`SELECT * FROM guild_job_steps WHERE job_id = ${jobId}`;
-}
-
-export function saveGuildJobSteps(sql: Sql, steps: readonly GuildJobStepRow[]): Promise<void> {
-	return upsert(sql, "guild_job_steps", ["job_id", "step_id"], steps);
 }

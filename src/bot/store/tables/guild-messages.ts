@@ -2,7 +2,7 @@
 // the document said of them: JSON, with ids.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { type Sql, upsert } from "../../../lib/store/statement.ts";
+import { rowsOf } from "../../../lib/store/statement.ts";
 
 export type GuildMessageRow = RowOf<typeof guildMessagesTable, "guild_messages">;
 
@@ -16,10 +16,8 @@ export const guildMessagesTable = `
 		PRIMARY KEY (guild_id, channel_id, key)
 	)`;
 
-export function selectGuildMessages(sql: Sql, guildId: string): Promise<GuildMessageRow[]> {
-	return sql<GuildMessageRow>`SELECT * FROM guild_messages WHERE guild_id = ${guildId}`;
-}
-
-export function saveGuildMessage(sql: Sql, row: GuildMessageRow): Promise<void> {
-	return upsert(sql, "guild_messages", ["guild_id", "channel_id", "key"], [row]);
-}
+export const guildMessageRows = rowsOf<GuildMessageRow, "guild_id" | "channel_id" | "key">("guild_messages", [
+	"guild_id",
+	"channel_id",
+	"key",
+]);

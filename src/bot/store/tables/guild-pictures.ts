@@ -1,8 +1,11 @@
 // Tables of pictures of guilds: "guild_pictures" has each picture once, by its hash, and "guild_picture_sources" which
 // picture an emoji or icon of Discord has, so that it is downloaded only once. Times are in epoch milliseconds.
 
-import { firstRow, inBatches, many, type Sql, upsert } from "../../../lib/store/statement.ts";
+import type { RowOf } from "../../../lib/store/row.ts";
+import { inBatches, many, rowsOf, type Sql } from "../../../lib/store/statement.ts";
 import type { Store } from "../../../lib/store/store.ts";
+
+type PictureSource = RowOf<typeof guildPicturesTables, "guild_picture_sources">;
 
 interface GuildPictureRow {
 	/** First 32 hexadecimal digits of the SHA-256 hash. */
@@ -27,10 +30,14 @@ export const guildPicturesTables = `
 	);
 	CREATE INDEX guild_picture_sources_hash ON guild_picture_sources (hash)`;
 
+export const pictureRows = rowsOf<GuildPictureRow, "hash">("guild_pictures", ["hash"]);
+
+/** A source is the id of an emoji, or Discord's hash of an icon. */
+export const pictureSourceRows = rowsOf<PictureSource, "source">("guild_picture_sources", ["source"]);
+
 const batchSize = 500;
 const toleranceMs = 3_600_000;
 
-/** A source is the id of an emoji, or Discord's hash of an icon. */
 export async function selectPictureHashes(sql: Sql, sources: readonly string[]): Promise<Map<string, string>> {
 	const hashes = new Map<string, string>();
 	for (const batch of inBatches(sources, batchSize)) {
@@ -50,18 +57,8 @@ export function saveGuildPicture(
 	return store.transaction(async (sql) => {
 		await sql`
 			INSERT INTO guild_pictures ${many([picture])} ON CONFLICT (hash) DO UPDATE SET used_at = excluded.used_at`;
-		await savePictureSource(sql, source, picture.hash);
+		await pictureSourceRows.save(sql, [{ source, hash: picture.hash }]);
 	});
-}
-
-/** `source`: the id of an emoji, or Discord's hash of an icon. */
-export function savePictureSource(sql: Sql, source: string, hash: string): Promise<void> {
-	return upsert(sql, "guild_picture_sources", ["source"], [{ source, hash }]);
-}
-
-export function selectGuildPicture(sql: Sql, hash: string): Promise<GuildPictureRow | undefined> {
-	return firstRow(sql<GuildPictureRow>`
-		SELECT hash, media_type, data, used_at FROM guild_pictures WHERE hash = ${hash}`);
 }
 
 export async function selectKnownPictures(sql: Sql, hashes: readonly string[]): Promise<Set<string>> {

@@ -1,7 +1,7 @@
 // Table "guild_plans": plans of changes to guilds, as people and assistants saw them.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { firstRow, many, type Sql } from "../../../lib/store/statement.ts";
+import { many, rowsOf, type Sql } from "../../../lib/store/statement.ts";
 
 interface GuildPlanRow extends RowOf<typeof guildPlansTable, "guild_plans"> {
 	/** Epoch milliseconds; the last time, if the same plan was made again. */
@@ -20,6 +20,8 @@ export const guildPlansTable = `
 	);
 	CREATE INDEX guild_plans_of_guild ON guild_plans (guild_id, made_at)`;
 
+export const guildPlanRows = rowsOf<GuildPlanRow, "hash">("guild_plans", ["hash"]);
+
 /** Deletes plans older than a day, and all but the latest 20 of the guild. */
 export async function saveGuildPlan(sql: Sql, plan: GuildPlanRow): Promise<void> {
 	await sql`INSERT INTO guild_plans ${many([plan])} ON CONFLICT (hash) DO UPDATE SET made_at = excluded.made_at`;
@@ -32,8 +34,4 @@ export async function saveGuildPlan(sql: Sql, plan: GuildPlanRow): Promise<void>
 				ORDER BY made_at DESC, hash LIMIT ${maxGuildPlans}
 			))
 		)`;
-}
-
-export function selectGuildPlan(sql: Sql, hash: string): Promise<GuildPlanRow | undefined> {
-	return firstRow(sql<GuildPlanRow>`SELECT * FROM guild_plans WHERE hash = ${hash}`);
 }

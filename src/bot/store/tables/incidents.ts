@@ -2,7 +2,7 @@
 // are in epoch milliseconds.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { firstRow, hasRow, many, type Sql } from "../../../lib/store/statement.ts";
+import { hasRow, many, rowsOf, type Sql } from "../../../lib/store/statement.ts";
 
 export interface IncidentRow extends RowOf<typeof incidentsTable, "incidents"> {
 	/** Of the audit log entry, or else the thing, that made it one. */
@@ -39,6 +39,8 @@ export const incidentsTable = `
 		PRIMARY KEY (guild_id, id)
 	)`;
 
+export const incidentRows = rowsOf<IncidentRow, "guild_id" | "id">("incidents", ["guild_id", "id"]);
+
 /** Does nothing if it is stored, or another part of it up to `windowMs` away: `settleMs` if the account lost roles then. */
 export async function insertIncident(sql: Sql, row: IncidentRow, windowMs: number, settleMs: number): Promise<void> {
 	const { guild_id, kind, actor_id, first_at, last_at } = row;
@@ -54,25 +56,4 @@ export function hasOther(sql: Sql, { guild_id, actor_id, id, first_at }: Inciden
 	return hasRow(sql`
 		SELECT id FROM incidents WHERE guild_id = ${guild_id} AND actor_id = ${actor_id} AND id <> ${id}
 			AND last_at > ${first_at - 3_600_000} AND COALESCE(done, '[]') <> '[]' AND told >= ${told}`);
-}
-
-/** What the bot did, or the roles that it is about to take. */
-export async function setActed(sql: Sql, { guild_id, id, roles, done }: IncidentRow): Promise<void> {
-	await sql`
-		UPDATE incidents SET roles = ${roles}, done = ${done} WHERE guild_id = ${guild_id} AND id = ${id}`;
-}
-
-export async function setTold(sql: Sql, { guild_id, id, count, names, last_at }: IncidentRow): Promise<void> {
-	await sql`
-		UPDATE incidents SET told = ${1}, count = ${count}, names = ${names}, last_at = ${last_at}
-		WHERE guild_id = ${guild_id} AND id = ${id}`;
-}
-
-export function selectIncident(sql: Sql, guildId: string, id: string): Promise<IncidentRow | undefined> {
-	return firstRow(sql<IncidentRow>`SELECT * FROM incidents WHERE guild_id = ${guildId} AND id = ${id}`);
-}
-
-/** Of which staff were not told yet. */
-export function selectOpenIncidents(sql: Sql): Promise<IncidentRow[]> {
-	return sql<IncidentRow>`SELECT * FROM incidents WHERE told = ${0} ORDER BY first_at, guild_id, id`;
 }

@@ -2,7 +2,7 @@
 // Times are in epoch milliseconds.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { hasRow, many, type Sql } from "../../../lib/store/statement.ts";
+import { hasRow, many, rowsOf, type Sql } from "../../../lib/store/statement.ts";
 
 export interface Activity extends Omit<RowOf<typeof memberActivityTable, "member_activity">, "guild_id"> {
 	/** As reported by Discord. Only later messages are counted. */
@@ -28,6 +28,11 @@ export const memberActivityTable = `
 		PRIMARY KEY (guild_id, user_id)
 	);
 	CREATE INDEX member_activity_claimed ON member_activity (claimed)`;
+
+export const activityRows = rowsOf<Activity & { guild_id: string }, "guild_id" | "user_id">("member_activity", [
+	"guild_id",
+	"user_id",
+]);
 
 export type Membership = Pick<Activity, "user_id" | "joined_at">;
 
@@ -82,10 +87,6 @@ export function claimPromotion(
 		WHERE member_activity.promoted = 0 OR member_activity.role_id <> excluded.role_id
 			OR (member_activity.withheld = 0 AND member_activity.joined_at <> excluded.joined_at)
 		RETURNING user_id`);
-}
-
-export async function settlePromotion(sql: Sql, guildId: string, id: string): Promise<void> {
-	await sql`UPDATE member_activity SET claimed = 0 WHERE guild_id = ${guildId} AND user_id = ${id}`;
 }
 
 export async function releasePromotion(sql: Sql, guildId: string, id: string): Promise<void> {

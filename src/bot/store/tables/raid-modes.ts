@@ -2,7 +2,7 @@
 // with the values from before, which turning it off restores. Times are in epoch milliseconds.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { firstRow, hasRow, type Sql, upsert } from "../../../lib/store/statement.ts";
+import { hasRow, rowsOf, type Sql } from "../../../lib/store/statement.ts";
 
 /** The latest request to turn raid mode on or off; kept afterwards. */
 export interface RaidMode extends RowOf<typeof raidModesTables, "raid_modes"> {
@@ -72,13 +72,9 @@ export const raidModesTables = `
 		PRIMARY KEY (guild_id, thing)
 	)`;
 
-export function saveRaidMode(sql: Sql, mode: RaidMode): Promise<void> {
-	return upsert(sql, "raid_modes", ["guild_id"], [mode]);
-}
+export const raidModeRows = rowsOf<RaidMode, "guild_id">("raid_modes", ["guild_id"]);
 
-export function selectRaidMode(sql: Sql, guildId: string): Promise<RaidMode | undefined> {
-	return firstRow(sql<RaidMode>`SELECT * FROM raid_modes WHERE guild_id = ${guildId}`);
-}
+export const raidStepRows = rowsOf<RaidStep, "guild_id" | "thing">("raid_steps", ["guild_id", "thing"]);
 
 /** `paused_until`: end of the invite pause in epoch milliseconds. */
 type OpenRaidMode = RaidMode & { paused_until: number | null };
@@ -102,14 +98,6 @@ export function endRaidRun(
 	return hasRow(sql`
 		UPDATE raid_modes SET ended_at = ${at}
 		WHERE guild_id = ${guild_id} AND run = ${run} AND ended_at IS NULL RETURNING run`);
-}
-
-export function selectRaidSteps(sql: Sql, guildId: string): Promise<RaidStep[]> {
-	return sql<RaidStep>`SELECT * FROM raid_steps WHERE guild_id = ${guildId} ORDER BY thing`;
-}
-
-export function saveRaidSteps(sql: Sql, steps: readonly RaidStep[]): Promise<void> {
-	return upsert(sql, "raid_steps", ["guild_id", "thing"], steps);
 }
 
 export async function setRaidTold(sql: Sql, { guild_id, run }: Pick<RaidMode, "guild_id" | "run">): Promise<void> {

@@ -3,7 +3,7 @@
 // Times are in epoch milliseconds.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { firstRow, many, type Sql } from "../../../lib/store/statement.ts";
+import { firstRow, many, rowsOf, type Sql } from "../../../lib/store/statement.ts";
 
 /** "dismissed": staff decided that nothing is to be done. */
 export type ReportState = "open" | "handled" | "dismissed";
@@ -94,6 +94,8 @@ export const reportsTables = `
 	);
 	CREATE INDEX report_reporters_by_user ON report_reporters (guild_id, user_id, at)`;
 
+export const reportRows = rowsOf<ReportRow, keyof ReportKey>("reports", ["guild_id", "number"]);
+
 export type ReportKey = Pick<ReportRow, "guild_id" | "number">;
 
 export interface NewReport
@@ -137,7 +139,7 @@ export async function fileReport(sql: Sql, report: NewReport, limits: ReportLimi
 	if (isCrowded) return { kind: "crowded", number: open.number };
 	const number = open?.number ?? (await insertReport(sql, report, limits.open));
 	if (number === undefined) return { kind: "queue full" };
-	if (open) await bumpReport(sql, { guild_id, number });
+	if (open) await sql`UPDATE reports SET version = version + 1 WHERE guild_id = ${guild_id} AND number = ${number}`;
 	const { reason } = report;
 	await sql`INSERT INTO report_reporters ${many([{ guild_id, number, user_id: reporterId, at, reason }])}`;
 	return { kind: open ? "joined" : "new", number };
@@ -186,18 +188,10 @@ async function insertReport(sql: Sql, report: NewReport, max: number): Promise<n
 	return row.number;
 }
 
-async function bumpReport(sql: Sql, { guild_id, number }: ReportKey) {
-	await sql`UPDATE reports SET version = version + 1 WHERE guild_id = ${guild_id} AND number = ${number}`;
-}
-
 async function countReporters(sql: Sql, guildId: string, { number }: Pick<ReportRow, "number">): Promise<number> {
 	const [row] = await sql<{ total: number }>`
 		SELECT COUNT(*) AS total FROM report_reporters WHERE guild_id = ${guildId} AND number = ${number}`;
 	return row?.total ?? 0;
-}
-
-export function selectReport(sql: Sql, { guild_id, number }: ReportKey): Promise<ReportRow | undefined> {
-	return firstRow(sql<ReportRow>`SELECT * FROM reports WHERE guild_id = ${guild_id} AND number = ${number}`);
 }
 
 export async function selectReporters(
@@ -276,28 +270,6 @@ export function selectUnshownReports(sql: Sql, guildIds: readonly string[], limi
 export function selectClosingReports(sql: Sql): Promise<ReportRow[]> {
 	return sql<ReportRow>`
 		SELECT * FROM reports WHERE state = ${"open"} AND closes_at IS NOT NULL ORDER BY closes_at LIMIT 100`;
-}
-
-export async function setPosting(
-	sql: Sql,
-	{ guild_id, number }: ReportKey,
-	channelId: string,
-	now: number,
-): Promise<void> {
-	await sql`
-		UPDATE reports SET entry_channel_id = ${channelId}, entry_id = NULL, post_at = ${now}
-		WHERE guild_id = ${guild_id} AND number = ${number}`;
-}
-
-/** Without an id, the entry does not exist. */
-export async function setShown(
-	sql: Sql,
-	{ guild_id, number }: ReportKey,
-	entryId: string | null,
-	version: number,
-): Promise<void> {
-	await sql`
-		UPDATE reports SET entry_id = ${entryId}, shown = ${version} WHERE guild_id = ${guild_id} AND number = ${number}`;
 }
 
 export async function setActs(

@@ -1,6 +1,6 @@
 // Table "setting_versions": the settings of each guild as JSON, a row for each change. The newest is in force.
 
-import { firstRow, many, type Sql } from "../../../lib/store/statement.ts";
+import { many, rowsOf, type Sql } from "../../../lib/store/statement.ts";
 
 /** So that each of the 50 that are shown can be compared with the one before. */
 const kept = 51;
@@ -30,22 +30,16 @@ export const settingVersionsTable = `
 		PRIMARY KEY (guild_id, version)
 	)`;
 
+export const settingVersionRows = rowsOf<SettingVersion, "guild_id" | "version">("setting_versions", [
+	"guild_id",
+	"version",
+]);
+
 /** The newest of each guild. */
 export function selectCurrentSettings(sql: Sql): Promise<readonly SettingVersion[]> {
 	return sql<SettingVersion>`
 		SELECT * FROM setting_versions AS one
 		WHERE version = (SELECT MAX(version) FROM setting_versions AS other WHERE other.guild_id = one.guild_id)`;
-}
-
-/** Newest first. */
-export function selectSettingVersions(sql: Sql, guildId: string): Promise<readonly SettingVersion[]> {
-	return sql<SettingVersion>`SELECT * FROM setting_versions WHERE guild_id = ${guildId} ORDER BY version DESC`;
-}
-
-export function selectSettingVersion(sql: Sql, guildId: string, version: number): Promise<SettingVersion | undefined> {
-	return firstRow(
-		sql<SettingVersion>`SELECT * FROM setting_versions WHERE guild_id = ${guildId} AND version = ${version}`,
-	);
 }
 
 /** Rejects if the version exists. Deletes those that are too old to be shown. */

@@ -3,7 +3,7 @@
 // Neither table has texts of messages or hashes of them. Times are in epoch milliseconds.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { firstRow, hasRow, type Sql, upsert } from "../../../lib/store/statement.ts";
+import { hasRow, rowsOf, type Sql } from "../../../lib/store/statement.ts";
 
 export interface SpamIncidentRow extends RowOf<typeof spamTables, "spam_incidents"> {
 	/** JSON: a message such as "the same file 3 times in 3 channels"; nothing that people wrote. */
@@ -39,13 +39,12 @@ export const spamTables = `
 		PRIMARY KEY (guild_id, user_id)
 	)`;
 
-export function saveSpamIncident(sql: Sql, row: SpamIncidentRow): Promise<void> {
-	return upsert(sql, "spam_incidents", ["guild_id", "id"], [row]);
-}
+export const spamIncidentRows = rowsOf<SpamIncidentRow, "guild_id" | "id">("spam_incidents", ["guild_id", "id"]);
 
-export function selectSpamIncident(sql: Sql, guildId: string, id: string): Promise<SpamIncidentRow | undefined> {
-	return firstRow(sql<SpamIncidentRow>`SELECT * FROM spam_incidents WHERE guild_id = ${guildId} AND id = ${id}`);
-}
+export const spamAllowanceRows = rowsOf<SpamAllowance, "guild_id" | "user_id">("spam_allowances", [
+	"guild_id",
+	"user_id",
+]);
 
 /** Within a minute before or after `time`. */
 export function hasSpamNear(
@@ -64,10 +63,6 @@ export function selectOpenSpamIncidents(sql: Sql, limit: number): Promise<SpamIn
 }
 
 type SpamAllowance = RowOf<typeof spamTables, "spam_allowances">;
-
-export function saveSpamAllowance(sql: Sql, allowance: SpamAllowance): Promise<void> {
-	return upsert(sql, "spam_allowances", ["guild_id", "user_id"], [allowance]);
-}
 
 /** Ending after `now`, latest end first. */
 export function selectSpamAllowances(sql: Sql, now: number, limit: number): Promise<SpamAllowance[]> {

@@ -2,7 +2,7 @@
 // nothing is left to do. Times are in epoch milliseconds.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { firstRow, hasRow, type Sql, upsert } from "../../../lib/store/statement.ts";
+import { rowsOf, type Sql } from "../../../lib/store/statement.ts";
 
 export interface TempBan extends RowOf<typeof tempBansTable, "temp_bans"> {
 	state: "asked" | "banned";
@@ -24,24 +24,9 @@ export const tempBansTable = `
 	);
 	CREATE INDEX temp_bans_by_end ON temp_bans (ends_at)`;
 
-export function saveTempBan(sql: Sql, ban: TempBan): Promise<void> {
-	return upsert(sql, "temp_bans", ["guild_id", "user_id"], [ban]);
-}
+export const tempBanRows = rowsOf<TempBan, keyof TempBanKey>("temp_bans", ["guild_id", "user_id"]);
 
 export type TempBanKey = Pick<TempBan, "guild_id" | "user_id">;
-
-export function selectTempBan(sql: Sql, { guild_id, user_id }: TempBanKey): Promise<TempBan | undefined> {
-	return firstRow(sql<TempBan>`SELECT * FROM temp_bans WHERE guild_id = ${guild_id} AND user_id = ${user_id}`);
-}
-
-export async function setBanned(sql: Sql, { guild_id, user_id }: TempBanKey): Promise<void> {
-	await sql`UPDATE temp_bans SET state = ${"banned"} WHERE guild_id = ${guild_id} AND user_id = ${user_id}`;
-}
-
-/** Not on Discord. Returns whether the ban was stored. */
-export function deleteTempBan(sql: Sql, { guild_id, user_id }: TempBanKey): Promise<boolean> {
-	return hasRow(sql`DELETE FROM temp_bans WHERE guild_id = ${guild_id} AND user_id = ${user_id} RETURNING user_id`);
-}
 
 /** Bans that ended at `now`, those not confirmed by Discord, and the next to end. */
 export function selectDue(sql: Sql, now: number): Promise<TempBan[]> {
@@ -50,10 +35,6 @@ export function selectDue(sql: Sql, now: number): Promise<TempBan[]> {
 		WHERE state = ${"asked"} OR ends_at <= ${now}
 			OR ends_at = (SELECT MIN(ends_at) FROM temp_bans WHERE ends_at > ${now})
 		ORDER BY ends_at`;
-}
-
-export function selectAllTempBans(sql: Sql): Promise<TempBanKey[]> {
-	return sql<TempBanKey>`SELECT guild_id, user_id FROM temp_bans ORDER BY ends_at`;
 }
 
 export async function selectTempBansOf(

@@ -1,7 +1,7 @@
 // Table "tool_calls": the audit log of tool calls. Times are in epoch milliseconds.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { firstRow, many, type Sql } from "../../../lib/store/statement.ts";
+import { many, rowsOf, type Sql } from "../../../lib/store/statement.ts";
 import type { Effect } from "../../../mcp/tool.ts";
 
 /** "failed": the result has `isError`; "refused": invalid arguments; "error": a bug in the bot. */
@@ -42,12 +42,10 @@ export const toolCallsTable = `
 	CREATE INDEX tool_calls_at ON tool_calls (at, id);
 	CREATE INDEX tool_calls_of_guild ON tool_calls (guild_id, at)`;
 
+export const toolCallRows = rowsOf<ToolCallRow, "id">("tool_calls", ["id"]);
+
 export async function insertToolCalls(sql: Sql, rows: readonly ToolCallRow[]): Promise<void> {
 	await sql`INSERT INTO tool_calls ${many(rows)} ON CONFLICT (id) DO NOTHING`;
-}
-
-export function selectToolCall(sql: Sql, id: string): Promise<ToolCallRow | undefined> {
-	return firstRow(sql<ToolCallRow>`SELECT * FROM tool_calls WHERE id = ${id}`);
 }
 
 /** Undefined properties match all calls. */

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { AuditLogEvent } from "discord.js";
 import { banReason } from "../../../../src/bot/game/chargeback-steps.ts";
 import { decide, insertChargeback } from "../../../../src/bot/store/tables/chargebacks.ts";
-import { saveSpamIncident } from "../../../../src/bot/store/tables/spam-incidents.ts";
+import { spamIncidentRows } from "../../../../src/bot/store/tables/spam-incidents.ts";
 import { said } from "../../../../src/texts/texts.ts";
 import { onBoth } from "../../../support/stores.ts";
 import { testWith } from "../../../support/test-with.ts";
@@ -83,20 +83,22 @@ onBoth((databases, kind) => {
 	casesTest("a timeout by another bot for spam that this bot has found is no second case", async (bot) => {
 		await bot.checked();
 		const { world } = bot.simulator;
-		await saveSpamIncident(bot.store.sql, {
-			guild_id: bot.guild.id,
-			id: "1",
-			user_id: bot.id("zoe"),
-			rule: "x",
-			detected_at: Date.now(),
-			until: 0,
-			state: "asked",
-			timeout: "asked",
-			messages: "{}",
-			case_number: null,
-			log_channel_id: null,
-			log_message_id: null,
-		});
+		await spamIncidentRows.save(bot.store.sql, [
+			{
+				guild_id: bot.guild.id,
+				id: "1",
+				user_id: bot.id("zoe"),
+				rule: "x",
+				detected_at: Date.now(),
+				until: 0,
+				state: "asked",
+				timeout: "asked",
+				messages: "{}",
+				case_number: null,
+				log_channel_id: null,
+				log_message_id: null,
+			},
+		]);
 		const beta = present(world.users.get(bot.simulator.bot("beta").id));
 		world.members.add(bot.guild, beta, {});
 		await until("the bot knows beta", () => bot.guildOfBot().members.cache.has(beta.id));

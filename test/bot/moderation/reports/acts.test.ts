@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { Reports } from "../../../../src/bot/moderation/reports/reports.ts";
-import { selectReport } from "../../../../src/bot/store/tables/reports.ts";
+import { reportRows } from "../../../../src/bot/store/tables/reports.ts";
 import { StoreUnavailable } from "../../../../src/bot/store/unavailable.ts";
 import type { CallAs, PersonCall, PersonResult } from "../../../../src/bot/tool/call-as.ts";
 import type { Sql } from "../../../../src/lib/store/statement.ts";
@@ -90,7 +90,7 @@ async function start(answer: CallAs = async () => done) {
 				call: ({ author_id }) => ({ tool: "ban", args: { user_ids: [author_id] } }),
 			}),
 		end: () => current().end(guildId, 1, { state: "dismissed", by: null, case: null }),
-		row: () => selectReport(bot.store.sql, { guild_id: guildId, number: 1 }),
+		row: () => reportRows.first(bot.store.sql, { guild_id: guildId, number: 1 }),
 		shown: (text: string) =>
 			until(`the entry shows ${text}`, () => {
 				const [entry] = entries();

@@ -3,8 +3,8 @@
 import { expect, test } from "bun:test";
 import {
 	type ChannelLockRow,
+	channelLockRows,
 	deleteChannelLock,
-	insertChannelLock,
 	selectChannelLock,
 } from "../../../../src/bot/store/tables/channel-locks.ts";
 import { migrations } from "../../../../src/bot/store/tables.ts";
@@ -38,8 +38,8 @@ onBoth((databases) => {
 		await using opened = await openStore(await databases.place(), { migrations });
 		const { sql } = opened.store;
 		expect(await selectChannelLock(sql, channel_id)).toEqual([]);
-		await insertChannelLock(sql, [ofBot, ofEveryone]);
-		await insertChannelLock(sql, [other]);
+		await channelLockRows.insert(sql, [ofBot, ofEveryone]);
+		await channelLockRows.insert(sql, [other]);
 		expect(await selectChannelLock(sql, channel_id)).toEqual([ofEveryone, ofBot]);
 		await deleteChannelLock(sql, channel_id);
 		await deleteChannelLock(sql, channel_id);
@@ -50,9 +50,9 @@ onBoth((databases) => {
 	test("a second lock of the same channel inserts nothing", async () => {
 		await using opened = await openStore(await databases.place(), { migrations });
 		const { sql } = opened.store;
-		await insertChannelLock(sql, [ofEveryone]);
+		await channelLockRows.insert(sql, [ofEveryone]);
 		const again = { ...ofEveryone, denies: "1" };
-		await expect(insertChannelLock(sql, [ofBot, again])).rejects.toThrow();
+		await expect(channelLockRows.insert(sql, [ofBot, again])).rejects.toThrow();
 		expect(await selectChannelLock(sql, channel_id)).toEqual([ofEveryone]);
 	});
 });

@@ -11,9 +11,9 @@ import {
 	selectGuildBackups,
 } from "../../../../src/bot/store/tables/guild-backups.ts";
 import {
+	pictureRows,
+	pictureSourceRows,
 	saveGuildPicture,
-	savePictureSource,
-	selectGuildPicture,
 	selectKnownPictures,
 	selectPictureHashes,
 	touchGuildPictures,
@@ -116,15 +116,15 @@ onBoth((databases) => {
 	openedTest("a picture is stored once, and found by what has it", async ({ store }) => {
 		await saveGuildPicture(store, picture(soup), "1");
 		await saveGuildPicture(store, picture(soup, at + 1), "2");
-		await savePictureSource(store.sql, "3", salad);
+		await pictureSourceRows.save(store.sql, [{ source: "3", hash: salad }]);
 		expect(await selectPictureHashes(store.sql, ["1", "2", "3", "4"])).toEqual(
 			new Map([
 				["1", soup],
 				["2", soup],
 			]),
 		);
-		expect(await selectGuildPicture(store.sql, soup)).toEqual(picture(soup, at + 1));
-		expect(await selectGuildPicture(store.sql, salad)).toBeUndefined();
+		expect(await pictureRows.first(store.sql, { hash: soup })).toEqual(picture(soup, at + 1));
+		expect(await pictureRows.first(store.sql, { hash: salad })).toBeUndefined();
 		expect(await selectKnownPictures(store.sql, [soup, salad])).toEqual(new Set([soup]));
 		const many = Array.from({ length: 1_200 }, (_, index) => String(index));
 		expect((await selectPictureHashes(store.sql, many)).size).toBe(2);
@@ -134,7 +134,7 @@ onBoth((databases) => {
 		await saveGuildPicture(store, picture(soup), "1");
 		const used = async (now: number) => {
 			await touchGuildPictures(store.sql, [soup], now);
-			return (await selectGuildPicture(store.sql, soup))?.used_at;
+			return (await pictureRows.first(store.sql, { hash: soup }))?.used_at;
 		};
 		expect(await used(at + hourMs)).toBe(at);
 		expect(await used(at + hourMs + 1)).toBe(at + hourMs + 1);

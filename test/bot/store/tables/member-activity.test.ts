@@ -2,6 +2,7 @@
 
 import { expect, test } from "bun:test";
 import {
+	activityRows,
 	addMessages,
 	claimPromotion,
 	releasePromotion,
@@ -9,7 +10,6 @@ import {
 	savePromoted,
 	selectActivity,
 	selectClaimed,
-	settlePromotion,
 } from "../../../../src/bot/store/tables/member-activity.ts";
 import { migrations } from "../../../../src/bot/store/tables.ts";
 import { onBoth, openStore } from "../../../support/stores.ts";
@@ -55,7 +55,7 @@ onBoth((databases) => {
 		]);
 		await releasePromotion(sql, guild, ada.user_id);
 		expect(await claim()).toBe(true);
-		await settlePromotion(sql, guild, ada.user_id);
+		await activityRows.change(sql, { guild_id: guild, user_id: ada.user_id }, { claimed: 0 });
 		await releasePromotion(sql, guild, ada.user_id);
 		expect(await claim()).toBe(false);
 		expect(await selectClaimed(sql, guild, 10)).toMatchObject([bob]);
@@ -89,7 +89,7 @@ onBoth((databases) => {
 		await using opened = await open();
 		const { sql } = opened.store;
 		expect(await claimPromotion(sql, guild, ada, role)).toBe(true);
-		await settlePromotion(sql, guild, ada.user_id);
+		await activityRows.change(sql, { guild_id: guild, user_id: ada.user_id }, { claimed: 0 });
 		const again = { ...ada, joined_at: 60_000 };
 		expect(await claimPromotion(sql, guild, again, role)).toBe(true);
 		expect(await claimPromotion(sql, guild, again, role)).toBe(false);

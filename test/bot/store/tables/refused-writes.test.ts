@@ -3,17 +3,15 @@
 
 import { expect, test } from "bun:test";
 import * as approvals from "../../../../src/bot/store/tables/approvals.ts";
-import { saveCaseMark } from "../../../../src/bot/store/tables/case-marks.ts";
 import * as cases from "../../../../src/bot/store/tables/cases.ts";
 import * as locks from "../../../../src/bot/store/tables/channel-locks.ts";
 import * as conversations from "../../../../src/bot/store/tables/conversations.ts";
 import * as donators from "../../../../src/bot/store/tables/donators.ts";
 import * as backups from "../../../../src/bot/store/tables/guild-backups.ts";
 import * as jobs from "../../../../src/bot/store/tables/guild-jobs.ts";
-import * as incidents from "../../../../src/bot/store/tables/incidents.ts";
 import * as raidModes from "../../../../src/bot/store/tables/raid-modes.ts";
 import * as reports from "../../../../src/bot/store/tables/reports.ts";
-import * as bans from "../../../../src/bot/store/tables/temp-bans.ts";
+import { tempBanRows } from "../../../../src/bot/store/tables/temp-bans.ts";
 import type { Sql } from "../../../../src/lib/store/statement.ts";
 
 const guild_id = "1";
@@ -45,7 +43,6 @@ const backup = {
 	document: "{}",
 	pictures: ["6"],
 };
-const incident = { guild_id, id: "2", count: 3, names: "[]", last_at: at } as incidents.IncidentRow;
 const turn = {
 	message_id: "2",
 	parent_id: null,
@@ -67,12 +64,6 @@ test.each<[string, (sql: Sql) => Promise<unknown>]>([
 	["setApprovalMessage", (sql) => approvals.setApprovalMessage(sql, { id: "1", token: "2" }, "3")],
 	["setShownState", (sql) => approvals.setShownState(sql, "1", "denied")],
 	["reopenApproval", (sql) => approvals.reopenApproval(sql, "1", ["approved"])],
-	["saveCaseMark", (sql) => saveCaseMark(sql, guild_id, "2")],
-	["setTold", (sql) => cases.setTold(sql, guild_id, number, "yes")],
-	[
-		"setCaseMessages",
-		(sql) => cases.setCaseMessages(sql, guild_id, number, { message_ids: "[]", channel_ids: "[]", detail: "[]" }),
-	],
 	[
 		"editCase",
 		(sql) =>
@@ -93,14 +84,13 @@ test.each<[string, (sql: Sql) => Promise<unknown>]>([
 		(sql) => backups.saveGuildBackup(inTransaction(sql), backup, { keep: 0, keepReason: () => "it lost channels" }),
 	],
 	["keepGuildBackup", (sql) => backups.keepGuildBackup(sql, key, { at, reason: "why" })],
-	["setActed", (sql) => incidents.setActed(sql, incident)],
-	["setTold", (sql) => incidents.setTold(sql, incident)],
 	["endGuildJob", (sql) => jobs.endGuildJob(sql, { id: "1", state: "done", note: null, ended_at: at })],
 	["deleteEndedRaidSteps", (sql) => raidModes.deleteEndedRaidSteps(sql, guild_id)],
-	["setShown", (sql) => reports.setShown(sql, key, "2", 1)],
 	["setActs", (sql) => reports.setActs(sql, key, [], null)],
-	["saveTempBan", (sql) => bans.saveTempBan(sql, ban)],
-	["setBanned", (sql) => bans.setBanned(sql, ban)],
+	["insert of rows", (sql) => tempBanRows.insert(sql, [ban])],
+	["save of rows", (sql) => tempBanRows.save(sql, [ban])],
+	["change of a row", (sql) => tempBanRows.change(sql, ban, { state: "banned" })],
+	["delete of a row", (sql) => tempBanRows.delete(sql, ban)],
 ])("%s rejects whichever of its statements is refused", async (_, write) => {
 	const all = refusing(-1);
 	await write(all.sql);

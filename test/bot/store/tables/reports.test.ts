@@ -6,16 +6,14 @@ import {
 	fileReport,
 	type NewReport,
 	type ReportLimits,
+	reportRows,
 	selectClosingReports,
 	selectEarlierReport,
-	selectReport,
 	selectReporterRecords,
 	selectReporters,
 	selectReports,
 	selectUnshownReports,
 	setActs,
-	setPosting,
-	setShown,
 } from "../../../../src/bot/store/tables/reports.ts";
 import { migrations } from "../../../../src/bot/store/tables.ts";
 import type { Sql } from "../../../../src/lib/store/statement.ts";
@@ -73,7 +71,7 @@ onBoth((databases) => {
 		expect(await at.file(report(1, "b"))).toEqual({ kind: "joined", number: 1 });
 		expect(await at.file(report(1, "a"))).toEqual({ kind: "again", number: 1 });
 		expect(await at.file(report(2, "a"))).toEqual({ kind: "new", number: 2 });
-		expect(await selectReport(at.sql, at.key(1))).toMatchObject({
+		expect(await reportRows.first(at.sql, at.key(1))).toMatchObject({
 			author_id: "18446744073709551615",
 			message_id: "18446744073709551001",
 			created_at: now,
@@ -114,7 +112,7 @@ onBoth((databases) => {
 		await at.file(report(1, "a"));
 		expect(await at.end(1, ended)).toBe(true);
 		expect(await at.end(1, { ...ended, state: "handled" })).toBe(false);
-		expect(await selectReport(at.sql, at.key(1))).toMatchObject(ended);
+		expect(await reportRows.first(at.sql, at.key(1))).toMatchObject(ended);
 		const { rows } = await selectReporters(at.sql, at.key(1), 5);
 		expect(rows).toEqual([{ user_id: "a", at: now, reason: null }]);
 	});
@@ -127,7 +125,7 @@ onBoth((databases) => {
 		expect(await at.file(report(1, "a"))).toEqual({ kind: "again", number: 1 });
 		expect(await at.file(person("a"))).toEqual({ kind: "new", number: 3 });
 		expect(await at.file(report(1, "b"))).toEqual({ kind: "new", number: 4 });
-		const row = await selectReport(at.sql, at.key(4));
+		const row = await reportRows.first(at.sql, at.key(4));
 		if (!row) throw new Error("report 4 is stored");
 		expect(await selectEarlierReport(at.sql, row)).toMatchObject({ number: 1, state: "dismissed" });
 	});
@@ -158,17 +156,17 @@ onBoth((databases) => {
 		await at.file(report(1, "a"));
 		const due = async () => (await selectUnshownReports(at.sql, [guild_id], 10)).map(({ version }) => version);
 		expect(await due()).toEqual([1]);
-		await setPosting(at.sql, at.key(1), "7", now);
+		await reportRows.change(at.sql, at.key(1), { entry_channel_id: "7", entry_id: null, post_at: now });
 		await at.file(report(1, "b"));
-		await setShown(at.sql, at.key(1), "8", 1);
+		await reportRows.change(at.sql, at.key(1), { entry_id: "8", shown: 1 });
 		expect(await due()).toEqual([2]);
-		await setShown(at.sql, at.key(1), "8", 2);
+		await reportRows.change(at.sql, at.key(1), { entry_id: "8", shown: 2 });
 		expect(await due()).toEqual([]);
 		const done = { act: "delete", by: "9", at: now, state: "done" } as const;
 		await setActs(at.sql, at.key(1), [done], now + hourMs);
 		expect(await due()).toEqual([3]);
 		expect((await selectClosingReports(at.sql)).map(({ closes_at }) => closes_at)).toEqual([now + hourMs]);
-		expect(await selectReport(at.sql, at.key(1))).toMatchObject({
+		expect(await reportRows.first(at.sql, at.key(1))).toMatchObject({
 			acts: JSON.stringify([done]),
 			entry_channel_id: "7",
 			entry_id: "8",
