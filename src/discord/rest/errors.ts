@@ -8,97 +8,93 @@ import { type Outcome, PlatformBusy, PlatformFailure, PlatformTimeout, wasNotDon
 
 const emojisFull = "list_emojis shows the emoji, and delete_emoji makes room for another one.";
 
+/** From the names of Discord's error codes. */
+function byCode<T>(texts: { readonly [Name in keyof typeof codes]?: T }): ReadonlyMap<unknown, T> {
+	return new Map(Object.entries(texts).map(([name, text]) => [codes[name as keyof typeof codes], text as T]));
+}
+
 /** https://discord.com/developers/docs/topics/opcodes-and-status-codes */
-const advice = new Map(
-	Object.entries({
-		[codes.UnknownChannel]: "Use list_channels to find channels.",
-		[codes.UnknownGuild]: "Use list_guilds to find the bot's guilds.",
-		[codes.UnknownMember]: "This person is not a member of the guild. Use lookup_user_by_name to find members.",
-		[codes.UnknownMessage]:
-			"There is no such message in this channel. Use get_recent_messages (read_private_messages for a direct one) to find messages.",
-		[codes.UnknownEmoji]:
-			"There is no such emoji, nobody has reacted with it, or it is of another guild and the bot lacks Use External Emoji in the channel. Use get_message to see the reactions of a message.",
-		[codes.UnknownWebhook]: "Use list_webhooks to find webhooks.",
-		[codes.UnknownInvite]: "Use list_invites to find invites.",
-		[codes.UnknownBan]: "This user is not banned. Use get_bans to find bans.",
-		[codes.UnknownRole]: "Use list_roles to find roles.",
-		[codes.UnknownUser]: "Use lookup_user_by_name to find members.",
-		[codes.UnknownGuildScheduledEvent]:
-			"There is no such event in this guild. Use list_scheduled_events to find events.",
-		[codes.UnknownStageInstance]: "This stage channel is not live; set_stage with a topic starts it.",
-		[codes.UnknownTag]: "Use get_channel to find the tags of a forum.",
-		[codes.MaximumNumberOfWebhooksReached]:
-			"list_webhooks shows the webhooks of the channel, and delete_webhook makes room for another one.",
-		[codes.MaximumNumberOfInvitesReached]:
-			"list_invites shows the invites, and delete_invite makes room for another one.",
-		[codes.MaximumNumberOfEmojisReached]: emojisFull,
-		[codes.MaximumNumberOfAnimatedEmojisReached]: emojisFull,
-		[codes.MaximumNumberOfPinsReachedForTheChannel]:
-			"list_pins shows the pinned messages, and pin_message with pinned = false unpins one.",
-		[codes.MaximumNumberOfReactionsReached]: "remove_reaction with everyone = true makes room for another emoji.",
-		[codes.MaximumNumberOfUncompletedGuildScheduledEventsReached]:
-			"list_scheduled_events shows the events, and delete_scheduled_event makes room for another one.",
-		[codes.MaximumNumberOfGuildChannelsReached]:
-			"list_channels shows the channels, and delete_channel makes room for another one.",
-		[codes.MaximumNumberOfGuildRolesReached]: "list_roles shows the roles, and delete_role makes room for another one.",
-		[codes.MaximumActiveThreads]: "list_threads shows the active threads, and edit_thread can archive one.",
-		[codes.MaximumThreadParticipantsReached]:
-			"list_thread_members shows the members of the thread, and edit_thread_members with remove_user_ids removes some.",
-		[codes.MaximumNumberOfNonGuildMemberBansHasBeenExceeded]:
-			"Discord limits bans of users who are not members. Members can still be banned; ban the others later.",
-		[codes.MaximumNumberOfEditsToMessagesOlderThanOneHourReached]:
-			"Discord limits edits of messages older than an hour. Send a new message, or edit this one later.",
-		[codes.OpeningDirectMessagesTooFast]:
-			"Nothing was sent. Wait some minutes before writing to others: Discord limits new direct messages.",
-		[codes.ServerNeedsMoreBoostsToPerformThisAction]:
-			"get_guild_info shows the boost level, which limits files, emoji, bitrates and role icons.",
-		[codes.InvalidWebhookToken]: "The webhook's token has changed. Nothing was done; call again.",
-		[codes.CannotExecuteActionOnThisChannelType]:
-			"Channels of this type do not support this request. list_channels shows the types of channels.",
-		[codes.FailedToResizeAssetBelowTheMaximumSize]: "Use a smaller image: Discord shows emoji in 128 by 128 pixels.",
-		[codes.ThisMessageWasAlreadyCrossposted]:
-			"The message was already published to the channel's followers. Nothing was done.",
-		[codes.CannotForwardMessageWithUnreadableContent]:
-			'The bot may not read the messages of others; the operator of the bot can switch on "Message Content Intent" in the developer portal (Bot). Nothing was done.',
-		[codes.NSFWChannelMessageReferenceNotAllowed]:
-			"Messages of an age-restricted channel can only be forwarded to another one. Use list_channels to find those.",
-		[codes.PollExpired]: "Use get_message to see the result of the poll.",
-		[codes.CannotEditAPollMessage]: "Use end_poll to end the poll, and create_poll to create another one.",
-		[codes.CannotUseAnEmojiIncludedWithThePoll]: "Use a Unicode emoji, or one that list_emojis shows.",
-		[codes.ReactionWasBlocked]: "The author of the message blocks the bot.",
-		[codes.CannotExecuteActionOnSystemMessage]:
-			"The message is a system message of Discord; get_message shows its type.",
-		[codes.CannotUpdateAFinishedEvent]: "Use create_scheduled_event to create another event.",
-		[codes.MissingAccess]:
-			"The bot cannot see this channel or guild. An administrator has to give the bot's role View Channel there.",
-		[codes.MissingPermissions]:
-			"The bot lacks a permission for this, or the target ranks above it. An administrator has to change the bot's role.",
-		[codes.InvalidFormBodyOrContentType]: "Correct the named fields and call again.",
-		[codes.TargetUserIsNotConnectedToVoice]:
-			"This person is in no voice channel. Use list_voice_members to find members who are.",
-		[codes.TheStageIsAlreadyOpen]: "The stage is already live; set_stage changes its topic.",
-		[codes.CannotDeleteChannelRequiredForCommunityGuilds]:
-			"Use edit_guild to choose another channel for rules or updates first.",
-		[codes.CommunityServerChannelsMustBeTextChannels]:
-			"Use edit_guild to choose another channel for rules or updates first.",
-		[codes.FeatureTemporarilyDisabledServerSide]:
-			"Discord also sends this error if COMMUNITY is enabled without channels for rules and updates. Nothing was done.",
-		[codes.FailedToBanUsers]:
-			"None of the users was banned: they are already banned, rank above the bot, or do not exist. Use get_bans to find bans.",
-		[codes.InvalidActionOnArchivedThread]: "The thread is archived; edit_thread with archived = false reopens it.",
-		[codes.ThreadLocked]:
-			"The thread is locked: only members with MANAGE_THREADS can write in it. Use edit_thread to unlock it.",
-		[codes.ThreadAlreadyCreatedForMessage]:
-			"The message has a thread already, with the id of the message. Use get_message to see it.",
-		[codes.TagRequiredToCreateAForumPostInThisChannel]:
-			"Every post of this forum needs a tag; use get_channel to find the tags of the forum.",
-		[codes.CannotSendAnEmptyMessage]: "Set content.",
-		[codes.CannotSendMessagesToThisUser]: "This person does not accept direct messages from the bot.",
-		[codes.CannotSendMessagesToThisUserDueToHavingNoMutualGuilds]:
-			"The bot can only write to people who share a guild with it. Nothing was sent.",
-		[codes.TwoFactorAuthenticationIsRequired]: `${twoFactorAdvice} Nothing was done.`,
-	}),
-);
+const advice = byCode({
+	UnknownChannel: "Use list_channels to find channels.",
+	UnknownGuild: "Use list_guilds to find the bot's guilds.",
+	UnknownMember: "This person is not a member of the guild. Use lookup_user_by_name to find members.",
+	UnknownMessage:
+		"There is no such message in this channel. Use get_recent_messages (read_private_messages for a direct one) to find messages.",
+	UnknownEmoji:
+		"There is no such emoji, nobody has reacted with it, or it is of another guild and the bot lacks Use External Emoji in the channel. Use get_message to see the reactions of a message.",
+	UnknownWebhook: "Use list_webhooks to find webhooks.",
+	UnknownInvite: "Use list_invites to find invites.",
+	UnknownBan: "This user is not banned. Use get_bans to find bans.",
+	UnknownRole: "Use list_roles to find roles.",
+	UnknownUser: "Use lookup_user_by_name to find members.",
+	UnknownGuildScheduledEvent: "There is no such event in this guild. Use list_scheduled_events to find events.",
+	UnknownStageInstance: "This stage channel is not live; set_stage with a topic starts it.",
+	UnknownTag: "Use get_channel to find the tags of a forum.",
+	MaximumNumberOfWebhooksReached:
+		"list_webhooks shows the webhooks of the channel, and delete_webhook makes room for another one.",
+	MaximumNumberOfInvitesReached: "list_invites shows the invites, and delete_invite makes room for another one.",
+	MaximumNumberOfEmojisReached: emojisFull,
+	MaximumNumberOfAnimatedEmojisReached: emojisFull,
+	MaximumNumberOfPinsReachedForTheChannel:
+		"list_pins shows the pinned messages, and pin_message with pinned = false unpins one.",
+	MaximumNumberOfReactionsReached: "remove_reaction with everyone = true makes room for another emoji.",
+	MaximumNumberOfUncompletedGuildScheduledEventsReached:
+		"list_scheduled_events shows the events, and delete_scheduled_event makes room for another one.",
+	MaximumNumberOfGuildChannelsReached:
+		"list_channels shows the channels, and delete_channel makes room for another one.",
+	MaximumNumberOfGuildRolesReached: "list_roles shows the roles, and delete_role makes room for another one.",
+	MaximumActiveThreads: "list_threads shows the active threads, and edit_thread can archive one.",
+	MaximumThreadParticipantsReached:
+		"list_thread_members shows the members of the thread, and edit_thread_members with remove_user_ids removes some.",
+	MaximumNumberOfNonGuildMemberBansHasBeenExceeded:
+		"Discord limits bans of users who are not members. Members can still be banned; ban the others later.",
+	MaximumNumberOfEditsToMessagesOlderThanOneHourReached:
+		"Discord limits edits of messages older than an hour. Send a new message, or edit this one later.",
+	OpeningDirectMessagesTooFast:
+		"Nothing was sent. Wait some minutes before writing to others: Discord limits new direct messages.",
+	ServerNeedsMoreBoostsToPerformThisAction:
+		"get_guild_info shows the boost level, which limits files, emoji, bitrates and role icons.",
+	InvalidWebhookToken: "The webhook's token has changed. Nothing was done; call again.",
+	CannotExecuteActionOnThisChannelType:
+		"Channels of this type do not support this request. list_channels shows the types of channels.",
+	FailedToResizeAssetBelowTheMaximumSize: "Use a smaller image: Discord shows emoji in 128 by 128 pixels.",
+	ThisMessageWasAlreadyCrossposted: "The message was already published to the channel's followers. Nothing was done.",
+	CannotForwardMessageWithUnreadableContent:
+		'The bot may not read the messages of others; the operator of the bot can switch on "Message Content Intent" in the developer portal (Bot). Nothing was done.',
+	NSFWChannelMessageReferenceNotAllowed:
+		"Messages of an age-restricted channel can only be forwarded to another one. Use list_channels to find those.",
+	PollExpired: "Use get_message to see the result of the poll.",
+	CannotEditAPollMessage: "Use end_poll to end the poll, and create_poll to create another one.",
+	CannotUseAnEmojiIncludedWithThePoll: "Use a Unicode emoji, or one that list_emojis shows.",
+	ReactionWasBlocked: "The author of the message blocks the bot.",
+	CannotExecuteActionOnSystemMessage: "The message is a system message of Discord; get_message shows its type.",
+	CannotUpdateAFinishedEvent: "Use create_scheduled_event to create another event.",
+	MissingAccess:
+		"The bot cannot see this channel or guild. An administrator has to give the bot's role View Channel there.",
+	MissingPermissions:
+		"The bot lacks a permission for this, or the target ranks above it. An administrator has to change the bot's role.",
+	InvalidFormBodyOrContentType: "Correct the named fields and call again.",
+	TargetUserIsNotConnectedToVoice:
+		"This person is in no voice channel. Use list_voice_members to find members who are.",
+	TheStageIsAlreadyOpen: "The stage is already live; set_stage changes its topic.",
+	CannotDeleteChannelRequiredForCommunityGuilds: "Use edit_guild to choose another channel for rules or updates first.",
+	CommunityServerChannelsMustBeTextChannels: "Use edit_guild to choose another channel for rules or updates first.",
+	FeatureTemporarilyDisabledServerSide:
+		"Discord also sends this error if COMMUNITY is enabled without channels for rules and updates. Nothing was done.",
+	FailedToBanUsers:
+		"None of the users was banned: they are already banned, rank above the bot, or do not exist. Use get_bans to find bans.",
+	InvalidActionOnArchivedThread: "The thread is archived; edit_thread with archived = false reopens it.",
+	ThreadLocked: "The thread is locked: only members with MANAGE_THREADS can write in it. Use edit_thread to unlock it.",
+	ThreadAlreadyCreatedForMessage:
+		"The message has a thread already, with the id of the message. Use get_message to see it.",
+	TagRequiredToCreateAForumPostInThisChannel:
+		"Every post of this forum needs a tag; use get_channel to find the tags of the forum.",
+	CannotSendAnEmptyMessage: "Set content.",
+	CannotSendMessagesToThisUser: "This person does not accept direct messages from the bot.",
+	CannotSendMessagesToThisUserDueToHavingNoMutualGuilds:
+		"The bot can only write to people who share a guild with it. Nothing was sent.",
+	TwoFactorAuthenticationIsRequired: `${twoFactorAdvice} Nothing was done.`,
+});
 
 const outcomeNotes: Record<Outcome, string> = {
 	"not sent": "The bot did not send the request to Discord: nothing was done. Try again later.",
@@ -127,7 +123,7 @@ export function toToolError(error: unknown): SaidError | undefined {
 		);
 	// The message has one line per invalid field.
 	const message = oneLine(error.message.replaceAll("\n", "; "));
-	const next = advice.get(String(error.code)) ?? "Nothing was done.";
+	const next = advice.get(error.code) ?? "Nothing was done.";
 	return apiError(`${message} (code ${error.code}). ${next}`, error);
 }
 
@@ -177,20 +173,20 @@ function failure(models: string, cause: Error): SaidError {
 	return new SaidError(people, { models, cause });
 }
 
-const problems: ReadonlyMap<number | string, Said> = new Map<number, Said>([
-	[codes.MissingAccess, said("discord.no_access")],
-	[codes.MissingPermissions, said("discord.no_permission")],
-	[codes.UnknownChannel, said("discord.no_channel")],
-	[codes.UnknownMessage, said("discord.no_message")],
-	[codes.UnknownMember, said("discord.no_member")],
-	[codes.UnknownUser, said("discord.no_user")],
-	[codes.UnknownRole, said("discord.no_role")],
-	[codes.UnknownBan, said("discord.no_ban")],
-	[codes.CannotSendMessagesToThisUser, said("discord.no_direct_messages")],
-	[codes.InvalidActionOnArchivedThread, said("discord.archived")],
-	[codes.MaximumNumberOfNonGuildMemberBansHasBeenExceeded, said("discord.too_many_bans")],
-	[codes.TwoFactorAuthenticationIsRequired, said("discord.two_factor")],
-]);
+const problems = byCode<Said>({
+	MissingAccess: said("discord.no_access"),
+	MissingPermissions: said("discord.no_permission"),
+	UnknownChannel: said("discord.no_channel"),
+	UnknownMessage: said("discord.no_message"),
+	UnknownMember: said("discord.no_member"),
+	UnknownUser: said("discord.no_user"),
+	UnknownRole: said("discord.no_role"),
+	UnknownBan: said("discord.no_ban"),
+	CannotSendMessagesToThisUser: said("discord.no_direct_messages"),
+	InvalidActionOnArchivedThread: said("discord.archived"),
+	MaximumNumberOfNonGuildMemberBansHasBeenExceeded: said("discord.too_many_bans"),
+	TwoFactorAuthenticationIsRequired: said("discord.two_factor"),
+});
 
 /** For people in their language, as `saidPlatformError`, also of an error with a message for people. */
 export function saidProblem(error: unknown): Said | undefined {
