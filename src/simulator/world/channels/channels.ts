@@ -1,8 +1,8 @@
 // Channels of guilds with their permission overwrites, and DM channels.
 
-import { ChannelType, PermissionFlagsBits as Permission } from "discord.js";
+import { AuditLogEvent, ChannelType, PermissionFlagsBits as Permission } from "discord.js";
 import type { Messages } from "../messages/messages.ts";
-import { auditOf, overwriteOptions } from "../state/audit-log.ts";
+import { overwriteOptions } from "../state/audit-log.ts";
 import { newChannel } from "../state/defaults.ts";
 import type { Channel, DmChannel, Guild, GuildChannel, GuildChannelType, Overwrite, User } from "../state/entities.ts";
 import { inGuild, isGuildChannel, isThread, isVoice } from "../state/entities.ts";
@@ -15,9 +15,6 @@ import type { Stages } from "./stages.ts";
 import type { Voice } from "./voice.ts";
 
 export type ChannelChanges = Changes<Omit<GuildChannel, "id" | "guild_id" | "last_message_id">>;
-
-const audit = auditOf("Channel");
-const auditOverwrite = auditOf("ChannelOverwrite");
 
 export class Channels {
 	constructor(
@@ -54,7 +51,7 @@ export class Channels {
 		guild.channels.set(channel.id, channel);
 		this.state.channels.set(channel.id, channel);
 		this.#dispatch("CHANNEL_CREATE", guild, channel);
-		audit.create(this.state, guild, channel, {}, given, by);
+		this.state.audit(guild, by, AuditLogEvent.ChannelCreate, channel.id, { after: given });
 		return channel;
 	}
 
@@ -64,13 +61,13 @@ export class Channels {
 		this.#change(guild, channel, changes);
 		// Positions are not logged: https://github.com/discord/discord-api-docs/issues/4345
 		const { position: _, ...logged } = changes;
-		if (Object.values(logged).some((value) => value !== undefined))
-			audit.update(this.state, guild, channel, before, logged, by);
+		this.state.audit(guild, by, AuditLogEvent.ChannelUpdate, channel.id, { before, after: logged });
 	}
 
 	/** With its threads and messages. The channels of a category stay, without a category. */
 	remove(channel: GuildChannel, by?: Attribution): void {
-		this.messages.threads.removeIn(channel);
+		const { threads } = this.messages;
+		for (const thread of threads.in(channel)) threads.forget(thread);
 		const guild = this.state.guildOf(channel);
 		for (const { user_id, channel_id } of [...guild.voiceStates.values()]) {
 			const member = guild.members.get(user_id);
@@ -85,32 +82,28 @@ export class Channels {
 		for (const child of guild.channels.values())
 			if (child.parent_id === channel.id) this.edit(child, { parent_id: null });
 		// Which fields the entry has: https://discordpy.readthedocs.io/en/stable/api.html#discord.AuditLogAction.channel_delete
-		const { name, type, nsfw, permission_overwrites } = channel;
-		const { rate_limit_per_user } = channel;
-		const gone = { name, type, nsfw, permission_overwrites };
-		const before = { ...gone, rate_limit_per_user };
-		audit.delete(this.state, guild, channel, before, {}, by);
+		const { name, type, nsfw, permission_overwrites, rate_limit_per_user } = channel;
+		const before = { name, type, nsfw, permission_overwrites, rate_limit_per_user };
+		this.state.audit(guild, by, AuditLogEvent.ChannelDelete, channel.id, { before });
 	}
 
 	setOverwrite(channel: GuildChannel, overwrite: Overwrite, by?: Attribution): void {
 		const guild = this.state.guildOf(channel);
 		const overwrites = channel.permission_overwrites;
-		const old = overwrites.find(({ id }) => id === overwrite.id);
-		const others = overwrites.filter((other) => other !== old);
+		const before = overwrites.find(({ id }) => id === overwrite.id);
+		const others = overwrites.filter((other) => other !== before);
 		this.#change(guild, channel, { permission_overwrites: [...others, overwrite] });
-		const { allow, deny } = overwrite;
-		const [log, before, after] = old
-			? [auditOverwrite.update, old, { allow, deny }]
-			: [auditOverwrite.create, {}, overwrite];
+		const action = before ? AuditLogEvent.ChannelOverwriteUpdate : AuditLogEvent.ChannelOverwriteCreate;
 		const options = overwriteOptions(guild, overwrite);
-		log(this.state, guild, channel, before, after, by, options);
+		this.state.audit(guild, by, action, channel.id, { before, after: overwrite, options });
 	}
 
 	removeOverwrite(channel: GuildChannel, overwrite: Overwrite, by?: Attribution): void {
 		const guild = this.state.guildOf(channel);
 		const permission_overwrites = channel.permission_overwrites.filter((other) => other !== overwrite);
 		this.#change(guild, channel, { permission_overwrites });
-		auditOverwrite.delete(this.state, guild, channel, overwrite, {}, by, overwriteOptions(guild, overwrite));
+		const options = overwriteOptions(guild, overwrite);
+		this.state.audit(guild, by, AuditLogEvent.ChannelOverwriteDelete, channel.id, { before: overwrite, options });
 	}
 
 	/** All in a DM of the user; none in DMs of others and in guilds of which the user is not a member. */
@@ -146,23 +139,18 @@ export class Channels {
 	}
 
 	/**
-	 * Gives channels the permission overwrites of their category. Call it after the Gateway event about the category was
-	 * sent, because Discord sends this event before those about the channels:
+	 * Channels that are in sync with a category follow, with events after that of the category:
 	 * https://github.com/discordjs/discord.js/issues/6004
-	 * A guess (sync-audit): the audit log gets no entries about the channels.
+	 * A guess (sync-audit): the audit log gets no entries about these channels.
 	 */
-	#sync(guild: Guild, category: GuildChannel, channels: readonly GuildChannel[]): void {
-		for (const channel of channels) {
-			channel.permission_overwrites = structuredClone(category.permission_overwrites);
-			this.#dispatch("CHANNEL_UPDATE", guild, channel);
-		}
-	}
-
 	#change(guild: Guild, channel: GuildChannel, changes: ChannelChanges): void {
 		const synced = changes.permission_overwrites ? syncedChannels(guild, channel) : [];
 		apply(channel, changes);
 		this.#dispatch("CHANNEL_UPDATE", guild, channel);
-		this.#sync(guild, channel, synced);
+		for (const one of synced) {
+			one.permission_overwrites = structuredClone(channel.permission_overwrites);
+			this.#dispatch("CHANNEL_UPDATE", guild, one);
+		}
 	}
 
 	#dispatch(type: `CHANNEL_${Verb}`, guild: Guild, channel: GuildChannel): void {

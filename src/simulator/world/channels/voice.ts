@@ -39,8 +39,7 @@ export class Voice {
 		apply(state, given);
 		guild.voiceStates.set(id, state);
 		this.dispatch(guild, member);
-		const { MemberMove } = AuditLogEvent;
-		this.state.auditCounted(guild, by, MemberMove, null, channel.id);
+		this.state.auditCounted(guild, by, AuditLogEvent.MemberMove, null, channel.id);
 	}
 
 	/** Disconnects a guild member from their voice channel. Does nothing if they are in none. */

@@ -3,15 +3,13 @@
 //
 // A gap: The roles of an emoji are stored and not enforced.
 
-import { auditOf } from "../state/audit-log.ts";
+import { AuditLogEvent } from "discord.js";
 import type { Guild, GuildEmoji, User } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
 import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
 import type { Picture, Pictures } from "./pictures.ts";
 
 type EmojiChanges = Changes<Pick<GuildEmoji, "name" | "roles">>;
-
-const audit = auditOf("Emoji");
 
 export class Emojis {
 	constructor(
@@ -39,7 +37,7 @@ export class Emojis {
 		guild.emojis.set(emoji.id, emoji);
 		this.pictures.addEmoji(emoji.id, emoji.animated, given.picture);
 		this.#dispatch(guild);
-		audit.create(this.state, guild, emoji, {}, { name: emoji.name }, by);
+		this.state.audit(guild, by, AuditLogEvent.EmojiCreate, emoji.id, { after: { name: emoji.name } });
 		return emoji;
 	}
 
@@ -47,7 +45,7 @@ export class Emojis {
 		const before = { ...emoji };
 		apply(emoji, changes);
 		this.#dispatch(guild);
-		audit.update(this.state, guild, emoji, before, changes, by);
+		this.state.audit(guild, by, AuditLogEvent.EmojiUpdate, emoji.id, { before, after: changes });
 	}
 
 	remove(guild: Guild, emoji: GuildEmoji, by?: Attribution): void {
@@ -55,7 +53,7 @@ export class Emojis {
 		// A guess (cdn-deleted): the CDN has its picture no more.
 		this.pictures.removeEmoji(emoji.id);
 		this.#dispatch(guild);
-		audit.delete(this.state, guild, emoji, { name: emoji.name }, {}, by);
+		this.state.audit(guild, by, AuditLogEvent.EmojiDelete, emoji.id, { before: { name: emoji.name } });
 	}
 
 	/** The custom emoji with this id; undefined unless the emoji belongs to a guild that the user is a member of. */

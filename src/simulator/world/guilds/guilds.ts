@@ -7,7 +7,6 @@ import { AuditLogEvent } from "discord.js";
 import type { Stages } from "../channels/stages.ts";
 import type { Messages } from "../messages/messages.ts";
 import type { EventPayloads } from "../state/api-types.ts";
-import { changesBetween } from "../state/audit-log.ts";
 import { everyonePermissions, newGuildSettings, newMember, newRole, noOnboarding } from "../state/defaults.ts";
 import {
 	type Channel,
@@ -93,7 +92,8 @@ export class Guilds {
 		if (guild.icon !== before.icon) this.parts.pictures.removeIcon("icons", guild.id, before.icon);
 		this.state.dispatchToGuild("GUILD_UPDATE", guild, serialize.guild(guild));
 		this.state.audit(guild, by, AuditLogEvent.GuildUpdate, guild.id, {
-			changes: changesBetween(auditFields(before), auditFields(changes)),
+			before: auditFields(before),
+			after: auditFields(changes),
 		});
 	}
 

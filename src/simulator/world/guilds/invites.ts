@@ -5,8 +5,8 @@
 // number of guilds.
 
 import { randomBytes } from "node:crypto";
+import { AuditLogEvent } from "discord.js";
 import type { EventPayloads, SentInvite } from "../state/api-types.ts";
-import { auditOf } from "../state/audit-log.ts";
 import type { Guild, GuildChannel, Invite } from "../state/entities.ts";
 import { type Attribution, isIn, type Place, permittedIn, placeOf, type State } from "../state/state.ts";
 
@@ -14,8 +14,6 @@ type NewInvite = Pick<Invite, "inviter"> & Partial<Omit<Invite, "guild_id" | "ch
 
 /** It expires after one day, and can be used any number of times. */
 const defaults = { max_age: 86_400, max_uses: 0, temporary: false, role_ids: [] };
-
-const audit = auditOf("Invite");
 
 export class Invites {
 	readonly #all = new Map<string, Invite>();
@@ -60,7 +58,7 @@ export class Invites {
 			...(role_ids.length > 0 && { role_ids }),
 		});
 		const guild = this.state.guildOf(channel);
-		audit.create(this.state, guild, noTarget, {}, auditFields(invite), by);
+		this.state.audit(guild, by, AuditLogEvent.InviteCreate, null, { after: auditFields(invite) });
 		return invite;
 	}
 
@@ -83,7 +81,7 @@ export class Invites {
 		const { code } = invite;
 		this.#dispatch("INVITE_DELETE", channel, { ...placeOf(channel), code });
 		const guild = this.state.guildOf(channel);
-		audit.delete(this.state, guild, noTarget, auditFields(invite), {}, by);
+		this.state.audit(guild, by, AuditLogEvent.InviteDelete, null, { before: auditFields(invite) });
 	}
 
 	#dispatch<T extends "INVITE_CREATE" | "INVITE_DELETE">(type: T, channel: GuildChannel, data: EventPayloads[T]): void {
@@ -91,9 +89,6 @@ export class Invites {
 		this.state.dispatchToGuild(type, this.state.guildOf(channel), data, to);
 	}
 }
-
-/** The target of audit log entries about invites. Its id is null, because an invite has a code but no id. */
-const noTarget = { id: null };
 
 function auditFields(invite: Invite): object {
 	const { inviter, guild_id: _, created_at: __, role_ids: ___, ...rest } = invite;

@@ -5,7 +5,7 @@ import type { Users } from "../accounts/users.ts";
 import type { Voice } from "../channels/voice.ts";
 import type { Messages } from "../messages/messages.ts";
 import type { Threads } from "../messages/threads.ts";
-import { changesBetween, roleChanges } from "../state/audit-log.ts";
+import { roleChanges } from "../state/audit-log.ts";
 import { newMember } from "../state/defaults.ts";
 import type { Ban, Guild, Member, User } from "../state/entities.ts";
 import type { Audience } from "../state/events.ts";
@@ -70,13 +70,9 @@ export class Members {
 		this.#dispatch("GUILD_MEMBER_UPDATE", guild, member, { always: id });
 		if (guild.voiceStates.has(id) && (changes.mute !== undefined || changes.deaf !== undefined))
 			this.parts.voice.dispatch(guild, member);
-		const { MemberUpdate, MemberRoleUpdate } = AuditLogEvent;
-		// A guess (audit-unchanged): no entry without a change.
-		for (const [action, made] of [
-			[MemberUpdate, changesBetween(before, others)],
-			[MemberRoleUpdate, roles ? roleChanges(guild, before.roles, roles) : []],
-		] as const)
-			if (made.length > 0) this.state.audit(guild, by, action, id, { changes: made });
+		this.state.audit(guild, by, AuditLogEvent.MemberUpdate, id, { before, after: others });
+		const moved = roles ? roleChanges(guild, before.roles, roles) : [];
+		this.state.audit(guild, by, AuditLogEvent.MemberRoleUpdate, id, { changes: moved });
 	}
 
 	/** With `by`, the audit log records a kick by this user. */
@@ -84,7 +80,7 @@ export class Members {
 		const { user } = member;
 		const { id } = guild;
 		this.parts.voice.leave(guild, member);
-		this.parts.threads.leaveAll(guild, user);
+		for (const thread of guild.threads.values()) this.parts.threads.leave(thread, user);
 		guild.members.delete(user.id);
 		this.state.dispatchToGuild("GUILD_MEMBER_REMOVE", guild, { guild_id: id, user });
 		const to = { only: [user.id] };
@@ -106,9 +102,7 @@ export class Members {
 	}
 
 	#dispatch(type: "GUILD_MEMBER_ADD" | "GUILD_MEMBER_UPDATE", guild: Guild, member: Member, to: Audience): void {
-		const shown = serialize.member(member);
-		const data = { ...shown, guild_id: guild.id };
-		this.state.dispatchToGuild(type, guild, data, to);
+		this.state.dispatchToGuild(type, guild, { ...serialize.member(member), guild_id: guild.id }, to);
 	}
 }
 
@@ -157,7 +151,6 @@ export class Bans {
 	}
 
 	#dispatch(type: "GUILD_BAN_ADD" | "GUILD_BAN_REMOVE", guild: Guild, user: User): void {
-		const guild_id = guild.id;
-		this.state.dispatchToGuild(type, guild, { guild_id, user });
+		this.state.dispatchToGuild(type, guild, { guild_id: guild.id, user });
 	}
 }

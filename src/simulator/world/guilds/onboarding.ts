@@ -13,7 +13,6 @@ import {
 	RoleFlags,
 } from "discord.js";
 import type { Sent } from "../state/api-types.ts";
-import { auditOf, changesBetween } from "../state/audit-log.ts";
 import { type Guild, type GuildChannel, holdsPosts, type Onboarding, type WelcomeScreen } from "../state/entities.ts";
 import { has, permissionsOfEveryone } from "../state/permissions.ts";
 import * as serialize from "../state/serialize.ts";
@@ -21,8 +20,6 @@ import { type Attribution, apply, type Changes, type State } from "../state/stat
 
 export type Prompt = Onboarding["prompts"][number];
 export type PromptOption = Prompt["options"][number];
-
-const auditPrompt = auditOf("OnboardingPrompt");
 
 const defaultChannelMinimum = 7;
 const writableChannelMinimum = 5;
@@ -85,8 +82,7 @@ export class Onboardings {
 			const flags = chosen.has(role.id) ? others | RoleFlags.InPrompt : others;
 			if (flags === role.flags) continue;
 			role.flags = flags;
-			const guild_id = guild.id;
-			this.state.dispatchToGuild("GUILD_ROLE_UPDATE", guild, { guild_id, role });
+			this.state.dispatchToGuild("GUILD_ROLE_UPDATE", guild, { guild_id: guild.id, role });
 		}
 	}
 
@@ -96,17 +92,13 @@ export class Onboardings {
 	 * A guess (onboarding-audit): Discord's entries have the same target and the same fields.
 	 */
 	#audit(guild: Guild, before: Onboarding, by: Attribution | undefined): void {
-		const { onboarding: after } = guild;
-		const changes = changesBetween(before, after);
-		if (changes.length === 0) return;
-		for (const prompt of after.prompts) {
-			const old = before.prompts.find(({ id }) => id === prompt.id);
-			const { id: _, ...fields } = prompt;
-			if (!old) auditPrompt.create(this.state, guild, prompt, {}, fields, by);
-			else if (changesBetween(old, fields).length > 0) auditPrompt.update(this.state, guild, prompt, old, fields, by);
+		const { OnboardingPromptCreate, OnboardingPromptUpdate, OnboardingUpdate } = AuditLogEvent;
+		for (const { id, ...after } of guild.onboarding.prompts) {
+			const old = before.prompts.find((one) => one.id === id);
+			const action = old ? OnboardingPromptUpdate : OnboardingPromptCreate;
+			this.state.audit(guild, by, action, id, { before: old, after });
 		}
-		const action = AuditLogEvent.OnboardingUpdate;
-		this.state.audit(guild, by, action, guild.id, { changes });
+		this.state.audit(guild, by, OnboardingUpdate, guild.id, { before, after: guild.onboarding });
 	}
 }
 
@@ -206,8 +198,7 @@ export class WelcomeScreens {
 			guild.features = enabled ? [...others, feature] : others;
 			this.state.dispatchToGuild("GUILD_UPDATE", guild, serialize.guild(guild));
 		}
-		const logged = changesBetween(before, { ...screen, enabled });
-		if (logged.length > 0) this.state.audit(guild, by, AuditLogEvent.GuildUpdate, guild.id, { changes: logged });
+		this.state.audit(guild, by, AuditLogEvent.GuildUpdate, guild.id, { before, after: { ...screen, enabled } });
 		return screen;
 	}
 }

@@ -1,7 +1,7 @@
 // Roles of guilds.
 
+import { AuditLogEvent } from "discord.js";
 import { compareIds } from "../../../guild-document/names/ids.ts";
-import { auditOf } from "../state/audit-log.ts";
 import { newRole } from "../state/defaults.ts";
 import type { Guild, Role } from "../state/entities.ts";
 import { compareRoles } from "../state/permissions.ts";
@@ -11,8 +11,6 @@ import type { Picture, Pictures } from "./pictures.ts";
 export type RoleChanges = Changes<
 	Omit<Role, "id" | "description" | "icon" | "position" | "managed" | "tags" | "flags"> & { icon: Picture | null }
 >;
-
-const audit = auditOf("Role");
 
 export class Roles {
 	constructor(
@@ -43,7 +41,7 @@ export class Roles {
 		guild.roles.set(role.id, role);
 		this.#dispatch("GUILD_ROLE_CREATE", guild, role);
 		for (const other of moved) this.#dispatch("GUILD_ROLE_UPDATE", guild, other);
-		audit.create(this.state, guild, role, {}, auditFields(changes), by);
+		this.state.audit(guild, by, AuditLogEvent.RoleCreate, role.id, { after: auditFields(changes) });
 		return role;
 	}
 
@@ -53,8 +51,8 @@ export class Roles {
 		apply(role, stored);
 		if (before.icon && role.icon !== before.icon) this.pictures.removeIcon("role-icons", role.id, before.icon);
 		this.#dispatch("GUILD_ROLE_UPDATE", guild, role);
-		const after = auditFields(stored);
-		audit.update(this.state, guild, role, auditFields(before), after, by);
+		const logged = { before: auditFields(before), after: auditFields(stored) };
+		this.state.audit(guild, by, AuditLogEvent.RoleUpdate, role.id, logged);
 	}
 
 	/** Then numbers all roles from 1 without gaps; @everyone stays at 0. At the same position, the older is higher. */
@@ -72,7 +70,8 @@ export class Roles {
 			const position = index + 1;
 			role.position = position;
 			this.#dispatch("GUILD_ROLE_UPDATE", guild, role);
-			if (positions.has(role)) audit.update(this.state, guild, role, before, { position }, by);
+			if (positions.has(role))
+				this.state.audit(guild, by, AuditLogEvent.RoleUpdate, role.id, { before, after: { position } });
 		}
 	}
 
@@ -87,7 +86,7 @@ export class Roles {
 		for (const channel of guild.channels.values())
 			channel.permission_overwrites = channel.permission_overwrites.filter((overwrite) => overwrite.id !== role.id);
 		this.state.dispatchToGuild("GUILD_ROLE_DELETE", guild, { guild_id: guild.id, role_id: role.id });
-		audit.delete(this.state, guild, role, auditFields(role), {}, by);
+		this.state.audit(guild, by, AuditLogEvent.RoleDelete, role.id, { before: auditFields(role) });
 	}
 
 	#storeIcon({ id }: Role, { icon, ...changes }: RoleChanges) {
@@ -96,8 +95,7 @@ export class Roles {
 	}
 
 	#dispatch(type: "GUILD_ROLE_CREATE" | "GUILD_ROLE_UPDATE", guild: Guild, role: Role): void {
-		const guild_id = guild.id;
-		this.state.dispatchToGuild(type, guild, { guild_id, role });
+		this.state.dispatchToGuild(type, guild, { guild_id: guild.id, role });
 	}
 }
 

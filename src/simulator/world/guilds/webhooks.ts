@@ -4,17 +4,14 @@
 // A gap: Webhooks have no avatars, their messages only a hash of one, and they create no forum posts.
 
 import { randomBytes } from "node:crypto";
-import type { APIWebhook } from "discord.js";
+import { type APIWebhook, AuditLogEvent } from "discord.js";
 import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { Sent } from "../state/api-types.ts";
-import { auditOf, changesBetween } from "../state/audit-log.ts";
 import { newUserProfile } from "../state/defaults.ts";
 import type { Account, GuildChannel, User, Webhook } from "../state/entities.ts";
 import { type Attribution, apply, type Changes, isIn, type Place, permittedIn, type State } from "../state/state.ts";
 
 type NewWebhook = Pick<Webhook, "name"> & Partial<Pick<Webhook, "type" | "user" | "source_guild" | "source_channel">>;
-
-const audit = auditOf("Webhook");
 
 export class Webhooks {
 	readonly #all = new Map<string, Webhook>();
@@ -56,7 +53,7 @@ export class Webhooks {
 		this.#all.set(webhook.id, webhook);
 		this.#dispatch(channel);
 		const guild = this.state.guildOf(channel);
-		audit.create(this.state, guild, webhook, {}, auditFields(webhook), by);
+		this.state.audit(guild, by, AuditLogEvent.WebhookCreate, webhook.id, { after: auditFields(webhook) });
 		return webhook;
 	}
 
@@ -69,7 +66,7 @@ export class Webhooks {
 		if (left !== channel) this.#dispatch(channel);
 		const after = auditFields(webhook);
 		const guild = this.state.guildOf(channel);
-		if (changesBetween(before, after).length > 0) audit.update(this.state, guild, webhook, before, after, by);
+		this.state.audit(guild, by, AuditLogEvent.WebhookUpdate, webhook.id, { before, after });
 	}
 
 	/** Removes a webhook. Messages that it has sent stay. */
@@ -78,7 +75,7 @@ export class Webhooks {
 		this.#all.delete(webhook.id);
 		this.#dispatch(channel);
 		const guild = this.state.guildOf(channel);
-		audit.delete(this.state, guild, webhook, auditFields(webhook), {}, by);
+		this.state.audit(guild, by, AuditLogEvent.WebhookDelete, webhook.id, { before: auditFields(webhook) });
 	}
 
 	#dispatch(channel: GuildChannel): void {

@@ -167,9 +167,7 @@ export class Messages {
 		// https://github.com/discord/discord-api-docs/issues/7856
 		const isBot = this.state.users.get(by?.actor ?? "")?.bot === true;
 		if (!inGuild(channel) || isBot || by?.actor === author.id) return;
-		const guild = this.state.guildOf(channel);
-		const { MessageDelete } = AuditLogEvent;
-		this.state.auditCounted(guild, by, MessageDelete, author.id, channel.id);
+		this.state.auditCounted(this.state.guildOf(channel), by, AuditLogEvent.MessageDelete, author.id, channel.id);
 	}
 
 	removeMany(channel: GuildPlace, messages: readonly Message[], by?: Attribution): void {
@@ -181,34 +179,29 @@ export class Messages {
 
 	/** Pins a message and adds the system message which says that `user` pinned it. */
 	pin(channel: Channel, message: Message, user: User, by?: Attribution): void {
-		this.#setPin(channel, message, new Date().toISOString());
+		message.pinned_at = new Date().toISOString();
+		this.#notePin(channel, message, AuditLogEvent.MessagePin, by);
 		this.add(channel, user, {
 			content: "",
 			type: MessageType.ChannelPinnedMessage,
 			message_reference: referenceTo(message, channel),
 		});
-		this.#audit(channel, by, AuditLogEvent.MessagePin, message.author.id, {
-			channel_id: channel.id,
-			message_id: message.id,
-		});
 	}
 
 	unpin(channel: Channel, message: Message, by?: Attribution): void {
-		this.#setPin(channel, message, null);
-		this.#audit(channel, by, AuditLogEvent.MessageUnpin, message.author.id, {
-			channel_id: channel.id,
-			message_id: message.id,
-		});
+		message.pinned_at = null;
+		this.#notePin(channel, message, AuditLogEvent.MessageUnpin, by);
 	}
 
-	#setPin(channel: Channel, message: Message, at: string | null): void {
-		message.pinned_at = at;
+	#notePin(channel: Channel, message: Message, action: AuditLogEvent, by: Attribution | undefined): void {
 		this.dispatch("MESSAGE_UPDATE", channel, message);
 		const [latest] = this.pinned(channel.id);
 		this.state.dispatchToChannel("CHANNEL_PINS_UPDATE", channel, {
 			...placeOf(channel),
 			last_pin_timestamp: latest?.pinned_at ?? null,
 		});
+		const options = { channel_id: channel.id, message_id: message.id };
+		this.#audit(channel, by, action, message.author.id, options);
 	}
 
 	#audit(
@@ -218,9 +211,7 @@ export class Messages {
 		targetId: string,
 		options: Sent<APIAuditLogOptions>,
 	): void {
-		if (!inGuild(channel)) return;
-		const guild = this.state.guildOf(channel);
-		this.state.audit(guild, by, action, targetId, { options });
+		if (inGuild(channel)) this.state.audit(this.state.guildOf(channel), by, action, targetId, { options });
 	}
 
 	startTyping(channel: Channel, user: User): void {

@@ -3,9 +3,8 @@
 //
 // A gap: Threads are not archived by inactivity, and new threads have no slow mode.
 
-import { ChannelType, MessageFlags, MessageType } from "discord.js";
+import { AuditLogEvent, ChannelType, MessageFlags, MessageType } from "discord.js";
 import { compareIds } from "../../../guild-document/names/ids.ts";
-import { auditOf } from "../state/audit-log.ts";
 import {
 	type Channel,
 	type Guild,
@@ -32,8 +31,6 @@ export type NewThread = ThreadChanges & {
 	message?: Message | undefined;
 	id?: string | undefined;
 };
-
-const audit = auditOf("Thread");
 
 interface ThreadMessages {
 	get(channelId: string, id: string): Message | undefined;
@@ -85,7 +82,7 @@ export class Threads {
 		}));
 		this.#dispatchMembers(thread, [owner.id], []);
 		this.#announce(parent, thread, owner, message);
-		audit.create(state, guild, thread, {}, auditFields(thread), by);
+		state.audit(guild, by, AuditLogEvent.ThreadCreate, thread.id, { after: auditFields(thread) });
 		return thread;
 	}
 
@@ -118,7 +115,7 @@ export class Threads {
 		if (active) thread.archive_timestamp = new Date().toISOString();
 		this.#dispatch("THREAD_UPDATE", thread, (reader) => serialize.thread(thread, reader.id));
 		const guild = this.state.guildOf(thread);
-		audit.update(this.state, guild, thread, before, changes, by);
+		this.state.audit(guild, by, AuditLogEvent.ThreadUpdate, thread.id, { before, after: changes });
 		const editor = guild.members.get(by?.actor ?? "")?.user;
 		const { name: content } = thread;
 		if (editor && content !== before.name)
@@ -131,23 +128,18 @@ export class Threads {
 		const { id, guild_id, parent_id, type } = thread;
 		const removed = { id, guild_id, parent_id, type };
 		this.#dispatch("THREAD_DELETE", thread, () => removed);
-		this.#forget(thread);
+		this.forget(thread);
 		const parent = state.channels.get(parent_id);
 		const start = this.messages.get(parent_id, id);
 		if (parent && start) {
 			start.flags &= ~MessageFlags.HasThread;
 			this.messages.dispatch("MESSAGE_UPDATE", parent, start);
 		}
-		const guild = state.guildOf(thread);
-		audit.delete(state, guild, thread, auditFields(thread), {}, by);
+		state.audit(state.guildOf(thread), by, AuditLogEvent.ThreadDelete, id, { before: auditFields(thread) });
 	}
 
-	/** Removes all threads of a channel that is removed. Dispatches no events. */
-	removeIn(parent: GuildChannel): void {
-		for (const thread of this.in(parent)) this.#forget(thread);
-	}
-
-	#forget({ id, guild_id }: Thread): void {
+	/** Removes a thread without an event, as with its channel. */
+	forget({ id, guild_id }: Thread): void {
 		this.state.guilds.get(guild_id)?.threads.delete(id);
 		this.state.channels.delete(id);
 		this.messages.removeChannel(id);
@@ -200,10 +192,6 @@ export class Threads {
 		return true;
 	}
 
-	leaveAll(guild: Guild, user: User): void {
-		for (const thread of guild.threads.values()) this.leave(thread, user);
-	}
-
 	#dispatchMembers(thread: Thread, added: readonly string[], removed: readonly string[]): void {
 		const guild = this.state.guildOf(thread);
 		const count = thread.members.size - removed.length;
@@ -226,9 +214,7 @@ export class Threads {
 	// Messages
 
 	#notice(thread: Thread, type: MessageType, user: User, by: User): void {
-		if (by === user) return;
-		const notice = { content: "", type, mentions: [user] };
-		this.messages.add(thread, by, notice);
+		if (by !== user) this.messages.add(thread, by, { content: "", type, mentions: [user] });
 	}
 
 	/**
@@ -244,8 +230,7 @@ export class Threads {
 		const { ChannelNameChange, RecipientAdd, RecipientRemove } = MessageType;
 		if ([ChannelNameChange, RecipientAdd, RecipientRemove].includes(message.type)) return;
 		if (thread.archived) this.edit(thread, { archived: false });
-		const guild = this.state.guildOf(thread);
-		if (guild.members.has(author.id)) this.join(thread, author);
+		if (this.state.guildOf(thread).members.has(author.id)) this.join(thread, author);
 	}
 
 	messageRemoved(thread: Thread, message: Message): void {

@@ -3,6 +3,7 @@
 
 import type {
 	APIAuditLogEntry,
+	APIAuditLogOptions,
 	APIEmbed,
 	APIEmbedField,
 	APIGuild,
@@ -60,7 +61,11 @@ export interface AuditLogChange {
 }
 
 /** `changes` has untyped keys and values, because they are computed by comparing arbitrary objects. */
-type SentAuditLogEntry = Omit<Sent<APIAuditLogEntry>, "changes"> & { changes?: readonly AuditLogChange[] };
+type SentAuditLogEntry = Omit<Sent<APIAuditLogEntry>, "changes" | "options" | "reason"> & {
+	changes?: readonly AuditLogChange[] | undefined;
+	options?: Sent<APIAuditLogOptions> | undefined;
+	reason?: string | undefined;
+};
 
 /** The payloads of Gateway events for which discord-api-types differs from what Discord sends. */
 interface Differences {

@@ -149,9 +149,10 @@ export type StageInstance = SentStage;
 
 export type Ban = Readonly<APIBan> & { user: User };
 
-export type AuditLogEntry = Readonly<Omit<APIAuditLogEntry, "changes" | "options">> & {
-	changes?: readonly AuditLogChange[];
-	options?: Sent<APIAuditLogOptions>;
+export type AuditLogEntry = Readonly<Omit<APIAuditLogEntry, "changes" | "options" | "reason">> & {
+	changes?: readonly AuditLogChange[] | undefined;
+	options?: Sent<APIAuditLogOptions> | undefined;
+	reason?: string | undefined;
 };
 
 export type GuildSettings = Pick<

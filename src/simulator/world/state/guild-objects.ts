@@ -1,20 +1,17 @@
 // Objects of one kind in all guilds, by id. Each change is an event of Discord's Gateway and an entry in the audit log.
 
-import { auditOf } from "./audit-log.ts";
+import { AuditLogEvent } from "discord.js";
 import type { Guild } from "./entities.ts";
 import type { Verb } from "./events.ts";
 import { type Attribution, apply, type Changes, type State } from "./state.ts";
 
 export abstract class GuildObjects<T extends { readonly id: string; readonly guild_id: string }> {
 	readonly #all = new Map<string, T>();
-	readonly #audit;
 
 	constructor(
 		protected readonly state: State,
-		noun: Parameters<typeof auditOf>[0],
-	) {
-		this.#audit = auditOf(noun);
-	}
+		private readonly noun: "AutoModerationRule" | "GuildScheduledEvent" | "StageInstance",
+	) {}
 
 	protected abstract dispatch(verb: Verb, guild: Guild, one: T): void;
 
@@ -34,7 +31,7 @@ export abstract class GuildObjects<T extends { readonly id: string; readonly gui
 		this.#all.set(one.id, one);
 		const guild = this.state.guildOf(one);
 		this.dispatch("CREATE", guild, one);
-		this.#audit.create(this.state, guild, one, {}, this.logged(given), by, this.optionsOf(one));
+		this.#audit("Create", guild, one, by, { after: this.logged(given) });
 		return one;
 	}
 
@@ -43,13 +40,24 @@ export abstract class GuildObjects<T extends { readonly id: string; readonly gui
 		apply(one, changes);
 		const guild = this.state.guildOf(one);
 		this.dispatch("UPDATE", guild, one);
-		this.#audit.update(this.state, guild, one, before, this.logged(changes), by, this.optionsOf(one));
+		this.#audit("Update", guild, one, by, { before, after: this.logged(changes) });
+	}
+
+	#audit(
+		verb: "Create" | "Update" | "Delete",
+		guild: Guild,
+		one: T,
+		by: Attribution | undefined,
+		fields: object,
+	): void {
+		const options = this.optionsOf(one);
+		this.state.audit(guild, by, AuditLogEvent[`${this.noun}${verb}`], one.id, { ...fields, options });
 	}
 
 	remove(one: T, by?: Attribution): void {
 		this.#all.delete(one.id);
 		const guild = this.state.guildOf(one);
 		this.dispatch("DELETE", guild, one);
-		this.#audit.delete(this.state, guild, one, this.logged(one), {}, by, this.optionsOf(one));
+		this.#audit("Delete", guild, one, by, { before: this.logged(one) });
 	}
 }

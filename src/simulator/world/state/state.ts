@@ -2,7 +2,8 @@
 // subscribers, and as entries in a guild's audit log.
 
 import { type AuditLogEvent, PermissionFlagsBits as Permission } from "discord.js";
-import type { EventPayloads } from "./api-types.ts";
+import type { AuditLogChange, EventPayloads } from "./api-types.ts";
+import { changesBetween } from "./audit-log.ts";
 import type * as entity from "./entities.ts";
 import { type Channel, type Guild, inGuild, isGuildChannel } from "./entities.ts";
 import type { Audience, EventType, WorldEvent } from "./events.ts";
@@ -15,6 +16,14 @@ export interface Attribution {
 	actor: string;
 	reason?: string | undefined;
 }
+
+/** The changes default to those between the fields `before`, undefined for a new object, and `after`, for a deleted one. */
+type AuditDetails = Changes<{
+	before: object;
+	after: object;
+	changes: AuditLogChange[];
+	options: Record<string, string>;
+}>;
 
 /** New values for fields of an object. Fields that are undefined or missing keep their value. */
 export type Changes<T> = { readonly [K in keyof T]?: T[K] | undefined };
@@ -64,22 +73,28 @@ export class State {
 		this.dispatch<T>({ type, data: () => data, ...viewersOf(channel) });
 	}
 
-	/** Dispatches GUILD_AUDIT_LOG_ENTRY_CREATE. Does nothing if it is undefined who made the change. */
+	/**
+	 * Dispatches GUILD_AUDIT_LOG_ENTRY_CREATE. Does nothing if it is undefined who made the change.
+	 * A guess (audit-unchanged): no entry without a change.
+	 */
 	audit(
 		guild: Guild,
 		by: Attribution | undefined,
 		action_type: AuditLogEvent,
 		target_id: string | null,
-		more: Pick<entity.AuditLogEntry, "changes" | "options"> = {},
+		details: AuditDetails = {},
 	): void {
-		if (!by) return;
+		const { before, after, options } = details;
+		const changes = details.changes ?? (before || after ? changesBetween(before, after) : undefined);
+		if (!by || changes?.length === 0) return;
 		const entry: entity.AuditLogEntry = {
 			id: this.newId(),
 			action_type,
 			user_id: by.actor,
 			target_id,
-			...more,
-			...(by.reason && { reason: by.reason }),
+			changes,
+			options,
+			reason: by.reason || undefined,
 		};
 		guild.auditLog.push(entry);
 		this.dispatchToGuild(
