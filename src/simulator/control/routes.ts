@@ -229,20 +229,7 @@ function found<T>(value: T | undefined, problem: string): T {
 }
 
 function injectFault({ faults }: Controllable, request: v.InferOutput<typeof faultRequest>): InjectedFault {
-	switch (request.kind) {
-		case "refuse":
-			return faults.refuse(request.match, request.code, request);
-		case "stall":
-			return faults.stall(request.match, request);
-		case "drop":
-			return faults.drop(request.match, request);
-		case "rateLimit":
-			return faults.rateLimit(request.match, request);
-		case "indexing":
-			return faults.indexing(request.match, request);
-		case "fail":
-			return faults.fail(request.match, request.status, request);
-		case "answer":
-			return faults.answer(request.match, request);
-	}
+	if (request.kind === "refuse") return faults.refuse(request.match, request.code, request);
+	if (request.kind === "fail") return faults.fail(request.match, request.status, request);
+	return faults[request.kind](request.match, request as never);
 }

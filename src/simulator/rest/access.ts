@@ -3,7 +3,15 @@
 
 import type { Interaction } from "../interactions/interaction.ts";
 import { accountOf } from "../world/guilds/webhooks.ts";
-import { type Account, type Channel, inGuild, isThread, type Member, type Role } from "../world/state/entities.ts";
+import {
+	type Account,
+	type Channel,
+	type Guild,
+	inGuild,
+	isThread,
+	type Member,
+	type Role,
+} from "../world/state/entities.ts";
 import {
 	allPermissions,
 	bitsOf,
@@ -104,6 +112,11 @@ export function requireAboveRole({ guild, actor }: Acting, role: Role): void {
 	if (!isAboveRole(guild, actor.user.id, role)) throw apiError("MissingPermissions");
 }
 
+/** Returns the ids. Throws unless all are those of roles of the guild. */
+export function knownRoles(guild: Guild, ids: Iterable<string>): string[] {
+	return Array.from(ids, (id) => found(guild.roles.get(id), "UnknownRole").id);
+}
+
 /** Throws if a bot lacks the intent GuildMembers, which Discord requires for listing members. */
 export function requireMembersIntent({ actor }: Call): void {
 	if (actor.user.bot && !actor.privilegedIntents.includes("GuildMembers")) throw apiError("MissingAccess");
@@ -119,16 +132,14 @@ interface TokenHolder {
 
 /** Undefined if the path has no token. Throws if the token is invalid or expired. */
 export function authenticateByToken(params: Call["params"], parts: Parts): TokenHolder | undefined {
-	if (params.webhook_token !== undefined) return webhookByToken(params, parts);
+	if (params.webhook_token !== undefined) {
+		const webhook = found(parts.world.webhooks.get(params.webhook_id ?? ""), "UnknownWebhook");
+		if (webhook.token === undefined || webhook.token !== params.webhook_token) throw apiError("InvalidWebhookToken");
+		return { actor: accountOf(webhook), entities: { webhook } };
+	}
 	if (params.interaction_token === undefined) return undefined;
 	const interaction = interactionByToken(params, parts);
 	return { actor: interaction.application, entities: { interaction } };
-}
-
-function webhookByToken(params: Call["params"], { world }: Parts): TokenHolder {
-	const webhook = found(world.webhooks.get(params.webhook_id ?? ""), "UnknownWebhook");
-	if (webhook.token === undefined || webhook.token !== params.webhook_token) throw apiError("InvalidWebhookToken");
-	return { actor: accountOf(webhook), entities: { webhook } };
 }
 
 function interactionByToken(params: Call["params"], { interactions, world }: Parts): Interaction {

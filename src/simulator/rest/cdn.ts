@@ -18,7 +18,8 @@ export async function servePicture(pictures: Pictures, { pathname, searchParams 
 	const isRoleIcon = path.startsWith("role-icons/");
 	// https://docs.discord.food/resources/emoji#emoji-formats
 	const isOnlyWebp = picture.format === "avif";
-	const hasGif = isGif(picture) && !isRoleIcon;
+	// Only of animated pictures that were not uploaded as WebP: https://github.com/discord/discord-api-docs/issues/7567
+	const hasGif = picture.animated && picture.format === "gif" && !isRoleIcon;
 	if (!format || (format === "gif" && !hasGif) || (format !== "webp" && isOnlyWebp))
 		return refusal(415, "Unsupported Media Type");
 	const animated = format === "gif" || searchParams.get("animated") === "true";
@@ -28,14 +29,6 @@ export async function servePicture(pictures: Pictures, { pathname, searchParams 
 
 function refusal(status: number, text: string): Response {
 	return new Response(`${text}\n`, { status });
-}
-
-/**
- * Whether the CDN offers the picture as a GIF. It does so only for animated pictures, and not for those that were
- * uploaded as WebP: https://github.com/discord/discord-api-docs/issues/7567
- */
-function isGif({ format, animated }: Picture): boolean {
-	return animated && format === "gif";
 }
 
 /** A still picture is the first frame. Animations, and what Bun cannot decode such as AVIF, keep their format. */

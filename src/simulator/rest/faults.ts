@@ -3,8 +3,6 @@
 import { RESTJSONErrorCodes } from "discord.js";
 import { ApiError, apiError, httpError, rateLimited } from "./errors.ts";
 
-type Match = string;
-
 interface FaultLimits {
 	/** How many requests an injected fault affects. Default: all requests that match it. */
 	times?: number | undefined;
@@ -31,7 +29,7 @@ export interface ResponseData {
 export interface InjectedFault {
 	id: number;
 	limits: FaultLimits;
-	match: Match;
+	match: string;
 	effect: Effect;
 	hits: number;
 	release(): void;
@@ -47,7 +45,7 @@ export class Faults {
 	#count = 0;
 
 	refuse(
-		match: Match,
+		match: string,
 		code: number,
 		given: { status?: number | undefined; message?: string | undefined } & FaultLimits = {},
 	): InjectedFault {
@@ -56,19 +54,19 @@ export class Faults {
 	}
 
 	/** Holds requests until the test releases them. With `after` they take effect and only their responses are held. */
-	stall(match: Match, given: { after?: boolean | undefined } & FaultLimits = {}): InjectedFault {
+	stall(match: string, given: { after?: boolean | undefined } & FaultLimits = {}): InjectedFault {
 		const gate = Promise.withResolvers<void>();
 		const effect = { kind: "stall", executed: given.after ?? false, released: gate.promise } as const;
 		return this.#add(match, effect, given, gate.resolve);
 	}
 
-	drop(match: Match, given: { when: "before" | "after" } & FaultLimits): InjectedFault {
+	drop(match: string, given: { when: "before" | "after" } & FaultLimits): InjectedFault {
 		const effect = { kind: "drop", executed: given.when === "after" } as const;
 		return this.#add(match, effect, given);
 	}
 
 	rateLimit(
-		match: Match,
+		match: string,
 		given: {
 			retryAfterMs: number;
 			global?: boolean | undefined;
@@ -83,7 +81,7 @@ export class Faults {
 	}
 
 	/** Injects a fault: matching message searches get status 202 (the search index is not available yet). */
-	indexing(match: Match, given: { retryAfterSeconds: number } & FaultLimits): InjectedFault {
+	indexing(match: string, given: { retryAfterSeconds: number } & FaultLimits): InjectedFault {
 		const error = new ApiError(202, {
 			message: "Index not yet available. Try again later",
 			code: RESTJSONErrorCodes.IndexNotYetAvailable,
@@ -94,21 +92,21 @@ export class Faults {
 	}
 
 	/** Injects a fault: matching requests get an HTTP error status. With the option `executed`, they also take effect. */
-	fail(match: Match, status: number, given: { executed?: boolean | undefined } & FaultLimits = {}): InjectedFault {
+	fail(match: string, status: number, given: { executed?: boolean | undefined } & FaultLimits = {}): InjectedFault {
 		const error = httpError(status, "Simulated Failure");
 		const executed = given.executed ?? false;
 		return this.#add(match, { kind: "fail", executed, error }, given);
 	}
 
 	/** With the option `executed`, the requests also take effect. */
-	answer(match: Match, given: ResponseData & { executed?: boolean | undefined } & FaultLimits): InjectedFault {
+	answer(match: string, given: ResponseData & { executed?: boolean | undefined } & FaultLimits): InjectedFault {
 		const { executed = false, status, body, headers } = given;
 		const rewrite = () => ({ status, body, headers });
 		return this.#add(match, { kind: "answer", executed, rewrite }, given);
 	}
 
 	/** Requests take effect, but each successful response is replaced by the result of `rewrite`. */
-	rewrite(match: Match, rewrite: (right: ResponseData) => ResponseData, limits: FaultLimits = {}): InjectedFault {
+	rewrite(match: string, rewrite: (right: ResponseData) => ResponseData, limits: FaultLimits = {}): InjectedFault {
 		const effect: Effect = { kind: "answer", executed: true, rewrite: (right = { status: 204 }) => rewrite(right) };
 		return this.#add(match, effect, limits);
 	}
@@ -137,7 +135,7 @@ export class Faults {
 	// Faults that hold requests, possibly after their last match.
 	readonly #holding = new Set<InjectedFault>();
 
-	#add(match: Match, effect: Effect, limits: FaultLimits, letGo: () => void = () => {}): InjectedFault {
+	#add(match: string, effect: Effect, limits: FaultLimits, letGo: () => void = () => {}): InjectedFault {
 		this.#count += 1;
 		const fault: ActiveFault = {
 			id: this.#count,
@@ -163,7 +161,7 @@ export function isMatch(match: string): boolean {
 	return /^([A-Z]+|\*) (\*|\/\S*)$/.test(match);
 }
 
-function matcher(match: Match): ActiveFault["matches"] {
+function matcher(match: string): ActiveFault["matches"] {
 	if (!isMatch(match))
 		throw new Error(
 			`an injected fault of the simulator needs a method and a route such as "POST /channels/*/messages", received ${JSON.stringify(match)}`,

@@ -122,7 +122,13 @@ function findMentions(
 	repliedTo?: Message,
 ): Pick<Message, "mentions" | "mention_roles" | "mention_everyone"> {
 	const allowed = allowed_mentions ?? (call.interaction ? usersOnly : undefined);
-	checkExclusive(allowed);
+	for (const kind of ["users", "roles"] as const)
+		if (allowed?.parse?.includes(kind) && allowed[kind]?.length)
+			throw formError(
+				"MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE",
+				`parse:["${kind}"] and ${kind}: [ids...] are mutually exclusive.`,
+				"allowed_mentions",
+			);
 	const parses = (kind: "users" | "roles" | "everyone") => !allowed || (allowed.parse?.includes(kind) ?? false);
 	const mayAll = has(permissionsIn(call, channel), "MentionEveryone");
 
@@ -141,16 +147,6 @@ function findMentions(
 		}),
 		mention_everyone: parses("everyone") && mayAll && /@(everyone|here)/.test(content),
 	};
-}
-
-function checkExclusive(allowed: AllowedMentions): void {
-	for (const kind of ["users", "roles"] as const)
-		if (allowed?.parse?.includes(kind) && allowed[kind]?.length)
-			throw formError(
-				"MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE",
-				`parse:["${kind}"] and ${kind}: [ids...] are mutually exclusive.`,
-				"allowed_mentions",
-			);
 }
 
 function idsIn(content: string, pattern: RegExp): string[] {
@@ -193,10 +189,9 @@ export function editedContent(call: Call, channel: Channel, message: Message, bo
 	const embeds = body.embeds ? storedEmbeds(body.embeds) : message.embeds;
 	const { components = message.components } = body;
 	const flags = body.flags === undefined ? message.flags : (message.flags & ~settable) | (body.flags & settable);
-	const attachments = [
-		...keptAttachments(message, body.attachments),
-		...storeAttachments(call, channel, body.attachments ?? []),
-	];
+	const { attachments: wanted } = body;
+	const kept = message.attachments.filter(({ id }) => !wanted || wanted.some((one) => one.id === id));
+	const attachments = [...kept, ...storeAttachments(call, channel, wanted ?? [])];
 	if (content === "" && ![embeds, components, attachments].some(({ length }) => length > 0))
 		throw apiError("CannotSendAnEmptyMessage");
 	return {
@@ -207,10 +202,6 @@ export function editedContent(call: Call, channel: Channel, message: Message, bo
 		flags,
 		...(body.content !== undefined && findMentions(call, channel, content, body)),
 	};
-}
-
-function keptAttachments(message: Message, wanted: Content["attachments"]) {
-	return wanted ? message.attachments.filter(({ id }) => wanted.some((one) => one.id === id)) : message.attachments;
 }
 
 export function serializeMessage({ world, actor }: Call, message: Message) {

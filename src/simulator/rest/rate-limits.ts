@@ -54,19 +54,16 @@ interface Bucket {
 }
 
 export class RateLimiter {
-	readonly #limits: RateLimits;
 	readonly #buckets = new Map<string, Bucket>();
 
-	readonly #now: () => number;
-
-	constructor(limits: RateLimits, now: () => number = Date.now) {
-		this.#limits = limits;
-		this.#now = now;
-	}
+	constructor(
+		private readonly limits: RateLimits,
+		private readonly now: () => number = Date.now,
+	) {}
 
 	/** Throws a 429 if there were too many edits of the name or the topic, which are counted apart. */
 	takeRename(channelId: string, body: unknown): void {
-		const limit = this.#limits.renames;
+		const limit = this.limits.renames;
 		if (!limit) return;
 		const buckets = ["name", "topic"]
 			.filter((key) => Object(body)[key] !== undefined)
@@ -74,7 +71,7 @@ export class RateLimiter {
 		const full = buckets.filter(({ used }) => used >= limit.requests);
 		if (full.length > 0) {
 			const resetAt = Math.max(...full.map((bucket) => bucket.resetAt));
-			throw rateLimited(resetAt - this.#now(), { global: false, scope: "user" });
+			throw rateLimited(resetAt - this.now(), { global: false, scope: "user" });
 		}
 		for (const bucket of buckets) bucket.used += 1;
 	}
@@ -82,11 +79,11 @@ export class RateLimiter {
 	/** Returns the rate limit headers for the response; throws a 429 if a limit is exceeded. */
 	take(request: { actor: string; route: string; major: string; exempt: boolean }): Record<string, string> {
 		this.#forgetOld();
-		const global = this.#bucket(`${request.actor} *`, this.#limits.global);
-		if (!request.exempt && global.used >= this.#limits.global.requests)
-			throw rateLimited(global.resetAt - this.#now(), { global: true, scope: "global" });
+		const global = this.#bucket(`${request.actor} *`, this.limits.global);
+		if (!request.exempt && global.used >= this.limits.global.requests)
+			throw rateLimited(global.resetAt - this.now(), { global: true, scope: "global" });
 
-		const limit = this.#limits.routes?.[request.route] ?? this.#limits.each;
+		const limit = this.limits.routes?.[request.route] ?? this.limits.each;
 		const key = `${request.actor} ${request.route} ${request.major}`;
 		const bucket = this.#bucket(key, limit);
 		const full = bucket.used >= limit.requests;
@@ -94,7 +91,7 @@ export class RateLimiter {
 			bucket.used += 1;
 			if (!request.exempt) global.used += 1;
 		}
-		const afterMs = Math.max(0, bucket.resetAt - this.#now());
+		const afterMs = Math.max(0, bucket.resetAt - this.now());
 		const headers = {
 			"x-ratelimit-limit": String(limit.requests),
 			"x-ratelimit-remaining": String(limit.requests - bucket.used),
@@ -108,14 +105,14 @@ export class RateLimiter {
 
 	#bucket(key: string, limit: Limit): Bucket {
 		const known = this.#buckets.get(key);
-		if (known && known.resetAt > this.#now()) return known;
-		const fresh = { used: 0, resetAt: this.#now() + limit.perMs };
+		if (known && known.resetAt > this.now()) return known;
+		const fresh = { used: 0, resetAt: this.now() + limit.perMs };
 		this.#buckets.set(key, fresh);
 		return fresh;
 	}
 
 	#forgetOld(): void {
 		if (this.#buckets.size < 10_000) return;
-		for (const [key, bucket] of this.#buckets) if (bucket.resetAt <= this.#now()) this.#buckets.delete(key);
+		for (const [key, bucket] of this.#buckets) if (bucket.resetAt <= this.now()) this.#buckets.delete(key);
 	}
 }

@@ -129,7 +129,7 @@ export function route<
 		name,
 		method,
 		path,
-		matcher: pathMatcher(path),
+		matcher: new RegExp(`^${path.replaceAll(/:(\w+)/g, "(?<$1>[^/]+)")}$`),
 		run: (call) =>
 			run({
 				// The router has found the entities of the path, or answered with an error.
@@ -178,9 +178,4 @@ export function memberOfActor({ guild, actor }: Call<":guild_id">): Member {
 /** Hides a webhook's or interaction's token except its last six characters, so that the path can be logged. */
 export function redactToken(path: string): string {
 	return path.replace(/^(\/(?:interactions|webhooks)\/[^/]*\/)[^/]*?([^/]{0,6})(?=\/|$)/, "$1…$2");
-}
-
-/** Matches the paths of a pattern such as "/channels/:channel_id", with its parameters as groups. */
-function pathMatcher(pattern: string): RegExp {
-	return new RegExp(`^${pattern.replaceAll(/:(\w+)/g, "(?<$1>[^/]+)")}$`);
 }

@@ -82,13 +82,10 @@ export interface UnknownRoute {
 }
 
 export class Router {
-	readonly #parts: Parts;
 	readonly #unknown = new Map<string, UnknownRoute>();
 	#closed = false;
 
-	constructor(parts: Parts) {
-		this.#parts = parts;
-	}
+	constructor(private readonly parts: Parts) {}
 
 	get unknownRoutes(): readonly UnknownRoute[] {
 		return [...this.#unknown.values()];
@@ -97,14 +94,14 @@ export class Router {
 	/** Ends all requests that injected faults are holding back, without executing them. */
 	close(): void {
 		this.#closed = true;
-		this.#parts.faults.clear();
+		this.parts.faults.clear();
 	}
 
 	/** Handles a request to the REST API, below /api. `url` is the parsed URL of the request. */
 	async handle(request: Request, url: URL): Promise<Response> {
 		const [, version, path = "/"] = /^\/api(?:\/v(\d+))?(\/.*)?$/.exec(url.pathname) ?? [];
 		const { method } = request;
-		const { requests } = this.#parts;
+		const { requests } = this.parts;
 		const record = requests.add({ method, path: redactToken(path) });
 		const seen: Seen = { limits: {} };
 		let response: ResponseData;
@@ -133,10 +130,10 @@ export class Router {
 	): Promise<ResponseData> {
 		const { route, params } = this.#findRoute(request.method, path);
 		record.route = route.name;
-		const holder = authenticateByToken(params, this.#parts);
+		const holder = authenticateByToken(params, this.parts);
 		const { actor, byApplication = false } = holder ?? this.#authenticate(request, route);
 		record.actor = actor.user.id;
-		seen.limits = this.#parts.limiter.take({
+		seen.limits = this.parts.limiter.take({
 			actor: actor.user.id,
 			route: route.name,
 			major: params.interaction_token ?? params.webhook_id ?? params.channel_id ?? params.guild_id ?? "",
@@ -144,7 +141,7 @@ export class Router {
 		});
 		const content = await (route.form ? readForm : readBody)(request);
 		seen.content = content;
-		const fault = this.#parts.faults.hit({ method: request.method, route: route.path, path, actor: actor.user.id });
+		const fault = this.parts.faults.hit({ method: request.method, route: route.path, path, actor: actor.user.id });
 		if (fault && !fault.executed) {
 			record.fault = fault.kind;
 			if (fault.kind !== "answer") await this.#applyFault(fault, request.signal);
@@ -159,8 +156,8 @@ export class Router {
 		let status = route.status ?? 200;
 		const reason = readReason(request);
 		const call: Call = {
-			world: this.#parts.world,
-			interactions: this.#parts.interactions,
+			world: this.parts.world,
+			interactions: this.parts.interactions,
 			actor,
 			byApplication,
 			params,
@@ -169,24 +166,24 @@ export class Router {
 			by: { actor: actor.user.id, reason },
 			authorizationHeader: request.headers.get("authorization") ?? "",
 			host: url.host,
-			storeFile: (at, file) => this.#parts.storeFile(url.host, at, file),
+			storeFile: (at, file) => this.parts.storeFile(url.host, at, file),
 			skipJournal: () => {
 				changed = false;
 			},
 			setStatus: (other) => {
 				status = other;
 			},
-			...findEntities(this.#parts.world, route, params, actor),
+			...findEntities(this.parts.world, route, params, actor),
 			...holder?.entities,
 		};
 		checkRoute(route, call);
 		if (route.name === "PATCH /channels/:channel_id" && call.channel)
-			this.#parts.limiter.takeRename(call.channel.id, content.body);
+			this.parts.limiter.takeRename(call.channel.id, content.body);
 		const result = route.run(call);
 		// The request is executed, even if a fault hides it from the client.
 		const response: ResponseData = result === undefined ? { status: 204 } : { status, body: JSON.stringify(result) };
 		if (route.method !== "GET" && !route.fleeting && changed)
-			this.#parts.journal.record({
+			this.parts.journal.record({
 				actor: actor.user.id,
 				method: route.method,
 				route: route.name,
@@ -205,10 +202,10 @@ export class Router {
 		// Some clients encode the "@" of "@original" and "@me".
 		const plain = path.replaceAll("%40", "@");
 		// Webhooks and interactions share their paths. The id decides which one it is.
-		const isWebhook = this.#parts.world.webhooks.has(plain.split("/")[2] ?? "");
+		const isWebhook = this.parts.world.webhooks.has(plain.split("/")[2] ?? "");
 		const other = isWebhook ? ":interaction_token" : ":webhook_token";
 		const rank = ({ path: pattern }: Route) => pattern.split(":").length + (pattern.includes(other) ? 100 : 0);
-		const [route] = this.#parts.routes
+		const [route] = this.parts.routes
 			.filter((one) => one.method === method && one.matcher.test(plain))
 			.sort((a, b) => rank(a) - rank(b));
 		if (route && !otherPaths.some((other) => other.test(plain)))
@@ -218,7 +215,7 @@ export class Router {
 		const count = (this.#unknown.get(key)?.count ?? 0) + 1;
 		// Bounded, because a client can request any number of paths.
 		if (count > 1 || this.#unknown.size < 1000) this.#unknown.set(key, { method, path: redacted, count });
-		this.#parts.log.warn("received a request for a Discord API route that the simulator does not have", {
+		this.parts.log.warn("received a request for a Discord API route that the simulator does not have", {
 			method,
 			path: redacted,
 		});
@@ -228,17 +225,16 @@ export class Router {
 	#authenticate(request: Request, route: Route): Sender {
 		const header = request.headers.get("authorization") ?? "";
 		if (route.form || (route.withoutToken && header === "")) return { actor: anonymous };
-		if (header.startsWith("Bearer ")) return this.#authenticateApplication(header.slice(7).trim(), route);
+		if (header.startsWith("Bearer ")) {
+			const token = header.slice(7).trim();
+			const user = route.forApplications && this.parts.world.authorizations.personWith(token);
+			if (!user) throw httpError(401, "Unauthorized");
+			return { actor: { token, user, privilegedIntents: [] }, byApplication: true };
+		}
 		const asBot = header.startsWith("Bot ");
-		const actor = this.#parts.world.accounts.get(asBot ? header.slice(4).trim() : header);
+		const actor = this.parts.world.accounts.get(asBot ? header.slice(4).trim() : header);
 		if (!actor || (actor.user.bot === true) !== asBot) throw httpError(401, "Unauthorized");
 		return { actor };
-	}
-
-	#authenticateApplication(token: string, { forApplications }: Route): Sender {
-		const user = forApplications && this.#parts.world.authorizations.personWith(token);
-		if (!user) throw httpError(401, "Unauthorized");
-		return { actor: { token, user, privilegedIntents: [] }, byApplication: true };
 	}
 
 	async #applyFault(fault: Exclude<Effect, { kind: "answer" }>, signal: AbortSignal): Promise<void> {
@@ -251,7 +247,7 @@ export class Router {
 	#errorResponse(error: unknown, { method, path }: RequestRecord): ResponseData {
 		if (error instanceof ApiError)
 			return { status: error.status, body: JSON.stringify(error.body), headers: error.headers };
-		this.#parts.log.error("simulated Discord API route failed: internal error", { method, path, error });
+		this.parts.log.error("simulated Discord API route failed: internal error", { method, path, error });
 		return { status: 500, body: JSON.stringify(httpError(500, "Internal Server Error").body) };
 	}
 
@@ -263,7 +259,7 @@ export class Router {
 		{ status, body, headers }: ResponseData,
 	): void {
 		if (route === undefined) return;
-		this.#parts.onExchange?.({
+		this.parts.onExchange?.({
 			method: request.method,
 			route: route.split(" ")[1] ?? "",
 			query: url.searchParams,

@@ -81,16 +81,13 @@ function replaceAll(call: Call<typeof everywhere>, forms: readonly NewCommand[])
 	const { commands } = call.world;
 	const registered = commands.in(scopeOf(call));
 	for (const [index, form] of forms.entries()) {
-		if (forms.slice(0, index).some((one) => isSame(one, form))) throw duplicateName(index);
+		if (forms.slice(0, index).some((one) => isSame(one, form)))
+			throw formError("APPLICATION_COMMANDS_DUPLICATE_NAME", "Application command names must be unique", index);
 		checkSize(form);
 	}
 	checkCounts(forms);
 	for (const command of registered) if (!forms.some((form) => isSame(form, command))) commands.remove(command);
 	return forms.map((form) => put(call, form).command);
-}
-
-function duplicateName(key: number) {
-	return formError("APPLICATION_COMMANDS_DUPLICATE_NAME", "Application command names must be unique", key);
 }
 
 function detailsOf(form: NewCommand, guildId?: string): CommandDetails {

@@ -5,6 +5,7 @@ import { PermissionFlagsBits as Permission } from "discord.js";
 import type { GuildEmoji } from "../../world/state/entities.ts";
 import { guildPermissions } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
+import { knownRoles } from "../access.ts";
 import { apiError, formError, found } from "../errors.ts";
 import { image, list, nullable, required, snowflake, text } from "../fields/fields.ts";
 import { type Call, route } from "../route.ts";
@@ -48,11 +49,6 @@ function requireName(given: string | undefined): void {
 		throw formError("STRING_TYPE_REGEX", "String value did not match validation regex.", "name");
 }
 
-function requireRoles({ guild }: Call<":guild_id">, ids: readonly string[]) {
-	for (const id of ids) found(guild.roles.get(id), "UnknownRole");
-	return [...ids];
-}
-
 export const emojiRoutes = [
 	route(`GET ${all}`, (call) => {
 		const { guild } = call;
@@ -78,7 +74,7 @@ export const emojiRoutes = [
 			const sameKind = [...guild.emojis.values()].filter((emoji) => emoji.animated === animated);
 			if (sameKind.length >= (emojiLimits[guild.premium_tier] ?? 0))
 				throw apiError(animated ? "MaximumNumberOfAnimatedEmojisReached" : "MaximumNumberOfEmojisReached");
-			const roles = requireRoles(call, body.roles ?? []);
+			const roles = knownRoles(guild, body.roles ?? []);
 			const given = { name: body.name, picture: body.image, roles };
 			return world.emojis.add(guild, actor.user, given, by);
 		},
@@ -89,7 +85,7 @@ export const emojiRoutes = [
 			const { guild, body, world, by } = call;
 			const emoji = managedEmoji(call);
 			requireName(body.name);
-			const changes = { name: body.name, roles: body.roles && requireRoles(call, body.roles) };
+			const changes = { name: body.name, roles: body.roles && knownRoles(guild, body.roles) };
 			world.emojis.edit(guild, emoji, changes, by);
 			return emoji;
 		},

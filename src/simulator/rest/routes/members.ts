@@ -6,7 +6,13 @@ import { membersNamed } from "../../world/guilds/members.ts";
 import type { Member, Role } from "../../world/state/entities.ts";
 import { guildPermissions, has, isAboveMember } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
-import { requireAbove, requireAboveRole, requireGuildPermissions, requireMembersIntent } from "../access.ts";
+import {
+	knownRoles,
+	requireAbove,
+	requireAboveRole,
+	requireGuildPermissions,
+	requireMembersIntent,
+} from "../access.ts";
 import { apiError, atKey, formError, found } from "../errors.ts";
 import { boolean, integer, list, nullable, pageById, required, snowflake, text, timestamp } from "../fields/fields.ts";
 import { type Call, memberOfActor, route } from "../route.ts";
@@ -16,15 +22,6 @@ import { checkVoice, voiceFields } from "./voice.ts";
 const timeoutLimitMs = 28 * 24 * 60 * 60 * 1000;
 
 const oneRole = "/guilds/:guild_id/members/:user_id/roles/:role_id";
-
-function editOwnNick(call: Call<":guild_id", { nick?: string | null | undefined }>): Member {
-	const member = memberOfActor(call);
-	const { nick } = call.body;
-	if (nick === undefined) return member;
-	requireGuildPermissions(call, "ChangeNickname");
-	call.world.members.edit(call.guild, member, { nick: nick || null }, call.by);
-	return member;
-}
 
 type MemberCall = Call<":guild_id/members/:user_id">;
 
@@ -72,7 +69,7 @@ const defaultDays = 7;
 function prunable(call: Call<typeof prunePath>, days: number, roleIds: readonly string[]): Member[] {
 	const { world, guild, actor } = call;
 	if (guild.features.includes("PRUNE_REQUIRES_ADMIN")) requireGuildPermissions(call, "Administrator");
-	for (const id of roleIds) found(guild.roles.get(id), "UnknownRole");
+	knownRoles(guild, roleIds);
 	return world.members.inactive(guild, days, roleIds).filter((member) => isAboveMember(guild, actor.user.id, member));
 }
 
@@ -93,7 +90,15 @@ export const memberRoutes = [
 	route("GET /guilds/:guild_id/members/:user_id", ({ member }) => serialize.member(member)),
 	route("PATCH /guilds/:guild_id/members/@me", {
 		body: { nick: nullable(text(0, 32)) },
-		run: (call) => serialize.member(editOwnNick(call)),
+		run: (call) => {
+			const member = memberOfActor(call);
+			const { nick } = call.body;
+			if (nick !== undefined) {
+				requireGuildPermissions(call, "ChangeNickname");
+				call.world.members.edit(call.guild, member, { nick: nick || null }, call.by);
+			}
+			return serialize.member(member);
+		},
 	}),
 	route("PATCH /guilds/:guild_id/members/:user_id", {
 		body: {

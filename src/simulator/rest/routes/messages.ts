@@ -93,15 +93,6 @@ function checkSlowMode(call: Call, channel: Channel): void {
 	throw new ApiError(429, { ...limit.body, ...error.body }, limit.headers);
 }
 
-function checkSendable(call: Call<"", NewMessage>, channel: Channel): void {
-	const { body } = call;
-	// A forward has the content of another message.
-	if (body.message_reference?.type !== 1) requireContent(call, body);
-	requireEmbedsAndFiles(call, channel, body);
-	if (body.tts) requirePermissions(call, channel, "SendTTSMessages");
-	if (body.poll) requirePermissions(call, channel, "SendPolls");
-}
-
 function write(call: Call<"", NewMessage>, channel: Channel): Message {
 	const { body, world, actor } = call;
 	const { message_reference: reference, nonce } = body;
@@ -172,7 +163,12 @@ export const messageRoutes = [
 			const channel = textChannelOf(call);
 			checkLocked(call, channel);
 			checkDmAllowed(call, channel);
-			checkSendable(call, channel);
+			const { body } = call;
+			// A forward has the content of another message.
+			if (body.message_reference?.type !== 1) requireContent(call, body);
+			requireEmbedsAndFiles(call, channel, body);
+			if (body.tts) requirePermissions(call, channel, "SendTTSMessages");
+			if (body.poll) requirePermissions(call, channel, "SendPolls");
 
 			const already = findByNonce(call, channel);
 			if (already) {
@@ -180,7 +176,7 @@ export const messageRoutes = [
 				return serializeMessage(call, already);
 			}
 			checkSlowMode(call, channel);
-			const executeActions = moderate(call, channel, call.body.content ?? "");
+			const executeActions = moderate(call, channel, body.content ?? "");
 			const message = write(call, channel);
 			executeActions(message);
 			return serializeMessage(call, message);
@@ -248,7 +244,9 @@ export const messageRoutes = [
 		query: { limit: integer(1, 50), before: timestamp },
 		run: (call) => {
 			const { limit = 50, before } = call.query;
-			const rest = readablePins(call).filter(({ pinned_at }) => !before || (pinned_at ?? "") < before);
+			const { channel, world } = call;
+			const all = has(permissionsIn(call, channel), "ReadMessageHistory") ? world.messages.pinned(channel.id) : [];
+			const rest = all.filter(({ pinned_at }) => !before || (pinned_at ?? "") < before);
 			return {
 				items: rest
 					.slice(0, limit)
@@ -257,29 +255,23 @@ export const messageRoutes = [
 			};
 		},
 	}),
-	route(`PUT ${pinsPath}/:message_id`, { needs: pinPermissions, run: pin }),
-	route(`DELETE ${pinsPath}/:message_id`, { needs: pinPermissions, run: unpin }),
+	route(`PUT ${pinsPath}/:message_id`, {
+		needs: pinPermissions,
+		run: (call) => {
+			const { channel, message, world, actor, by } = call;
+			if (!pinnable.includes(message.type)) throw apiError("CannotExecuteActionOnSystemMessage");
+			if (message.pinned_at !== null) return call.skipJournal();
+			const isFull = world.messages.pinned(channel.id).length >= pinLimit;
+			if (isFull) throw apiError("MaximumNumberOfPinsReachedForTheChannel");
+			world.messages.pin(channel, message, actor.user, by);
+		},
+	}),
+	route(`DELETE ${pinsPath}/:message_id`, {
+		needs: pinPermissions,
+		run: (call) => {
+			const { channel, message, world, by } = call;
+			if (message.pinned_at === null) call.skipJournal();
+			else world.messages.unpin(channel, message, by);
+		},
+	}),
 ];
-
-function readablePins(call: Call<":channel_id">): Message[] {
-	const { channel, world } = call;
-	const granted = permissionsIn(call, channel);
-	return has(granted, "ReadMessageHistory") ? world.messages.pinned(channel.id) : [];
-}
-
-function pin(call: Call<":channel_id/:message_id">): void {
-	const { channel, message, world, actor, by } = call;
-	if (!pinnable.includes(message.type)) throw apiError("CannotExecuteActionOnSystemMessage");
-	if (message.pinned_at !== null) {
-		call.skipJournal();
-		return;
-	}
-	if (world.messages.pinned(channel.id).length >= pinLimit) throw apiError("MaximumNumberOfPinsReachedForTheChannel");
-	world.messages.pin(channel, message, actor.user, by);
-}
-
-function unpin(call: Call<":channel_id/:message_id">): void {
-	const { channel, message, world, by } = call;
-	if (message.pinned_at === null) call.skipJournal();
-	else world.messages.unpin(channel, message, by);
-}

@@ -5,7 +5,7 @@ import { ChannelType, GuildOnboardingPromptType as Kind, GuildOnboardingMode as 
 import { isBelowRequirements, type Prompt, type PromptOption } from "../../world/guilds/onboarding.ts";
 import { type Guild, holdsPosts, type WelcomeScreen } from "../../world/state/entities.ts";
 import { apply } from "../../world/state/state.ts";
-import { requireGuildPermissions } from "../access.ts";
+import { knownRoles, requireGuildPermissions } from "../access.ts";
 import { apiError, found } from "../errors.ts";
 import * as f from "../fields/fields.ts";
 import { type Call, route } from "../route.ts";
@@ -61,18 +61,13 @@ function optionalEmoji(
 	return { id, name: emoji.name, animated: emoji.animated };
 }
 
-function roleIds(guild: Guild, ids: readonly string[]): string[] {
-	for (const id of ids) found(guild.roles.get(id), "UnknownRole");
-	return [...new Set(ids)];
-}
-
 function optionOf(guild: Guild, given: f.Read<typeof option> & object): PromptOption {
 	return {
 		id: given.id ?? "",
 		title: given.title,
 		description: given.description ?? "",
 		emoji: optionalEmoji(guild, given.emoji_id, given.emoji_name),
-		role_ids: roleIds(guild, given.role_ids ?? []),
+		role_ids: knownRoles(guild, new Set(given.role_ids)),
 		channel_ids: channelIds(guild, given.channel_ids ?? []),
 	};
 }
