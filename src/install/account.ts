@@ -34,18 +34,14 @@ export function userSteps(system: System, record: InstallRecord, deletesData: bo
 				? undefined
 				: `the user ${userName} is made when the image starts (systemd-sysusers)`,
 		apply() {
-			record.change((content) => {
-				content.madeUser = true;
-			});
+			record.set({ madeUser: true });
 			system.run(["systemd-sysusers", sysusersPath]);
 		},
 		describeUndo: () =>
 			deletesData && record.content.madeUser && exists() ? `delete the user ${userName}` : undefined,
 		undo() {
 			system.run(["userdel", userName]);
-			record.change((content) => {
-				delete content.madeUser;
-			});
+			record.set({ madeUser: undefined });
 		},
 	};
 	if (deletesData) return [file, user];
@@ -91,7 +87,7 @@ export function recordStep(system: System, record: InstallRecord, deletesData: b
 	return {
 		describe: () => `write ${recordPath}, which lists what was installed`,
 		isDone: () => record.exists,
-		apply: () => record.change(() => {}),
+		apply: () => record.set(),
 		describeUndo: () => (deletesData && record.exists ? `remove ${recordPath}` : undefined),
 		undo() {
 			record.remove();

@@ -86,9 +86,7 @@ function hostStep(system: System, record: InstallRecord, domain: string): Step {
 			const env = text();
 			const former = record.content.domain;
 			const hosts = hostsIn(env).filter((host) => host !== former && host !== domain);
-			record.change((content) => {
-				content.domain = domain;
-			});
+			record.set({ domain });
 			const changed = setLine(env, "MCP_ALLOWED_HOSTS", [...hosts, domain].join());
 			write(/\bPUBLIC_URL=/.test(changed) ? changed : changed + signIn(domain));
 		},
@@ -100,9 +98,7 @@ function hostStep(system: System, record: InstallRecord, domain: string): Step {
 			const env = text();
 			const hosts = hostsIn(env).filter((host) => host !== domain);
 			write(setLine(env, "MCP_ALLOWED_HOSTS", hosts.join()));
-			record.change((content) => {
-				delete content.domain;
-			});
+			record.set({ domain: undefined });
 		},
 	};
 }
@@ -154,9 +150,7 @@ function importStep(system: System, record: InstallRecord): Step {
 				write(before);
 				throw error;
 			}
-			record.change((content) => {
-				content.pending = content.pending.filter((what) => what !== "reload-caddy");
-			});
+			record.setPending("reload-caddy", false);
 		},
 		describeUndo: () => (has() ? `remove "${importLine}" from ${caddyfilePath}, and reload Caddy` : undefined),
 		undo() {

@@ -24,9 +24,7 @@ type FileState =
 	| "absent"
 	/** Has the content and mode to write, and is in the record. */
 	| "done"
-	/** Has the content to write, but another mode or no entry in the record. */
-	| "unrecorded"
-	/** Has an earlier content that install wrote. */
+	/** Has the content to write, but another mode or no entry in the record, or an earlier content that install wrote. */
 	| "ours"
 	/** The operator changed the file after install had written the same content as now. */
 	| "changed"
@@ -43,13 +41,10 @@ export function fileStep(system: System, record: InstallRecord, options: FileOpt
 		const present = hashFile(target);
 		const ours = recorded();
 		if (present === undefined) return "absent";
-		if (present === wanted()) return ours.includes(wanted()) && hasMode(target, mode) ? "done" : "unrecorded";
+		if (present === wanted())
+			return ours.includes(wanted()) && (statSync(target).mode & 0o7777) === mode ? "done" : "ours";
 		if (ours.includes(present)) return "ours";
 		return ours.length === 1 && ours[0] === wanted() ? "changed" : "foreign";
-	};
-	const write = () => {
-		if ("text" in content) writeAtomically(target, content.text, mode);
-		else copyAtomically(content.copyOf, target, mode);
 	};
 	return {
 		describe() {
@@ -66,15 +61,12 @@ export function fileStep(system: System, record: InstallRecord, options: FileOpt
 			// The rename comes first: if the process is killed after it, the next run finds no file and writes it.
 			if (state() === "foreign") renameSync(target, system.at(freeName(path, system)));
 			const present = hashFile(target);
-			record.change((content) => {
-				const ours = present === undefined ? [] : [present];
-				content.files[path] = [...new Set([wanted(), ...ours])];
-				if (pending && !content.pending.includes(pending)) content.pending.push(pending);
-			});
-			write();
-			record.change((content) => {
-				content.files[path] = [wanted()];
-			});
+			const ours = present === undefined ? [] : [present];
+			record.setFile(path, [...new Set([wanted(), ...ours])]);
+			if (pending) record.setPending(pending, true);
+			if ("text" in content) writeAtomically(target, content.text, mode);
+			else copyAtomically(content.copyOf, target, mode);
+			record.setFile(path, [wanted()]);
 		},
 		describeUndo() {
 			const present = hashFile(target);
@@ -90,9 +82,7 @@ export function fileStep(system: System, record: InstallRecord, options: FileOpt
 				else renameSync(target, system.at(freeName(path, system)));
 			}
 			afterUndo?.();
-			record.change((content) => {
-				delete content.files[path];
-			});
+			record.setFile(path, undefined);
 		},
 	};
 }
@@ -110,10 +100,6 @@ function hashWanted(content: FileOptions["content"]): string {
 	const hash = hashFile(content.copyOf);
 	if (hash === undefined) throw new Error(`${content.copyOf} does not exist`);
 	return hash;
-}
-
-function hasMode(path: string, mode: number): boolean {
-	return (statSync(path).mode & 0o7777) === mode;
 }
 
 const knownHashes = new Map<string, { stamp: string; hash: string }>();

@@ -26,38 +26,41 @@ export interface Content {
 /** Written before the change that it describes, so that a kill leaves no unrecorded change. */
 export class InstallRecord {
 	readonly #path: string;
-	readonly #content: Content;
-	#exists: boolean;
+	content: Readonly<Content>;
+	exists: boolean;
 
 	constructor(system: System) {
 		this.#path = system.at(recordPath);
 		const text = readText(this.#path);
-		this.#exists = text !== "";
-		this.#content = this.#exists ? parse(text, this.#path) : { files: {}, pending: [] };
+		this.exists = text !== "";
+		this.content = this.exists ? parse(text, this.#path) : { files: {}, pending: [] };
 	}
 
-	get exists(): boolean {
-		return this.#exists;
-	}
-
-	get content(): Readonly<Content> {
-		return this.#content;
-	}
-
-	/** Writes the record if it has changed. */
-	change(change: (content: Content) => void): void {
-		const before = JSON.stringify(this.#content);
-		change(this.#content);
-		if (this.#exists && JSON.stringify(this.#content) === before) return;
+	/** Writes the record if it has changed. A value of undefined removes the field. */
+	set(fields: { [Field in keyof Content]?: Content[Field] | undefined } = {}): void {
+		const before = JSON.stringify(this.content);
+		this.content = Object.assign(this.content, fields);
+		if (this.exists && JSON.stringify(this.content) === before) return;
 		mkdirSync(dirname(this.#path), { recursive: true, mode: 0o755 });
-		const text = `${JSON.stringify(this.#content, null, "\t")}\n`;
+		const text = `${JSON.stringify(this.content, null, "\t")}\n`;
 		writeAtomically(this.#path, text, 0o644);
-		this.#exists = true;
+		this.exists = true;
+	}
+
+	/** Undefined forgets the file. */
+	setFile(path: string, hashes: string[] | undefined): void {
+		const { [path]: _, ...others } = this.content.files;
+		this.set({ files: hashes ? { ...others, [path]: hashes } : others });
+	}
+
+	setPending(what: Pending, isPending: boolean): void {
+		const others = this.content.pending.filter((one) => one !== what);
+		this.set({ pending: isPending ? [...others, what] : others });
 	}
 
 	remove(): void {
 		rmSync(this.#path, { force: true });
-		this.#exists = false;
+		this.exists = false;
 	}
 }
 

@@ -47,9 +47,7 @@ export function sysctlSteps(system: System, record: InstallRecord): Step[] {
 		describe: () => "set net.ipv4.tcp_migrate_req = 1 in the running kernel",
 		isDone: () => !system.isBooted || value() !== "0",
 		apply() {
-			record.change((content) => {
-				content.migrateReq = "0";
-			});
+			record.set({ migrateReq: "0" });
 			set("1");
 		},
 		describeUndo: () =>
@@ -58,9 +56,7 @@ export function sysctlSteps(system: System, record: InstallRecord): Step[] {
 				: undefined,
 		undo() {
 			set("0");
-			record.change((content) => {
-				delete content.migrateReq;
-			});
+			record.set({ migrateReq: undefined });
 		},
 	};
 	return [file, now];
@@ -110,9 +106,7 @@ export function serviceStep(system: System, record: InstallRecord): Step {
 			// Without this, systemd refuses the start if the service has failed too often before.
 			tryRun(system, ["systemctl", "reset-failed", unitName]);
 			system.run(["systemctl", "restart", unitName]);
-			record.change((content) => {
-				content.pending = content.pending.filter((what) => what !== "restart");
-			});
+			record.setPending("restart", false);
 		},
 		describeUndo: () => (system.isBooted && isActive() ? `stop ${unitName}` : undefined),
 		undo() {
