@@ -7,21 +7,14 @@ import { ToolError } from "../../lib/tool-error.ts";
 import type { EditedKind } from "../names/channel-kinds.ts";
 import * as schema from "./document-schema.ts";
 
-export {
-	documentSchema,
-	documentVersion,
-	everyone,
-} from "./document-schema.ts";
+export { documentSchema, documentVersion, everyone } from "./document-schema.ts";
 
 const maxValues = 2_000_000;
-
 const maxChannels = 1000;
-
 const maxValuesOfShort = 100_000;
 
 export const maxShownKey = 100;
 const maxShownMessage = 300;
-
 const maxIssues = 50;
 
 export type ChannelKind = Exclude<EditedKind, "category">;
@@ -39,24 +32,11 @@ export type Message = v.InferOutput<typeof schema.message>;
 export type WelcomeScreen = v.InferOutput<typeof schema.welcomeScreen>;
 export type Onboarding = v.InferOutput<typeof schema.onboarding>;
 
-export const partNames = [
-	"settings",
-	"everyone",
-	"roles",
-	"emojis",
-	"channels",
-	"categories",
-	"automod",
-	"events",
-	"webhooks",
-	"welcome_screen",
-	"onboarding",
-	"bot",
-	"messages",
-	"members",
-	"bans",
-] as const satisfies readonly (keyof GuildDocument)[];
-export type Part = (typeof partNames)[number];
+const notParts = ["version", "omitted", "keep_bot_access", "repost", "id"] as const satisfies (keyof GuildDocument)[];
+export type Part = Exclude<keyof GuildDocument, (typeof notParts)[number]>;
+export const partNames = Object.keys(schema.documentSchema.entries).filter(
+	(name): name is Part => !notParts.some((one) => one === name),
+);
 
 /** `issues` has one line for each mistake. */
 export class InvalidDocument extends ToolError {

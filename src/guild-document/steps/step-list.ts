@@ -118,18 +118,16 @@ export class StepList {
 	readonly prune: boolean;
 	/** Such as "/guilds/1". */
 	readonly guildPath: `/${string}`;
-	readonly #matched: Matched;
 	readonly #keys: ReadonlyMap<string, string>;
 	readonly #placeholders: ReadonlyMap<string, string>;
 	readonly #refusals: Refusal[];
 	readonly #steps = new Map<Phase, Step[]>(phases.map((phase) => [phase, []]));
 
 	constructor(
-		matched: Matched,
+		private readonly matched: Matched,
 		readonly state: GuildState,
 		readonly options: DifferenceOptions,
 	) {
-		this.#matched = matched;
 		this.#refusals = [...matched.refusals];
 		this.wanted = matched.wanted;
 		this.current = matched.current;
@@ -144,7 +142,7 @@ export class StepList {
 
 	/** For messages; texts that are no id or placeholder stay. */
 	readonly nameOf = (id: string): string =>
-		id === this.state.guild.id || id === everyone ? everyone : (this.#matched.names.get(id) ?? id);
+		id === this.state.guild.id || id === everyone ? everyone : (this.matched.names.get(id) ?? id);
 
 	/** A phase keeps the order of its steps. */
 	add(phase: Phase, { path, body, arrange, picture, reason, record, ...step }: NewStep): void {

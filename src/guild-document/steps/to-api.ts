@@ -202,16 +202,7 @@ export function automodBody(
 	before?: RuleFields & { raw: Parameters<typeof ruleBody>[2] },
 ): Body {
 	const given = present({
-		name: rule.name,
-		enabled: rule.enabled,
-		keyword_filter: rule.keyword_filter,
-		regex_patterns: rule.regex_patterns,
-		presets: rule.presets,
-		allow_list: rule.allow_list,
-		mention_total_limit: rule.mention_total_limit,
-		mention_raid_protection_enabled: rule.mention_raid_protection_enabled,
-		actions: rule.actions,
-		custom_message: rule.custom_message,
+		...rule,
 		alert_channel_id: rule.alert_channel,
 		duration_seconds: rule.duration && secondsOf(rule.duration),
 		exempt_role_ids: rule.exempt_roles,
