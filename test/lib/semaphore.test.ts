@@ -87,3 +87,29 @@ test("a waiter released and aborted at the same moment holds a permit or has lef
 		expect(semaphore.held).toBe(has ? 1 : 0);
 	}
 });
+
+test("while another caller waits, one that asks for many gets half of the permits and of the queue", async () => {
+	const semaphore = new Semaphore({ max: 4, maxWaiting: 4 });
+	for (let held = 0; held < 4; held++) semaphore.acquire(never, "many");
+	const order: string[] = [];
+	const refused: unknown[] = [];
+	const ask = (caller: string, name: string) =>
+		semaphore.acquire(never, caller)?.then(
+			() => order.push(name),
+			(error) => refused.push(`${name}: ${error.message}`),
+		);
+	for (const name of ["m1", "m2", "m3", "m4"]) ask("many", name);
+	expect(() => semaphore.acquire(never, "many")).toThrow("4 running, 4 waiting");
+	for (const name of ["f1", "f2"]) ask("few", name);
+	expect(() => semaphore.acquire(never, "few")).toThrow(Overloaded);
+	for (let ended = 0; ended < 3; ended++) semaphore.release("many");
+	await Bun.sleep(0);
+	expect(refused).toEqual(["m4: 4 running, 4 waiting", "m3: 4 running, 4 waiting"]);
+	expect(order).toEqual(["f1", "f2", "m1"]);
+	semaphore.release("few");
+	semaphore.release("few");
+	await Bun.sleep(0);
+	expect(order).toEqual(["f1", "f2", "m1", "m2"]);
+	for (let ended = 0; ended < 3; ended++) semaphore.release("many");
+	expect(semaphore.held).toBe(0);
+});

@@ -9,7 +9,7 @@ import { inputRequired } from "../../mcp/elicitation.ts";
 import type { RpcRequest, RpcResponse } from "../../mcp/json-rpc.ts";
 import { type Caller, toolCall } from "../../mcp/server.ts";
 import { errorResult, invalidParameters } from "../../mcp/tool.ts";
-import { insertDecided, selectApproval } from "../store/tables/approvals.ts";
+import { countDenials, insertDecided, selectApproval } from "../store/tables/approvals.ts";
 import { loadSecret } from "../store/tables/secrets.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 import { noPreview, type Preview } from "../tool/review.ts";
@@ -23,6 +23,8 @@ import { guildIdOf, logFields, newId, type RequestedCall } from "./requests.ts";
 
 /** For answering the question. */
 const answerMs = 600_000;
+/** Of one caller, within the time for an answer. A stored denial has up to 32 KB. */
+const maxDenials = 10;
 
 /** In a form that the MCP client shows (elicitation). */
 export class ClientApproval {
@@ -153,6 +155,10 @@ export class ClientApproval {
 			if (decision) return this.#deny(call, state, decision === "cancelled");
 		}
 		const { tool, args, context, signal } = call;
+		if ((await countDenials(this.#sql, idOf(context.principal), this.#now(), maxDenials)) >= maxDenials)
+			return errorResult(
+				`The person at the MCP client denied ${maxDenials} calls in the last 10 minutes, so ${tool.name} was not asked about, and not run. Do something else, or wait 10 minutes.`,
+			);
 		const preview = await previewCall(tool, args, context, signal);
 		if (typeof preview === "string") return preview;
 		return this.#ask(request, call, key, { id: state?.id, preview });

@@ -182,7 +182,7 @@ export class Backend {
 		for (;;) {
 			// Held calls take none of the `maxInFlight` places.
 			if (this.state.away) await this.health.hold(signal);
-			const permit = this.#inFlight.acquire(signal);
+			const permit = this.#inFlight.acquire(signal, call.principal?.id);
 			if (permit) await permit;
 			const from = performance.now();
 			try {
@@ -195,7 +195,7 @@ export class Backend {
 				isRepeated = true;
 				this.#options.metrics.retries.add([this.name, "read"]);
 			} finally {
-				this.#inFlight.release();
+				this.#inFlight.release(call.principal?.id);
 				const seconds = (performance.now() - from) / 1000;
 				this.#options.metrics.backendSeconds.observe(this.#label, seconds);
 			}
@@ -209,7 +209,7 @@ export class Backend {
 	): Promise<ClientResponse> {
 		for (;;) {
 			if (this.state.away) await this.health.hold(signal);
-			await this.#inFlight.acquire(signal);
+			await this.#inFlight.acquire(signal, request.principal?.id);
 			try {
 				const limited = { ...request, maxBodyBytes: maxOwnBytes };
 				const response = await this.session.request(limited, signal);
@@ -219,7 +219,7 @@ export class Backend {
 				this.#updateHealth(error, signal);
 				if (!this.#mayHold(error, signal)) throw error;
 			} finally {
-				this.#inFlight.release();
+				this.#inFlight.release(request.principal?.id);
 			}
 		}
 	}

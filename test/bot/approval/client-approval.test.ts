@@ -186,6 +186,19 @@ describe("without approval nothing is done", () => {
 	});
 });
 
+clientTest("a caller with ten denials is not asked about more, and only the newest ten are kept", async (world) => {
+	const inputResponses = { approval: { action: "decline" } };
+	const denials = async () => (await world.call(caller, "list_approvals")).text.match(/denied/g)?.length;
+	for (let denied = 0; denied < 10; denied++) await reply(world, await ask(world), { inputResponses });
+	const { isError, text } = readAnswer(await send(world));
+	expect({ isError, text }).toMatchObject({ isError: true, text: expect.stringContaining("ban was not asked about") });
+	expect(await ask(world, { principal: { ...caller, id: "key:other" } })).toBeDefined();
+	world.clock.offsetMs += 600_000;
+	await reply(world, await ask(world), { inputResponses });
+	await ask(world);
+	expect(await denials()).toBe(10);
+});
+
 /** A dry run shows the current time. */
 const withoutTime = (message: string) => message.replace(/now is \S+/, "");
 

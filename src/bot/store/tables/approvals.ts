@@ -85,6 +85,20 @@ export function insertDecided(sql: Sql, row: ApprovalRow): Promise<boolean> {
 	return hasRow(sql`INSERT INTO approvals ${many([row])} ON CONFLICT (id) DO NOTHING RETURNING id`);
 }
 
+/**
+ * How many questions of the principal were denied at the MCP client and could still be answered. Of the older denials, only the
+ * newest `max` are kept.
+ */
+export async function countDenials(sql: Sql, principalId: string, now: number, max: number): Promise<number> {
+	const rows = await sql<Pick<ApprovalRow, "id" | "expires_at">>`
+		SELECT id, expires_at FROM approvals
+		WHERE principal_id = ${principalId} AND state = ${"denied"} AND channel_id = ${""}
+		ORDER BY created_at DESC, id`;
+	const old = rows.slice(max).filter(({ expires_at }) => expires_at <= now);
+	if (old.length > 0) await sql`DELETE FROM approvals WHERE id IN ${many(old.map(({ id }) => id))}`;
+	return rows.filter(({ expires_at }) => expires_at > now).length;
+}
+
 export function selectApproval(sql: Sql, id: string): Promise<ApprovalRow | undefined> {
 	return firstRow(sql<ApprovalRow>`SELECT * FROM approvals WHERE id = ${id}`);
 }
