@@ -881,6 +881,10 @@ export const de = {
 	"ask.plan.running":
 		"Wird ausgeführt … Falls sich das nicht ändert, wurde der Bot inzwischen angehalten: Im Audit-Log des Servers steht, was geschehen ist.",
 	"ask.plan.done": "Ausgeführt",
+	"ask.plan.done.some": "Ausgeführt: {done} von {count}",
+	"ask.plan.failed": "{count} fehlgeschlagen",
+	"ask.plan.unknown": "{count} mit unbekanntem Ausgang",
+	"ask.plan.waiting": "{count} wartet auf Freigabe",
 	"ask.plan.cancelled": "Abgebrochen: Nichts ist geschehen",
 	"ask.plan.gone": "Dieser Plan ist abgelaufen oder wurde schon benutzt",
 	"ask.changed_late": "Was geschehen würde, hat sich inzwischen geändert. Es ist nicht geschehen: Frag noch einmal.",

@@ -842,6 +842,10 @@ export const en = {
 	"ask.plan.running":
 		"Doing it … If this does not change, the bot was stopped meanwhile: the server's audit log tells what was done.",
 	"ask.plan.done": "Carried out",
+	"ask.plan.done.some": "Carried out: {done} of {count}",
+	"ask.plan.failed": "{count} failed",
+	"ask.plan.unknown": "{count} with unknown outcome",
+	"ask.plan.waiting": "{count} waiting for approval",
 	"ask.plan.cancelled": "Cancelled: nothing was done",
 	"ask.plan.gone": "This plan has expired or was used",
 	"ask.changed_late": "What this would do has changed meanwhile. It was not done: ask again.",

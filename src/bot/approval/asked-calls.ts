@@ -4,6 +4,7 @@
 import type { GuildMember } from "discord.js";
 import type { ToolSpec } from "../../ai/ai.ts";
 import { bitsIn, type Permission } from "../../discord/permissions.ts";
+import type { ItemOutcome } from "../../discord/rest/rest.ts";
 import { escapeInvisible, withoutTokens } from "../../discord/text.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
@@ -12,14 +13,16 @@ import type { Signal } from "../../lib/signal.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
 import type { Selection } from "../../mcp/server.ts";
-import { errorResult, type Tool, textIn } from "../../mcp/tool.ts";
+import { type Tool, textIn } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { type Language, render, said } from "../../texts/texts.ts";
 import { forPeople } from "../results/result.ts";
 import { allGrantedBits, grantedBits } from "../settings/grants.ts";
 import type { GuildSettings } from "../settings/guild-settings.ts";
+import { chatIdStart } from "../tool/admission.ts";
 import type { AuditedCall } from "../tool/audit.ts";
 import { forPerson, recordedCall, withGuild } from "../tool/call-as.ts";
+import { outcomeOf } from "../tool/case-record.ts";
 import type { BotContext, BotTool } from "../tool/context.ts";
 import { withoutNames } from "../tool/named-calls.ts";
 import type { Preview } from "../tool/review.ts";
@@ -58,6 +61,12 @@ export interface ShownCall extends PlannedCall {
 /** `text`: for the model. */
 type Called = { text: string; planned?: ShownCall };
 
+/** `text`: for people. "waiting": for an approval. */
+export interface Carried {
+	text: string;
+	outcome: "done" | "failed" | "unknown" | "waiting";
+}
+
 interface Resolved {
 	tool: Tool<BotContext>;
 	args: JsonObject;
@@ -91,6 +100,10 @@ const shortList: ReadonlySet<string> = new Set([
 ]);
 
 const givenByBot = ["guild_id", "guild_ids", "instance", "dry_run"];
+/** The plan that it stands for is shown. */
+const notShown = [...givenByBot, "plan_hash"];
+const linesForModels =
+	/^(?:plan_hash=|Nothing was changed\. |Counts as destructive: ).*\n?|^Plan for .* \(ID: \d+\): /gm;
 
 export const askedClient = "AI chat";
 
@@ -107,7 +120,7 @@ export class AskedCalls {
 	#select({ guildId, person, link, hides }: Asker): Selection<BotContext> {
 		if (!this.#begun) throw new Error("the bot has no tools yet");
 		const { set, context } = this.#begun.select({
-			id: `chat:${guildId}`,
+			id: `${chatIdStart}${guildId}`,
 			name: `${askedClient}, ${link}`,
 			person: { ...person, signedIn: false },
 			access: "all",
@@ -150,10 +163,9 @@ export class AskedCalls {
 		const { record } = this.options;
 		try {
 			const resolved = this.#resolve(asker, name, given);
-			if (typeof resolved === "string") return { text: resolved };
 			const { tool, context } = resolved;
 			const args = await withoutNames(tool, resolved.args, context, signal);
-			if (args instanceof ToolError) return { text: args.message };
+			if (args instanceof ToolError) throw args;
 			if (tool.effect === "read") {
 				const where = { record, client: context.principal?.name ?? "", guildId: asker.guildId, signal };
 				const { result, error } = await recordedCall(tool, args, context, where);
@@ -161,30 +173,30 @@ export class AskedCalls {
 			}
 			if (!this.mayChange(asker, member))
 				return { text: `${tool.name} changes something, and the person who asks has no right to do that.` };
-			const planned = await this.#plan(asker, { tool, args, context }, signal);
-			if (typeof planned === "string") return { text: planned };
+			const planned = await this.#plan(asker, tool.name, args, signal);
 			return { text: `Planned, not done. The person sees this plan and decides:\n${planned.text}`, planned };
 		} catch (error) {
-			return { text: this.#failure(name, error) };
+			return { text: withoutTokens(this.#failure(name, error)) };
 		}
 	}
 
-	/** What the calls would do now. A text says why a call cannot be done. */
+	/** What the calls would do now. A text tells people why a call cannot be done. */
 	async show(asker: Asker, calls: readonly PlannedCall[]): Promise<(ShownCall | string)[]> {
 		const shown: (ShownCall | string)[] = [];
-		for (const { tool, args } of calls) {
-			const resolved = this.#resolve(asker, tool, args);
-			shown.push(typeof resolved === "string" ? resolved : await this.#plan(asker, resolved));
-		}
+		for (const { tool, args } of calls)
+			shown.push(await this.#plan(asker, tool, args).catch((error) => this.#failed(asker, tool, error).text));
 		return shown;
 	}
 
-	/** Does what `show` has just shown, or asks for approval. Never rejects. Returns what people read. */
-	async run(asker: Asker, { tool: name, args: given, basis, needsApproval }: ShownCall): Promise<string> {
+	/** Does what `show` has just shown, or asks for approval. Never rejects. */
+	async run(asker: Asker, call: ShownCall): Promise<Carried> {
+		return this.#run(asker, call).catch((error) => this.#failed(asker, call.tool, error));
+	}
+
+	async #run(asker: Asker, { tool: name, args: given, basis, needsApproval }: ShownCall): Promise<Carried> {
 		const { record, log } = this.options;
 		const { language } = asker;
 		const resolved = this.#resolve(asker, name, given);
-		if (typeof resolved === "string") return resolved;
 		const { tool, args, context } = resolved;
 		const review = (preview: Preview) => {
 			if (hashOf(preview) !== basis) throw new SaidError(said("ask.changed_late"));
@@ -192,49 +204,62 @@ export class AskedCalls {
 		const approval = this.#begun?.approval;
 		if (approval && needsApproval) {
 			const call = { ...resolved, signal: undefined, client: askedClient, requestId: undefined };
-			const row = await approval.request(call).catch((error) => errorResult(this.#failure(name, error)));
-			if (typeof row === "string") return textIn(row);
-			return render(said("ask.approval", { channel: `<#${row.channel_id}>` }), language);
+			const row = await approval.request(call);
+			if (typeof row === "string") throw new ToolError(textIn(row));
+			return { text: render(said("ask.approval", { channel: `<#${row.channel_id}>` }), language), outcome: "waiting" };
 		}
 		const where = { record, client: context.principal?.name ?? "", guildId: asker.guildId };
-		const ended = await recordedCall(tool, args, { ...context, review }, where);
-		return forPerson(name, ended, language, log);
+		const outcomes = new Set<ItemOutcome>();
+		const onItem: BotContext["onItem"] = (_, outcome) => outcomes.add(outcome);
+		const ended = await recordedCall(tool, args, { ...context, review, onItem }, where);
+		if (ended.output === undefined) outcomes.add(outcomeOf(ended.error));
+		const outcome = outcomes.has("unknown") ? "unknown" : outcomes.has("not done") ? "failed" : "done";
+		return { text: forPerson(name, ended, language, log), outcome };
 	}
 
-	/** A text says why the call is refused. */
-	#resolve(asker: Asker, name: string, given: JsonObject): Resolved | string {
+	/** Throws a ToolError if the call is refused. */
+	#resolve(asker: Asker, name: string, given: JsonObject): Resolved {
 		const { set, context } = this.#select(asker);
 		const own = Object.entries(given).filter(([key]) => !givenByBot.includes(key));
 		const { tool, args, refusal } = set.resolve(name, Object.fromEntries(own));
-		if (refusal !== undefined) return refusal;
+		if (refusal !== undefined) throw new ToolError(refusal);
 		const whole = withGuild(tool, args, asker.guildId);
 		const { dry_run } = (tool.listing.inputSchema.properties ?? {}) as JsonObject;
 		return { tool, args: dry_run === undefined ? whole : { ...whole, dry_run: false }, context };
 	}
 
-	async #plan(asker: Asker, { tool, args, context }: Resolved, signal?: Signal) {
-		let isDestructive = false;
-		const onDestructive = () => {
-			isDestructive = true;
+	async #plan(asker: Asker, name: string, given: JsonObject, signal?: Signal): Promise<ShownCall> {
+		const { tool, args, context } = this.#resolve(asker, name, given);
+		let failure: unknown;
+		const onEnd: BotContext["onEnd"] = (end) => {
+			if ("error" in end) failure = end.error;
 		};
-		const preview = await previewCall(tool, args, context, signal, onDestructive).catch((error) =>
-			errorResult(this.#failure(tool.name, error)),
-		);
-		if (typeof preview === "string") return withoutTokens(textIn(preview));
+		const preview = await previewCall(tool, args, { ...context, onEnd }, signal);
+		if (typeof preview === "string") throw failure instanceof SaidError ? failure : new ToolError(textIn(preview));
+		const [, plan_hash = args.plan_hash] = /^plan_hash=(\w+)$/.exec(preview.basis[0] ?? "") ?? [];
+		const lines = preview.lines?.join("\n") ?? "";
+		if (plan_hash && lines.includes("\nThere is nothing to do.")) throw new ToolError(lines);
+		const { reason } = args;
+		// A call that shows another plan than its own becomes the one that carries that out.
+		if (plan_hash !== args.plan_hash)
+			return this.#plan(asker, name, { ...(reason ? { reason } : {}), plan_hash }, signal);
 		const { language } = asker;
-		const effect = isDestructive ? "destructive" : tool.effect;
 		return {
 			tool: tool.name,
 			args,
 			basis: hashOf(preview),
 			title: render(toolTitle(tool.name, tool.listing.title), language),
 			text: withoutTokens(planText(preview, args, language)),
-			needsApproval: this.#begun?.approval?.needs(tool, args, context.principal, effect) ?? false,
-		} satisfies ShownCall;
+			needsApproval: this.#begun?.approval?.needs(tool, args, context.principal, preview.effect) ?? false,
+		};
+	}
+
+	#failed({ language }: Asker, tool: string, error: unknown): Carried {
+		return { text: forPerson(tool, { outcome: "failed", error }, language, this.options.log), outcome: "failed" };
 	}
 
 	#failure(tool: string, error: unknown): string {
-		if (error instanceof RpcError || error instanceof SaidError) return error.message;
+		if (error instanceof RpcError || error instanceof ToolError) return error.message;
 		this.options.log.error("a tool call of AI chat failed: internal error", { tool, error });
 		return "Internal error.";
 	}
@@ -257,9 +282,10 @@ function planText({ lines = [], shown = [], names = [] }: Preview, args: JsonObj
 	const text = forPeople([...names, ...people], language);
 	const named = new Set<unknown>(text.match(/(?<=(?<!\\)<[@#&]+|ID: )\d+(?=[>)])/g));
 	const isNamed = (ids: readonly unknown[]) => ids.length > 0 && ids.every((id) => named.has(id));
-	const left = Object.entries(args).filter(([key, value]) => !givenByBot.includes(key) && !isNamed([value].flat()));
-	const plan = people.length > 0 && !lines.join("\n").includes("\n") ? "" : lines.join("\n");
+	const left = Object.entries(args).filter(([key, value]) => !notShown.includes(key) && !isNamed([value].flat()));
+	const plan =
+		people.length > 0 && !lines.join("\n").includes("\n") ? "" : lines.join("\n").replace(linesForModels, "");
 	const given = left.length > 0 ? argumentsOf({ arguments: canonicalJson(Object.fromEntries(left)) }) : "";
-	const blocks = [given, escapeInvisible(plan)].filter((block) => block !== "");
+	const blocks = [given, escapeInvisible(plan.trimEnd())].filter((block) => block !== "");
 	return [text, ...blocks.map((block) => `\`\`\`\n${block.replaceAll("`", "ˋ")}\n\`\`\``)].join("\n").trim();
 }

@@ -1,7 +1,7 @@
 // What a tool call would do, found without doing it: the call runs until its review, where it ends.
 
 import { isObject, type JsonObject } from "../../lib/json.ts";
-import { isErrorResult, type Tool, type ToolCall } from "../../mcp/tool.ts";
+import { type Effect, isErrorResult, type Tool, type ToolCall } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import type { Said } from "../../texts/texts.ts";
 import type { BotContext, BotTool } from "../tool/context.ts";
@@ -18,11 +18,14 @@ export async function previewCall(
 	args: JsonObject,
 	context: BotContext,
 	signal?: ToolCall["signal"],
-	onDestructive?: () => void,
-): Promise<Preview | string> {
+): Promise<(Preview & { effect: Effect }) | string> {
 	requireReviewable(tool);
 	const stopped = new CallStopped();
 	let preview: Preview | undefined;
+	let { effect } = tool;
+	const onDestructive = () => {
+		effect = "destructive";
+	};
 	const review = (given: Preview) => {
 		preview = given;
 		throw stopped;
@@ -33,7 +36,7 @@ export async function previewCall(
 		return result;
 	} catch (error) {
 		if (error !== stopped || !preview) throw error;
-		return preview;
+		return { ...preview, effect };
 	}
 }
 

@@ -4,6 +4,7 @@
 import type { Client, Guild } from "discord.js";
 import { currentPerson } from "../../discord/acting-person.ts";
 import { guildName } from "../../discord/describe.ts";
+import { noteItem } from "../../discord/rest/rest.ts";
 import { resultLines } from "../../discord/text.ts";
 import {
 	type GuildDocument,
@@ -177,7 +178,8 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 			const { jobId, text } = await begin(hash, reason);
 			if (jobId === undefined) return text;
 			const ended = waitMs > 0 && (await within(waitMs, jobs.ended(jobId))) !== "late";
-			const shown = await views.job(jobId);
+			const { text: shown, state } = await views.progress(jobId);
+			noteItem(jobId, jobOutcomes[state]);
 			return ended && text === started ? shown : `${text}\n${shown}`;
 		},
 		/** Like `apply`, with the id of the job; undefined if the plan has no steps. */
@@ -189,6 +191,8 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 		close: () => jobs.close(),
 	};
 }
+
+const jobOutcomes = { done: "done", running: "unknown", failed: "not done", cancelled: "not done" } as const;
 
 const leftText = (hash: string, left: string, done: string) =>
 	`A part of the plan ${hash} was done meanwhile${done}; what is left is ${left}.`;

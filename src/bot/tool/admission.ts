@@ -66,6 +66,7 @@ export function whyNoAccess(
 
 /** Start of the principal's id for a person on Discord. */
 export const commandIdStart = "command:";
+export const chatIdStart = "chat:";
 
 /** Used a command or button on Discord, not an MCP client. */
 export function isOnDiscord(principal: Principal | undefined): boolean {

@@ -153,7 +153,7 @@ function restOf({ userIds }: CaseDraft, outcomes: ReadonlyMap<string, ItemOutcom
 	return all.has("done") ? "done" : "not done";
 }
 
-function outcomeOf(error: unknown): ItemOutcome {
+export function outcomeOf(error: unknown): ItemOutcome {
 	const cause = error instanceof ToolError ? (error.cause ?? error) : error;
 	const isKnown = cause instanceof ToolError || cause instanceof RpcError || toToolError(cause) !== undefined;
 	return isKnown && !isOutcomeUnknown(cause) ? "not done" : "unknown";

@@ -6,6 +6,7 @@ import type { Connection } from "../../discord/connection/connection.ts";
 import type { Finder } from "../../discord/find.ts";
 import type { PrivilegedIntent } from "../../discord/intents.ts";
 import type { Needed } from "../../discord/permissions.ts";
+import type { ToolRun } from "../../discord/rest/rest.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { LruMap } from "../../lib/lru-map.ts";
@@ -63,6 +64,8 @@ export interface BotContext {
 	hidesTextsOf?: ((userId: string) => boolean) | undefined;
 	/** If it throws, the tool stores nothing. */
 	beforeStore?: (() => void) | undefined;
+	/** See `ToolRun`. */
+	onItem?: ToolRun["onItem"];
 	/** For Discord's audit log; undefined if the call needed no approval. */
 	approvedBy?: string | undefined;
 	/** Undefined if the feature `moderation` is off. */

@@ -31,6 +31,7 @@ import { forModels, type Output, parts, result } from "../results/result.ts";
 import { grantedBits } from "../settings/grants.ts";
 import {
 	admittedGuilds,
+	chatIdStart,
 	findGuild,
 	isAdmitted,
 	isOnDiscord,
@@ -252,7 +253,7 @@ function guildNote(bot: BotContext, args: JsonObject): string | undefined {
 		: undefined;
 }
 
-type RunLimits = Pick<ToolRun, "reason" | "mayWrite" | "isReviewed" | "beforeWrite" | "beforeStore">;
+type RunLimits = Pick<ToolRun, "reason" | "mayWrite" | "isReviewed" | "beforeWrite" | "beforeStore" | "onItem">;
 
 // A destructive tool must not change anything while it makes its plan.
 function runLimits<Entries extends v.ObjectEntries>(
@@ -261,7 +262,8 @@ function runLimits<Entries extends v.ObjectEntries>(
 	bot: BotContext,
 ): RunLimits {
 	const { reason } = args as { reason?: string };
-	const none = isOnDiscord(bot.principal) ? "No reason given" : defaultReason;
+	const isOfChat = bot.principal?.id.startsWith(chatIdStart);
+	const none = isOnDiscord(bot.principal) || isOfChat ? "No reason given" : defaultReason;
 	const chosen = chosenReason(reason || none);
 	const caller = describeCaller(bot);
 	return {
@@ -271,6 +273,7 @@ function runLimits<Entries extends v.ObjectEntries>(
 		isReviewed: bot.review !== undefined,
 		beforeWrite: bot.beforeWrite,
 		beforeStore: bot.beforeStore,
+		onItem: bot.onItem,
 	};
 }
 

@@ -1,14 +1,13 @@
 // The changes that AI chat has planned: a message in the bot's own words, with buttons for who asked.
 
-import { ButtonStyle, type Guild, MessageFlags } from "discord.js";
+import { ButtonStyle, MessageFlags } from "discord.js";
 import { truncate } from "../../../discord/text.ts";
 import { SaidError } from "../../../texts/said-error.ts";
 import { languageOf, type Say, said, sayIn } from "../../../texts/texts.ts";
-import type { AskedCalls, Asker, PlannedCall, ShownCall } from "../../approval/asked-calls.ts";
+import type { AskedCalls, Asker, Carried, PlannedCall, ShownCall } from "../../approval/asked-calls.ts";
 import { type ComponentHandler, type ComponentInteraction, callerOf } from "../../commands/components.ts";
 import { buttonRow } from "../../messages/buttons.ts";
 import { noMentions } from "../../messages/split-message.ts";
-import { peopleText } from "../../results/people-text.ts";
 import { at } from "../../results/result.ts";
 import type { Store } from "../../store/store.ts";
 import { type AskedPlan, insertAskedPlan, selectAskedPlan, takeAskedPlan } from "../../store/tables/asked-plans.ts";
@@ -22,7 +21,6 @@ const prefix = "askplan";
 interface PlansOptions {
 	store: Pick<Store, "sql">;
 	calls: AskedCalls;
-	guild(id: string): Guild | undefined;
 	/** What became of the plan of an answer. */
 	onDone(answerId: string, done: { userId: string; text: string; isPublic: boolean }): void;
 	now(): number;
@@ -32,7 +30,7 @@ export type Plans = ReturnType<typeof createPlans>;
 
 export type PlanMessage = ReturnType<typeof messageOf>;
 
-export function createPlans({ store: { sql }, calls, guild, onDone, now }: PlansOptions) {
+export function createPlans({ store: { sql }, calls, onDone, now }: PlansOptions) {
 	async function save(asker: Asker, planned: readonly ShownCall[], answerId: string, expiresAt: number) {
 		const id = crypto.randomUUID();
 		const kept = planned.map(({ tool, args, basis }): PlannedCall => ({ tool, args, basis }));
@@ -61,15 +59,16 @@ export function createPlans({ store: { sql }, calls, guild, onDone, now }: Plans
 		const lines = planned.map(({ title, text, needsApproval }) =>
 			block(title + (needsApproval ? ` · ${say("ask.plan.approval")}` : ""), text),
 		);
-		return messageOf(say("ask.plan.title"), [...notes, ...lines, ...(id ? [`-# ${when}`] : [])], id, say);
+		const button = id && `${id}:${asker.language}`;
+		return messageOf(say("ask.plan.title"), [...notes, ...lines, ...(id ? [`-# ${when}`] : [])], button, say);
 	}
 
 	async function press(interaction: ComponentInteraction & { guildId: string }, rest: string): Promise<void> {
 		if (!interaction.isButton()) return;
 		await interaction.deferUpdate();
-		const { user, message, locale, guildId } = interaction;
-		const [action, id = ""] = rest.split(":");
-		const language = message.flags.has(MessageFlags.Ephemeral) ? locale : guild(guildId)?.preferredLocale;
+		const { user, guildId } = interaction;
+		// What is there stays in the language in which it was planned.
+		const [action, id = "", language] = rest.split(":");
 		const say = sayIn(language);
 		const end = (text: string) => interaction.editReply(messageOf(text, [], undefined, say));
 		const row = await selectAskedPlan(sql, id);
@@ -83,8 +82,8 @@ export function createPlans({ store: { sql }, calls, guild, onDone, now }: Plans
 		const current = shown.filter((one) => typeof one === "object");
 		if (current.length < shown.length || current.some(({ basis }, index) => basis !== planned[index]?.basis)) {
 			const refusals = shown.filter((one) => typeof one === "string");
-			const notes = [say("ask.plan.changed"), ...refusals.map((one) => peopleText(one, { isError: true }))];
-			const given = { answerId: row.answer_id, expiresAt: row.expires_at, notes };
+			const { answer_id: answerId, expires_at: expiresAt } = row;
+			const given = { answerId, expiresAt, notes: [say("ask.plan.changed"), ...refusals] };
 			return void (await interaction.editReply(await show(asker, current, given)));
 		}
 		await carryOut(interaction, asker, current, row, say);
@@ -98,16 +97,25 @@ export function createPlans({ store: { sql }, calls, guild, onDone, now }: Plans
 		say: Say,
 	): Promise<void> {
 		await interaction.editReply(messageOf(say("ask.plan.running"), [], undefined, say));
-		const results: string[] = [];
+		const carried: (Carried & { title: string })[] = [];
 		// One after another, as planned: a later one may need an earlier one.
-		for (const call of planned) results.push(block(call.title, await calls.run(asker, call)));
+		for (const call of planned) carried.push({ title: call.title, ...(await calls.run(asker, call)) });
+		const results = carried.map(({ title, text }) => block(title, text));
 		const isPublic = !interaction.message?.flags.has(MessageFlags.Ephemeral);
 		onDone(answer_id, { userId: asker.person.id, text: results.join("\n"), isPublic });
-		await interaction.editReply(messageOf(say("ask.plan.done"), results, undefined, say));
+		await interaction.editReply(messageOf(titleOf(carried, say), results, undefined, say));
 	}
 
 	const component: ComponentHandler = { prefix, run: press };
 	return { show, component };
+}
+
+function titleOf(carried: readonly Carried[], say: Say): string {
+	const count = (which: Carried["outcome"]) => carried.filter(({ outcome }) => outcome === which).length;
+	const others = (["failed", "unknown", "waiting"] as const).filter((one) => count(one) > 0);
+	if (others.length === 0) return say("ask.plan.done");
+	const done = say("ask.plan.done.some", { done: count("done"), count: carried.length });
+	return [done, ...others.map((one) => say(`ask.plan.${one}`, { count: count(one) }))].join(" · ");
 }
 
 const block = (title: string, text: string) => `**${title}**\n${text}`;

@@ -79,8 +79,7 @@ export function createChat(options: ChatFeatureOptions, timing: Partial<ChatTimi
 	const { start, close } = conversations;
 	const budget = createBudget({ store, settings, log, now, timezone: config.timezone, registry });
 	const privateTexts = new PrivateTexts();
-	const guild = connection.guild.bind(connection);
-	const plans = createPlans({ store, calls, guild, onDone: privateTexts.add.bind(privateTexts), now });
+	const plans = createPlans({ store, calls, onDone: privateTexts.add.bind(privateTexts), now });
 	const community = createCommunity({ connection, settings, now });
 	const parts = { ai, calls, conversations, budget, community, plans, privateTexts, now };
 	const chat = new Chat({ ...options, ...parts, ...others });

@@ -3,7 +3,9 @@
 import { expect } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import type { AnswerStep } from "../../../../src/simulator/ai/chat-completions.ts";
+import type { Message } from "../../../../src/simulator/world/state/entities.ts";
 import { until } from "../../../support/until.ts";
+import { channelNamed } from "../../../support/world.ts";
 import { grant } from "../running-feature.ts";
 import { type Asking, askingTest, general } from "./asking.ts";
 
@@ -67,7 +69,8 @@ askingTest("a change waits for the press of who asked, and names them and the qu
 	await pressed.acknowledged();
 	const link = `https://discord.com/channels/${world.guild.id}/${asked.channel_id}/${asked.id}`;
 	expect((await world.call("list_cases")).text).toContain(`through AI chat, ${link}`);
-	expect((await world.call("get_audit_log")).text).toContain(`(for Ada, by AI chat, ${link})`);
+	const reason = `reason: No reason given (for Ada, by AI chat, ${link})`;
+	expect((await world.call("get_audit_log")).text).toContain(reason);
 	expect((await world.call("list_recent_tool_calls", { tool: "timeout" })).text).toContain(`client: AI chat, ${link}`);
 });
 
@@ -125,9 +128,79 @@ askingTest(
 		await until("it waits for an approval", () =>
 			plan.embeds[0]?.description?.includes("It waits for an approval in <#"),
 		);
+		expect(plan.embeds[0]?.title).toBe("Carried out: 0 of 1 · 1 waiting for approval");
 		expect(nora.communication_disabled_until).toBeFalsy();
 	},
 );
+
+/** Calls of the tool that the arguments are for, through use_tool. */
+const use = (name: string, args: object) => ({ calls: [{ name: "use_tool", arguments: { name, arguments: args } }] });
+const ended = (plan: Pick<Message, "embeds">) =>
+	until("it is carried out", () => plan.embeds.find(({ title = "" }) => /^(Carried out|Ausgeführt)/.test(title)));
+
+askingTest("the title counts calls that failed or have no known outcome", async (scene) => {
+	const { simulator } = scene;
+	const { nora, timeout } = await newcomer(scene);
+	const user_ids = [nora.user.id];
+	const calls = [timeout, use("set_nickname", { user_ids, nickname: "N" }), use("kick", { user_ids })];
+	const { plan } = await planFor(scene, { calls: calls.flatMap((one) => one.calls) });
+	simulator.faults.drop("PATCH /guilds/:guild_id/members/:user_id", { when: "after", times: 1 });
+	await simulator.user("ada").press(plan, "Do it");
+	expect((await ended(plan)).title).toBe("Carried out: 1 of 3 · 1 failed · 1 with unknown outcome");
+});
+
+askingTest("a plan and its result are in one language", async (scene) => {
+	const { simulator, world } = scene;
+	simulator.world.guilds.edit(world.guild, { preferred_locale: "de" });
+	const { timeout } = await newcomer(scene);
+	const asked = await scene.ask("ada", "do it", [timeout, { text: "Here." }]);
+	const shown = await simulator.user("ada").press(await scene.withButton(asked, "Mir zeigen"), "Mir zeigen");
+	const plan = await shown.followUp();
+	expect(plan.embeds[0]?.title).toBe("Der Plan: Noch ist nichts geschehen");
+	await simulator.user("ada").press(plan, "Ausführen");
+	expect(await ended(plan)).toMatchObject({ title: "Ausgeführt", description: expect.stringMatching(/bis <t:\d+:f>/) });
+});
+
+askingTest("plans of a guild show their steps, and are carried out as they were shown", async (scene) => {
+	const { simulator, world } = scene;
+	const { guild } = world;
+	const document = {
+		categories: [{ name: "Talk", channels: [{ name: "general", topic: "New" }] }],
+		roles: [{ name: "A" }],
+	};
+	const { text } = await world.call("plan_guild", { document });
+	const plan_hash = /plan_hash=(\w+)/.exec(text)?.[1];
+	// Then it is no longer the plan of the hash.
+	simulator.world.channels.edit(channelNamed(world, "general"), { topic: "Changed" });
+	await world.heard();
+	const { plan } = await planFor(scene, use("apply_guild", { plan_hash }));
+	expect(plan.embeds[0]?.description).toStartWith(
+		"**Carry out a plan**\nChange the server as the plan says?\n```\ncreate 1, change 1\n+ role A\n~ channel #general: topic Changed → New\n",
+	);
+	expect(plan.embeds[0]?.description).not.toMatch(/hash|Nothing was changed/);
+	await simulator.user("ada").press(plan, "Do it");
+	expect((await ended(plan)).title).toBe("Carried out");
+	expect(channelNamed(world, "general")).toMatchObject({ topic: "New" });
+	const undo = use("undo_actions", { user_id: "@ada", after: "1h", delete_created: true });
+	// Nothing is planned that the person may not do, or that would do nothing.
+	const refusedFor = async (who: string) => {
+		await scene.withButton(await scene.ask(who, "undo it", [undo, { text: "No." }]), "Show to me");
+		expect(scene.results()[0]).not.toContain("Planned");
+		return scene.results()[0];
+	};
+	grant(simulator, "Staff", PermissionFlagsBits.Administrator);
+	await world.heard();
+	expect(await refusedFor("jose.garcia")).toContain("You rank below @alpha");
+	const { plan: undoing } = await planFor(scene, undo);
+	expect(undoing.embeds[0]?.description).toContain("topic New → Changed\n- role A\n");
+	await simulator.user("ada").press(undoing, "Do it");
+	expect((await ended(undoing)).title).toBe("Carried out");
+	expect([channelNamed(world, "general"), [...guild.roles.values()].some(({ name }) => name === "A")]).toMatchObject([
+		{ topic: "Changed" },
+		false,
+	]);
+	expect(await refusedFor("ada")).toContain("There is nothing to do.");
+});
 
 askingTest("/ask answers the person alone, with the plan", async (scene) => {
 	const { ai, simulator } = scene;

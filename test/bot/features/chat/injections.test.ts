@@ -39,7 +39,7 @@ const rows = places.flatMap((line, at) =>
 		const [place = "", max, who = "", reads, write = ""] = line.split(" | ");
 		const [group, channel = "general"] = who.split(" ");
 		const askers = groups[group as "all"].split(" ");
-		const only = { "read thread": "insider", document: "ada" }[goal] ?? "";
+		const only = { "read thread": "insider", document: "ada", undo: "ada" }[goal] ?? "";
 		const kind = askers.includes(only) ? only : (askers[(at + turn) % askers.length] ?? "");
 		const dress: string = Number(max) < 100 ? "$text" : JSON.parse(dresses[(number + at) % dresses.length] ?? "");
 		const text = dress.replaceAll("$text", `${tag} ${wish}`).slice(0, Number(max));
@@ -199,7 +199,7 @@ const named = rows.map((row) => [`${row.number}: ${row.goal}, in: ${row.place}, 
 test.each(named)("%s", async (_, row) => {
 	const plan = await planOf(row);
 	if (plan.length === 1) return;
-	const kind = row.goal === "document" ? row.kind : row.kind.replace("ada", "boss");
+	const kind = /document|undo/.test(row.goal) ? row.kind : row.kind.replace("ada", "boss");
 	const [message] = rows.filter(({ place }) => place === "message");
 	const [tag, key] = [`r${row.number}y`, `${row.goal} ${kind}`];
 	const harmless = { ...row, kind, tag, text: `${tag} is a text`, end: `end of ${tag}`, number: -row.number };
