@@ -7,12 +7,12 @@ import { Glob } from "bun";
 /** Maximum lines of the .ts and .js files of each folder, below src. "bot/." is what stands at the bot's root. */
 const budgets: Record<string, number> = {
 	"bot/.": 427,
-	"bot/approval": 2305,
+	"bot/approval": 2334,
 	"bot/commands": 2782,
 	"bot/config": 940,
-	"bot/features": 4402,
+	"bot/features": 4409,
 	"bot/game": 1697,
-	"bot/guild-documents": 5124,
+	"bot/guild-documents": 5128,
 	"bot/messages": 2844,
 	"bot/moderation": 10_872,
 	"bot/people": 778,
@@ -21,7 +21,7 @@ const budgets: Record<string, number> = {
 	"bot/setup": 1241,
 	"bot/store": 3127,
 	"bot/settings": 1107,
-	"bot/tool": 3892,
+	"bot/tool": 3899,
 	"bot/tools": 11_602,
 	ai: 913,
 	build: 351,
@@ -36,7 +36,7 @@ const budgets: Record<string, number> = {
 	pages: 5531,
 	simulator: 15_713,
 	// Nearly all of it is the two language files.
-	texts: 3676,
+	texts: 3684,
 	up: 1862,
 };
 
