@@ -11,7 +11,7 @@ import { rootPrincipal } from "../../lib/principal.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
 import { textIn } from "../../mcp/tool.ts";
 import { type Said, said } from "../../texts/texts.ts";
-import { type ApprovalRow, decideApproval, selectApproval } from "../store/tables/approvals.ts";
+import { type ApprovalRow, changeApproval, selectApproval } from "../store/tables/approvals.ts";
 import type { BotTool } from "../tool/context.ts";
 import { checkCall } from "./call-preview.ts";
 import { idOf } from "./needs-approval.ts";
@@ -112,7 +112,7 @@ export function createDeciding(options: DecidingOptions) {
 		whyOwn,
 		find,
 		async decide(given: GivenDecision, decider: Decider): Promise<DecisionOutcome> {
-			const { decision, id, token } = given;
+			const { decision, id } = given;
 			const row = await find(given);
 			if ("key" in row) return notDone(row);
 			const other = decidedText(row, now());
@@ -128,8 +128,16 @@ export function createDeciding(options: DecidingOptions) {
 					};
 			}
 			return requests.hold(id, async () => {
+				const decided_at = now();
 				const state = decision === "approve" ? "approved" : "denied";
-				const decided = await decideApproval(sql, { id, token }, state, decider.id, now());
+				const changes = {
+					state,
+					decided_by: decider.id,
+					decided_at,
+					ended_at: state === "denied" ? decided_at : null,
+				} as const;
+				const isOpen = row.expires_at > decided_at;
+				const decided = isOpen ? await changeApproval(sql, row, changes, ["pending"]) : undefined;
 				if (!decided) {
 					const current = await selectApproval(sql, id);
 					return notDone((current && decidedText(current, now())) ?? said("approval.changed"));

@@ -25,16 +25,10 @@ import type { Store } from "../store/store.ts";
 import {
 	type ApprovalRow,
 	type ApprovalState,
-	beginApproved,
-	endApproval,
-	endUnposted,
+	changeApproval,
 	insertApproval,
-	reopenApproval,
-	replacePlan,
 	selectApproval,
 	selectUnfinishedApprovals,
-	setApprovalMessage,
-	setShownState,
 	withdrawApprovals,
 } from "../store/tables/approvals.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
@@ -61,6 +55,8 @@ import { notPostedResult, unknownResult } from "./request-text.ts";
 const maxOpen = 10;
 const expiryMs = 86_400_000;
 const maxPostMs = 12_000;
+/** Only for requests whose call has certainly changed nothing. */
+const undecided = { state: "pending", decided_by: null, decided_at: null } as const;
 
 export interface RequestsOptions
 	extends Pick<DurableOptions, "log" | "backOffMs">,
@@ -152,12 +148,13 @@ export class Requests {
 	/** For a request that this process is not handling. */
 	async #advance(row: ApprovalRow): Promise<unknown> {
 		const { id, state } = row;
-		if (state === "approved") return reopenApproval(this.#sql, id, ["approved"]);
+		if (state === "approved") return changeApproval(this.#sql, row, undecided, ["approved"]);
 		if (state === "running") return this.end(row, ["running"], "unknown", unknownResult);
 		if (row.ended_at !== null) return this.#showEnd(row);
 		if (row.expires_at <= this.#now()) return this.end(row, ["pending"], "expired", null);
-		const ended = await endUnposted(this.#sql, id, { result: notPostedResult, ended_at: this.#now() });
-		return ended && this.settle(ended);
+		// It may have been posted since the scan.
+		const { message_id = null } = (await selectApproval(this.#sql, id)) ?? {};
+		return message_id === null && this.end(row, ["pending"], "failed", notPostedResult);
 	}
 
 	/** Meanwhile a scan takes no step for the request. */
@@ -184,7 +181,7 @@ export class Requests {
 		state: ApprovalState,
 		result: string | null,
 	): Promise<ApprovalRow | undefined> {
-		const row = await endApproval(this.#sql, request, from, { state, result, ended_at: this.#now() });
+		const row = await changeApproval(this.#sql, request, { state, result, ended_at: this.#now() }, from);
 		if (row) this.settle(row);
 		return row;
 	}
@@ -269,7 +266,7 @@ export class Requests {
 			const channel = this.#channelFor(row);
 			const { "approval.roles": approvers } = this.options.settings.of("guildId" in channel ? channel.guildId : "");
 			const message = await channel.send(requestMessage(this.#shown(row), approvers));
-			void this.#persist(row.id, () => setApprovalMessage(this.#sql, row, message.id));
+			void this.#persist(row.id, () => changeApproval(this.#sql, row, { message_id: message.id }));
 		} catch (error) {
 			const known = error instanceof ToolError ? error : toToolError(error);
 			const text = `The request for approval could not be posted in Discord: ${known?.message ?? "Internal error."} ${row.tool} was not run.`;
@@ -282,7 +279,7 @@ export class Requests {
 	async #showEnd(row: ApprovalRow): Promise<void> {
 		if (!this.options.connection.ready) throw new NotNow();
 		if (row.message_id !== null) await this.#editMessage(row, row.message_id, endedMessage(this.#shown(row)));
-		await setShownState(this.#sql, row.id, row.state);
+		await changeApproval(this.#sql, row, { shown_state: row.state });
 	}
 
 	/** Only warns if Discord refuses, for example because the message was deleted. */
@@ -467,13 +464,14 @@ export class Requests {
 			milliseconds: performance.now() - from,
 			...facts.recorded(tool, args),
 		});
-		const ended = { ...row, state: isFailed ? ("failed" as const) : ("done" as const), result, ended_at: this.#now() };
+		const end = { state: isFailed ? ("failed" as const) : ("done" as const), result, ended_at: this.#now() };
+		const ended = { ...row, ...end };
 		this.settle(ended);
 		// The call was run: this must be stored, whatever the state of the database is now.
 		const saved = this.#persist(row.id, async () => {
 			// A call that timed out may still be storing that it begins.
 			await beginning?.catch(() => {});
-			await endApproval(this.#sql, row, ["approved", "running"], ended);
+			await changeApproval(this.#sql, row, end, ["approved", "running"]);
 		});
 		await within(1_000, saved);
 		return { kind: "ended", row: ended, result, people };
@@ -482,7 +480,7 @@ export class Requests {
 	async run(row: ApprovalRow, approvedBy: string): Promise<Answer> {
 		const resolved = this.#resolve(row);
 		const end = await this.carryOut(row, resolved, {
-			begin: () => beginApproved(this.#sql, row.id),
+			begin: async () => (await changeApproval(this.#sql, row, { state: "running" }, ["approved"])) !== undefined,
 			isStored: true,
 			call: quiet(),
 			approvedBy,
@@ -502,7 +500,7 @@ export class Requests {
 			const summary = this.#summaryOf(end.changed, row);
 			return { message: await this.#replace(row, { ...planOf(tool, args, context, end.changed), summary }) };
 		}
-		void this.#persist(row.id, () => reopenApproval(this.#sql, row.id, ["approved", "running"]));
+		void this.#persist(row.id, () => changeApproval(this.#sql, row, undecided, ["approved", "running"]));
 		const why = end.kind === "not begun" ? end.failure?.said : undefined;
 		const values = { why: why ?? said("approval.run.not-approved"), tool: this.titleOf(row) };
 		return { message: said("approval.run.again", values) };
@@ -524,10 +522,10 @@ export class Requests {
 	async #replace(row: ApprovalRow, plan: ShownPlan): Promise<Said> {
 		let replaced: ApprovalRow | undefined;
 		try {
-			replaced = await replacePlan(this.#sql, { id: row.id, ...plan });
+			replaced = await changeApproval(this.#sql, row, { ...undecided, ...plan, message_id: null }, ["approved"]);
 		} catch (error) {
 			if (!(error instanceof StoreUnavailable)) throw error;
-			void this.#persist(row.id, () => reopenApproval(this.#sql, row.id, ["approved"]));
+			void this.#persist(row.id, () => changeApproval(this.#sql, row, undecided, ["approved"]));
 			return said("approval.run.not", { why: error.said, tool: this.titleOf(row) });
 		}
 		if (!replaced) return said("approval.run.changed", { tool: this.titleOf(row) });

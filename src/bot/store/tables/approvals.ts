@@ -5,16 +5,12 @@ import type { RowOf } from "../../../lib/store/row.ts";
 import { firstRow, hasRow, many, type Sql } from "../../../lib/store/statement.ts";
 
 /** "approved": checked again, nothing changed yet. "unknown": stopped while running. "withdrawn": the key ended. */
-export type ApprovalState =
-	| "pending"
-	| "approved"
-	| "running"
-	| "denied"
-	| "expired"
-	| "withdrawn"
-	| "done"
-	| "failed"
-	| "unknown";
+const states = [
+	...(["pending", "approved", "running"] as const),
+	...(["denied", "expired", "withdrawn", "done", "failed", "unknown"] as const),
+];
+
+export type ApprovalState = (typeof states)[number];
 
 export interface ApprovalRow extends RowOf<typeof approvalsTable, "approvals"> {
 	/** 12 hexadecimal digits. */
@@ -123,79 +119,18 @@ export function selectUnfinishedApprovals(sql: Sql): Promise<ApprovalRow[]> {
 		ORDER BY created_at, id`;
 }
 
-/** Only if `token` is still that of the current message. */
-export async function setApprovalMessage(
+type Changes = Partial<Omit<ApprovalRow, "id" | "principal_id" | "tool" | "arguments">>;
+
+/** Undefined, and nothing changes, unless the request still has this token and one of the states `from`. Default: any. */
+export function changeApproval(
 	sql: Sql,
 	{ id, token }: Pick<ApprovalRow, "id" | "token">,
-	messageId: string,
-): Promise<void> {
-	await sql`UPDATE approvals SET message_id = ${messageId} WHERE id = ${id} AND token = ${token}`;
-}
-
-export async function setShownState(sql: Sql, id: string, state: ApprovalState): Promise<void> {
-	await sql`UPDATE approvals SET shown_state = ${state} WHERE id = ${id}`;
-}
-
-/** Undefined if decided before, expired at `now`, or the plan shown now has another token. */
-export function decideApproval(
-	sql: Sql,
-	{ id, token }: Pick<ApprovalRow, "id" | "token">,
-	state: "approved" | "denied",
-	userId: string,
-	now: number,
-): Promise<ApprovalRow | undefined> {
-	const ended = state === "denied" ? now : null;
-	return firstRow(sql<ApprovalRow>`
-		UPDATE approvals SET state = ${state}, decided_by = ${userId}, decided_at = ${now}, ended_at = ${ended}
-		WHERE id = ${id} AND token = ${token} AND state = ${"pending"} AND expires_at > ${now}
-		RETURNING *`);
-}
-
-/** False if the call must not run, because the state is not "approved". */
-export function beginApproved(sql: Sql, id: string): Promise<boolean> {
-	return hasRow(sql`
-		UPDATE approvals SET state = ${"running"} WHERE id = ${id} AND state = ${"approved"} RETURNING id`);
-}
-
-/** Only for requests whose call has certainly changed nothing, in one of the states `from`. */
-export async function reopenApproval(sql: Sql, id: string, from: readonly ApprovalState[]): Promise<void> {
-	await sql`
-		UPDATE approvals SET state = ${"pending"}, decided_by = NULL, decided_at = NULL
-		WHERE id = ${id} AND state IN ${many(from)}`;
-}
-
-/** Makes the request pending again. Undefined if it is not "approved". */
-export function replacePlan(
-	sql: Sql,
-	{ id, plan, summary, hash, token }: Pick<ApprovalRow, "id" | "plan" | "summary" | "hash" | "token">,
+	changes: Changes,
+	from: readonly ApprovalState[] = states,
 ): Promise<ApprovalRow | undefined> {
 	return firstRow(sql<ApprovalRow>`
-		UPDATE approvals SET state = ${"pending"}, plan = ${plan}, summary = ${summary},
-			hash = ${hash}, token = ${token}, message_id = NULL, decided_by = NULL, decided_at = NULL
-		WHERE id = ${id} AND state = ${"approved"} RETURNING *`);
-}
-
-/** Undefined unless the request has this token and one of the states `from`. */
-export function endApproval(
-	sql: Sql,
-	{ id, token }: Pick<ApprovalRow, "id" | "token">,
-	from: readonly ApprovalState[],
-	{ state, result, ended_at }: Pick<ApprovalRow, "state" | "result" | "ended_at">,
-): Promise<ApprovalRow | undefined> {
-	return firstRow(sql<ApprovalRow>`
-		UPDATE approvals SET state = ${state}, result = ${result}, ended_at = ${ended_at}
+		UPDATE approvals SET ${many([changes])}
 		WHERE id = ${id} AND token = ${token} AND state IN ${many(from)} RETURNING *`);
-}
-
-/** Undefined if the request has a message or is not pending. */
-export function endUnposted(
-	sql: Sql,
-	id: string,
-	{ result, ended_at }: Pick<ApprovalRow, "result" | "ended_at">,
-): Promise<ApprovalRow | undefined> {
-	return firstRow(sql<ApprovalRow>`
-		UPDATE approvals SET state = ${"failed"}, result = ${result}, ended_at = ${ended_at}
-		WHERE id = ${id} AND state = ${"pending"} AND message_id IS NULL RETURNING *`);
 }
 
 /** Only requests that have changed nothing yet. */

@@ -61,9 +61,7 @@ const ban = {
 };
 
 test.each<[string, (sql: Sql) => Promise<unknown>]>([
-	["setApprovalMessage", (sql) => approvals.setApprovalMessage(sql, { id: "1", token: "2" }, "3")],
-	["setShownState", (sql) => approvals.setShownState(sql, "1", "denied")],
-	["reopenApproval", (sql) => approvals.reopenApproval(sql, "1", ["approved"])],
+	["changeApproval", (sql) => approvals.changeApproval(sql, { id: "1", token: "2" }, { message_id: "3" })],
 	[
 		"editCase",
 		(sql) =>
