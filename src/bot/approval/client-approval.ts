@@ -9,7 +9,7 @@ import { inputRequired } from "../../mcp/elicitation.ts";
 import type { RpcRequest, RpcResponse } from "../../mcp/json-rpc.ts";
 import { type Caller, toolCall } from "../../mcp/server.ts";
 import { errorResult, invalidParameters } from "../../mcp/tool.ts";
-import { countDenials, insertDecided, selectApproval } from "../store/tables/approvals.ts";
+import { approvalRows, countDenials, insertDecided } from "../store/tables/approvals.ts";
 import { loadSecret } from "../store/tables/secrets.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 import { noPreview, type Preview } from "../tool/review.ts";
@@ -126,7 +126,7 @@ export class ClientApproval {
 		if (end.kind === "ended") return finalResult(end.row);
 		if (end.kind === "refused")
 			// Such as by what the same approval has done meanwhile.
-			return (await selectApproval(this.#sql, row.id)) ? usedResult(row) : end.result;
+			return (await approvalRows.first(this.#sql, row)) ? usedResult(row) : end.result;
 		if (end.kind === "changed") return this.#ask(request, call, key, { id: row.id, preview: end.changed }, true);
 		if (!end.failure) return usedResult(row);
 		const { message, mayHaveRun } = end.failure;
@@ -142,7 +142,7 @@ export class ClientApproval {
 		const { requestState } = request.params;
 		const state = requestState === undefined ? undefined : readState(key, requestState, call);
 		if (state) {
-			const used = await selectApproval(this.#sql, state.id);
+			const used = await approvalRows.first(this.#sql, state);
 			if (used?.state === "unknown") return finalResult(used);
 			if (used || this.options.requests.isWithdrawn(state.id))
 				return usedResult({ id: state.id, tool: call.tool.name });

@@ -20,7 +20,7 @@ import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
 import { methodNotFound, type OtherMethod } from "../../mcp/server.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { render, sayIn } from "../../texts/texts.ts";
-import { type ApprovalRow, selectApproval, selectUnfinishedApprovals } from "../store/tables/approvals.ts";
+import { type ApprovalRow, approvalRows, selectUnfinishedApprovals } from "../store/tables/approvals.ts";
 import { guildsOf } from "../tool/admission.ts";
 import { whyNotApprover } from "./approval-buttons.ts";
 import { type Decider, type Deciding, type DecidingOptions, operator } from "./deciding.ts";
@@ -104,7 +104,7 @@ export function createConsoleApprovals({
 		if (typeof id !== "string" || typeof token !== "string") throw invalidParameters(["id, token: expected strings"]);
 		if (decision !== "approve" && decision !== "deny") throw invalidParameters(["decision: expected approve or deny"]);
 		const unknown: DecisionResult = { message: "This request no longer exists. Nothing was done.", done: false };
-		const row = await selectApproval(sql, id);
+		const row = await approvalRows.first(sql, { id });
 		if (!row) return unknown;
 		if (!(await mayPress(row, decider, true)))
 			return isOwn(row, decider)

@@ -11,7 +11,7 @@ import { rootPrincipal } from "../../lib/principal.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
 import { textIn } from "../../mcp/tool.ts";
 import { type Said, said } from "../../texts/texts.ts";
-import { type ApprovalRow, changeApproval, selectApproval } from "../store/tables/approvals.ts";
+import { type ApprovalRow, approvalRows, changeApproval } from "../store/tables/approvals.ts";
 import type { BotTool } from "../tool/context.ts";
 import { checkCall } from "./call-preview.ts";
 import { idOf } from "./needs-approval.ts";
@@ -101,7 +101,7 @@ export function createDeciding(options: DecidingOptions) {
 
 	/** The request if its plan is the one of `token`; otherwise why not. */
 	async function find({ id, token, onOutdated }: Omit<GivenDecision, "decision">): Promise<ApprovalRow | Said> {
-		const row = await selectApproval(sql, id);
+		const row = await approvalRows.first(sql, { id });
 		if (!row || requests.isWithdrawn(id)) return said("approval.gone");
 		if (row.token === token) return row;
 		await onOutdated?.(row);
@@ -139,7 +139,7 @@ export function createDeciding(options: DecidingOptions) {
 				const isOpen = row.expires_at > decided_at;
 				const decided = isOpen ? await changeApproval(sql, row, changes, ["pending"]) : undefined;
 				if (!decided) {
-					const current = await selectApproval(sql, id);
+					const current = await approvalRows.first(sql, { id });
 					return notDone((current && decidedText(current, now())) ?? said("approval.changed"));
 				}
 				log.info("a person decided on a tool call", { approval: id, tool: row.tool, decision, decided_by: decider.id });
@@ -149,7 +149,7 @@ export function createDeciding(options: DecidingOptions) {
 				}
 				requests.note(decided, "approved");
 				const answer = await requests.run(decided, decider.name);
-				const after = await selectApproval(sql, id).catch(() => undefined);
+				const after = await approvalRows.first(sql, { id }).catch(() => undefined);
 				// It waits again if its plan has changed: the approval was of another one.
 				return { ...answer, done: after?.state !== "pending" };
 			});

@@ -25,9 +25,9 @@ import type { Store } from "../store/store.ts";
 import {
 	type ApprovalRow,
 	type ApprovalState,
+	approvalRows,
 	changeApproval,
 	insertApproval,
-	selectApproval,
 	selectUnfinishedApprovals,
 	withdrawApprovals,
 } from "../store/tables/approvals.ts";
@@ -153,7 +153,7 @@ export class Requests {
 		if (row.ended_at !== null) return this.#showEnd(row);
 		if (row.expires_at <= this.#now()) return this.end(row, ["pending"], "expired", null);
 		// It may have been posted since the scan.
-		const { message_id = null } = (await selectApproval(this.#sql, id)) ?? {};
+		const { message_id = null } = (await approvalRows.first(this.#sql, { id })) ?? {};
 		return message_id === null && this.end(row, ["pending"], "failed", notPostedResult);
 	}
 
@@ -567,7 +567,7 @@ export class Requests {
 		signal?.addEventListener("abort", giveUp);
 		try {
 			// It may have ended before.
-			const row = await selectApproval(this.#sql, id);
+			const row = await approvalRows.first(this.#sql, { id });
 			if (row?.ended_at != null) return row;
 			if (this.#stopping.signal.aborted || signal?.aborted) return undefined;
 			const ended = await within(Math.max(0, ms), ending.promise);

@@ -15,13 +15,7 @@ import { rowOf } from "../../messages/buttons.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import { at } from "../../results/result.ts";
 import { Durable, requireGuild } from "../../store/durable.ts";
-import {
-	beginRoutine,
-	deleteRoutine,
-	insertRoutine,
-	type Routine,
-	selectRoutines,
-} from "../../store/tables/routines.ts";
+import { beginRoutine, type Routine, routineRows } from "../../store/tables/routines.ts";
 import { nextTime, readSchedule } from "./routine-times.ts";
 
 const maxRoutines = 20;
@@ -42,7 +36,7 @@ export function createRoutines({ connection, settings, store: { sql }, log, time
 		name: "routines",
 		log,
 		scan: async () =>
-			(await selectRoutines(sql)).map((routine) => ({
+			(await routineRows.all(sql, {})).map((routine) => ({
 				key: routine.id,
 				inMs: routine.next_at - now(),
 				failure: "could not run a routine of AI chat",
@@ -68,7 +62,7 @@ export function createRoutines({ connection, settings, store: { sql }, log, time
 	/** What there is, with a menu to remove one. */
 	async function listOf(guildId: string, locale: string) {
 		const say = sayIn(locale);
-		const all = (await selectRoutines(sql)).filter(({ guild_id }) => guild_id === guildId);
+		const all = await routineRows.all(sql, { guild_id: guildId }, "next_at");
 		const lines = all.map(({ question, channel_id, person_id, next_at }) =>
 			say("routine.line", {
 				question: inlineText(question, 200),
@@ -114,9 +108,9 @@ export function createRoutines({ connection, settings, store: { sql }, log, time
 				const member = connection.guild(guildId)?.members.cache.get(user.id);
 				if (!member || !channel?.isSendable() || !mayWrite(member, channel))
 					throw new SaidError(said("routine.channel"));
-				const all = (await selectRoutines(sql)).filter(({ guild_id }) => guild_id === guildId);
-				if (all.length >= maxRoutines) throw new SaidError(said("routine.full", { max: maxRoutines }));
-				await insertRoutine(sql, {
+				const { length } = await routineRows.all(sql, { guild_id: guildId });
+				if (length >= maxRoutines) throw new SaidError(said("routine.full", { max: maxRoutines }));
+				const routine = {
 					id: crypto.randomUUID(),
 					guild_id: guildId,
 					channel_id: channel.id,
@@ -124,7 +118,8 @@ export function createRoutines({ connection, settings, store: { sql }, log, time
 					question,
 					schedule: JSON.stringify(schedule),
 					next_at: nextTime(schedule, now(), timezone),
-				});
+				};
+				await routineRows.insert(sql, [routine]);
 				log.info("a routine of AI chat was set", { guild: guildId, channel: channelName(channel), person: user.id });
 				work.wake();
 			}
@@ -138,7 +133,7 @@ export function createRoutines({ connection, settings, store: { sql }, log, time
 			if (!interaction.isStringSelectMenu()) return;
 			requireHeld(settings, interaction, { may: "settings" });
 			await interaction.deferUpdate();
-			for (const id of interaction.values) await deleteRoutine(sql, interaction.guildId, id);
+			for (const id of interaction.values) await routineRows.delete(sql, { guild_id: interaction.guildId, id });
 			work.wake();
 			await interaction.editReply(await listOf(interaction.guildId, interaction.locale));
 		},

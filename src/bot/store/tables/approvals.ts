@@ -2,13 +2,20 @@
 // statement, so that a call runs at most once. Times are in epoch milliseconds.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { firstRow, hasRow, many, type Sql } from "../../../lib/store/statement.ts";
+import { firstRow, hasRow, many, rowsOf, type Sql } from "../../../lib/store/statement.ts";
 
 /** "approved": checked again, nothing changed yet. "unknown": stopped while running. "withdrawn": the key ended. */
 const states = [
-	...(["pending", "approved", "running"] as const),
-	...(["denied", "expired", "withdrawn", "done", "failed", "unknown"] as const),
-];
+	"pending",
+	"approved",
+	"running",
+	"denied",
+	"expired",
+	"withdrawn",
+	"done",
+	"failed",
+	"unknown",
+] as const;
 
 export type ApprovalState = (typeof states)[number];
 
@@ -67,12 +74,14 @@ export const approvalsTable = `
 	CREATE INDEX approvals_of_principal ON approvals (principal_id, created_at);
 	CREATE INDEX approvals_by_end ON approvals (ended_at)`;
 
+export const approvalRows = rowsOf<ApprovalRow, "id">("approvals", ["id"]);
+
 /** False if the principal already has `max` open ones. Must run in a transaction. */
 export async function insertApproval(sql: Sql, row: ApprovalRow, max: number): Promise<boolean> {
 	const open = await sql`
 		SELECT id FROM approvals WHERE principal_id = ${row.principal_id} AND ended_at IS NULL LIMIT ${max}`;
 	if (open.length >= max) return false;
-	await sql`INSERT INTO approvals ${many([row])}`;
+	await approvalRows.insert(sql, [row]);
 	return true;
 }
 
@@ -95,13 +104,9 @@ export async function countDenials(sql: Sql, principalId: string, now: number, m
 	return rows.filter(({ expires_at }) => expires_at > now).length;
 }
 
-export function selectApproval(sql: Sql, id: string): Promise<ApprovalRow | undefined> {
-	return firstRow(sql<ApprovalRow>`SELECT * FROM approvals WHERE id = ${id}`);
-}
-
 /** Undefined also for a request of another principal. */
 export async function selectApprovalOf(sql: Sql, principalId: string, id: string): Promise<ApprovalRow | undefined> {
-	const row = await selectApproval(sql, id);
+	const row = await approvalRows.first(sql, { id });
 	return row?.principal_id === principalId ? row : undefined;
 }
 

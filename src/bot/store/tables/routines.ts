@@ -2,7 +2,7 @@
 // milliseconds.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { hasRow, many, type Sql } from "../../../lib/store/statement.ts";
+import { hasRow, rowsOf, type Sql } from "../../../lib/store/statement.ts";
 
 /** `schedule`: JSON. */
 export type Routine = RowOf<typeof routinesTable, "routines">;
@@ -18,19 +18,9 @@ export const routinesTable = `
 		next_at BIGINT NOT NULL
 	)`;
 
-export async function insertRoutine(sql: Sql, routine: Routine): Promise<void> {
-	await sql`INSERT INTO routines ${many([routine])}`;
-}
-
-export function selectRoutines(sql: Sql): Promise<Routine[]> {
-	return sql<Routine>`SELECT * FROM routines ORDER BY next_at`;
-}
+export const routineRows = rowsOf<Routine, "guild_id" | "id">("routines", ["guild_id", "id"]);
 
 /** False if it is not there any more, or has run. */
 export function beginRoutine(sql: Sql, { id, next_at }: Routine, then: number): Promise<boolean> {
 	return hasRow(sql`UPDATE routines SET next_at = ${then} WHERE id = ${id} AND next_at = ${next_at} RETURNING 1`);
-}
-
-export async function deleteRoutine(sql: Sql, guildId: string, id: string): Promise<void> {
-	await sql`DELETE FROM routines WHERE guild_id = ${guildId} AND id = ${id}`;
 }
