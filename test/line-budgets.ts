@@ -7,10 +7,10 @@ import { Glob } from "bun";
 /** Maximum lines of the .ts and .js files of each folder, below src. "bot/." is what stands at the bot's root. */
 const budgets: Record<string, number> = {
 	"bot/.": 427,
-	"bot/approval": 2334,
+	"bot/approval": 2340,
 	"bot/commands": 2782,
 	"bot/config": 940,
-	"bot/features": 4409,
+	"bot/features": 4404,
 	"bot/game": 1697,
 	"bot/guild-documents": 5128,
 	"bot/messages": 2844,
@@ -19,7 +19,7 @@ const budgets: Record<string, number> = {
 	"bot/results": 171,
 	"bot/server": 687,
 	"bot/setup": 1241,
-	"bot/store": 3127,
+	"bot/store": 3057,
 	"bot/settings": 1107,
 	"bot/tool": 3899,
 	"bot/tools": 11_602,
