@@ -2,8 +2,12 @@
 
 import {
 	type APIAuditLogEntry,
-	type AuditLogEvent,
+	AuditLogEvent,
+	type AuditLogOptionsType,
+	type Client,
+	Events,
 	type Guild,
+	type GuildAuditLogsEntry,
 	makeURLSearchParams,
 	PermissionFlagsBits,
 	type RESTGetAPIAuditLogQuery,
@@ -55,4 +59,27 @@ export async function readAuditLog(
 		if (!mayBeAfter(oldest.id, afterId)) break;
 	}
 	return entries;
+}
+
+/** New ones in the form of those that are read. */
+export function onAuditLogEntry(client: Client, listener: (entry: APIAuditLogEntry, guild: Guild) => void): void {
+	client.on(Events.GuildAuditLogEntryCreate, (entry, guild) => listener(rawEntry(entry), guild));
+}
+
+/** discord.js keeps the options as `extra`. */
+function rawEntry({ id, action, executorId, targetId, reason, changes, extra }: GuildAuditLogsEntry): APIAuditLogEntry {
+	const { id: of, name } = (extra ?? {}) as { id?: string; name?: string };
+	const { removed, days } = (extra ?? {}) as { removed?: number; days?: number };
+	return {
+		id,
+		action_type: action,
+		user_id: executorId,
+		target_id: targetId,
+		...(reason !== null && { reason }),
+		changes: changes.map(({ key, old, new: now }) => ({ key, old_value: old, new_value: now })),
+		...(of !== undefined && { options: { id: of, role_name: name, type: (name ? "0" : "1") as AuditLogOptionsType } }),
+		...(action === AuditLogEvent.MemberPrune && {
+			options: { members_removed: String(removed), delete_member_days: String(days) },
+		}),
+	} as APIAuditLogEntry;
 }

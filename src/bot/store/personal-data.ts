@@ -58,9 +58,8 @@ const ofJob = (where: string) => `job_id IN (SELECT id FROM guild_jobs WHERE ${w
 /** Rows that refer to others stand before these. */
 export const tableData: Readonly<Record<string, TableData>> = {
 	announcements: {},
-	case_marks: {},
+	audit_log_marks: {},
 	guild_messages: {},
-	guild_deletion_marks: {},
 	join_role_marks: {},
 	raid_steps: {},
 	guild_plans: {},

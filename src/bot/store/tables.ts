@@ -4,7 +4,7 @@ import type { Migration } from "../../lib/store/migrations.ts";
 import { announcementsTable } from "./tables/announcements.ts";
 import { approvalsTable } from "./tables/approvals.ts";
 import { askedPlansTable } from "./tables/asked-plans.ts";
-import { caseMarksTable } from "./tables/case-marks.ts";
+import { auditLogMarksTable } from "./tables/audit-log-marks.ts";
 import { casesTables } from "./tables/cases.ts";
 import { channelLocksTable } from "./tables/channel-locks.ts";
 import { chargebacksTable } from "./tables/chargebacks.ts";
@@ -12,7 +12,6 @@ import { chatUseTable } from "./tables/chat-use.ts";
 import { conversationsTable } from "./tables/conversations.ts";
 import { donatorListsTable } from "./tables/donators.ts";
 import { guildBackupsTables } from "./tables/guild-backups.ts";
-import { guildDeletionMarksTable } from "./tables/guild-deletion-marks.ts";
 import { guildJobsTables } from "./tables/guild-jobs.ts";
 import { guildMessagesTable } from "./tables/guild-messages.ts";
 import { guildPicturesTables } from "./tables/guild-pictures.ts";
@@ -48,7 +47,7 @@ const tables = [
 	guildBackupsTables,
 	guildPlansTable,
 	guildJobsTables,
-	guildDeletionMarksTable,
+	auditLogMarksTable,
 	approvalsTable,
 	secretsTable,
 	casesTables,
@@ -56,7 +55,6 @@ const tables = [
 	raidModesTables,
 	spamTables,
 	announcementsTable,
-	caseMarksTable,
 	guildMessagesTable,
 	undoneEntriesTable,
 	incidentsTable,

@@ -304,7 +304,7 @@ onBoth((databases) => {
 	const checked = ({ bot }: Awaited<ReturnType<typeof startWatch>>) =>
 		until("the audit log was checked", async () => {
 			const { sql } = bot.store;
-			const marks = await sql`SELECT entry_id FROM guild_deletion_marks`;
+			const marks = await sql`SELECT entry_id FROM audit_log_marks WHERE wanted = 'deletions'`;
 			return marks.length === 1;
 		});
 
@@ -338,7 +338,7 @@ onBoth((databases) => {
 		await until("that is recorded", async () => {
 			const { sql } = bot.store;
 			const [mark] = await sql<{ entry_id: string }>`
-				SELECT entry_id FROM guild_deletion_marks`;
+				SELECT entry_id FROM audit_log_marks WHERE wanted = 'deletions'`;
 			return mark?.entry_id === last?.id;
 		});
 		for (const how of ["stop", "kill"] as const) {

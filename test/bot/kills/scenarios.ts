@@ -260,7 +260,7 @@ export const scenarios: Record<string, Scenario> = {
 			create,
 			async isReady({ sql }) {
 				const checks = await sql`SELECT guild_id FROM guild_backup_checks`;
-				const marks = await sql`SELECT guild_id FROM guild_deletion_marks`;
+				const marks = await sql`SELECT guild_id FROM audit_log_marks WHERE wanted = 'deletions'`;
 				return checks.length === 1 && marks.length === 1;
 			},
 			happen() {
@@ -297,7 +297,8 @@ export const scenarios: Record<string, Scenario> = {
 					maxSleepMs: 20,
 					settleMs: 0,
 				}),
-			isReady: async ({ sql }) => (await sql`SELECT guild_id FROM guild_deletion_marks`).length === 1,
+			isReady: async ({ sql }) =>
+				(await sql`SELECT guild_id FROM audit_log_marks WHERE wanted = 'deletions'`).length === 1,
 			happen() {
 				for (const user of raiders) bans.add(guild, user, 0, { actor: simulator.user("jose.garcia").id });
 			},

@@ -1,8 +1,8 @@
 // Notices mass deletions: many channels or roles that one person or bot deletes within a short time. Keeps the last backup
 // from before, so that it is not rotated away, and tells staff who did it and how to restore the guild.
 
-import { AuditLogEvent, type Client, Events, type Guild, SnowflakeUtil } from "discord.js";
-import { canReadAuditLog, readAuditLog } from "../../../discord/audit-log.ts";
+import { type APIAuditLogEntry, AuditLogEvent, type Client, Events, type Guild, SnowflakeUtil } from "discord.js";
+import { canReadAuditLog, onAuditLogEntry, readAuditLog } from "../../../discord/audit-log.ts";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { GuildChecks } from "../../../discord/connection/session-events.ts";
 import { userName } from "../../../discord/describe.ts";
@@ -12,7 +12,7 @@ import type { Sql } from "../../../lib/store/statement.ts";
 import type { Said } from "../../../texts/texts.ts";
 import { Durable, type DurableOptions, NotNow, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
-import { deletionMarkRows, saveDeletionMark } from "../../store/tables/guild-deletion-marks.ts";
+import { auditLogMarkRows, raiseMark } from "../../store/tables/audit-log-marks.ts";
 import { type IncidentRow, incidentRows, insertIncident } from "../../store/tables/incidents.ts";
 import { isJobReason } from "../jobs/made-things.ts";
 import type { Backups } from "./backups.ts";
@@ -74,16 +74,6 @@ interface Incident {
 interface Burst {
 	deletions: Deletion[];
 	known: Incident | undefined;
-}
-
-interface Entry {
-	id: string;
-	action: AuditLogEvent;
-	executorId: string | null;
-	targetId: string | null;
-	reason: string | null | undefined;
-	/** Discord's have "old_value", discord.js' "old". */
-	changes: readonly { key: string; old?: unknown; old_value?: unknown }[];
 }
 
 const { ChannelDelete, RoleDelete, MemberBanAdd } = AuditLogEvent;
@@ -151,11 +141,9 @@ export class DeletionWatch {
 	async #check(guild: Guild): Promise<void> {
 		await this.options.night?.loaded;
 		if (!this.#isServed(guild) || !canReadAuditLog(guild)) return;
-		const mark = (await deletionMarkRows.first(this.#sql, { guild_id: guild.id }))?.entry_id;
-		const entries: Entry[] = [];
-		for (const action of this.#actionsIn(guild))
-			for (const { id, user_id, target_id, reason, changes = [] } of await readAuditLog(guild, action, mark ?? lastId))
-				entries.push({ id, action, executorId: user_id, targetId: target_id, reason, changes });
+		const mark = (await auditLogMarkRows.first(this.#sql, { guild_id: guild.id, wanted: "deletions" }))?.entry_id;
+		const entries: APIAuditLogEntry[] = [];
+		for (const action of this.#actionsIn(guild)) entries.push(...(await readAuditLog(guild, action, mark ?? lastId)));
 		entries.sort((a, b) => compareIds(a.id, b.id));
 		const newest = entries.at(-1)?.id ?? firstId;
 		// At the first start, and when the rule is switched on, what happened before is none of the bot's business.
@@ -176,13 +164,13 @@ export class DeletionWatch {
 		});
 	}
 
-	async #saveMark(guildId: string): Promise<void> {
-		const entryId = this.#marks.get(guildId);
+	async #saveMark(guild_id: string): Promise<void> {
+		const entry_id = this.#marks.get(guild_id);
 		// A mass deletion that is not recorded yet must be found again after a kill.
-		const isPending = this.#live.values().some(({ guild, isRecorded }) => guild.id === guildId && !isRecorded);
-		if (entryId === undefined || isPending) return;
-		await saveDeletionMark(this.#sql, guildId, entryId);
-		if (this.#marks.get(guildId) === entryId) this.#marks.delete(guildId);
+		const isPending = this.#live.values().some(({ guild, isRecorded }) => guild.id === guild_id && !isRecorded);
+		if (entry_id === undefined || isPending) return;
+		await raiseMark(this.#sql, { guild_id, wanted: "deletions", entry_id });
+		if (this.#marks.get(guild_id) === entry_id) this.#marks.delete(guild_id);
 	}
 
 	#isServed({ id }: Guild): boolean {
@@ -194,7 +182,8 @@ export class DeletionWatch {
 		return [ChannelDelete, RoleDelete, ...(this.options.night?.isOn(id) ? [MemberBanAdd] : [])];
 	}
 
-	#noteEntry(guild: Guild, { id: entryId, action, executorId, targetId, reason, changes }: Entry): void {
+	#noteEntry(guild: Guild, entry: APIAuditLogEntry): void {
+		const { id: entryId, action_type: action, user_id: executorId, target_id: targetId, reason, changes = [] } = entry;
 		if (targetId === null || this.#handled.has(entryId)) return;
 		this.#handled.add(entryId);
 		const [first] = this.#handled;
@@ -203,7 +192,7 @@ export class DeletionWatch {
 		const isBan = action === MemberBanAdd;
 		if (executorId === guild.client.user.id && (isBan || isJobReason(reason ?? ""))) return;
 		const sign = action === ChannelDelete ? "#" : "@";
-		const { old, old_value = old } = changes.find(({ key }) => key === "name") ?? {};
+		const { old_value } = changes.find(({ key }) => key === "name") ?? {};
 		const name = typeof old_value === "string" ? `${sign}${old_value}` : targetId;
 		// By Discord's clock: after a lost connection, all events arrive at once.
 		this.#note(guild, executorId, { id: targetId, name, at: timeOf(entryId), entryId }, isBan ? "bans" : "deletions");
@@ -317,8 +306,8 @@ export class DeletionWatch {
 	}
 
 	attach(client: Client): void {
-		client.on(Events.GuildAuditLogEntryCreate, (entry, guild) => {
-			if (this.#actionsIn(guild).includes(entry.action)) this.#noteEntry(guild, entry as Entry);
+		onAuditLogEntry(client, (entry, guild) => {
+			if (this.#actionsIn(guild).includes(entry.action_type)) this.#noteEntry(guild, entry);
 		});
 		// Without the audit log nobody knows who did it.
 		const noteUnread = (guild: Guild, id: string, name: string) => {

@@ -4,15 +4,14 @@
 // audit log entries that the bot missed are read, oldest first. Bans that staff decided on for chargebacks are recorded
 // in the same way, because the feature `game` records no cases.
 
-import { AuditLogEvent, type Client, Events, type Guild } from "discord.js";
-import { canReadAuditLog } from "../../../discord/audit-log.ts";
+import type { APIAuditLogEntry, Client, Guild } from "discord.js";
+import { canReadAuditLog, onAuditLogEntry } from "../../../discord/audit-log.ts";
 import { GuildChecks } from "../../../discord/connection/session-events.ts";
-import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import { Durable, type Step } from "../../store/durable.ts";
-import { caseMarkRows } from "../../store/tables/case-marks.ts";
+import { auditLogMarkRows, raiseMark } from "../../store/tables/audit-log-marks.ts";
 import type { CasesOptions, NewCase } from "./case.ts";
-import { caseOfEntry, entryKinds, type HandEntry, isCandidate } from "./entry-case.ts";
+import { caseOfEntry, entryKinds, isCandidate } from "./entry-case.ts";
 import { entriesAfter, markBefore, newestEntryId } from "./missed-entries.ts";
 
 interface ByHandOptions extends Pick<CasesOptions, "connection" | "store" | "log" | "backOffMs"> {
@@ -24,8 +23,7 @@ const maxWaiting = 1_000;
 
 export class ByHand {
 	/** Audit log entries that are yet to be stored as cases, in order, by guild id. */
-	readonly #waiting = new Map<string, HandEntry[]>();
-	readonly #marks = new Map<string, string>();
+	readonly #waiting = new Map<string, APIAuditLogEntry[]>();
 	readonly #checks: GuildChecks;
 	readonly #work: Durable;
 	readonly #sql: Sql;
@@ -50,7 +48,7 @@ export class ByHand {
 		return { key: `${lane} ${id}`, lane, failure: "could not record an action by hand", fields: { guild: id }, run };
 	}
 
-	async #storeWaiting(guild: Guild, waiting: HandEntry[]): Promise<void> {
+	async #storeWaiting(guild: Guild, waiting: APIAuditLogEntry[]): Promise<void> {
 		for (let [entry] = waiting; entry; [entry] = waiting) {
 			await this.#addCase(guild, entry);
 			waiting.shift();
@@ -60,38 +58,33 @@ export class ByHand {
 	}
 
 	/** One minute before the entry `id`, because entries can appear out of order. */
-	async #saveMark(guildId: string, id: string): Promise<void> {
-		const mark = markBefore(id);
+	#saveMark(guild_id: string, id: string): Promise<void> {
 		// The mark never moves back: entries from before the first start must not become cases.
-		if (compareIds(mark, this.#marks.get(guildId) ?? "0") <= 0) return;
-		await caseMarkRows.save(this.#sql, [{ guild_id: guildId, entry_id: mark }]);
-		this.#marks.set(guildId, mark);
+		return raiseMark(this.#sql, { guild_id, wanted: "cases", entry_id: markBefore(id) });
 	}
 
-	async #addCase(guild: Guild, entry: HandEntry): Promise<void> {
+	async #addCase(guild: Guild, entry: APIAuditLogEntry): Promise<void> {
 		const added = await caseOfEntry(this.#sql, guild, entry);
 		if (added) await this.options.cases.add(guild.id, added);
 	}
 
 	async #check(guild: Guild): Promise<void> {
 		if (!canReadAuditLog(guild)) return;
-		const mark = (await caseMarkRows.first(this.#sql, { guild_id: guild.id }))?.entry_id;
-		if (mark === undefined) {
+		const key = { guild_id: guild.id, wanted: "cases" } as const;
+		const mark = await auditLogMarkRows.first(this.#sql, key);
+		if (!mark) {
 			const newest = await newestEntryId(guild);
-			if (newest === undefined) return;
-			await caseMarkRows.save(this.#sql, [{ guild_id: guild.id, entry_id: newest }]);
-			this.#marks.set(guild.id, newest);
+			if (newest !== undefined) await raiseMark(this.#sql, { ...key, entry_id: newest });
 			return;
 		}
-		this.#marks.set(guild.id, mark);
-		for await (const entries of entriesAfter(guild, mark, entryKinds)) {
+		for await (const entries of entriesAfter(guild, mark.entry_id, entryKinds)) {
 			for (const entry of entries) if (isCandidate(guild, entry)) await this.#addCase(guild, entry);
 			const newest = entries.at(-1)?.id;
 			if (newest !== undefined) await this.#saveMark(guild.id, newest);
 		}
 	}
 
-	#note(guild: Guild, entry: HandEntry): void {
+	#note(guild: Guild, entry: APIAuditLogEntry): void {
 		if (!isCandidate(guild, entry)) return;
 		const waiting = this.#waiting.get(guild.id) ?? [];
 		this.#waiting.set(guild.id, waiting);
@@ -101,19 +94,8 @@ export class ByHand {
 	}
 
 	attach(client: Client): void {
-		client.on(Events.GuildAuditLogEntryCreate, (entry, guild) => {
-			const { id, action, executorId, targetId, reason, changes } = entry;
-			if (!entryKinds.includes(action)) return;
-			const isPrune = action === AuditLogEvent.MemberPrune;
-			this.#note(guild, {
-				id,
-				action,
-				executorId,
-				targetId,
-				reason,
-				...(isPrune && { pruned: entry.extra as HandEntry["pruned"] }),
-				changes: changes.map((change) => ({ key: change.key, old: change.old, new: change.new })),
-			});
+		onAuditLogEntry(client, (entry, guild) => {
+			if (entryKinds.includes(entry.action_type)) this.#note(guild, entry);
 		});
 		this.#checks.attach(client, this.#work.retryAll, this.#work.wake);
 	}

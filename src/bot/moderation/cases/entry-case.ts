@@ -1,23 +1,12 @@
 // Converts entries of a guild's audit log to moderation cases.
 
-import { AuditLogEvent, type Guild, SnowflakeUtil } from "discord.js";
+import { type APIAuditLogEntry, AuditLogEvent, type Guild, SnowflakeUtil } from "discord.js";
 import type { Sql } from "../../../lib/store/statement.ts";
-import { said } from "../../../texts/texts.ts";
+import { type Said, said } from "../../../texts/texts.ts";
 import { banReason, banReasonStart } from "../../game/chargeback-steps.ts";
 import { selectBansFor } from "../../store/tables/chargebacks.ts";
 import { hasSpamNear } from "../../store/tables/spam-incidents.ts";
 import type { NewCase } from "./case.ts";
-
-export interface HandEntry {
-	id: string;
-	action: AuditLogEvent;
-	executorId: string | null;
-	targetId: string | null;
-	reason: string | null | undefined;
-	changes: readonly { key: string; old: unknown; new: unknown }[];
-	/** `days`: of inactivity. */
-	pruned?: { removed: number; days: number } | undefined;
-}
 
 export const entryKinds: readonly AuditLogEvent[] = [
 	AuditLogEvent.MemberBanAdd,
@@ -28,15 +17,15 @@ export const entryKinds: readonly AuditLogEvent[] = [
 ];
 
 /** Of the bot itself only bans for chargebacks: its tools and rules record their cases themselves. */
-export function isCandidate(guild: Guild, entry: HandEntry): boolean {
-	if (actionOf(entry) === undefined || entry.executorId === null) return false;
-	if (entry.executorId !== guild.client.user.id) return true;
-	return entry.action === AuditLogEvent.MemberBanAdd && entry.reason?.startsWith(banReasonStart) === true;
+export function isCandidate(guild: Guild, entry: APIAuditLogEntry): boolean {
+	if (actionOf(entry) === undefined || entry.user_id === null) return false;
+	if (entry.user_id !== guild.client.user.id) return true;
+	return entry.action_type === AuditLogEvent.MemberBanAdd && entry.reason?.startsWith(banReasonStart) === true;
 }
 
 /** Undefined if the entry must not be recorded. Rejects with StoreUnavailable. */
-export async function caseOfEntry(sql: Sql, guild: Guild, entry: HandEntry): Promise<NewCase | undefined> {
-	const { id, executorId, targetId, reason } = entry;
+export async function caseOfEntry(sql: Sql, guild: Guild, entry: APIAuditLogEntry): Promise<NewCase | undefined> {
+	const { id, user_id: executorId, target_id: targetId, reason } = entry;
 	const change = actionOf(entry);
 	if (executorId === null || !change) return undefined;
 	const moderatorId =
@@ -53,7 +42,7 @@ export async function caseOfEntry(sql: Sql, guild: Guild, entry: HandEntry): Pro
 		...change,
 		...(targetId !== null && { userId: targetId }),
 		moderatorId,
-		reason: reason ?? undefined,
+		reason,
 		createdAt,
 		source: `entry:${id}`,
 	};
@@ -63,27 +52,26 @@ async function chargebackDecider(
 	sql: Sql,
 	guildId: string,
 	userId: string,
-	reason: string | null | undefined,
+	reason: string | undefined,
 ): Promise<string | undefined> {
 	const bans = await selectBansFor(sql, guildId, userId);
 	return bans.find((ban) => banReason(ban) === reason)?.decided_by ?? undefined;
 }
 
+/** How many members, and of how many days without activity. Undefined if the entry is about something else. */
+export function prunedIn({ action_type, options }: APIAuditLogEntry): Said[] | undefined {
+	if (action_type !== AuditLogEvent.MemberPrune) return undefined;
+	return [
+		said("case.detail.members", { count: Number(options?.members_removed ?? 0) }),
+		said("case.detail.inactive", { count: Number(options?.delete_member_days ?? 0) }),
+	];
+}
+
 /** All but prunes must have a target. */
-function actionOf({
-	action,
-	changes,
-	targetId,
-	pruned,
-}: HandEntry): Pick<NewCase, "action" | "endsAt" | "detail"> | undefined {
-	if (action === AuditLogEvent.MemberPrune && pruned)
-		return {
-			action: "prune",
-			detail: [
-				said("case.detail.members", { count: pruned.removed }),
-				said("case.detail.inactive", { count: pruned.days }),
-			],
-		};
+function actionOf(entry: APIAuditLogEntry): Pick<NewCase, "action" | "endsAt" | "detail"> | undefined {
+	const { action_type: action, changes = [], target_id: targetId } = entry;
+	const pruned = prunedIn(entry);
+	if (pruned) return { action: "prune", detail: pruned };
 	if (targetId === null) return undefined;
 	if (action === AuditLogEvent.MemberBanAdd) return { action: "ban" };
 	if (action === AuditLogEvent.MemberBanRemove) return { action: "unban" };
@@ -91,7 +79,7 @@ function actionOf({
 	const timeout = changes.find(({ key }) => key === "communication_disabled_until");
 	if (!timeout) return undefined;
 	// The change that removes a timeout has no new value.
-	if (!timeout.new) return { action: "remove_timeout" };
-	const endsAt = Date.parse(String(timeout.new));
+	if (!timeout.new_value) return { action: "remove_timeout" };
+	const endsAt = Date.parse(String(timeout.new_value));
 	return Number.isNaN(endsAt) ? { action: "timeout" } : { action: "timeout", endsAt };
 }

@@ -1,10 +1,9 @@
 // Reads the entries of a guild's audit log that the bot missed, oldest first and without a limit on their number.
 // https://docs.discord.com/developers/resources/audit-log#get-guild-audit-log
 
-import { type APIAuditLogEntry, AuditLogEvent, type Guild, SnowflakeUtil } from "discord.js";
+import { type APIAuditLogEntry, type AuditLogEvent, type Guild, SnowflakeUtil } from "discord.js";
 import { auditLogPageSize, readAuditLogPage } from "../../../discord/audit-log.ts";
 import { compareIds } from "../../../guild-document/names/ids.ts";
-import type { HandEntry } from "./entry-case.ts";
 
 const maxPages = 10;
 /** Entries may appear in the audit log this much after entries with higher ids, in milliseconds. A guess. */
@@ -28,7 +27,7 @@ export async function* entriesAfter(
 	guild: Guild,
 	mark: string,
 	kinds: readonly AuditLogEvent[],
-): AsyncGenerator<HandEntry[]> {
+): AsyncGenerator<APIAuditLogEntry[]> {
 	let after: string | undefined = mark;
 	while (after !== undefined) {
 		const entries: APIAuditLogEntry[] = [];
@@ -43,8 +42,7 @@ export async function* entriesAfter(
 		const end = horizon;
 		yield entries
 			.filter(({ id }) => end === undefined || compareIds(id, end) <= 0)
-			.sort((a, b) => compareIds(a.id, b.id))
-			.map(toEntry);
+			.sort((a, b) => compareIds(a.id, b.id));
 		after = horizon;
 	}
 }
@@ -65,21 +63,4 @@ async function readKind(
 		if (more.length < auditLogPageSize) return { found, isAll: true };
 	}
 	return { found, isAll: false };
-}
-
-function toEntry(entry: APIAuditLogEntry): HandEntry {
-	return {
-		id: entry.id,
-		action: entry.action_type,
-		executorId: entry.user_id,
-		targetId: entry.target_id,
-		reason: entry.reason,
-		changes: (entry.changes ?? []).map((change) => ({ key: change.key, old: change.old_value, new: change.new_value })),
-		...(entry.action_type === AuditLogEvent.MemberPrune && {
-			pruned: {
-				removed: Number(entry.options?.members_removed ?? 0),
-				days: Number(entry.options?.delete_member_days ?? 0),
-			},
-		}),
-	};
 }

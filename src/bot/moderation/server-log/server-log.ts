@@ -4,15 +4,14 @@
 import {
 	type APIAuditLogEntry,
 	AuditLogEvent,
-	type AuditLogOptionsType,
 	type Client,
 	Events,
 	type Guild,
-	type GuildAuditLogsEntry,
 	type GuildMember,
 	type PartialGuildMember,
 	type User,
 } from "discord.js";
+import { onAuditLogEntry } from "../../../discord/audit-log.ts";
 import { inlineText, truncate } from "../../../discord/text.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
 import { within } from "../../../lib/wait.ts";
@@ -26,6 +25,7 @@ import { StoreUnavailable } from "../../store/unavailable.ts";
 import { describeChanges } from "../../tools/audit-log/changes.ts";
 import { actionOf, namesIn, placeOf, targetOf } from "../../tools/audit-log/lines.ts";
 import type { Cases } from "../cases/cases.ts";
+import { prunedIn } from "../cases/entry-case.ts";
 import { Delayed } from "../delayed.ts";
 import { createGuildLog, type LogEntry } from "../moderation-log.ts";
 import { createFolding } from "./folding.ts";
@@ -52,7 +52,7 @@ const removalKinds: { [action in AuditLogEvent]?: Removal } = {
 };
 
 /** Undefined: in none of these logs. */
-function kindOf({ action, changes }: GuildAuditLogsEntry): ServerLog | undefined {
+function kindOf({ action_type: action, changes = [] }: APIAuditLogEntry): ServerLog | undefined {
 	const name = AuditLogEvent[action] ?? "";
 	if (action === MemberPrune) return "joins";
 	if (action === MemberRoleUpdate) return "member_roles";
@@ -70,9 +70,7 @@ export function createServerLog(options: ServerLogOptions) {
 	const logs = new Map(serverLogs.map((kind) => [kind, logOf(kind)]));
 	const waiting = new Delayed();
 	/** What the audit log has told: kicks and bans by guild and person, the latest prune by guild. */
-	const removals = new LruMap<string, { entry: GuildAuditLogsEntry; at: number; left: number } | undefined>(
-		maxRemovals,
-	);
+	const removals = new LruMap<string, { entry: APIAuditLogEntry; at: number; left: number } | undefined>(maxRemovals);
 
 	function logOf(kind: ServerLog) {
 		const guildLog = createGuildLog(options, `log.${kind}`);
@@ -114,35 +112,35 @@ export function createServerLog(options: ServerLogOptions) {
 			...(joinedTimestamp ? [said("server_log.member_since", { when: at(joinedTimestamp, "R") })] : []),
 			...(held.length > 0 ? [said("server_log.had", { roles: held.slice(0, maxRolesShown).join(", ") })] : []),
 		];
-		const kind = (removal && removalKinds[removal.action]) ?? "left";
-		const by = removal && { moderatorId: removal.executorId ?? undefined, reason: removal.reason };
+		const kind = (removal && removalKinds[removal.action_type]) ?? "left";
+		const by = removal && { moderatorId: removal.user_id ?? undefined, reason: removal.reason ?? null };
 		add("joins", guild.id, { ...about(kind, user), ...(removal && { gravity: "severe" }), ...by, detail }, kind);
 	}
 
-	function onEntry(entry: GuildAuditLogsEntry, guild: Guild): void {
-		const { action, executorId, targetId, reason } = entry;
-		const pruned = action === MemberPrune ? (entry.extra as { removed: number; days: number }) : undefined;
+	function onEntry(entry: APIAuditLogEntry, guild: Guild): void {
+		const { action_type: action, user_id, target_id, reason } = entry;
+		const pruned = prunedIn(entry);
 		if (removalKinds[action] && isOn(guild.id, "joins")) {
-			const key = pruned ? guild.id : `${guild.id} ${targetId}`;
-			removals.set(key, { entry, at: performance.now(), left: pruned?.removed ?? 1 });
+			const key = pruned ? guild.id : `${guild.id} ${target_id}`;
+			const left = Number(entry.options?.members_removed ?? 1);
+			removals.set(key, { entry, at: performance.now(), left });
 		}
 		const kind = kindOf(entry);
 		if (!kind || !isOn(guild.id, kind)) return;
-		const raw = rawEntry(entry);
 		const nameOf = namesIn([], guild);
 		const { verb, noun } = actionOf(action);
 		const isMember = action === MemberUpdate || action === MemberRoleUpdate || action === BotAdd;
-		const changes = describeChanges(raw, nameOf).map((text) => written(truncate(text, 300)));
-		const target = inlineText([verb, noun, targetOf(raw, nameOf), placeOf(raw, nameOf)].filter(Boolean).join(" "), 300);
-		const what = pruned
-			? [said("case.detail.members", { count: pruned.removed }), said("case.detail.inactive", { count: pruned.days })]
-			: [target];
+		const changes = describeChanges(entry, nameOf).map((text) => written(truncate(text, 300)));
+		const target = inlineText(
+			[verb, noun, targetOf(entry, nameOf), placeOf(entry, nameOf)].filter(Boolean).join(" "),
+			300,
+		);
 		add(kind, guild.id, {
 			title: kind === "joins" ? said("case.action.prune") : said(`server_log.${kind}.title`),
 			gravity: pruned ? "severe" : "note",
-			moderatorId: executorId ?? undefined,
-			...(isMember && targetId !== null && { userId: targetId }),
-			description: [...(isMember ? [] : what), ...changes],
+			moderatorId: user_id ?? undefined,
+			...(isMember && target_id !== null && { userId: target_id }),
+			description: [...(isMember ? [] : (pruned ?? [target])), ...changes],
 			reason: reason ?? null,
 		});
 	}
@@ -168,7 +166,7 @@ export function createServerLog(options: ServerLogOptions) {
 			client.on(Events.GuildMemberRemove, (member) => {
 				if (isOn(member.guild.id, "joins")) waiting.add(leaveMs, () => onLeave(member));
 			});
-			client.on(Events.GuildAuditLogEntryCreate, onEntry);
+			onAuditLogEntry(client, onEntry);
 			client.on(Events.UserUpdate, (before, after) => {
 				if (!before.partial) onUser(client, before, after);
 			});
@@ -183,18 +181,4 @@ export function createServerLog(options: ServerLogOptions) {
 
 function about(kind: "joined" | "left" | Removal | "names", { id }: User): { title: Said; userId: string } {
 	return { title: said(`server_log.${kind}.title`), userId: id };
-}
-
-/** As Discord sends it; discord.js keeps the options as `extra`. */
-function rawEntry({ id, action, executorId, targetId, reason, changes, extra }: GuildAuditLogsEntry): APIAuditLogEntry {
-	const { id: of, name } = (extra ?? {}) as { id?: string; name?: string };
-	return {
-		id,
-		action_type: action,
-		user_id: executorId,
-		target_id: targetId,
-		...(reason !== null && { reason }),
-		changes: changes.map(({ key, old, new: now }) => ({ key, old_value: old, new_value: now })),
-		...(of !== undefined && { options: { id: of, role_name: name, type: (name ? "0" : "1") as AuditLogOptionsType } }),
-	} as APIAuditLogEntry;
 }

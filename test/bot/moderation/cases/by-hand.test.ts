@@ -39,7 +39,7 @@ onBoth((databases, kind) => {
 			/** Once the audit log was read for the first time. */
 			checked: () =>
 				until("the audit log was read", async () => {
-					const rows = await bot.store.sql`SELECT * FROM case_marks`;
+					const rows = await bot.store.sql`SELECT * FROM audit_log_marks WHERE wanted = 'cases'`;
 					return rows.length > 0;
 				}),
 		});

@@ -79,7 +79,9 @@ async function startNight() {
 		/** The bot has looked at the audit log up to this entry. */
 		marked: (id: string) =>
 			until("it is", () =>
-				bot.store.sql`SELECT 1 FROM guild_deletion_marks WHERE entry_id = ${id}`.then(([row]) => row),
+				bot.store.sql`SELECT 1 FROM audit_log_marks WHERE wanted = 'deletions' AND entry_id = ${id}`.then(
+					([row]) => row,
+				),
 			),
 		async heard() {
 			const name = `${guild.name}!`;
