@@ -22,7 +22,7 @@ import { nextTurn } from "../../lib/slices.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { within } from "../../lib/wait.ts";
 import { selectUndoneEntries } from "../store/tables/undone-entries.ts";
-import { StoreUnavailable } from "../store/unavailable.ts";
+import { ignoreUnavailable } from "../store/unavailable.ts";
 import type { Backups } from "./backups/backups.ts";
 import { jobText } from "./jobs/job-text.ts";
 import { Jobs, type JobsOptions } from "./jobs/jobs.ts";
@@ -34,11 +34,6 @@ import { type Unreadable, unseenIn } from "./read/read-guild.ts";
 export interface GuildDocumentsOptions extends JobsOptions {
 	backups: Pick<Backups, "list" | "read">;
 }
-
-const recreates = ({ steps }: Plan) => steps.some(({ action }) => action === "create");
-
-const deletesChannels = ({ steps }: Plan) =>
-	steps.some(({ action, kind }) => action === "delete" && kind === "channel");
 
 export type PlanSource =
 	/** All or part of a guild, parsed or as JSON or YAML text; not validated yet. */
@@ -172,7 +167,9 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 			return (await keepAndShow(guild, await makePlan(guild, { ...emptyPlan, restore }, rules))).text;
 		},
 		/** Which of these entries of the audit log, and calls of the bot's tools, jobs have undone. */
-		undone: (entries: readonly string[]) => selectUndoneEntries(store.sql, entries).catch(noneIfUnavailable),
+		undone: async (entries: readonly string[]): Promise<ReadonlySet<string>> =>
+			// Without the database, that something was undone is only a remark that is missing.
+			(await selectUndoneEntries(store.sql, entries).catch(ignoreUnavailable)) ?? new Set(),
 		/** If the guild has changed since, rejects with the new plan. `waitMs`: at most, for the end. */
 		async apply(hash: string, reason?: string, waitMs = 0) {
 			const { jobId, text } = await begin(hash, reason);
@@ -209,8 +206,9 @@ function remarksOn(
 		removed.length > 0 && `Removed from the plan: ${removed.join(", ")}.`,
 		names.length > 0 &&
 			`The bot keeps its own access: an overwrite for it was added to ${namesText(names)}. keep_bot_access: false in the document leaves it out.`,
-		isRestored && recreates(plan) && lostForGood,
-		deletesChannels(plan) && "The messages of deleted channels are lost.",
+		isRestored && plan.steps.some(({ action }) => action === "create") && lostForGood,
+		plan.steps.some(({ action, kind }) => action === "delete" && kind === "channel") &&
+			"The messages of deleted channels are lost.",
 	);
 }
 
@@ -218,12 +216,6 @@ const accessOf = (guild: Guild, document: GuildDocument) =>
 	document.channels || document.categories ? withOwnAccess(guild, document) : { document, names: [] };
 
 const missingText = ({ part, why }: Unreadable) => `${part}: ${why}`;
-
-/** Without the database, that something was undone is only a remark that is missing. */
-function noneIfUnavailable(error: unknown): ReadonlySet<string> {
-	if (error instanceof StoreUnavailable) return new Set();
-	throw error;
-}
 
 const emptyPlan = { document: readDocument({}), prune: false };
 

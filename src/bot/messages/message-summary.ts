@@ -56,8 +56,6 @@ const sentAt: Describe = ({ timestamp }) => time(new Date(timestamp));
 const channelKey: Describe = ({ channel_id }) => channel_id;
 // A webhook can write under many names.
 const authorKey: Describe = ({ author }) => `${author.id} ${author.username}`;
-const authorLabel: Describe = ({ author }) => `@${oneField(author.username)}`;
-
 /** With ids the first time, and always if the label is that of another one before. */
 function naming(keyOf: Describe, labelOf: Describe, fullName: Describe): Describe {
 	const keys = new Map<string, string>();
@@ -87,7 +85,11 @@ export function summaries(
 	const channelLabel: Describe = ({ channel_id: id }) =>
 		`#${oneField(visibleChannel(guild, id)?.name ?? threads?.get(id) ?? id)}`;
 	const channel = naming(channelKey, channelLabel, (one) => `${channelLabel(one)} (ID: ${one.channel_id})`);
-	const author = naming(authorKey, authorLabel, (one) => authorOf(one, guild));
+	const author = naming(
+		authorKey,
+		(one) => `@${oneField(one.author.username)}`,
+		(one) => authorOf(one, guild),
+	);
 	const reference: Describe = ({ channel_id, id }) =>
 		isForPeople() ? `https://discord.com/channels/${guild.id}/${channel_id}/${id}` : `ID: ${id}`;
 	let isExplained = false;

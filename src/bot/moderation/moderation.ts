@@ -1,6 +1,5 @@
 // The feature `moderation`: commands for moderators, temporary bans and the moderation log.
 
-import type { Connection } from "../../discord/connection/connection.ts";
 import { menuPrefix } from "../../discord/role-menu.ts";
 import { within } from "../../lib/wait.ts";
 import { combineFeatures, type Feature, type FeatureOptions } from "../commands/feature.ts";
@@ -67,7 +66,10 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 			tempBans: bans,
 			announcer: announcements,
 			cases,
-			suggest: (query) => suggestCases(cases, query, (id) => nameOf(connection, query.guildId, id)),
+			suggest(query) {
+				const { members, client } = connection.guild(query.guildId) ?? {};
+				return suggestCases(cases, query, (id) => (members?.cache.get(id) ?? client?.users.cache.get(id))?.displayName);
+			},
 		},
 		{ tools: createCaseTools({ cases, settings, cdn: config.discordCdnUrl }), actions: caseCommands },
 		createRoleMenus(featureOptions),
@@ -91,10 +93,4 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 			await within(shutdownGraceMs, moderationLog.settled());
 		},
 	};
-}
-
-/** Of a member, or of a user in the cache. */
-function nameOf(connection: Connection, guildId: string, userId: string): string | undefined {
-	const guild = connection.guild(guildId);
-	return (guild?.members.cache.get(userId) ?? guild?.client.users.cache.get(userId))?.displayName;
 }

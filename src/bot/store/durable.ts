@@ -192,21 +192,18 @@ export class Durable {
 			this.#attempts.delete(key);
 			added?.settle();
 		} catch (error) {
-			logFailure(this.options.log, failure, fields, error);
+			// NotNow is no failure, and the store logs that it is unavailable.
+			const isExpected = error instanceof NotNow || error instanceof StoreUnavailable;
+			const reason = reasonOf(error);
+			if (!isExpected && reason === undefined)
+				this.options.log.error(`${failure}: internal error`, { ...fields, error });
+			else if (!isExpected) this.options.log.warn(`${failure}, will retry`, { ...fields, reason });
 			attempt.retryAt = performance.now() + backOffMs(attempt.failures++, this.#backOffMs);
 			if (added && !this.#added.has(key)) this.#added.set(key, added);
 		}
 		attempt.running = undefined;
 		this.wake();
 	}
-}
-
-function logFailure(log: Log, failure: string, fields: Fields | undefined, error: unknown): void {
-	// NotNow is no failure, and the store logs that it is unavailable.
-	if (error instanceof NotNow || error instanceof StoreUnavailable) return;
-	const reason = reasonOf(error);
-	if (reason === undefined) log.error(`${failure}: internal error`, { ...fields, error });
-	else log.warn(`${failure}, will retry`, { ...fields, reason });
 }
 
 /** For logs and operators; undefined if it is a bug. For people: `saidProblem`. */

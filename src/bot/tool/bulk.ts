@@ -153,7 +153,8 @@ export async function tryEach<Item>(
 				return { ...outcome, unknown: { item, error: toolError }, stopped };
 			}
 			noteItem(idOf(item), "not done");
-			if (!isRefusal(cause)) return { ...outcome, stopped: why };
+			const isRefusal = cause instanceof DiscordAPIError && cause.status !== 401;
+			if (!isRefusal) return { ...outcome, stopped: why };
 			outcome.refused.push({ item, error: toolError });
 		}
 		call.reportProgress(index + 1, items.length);
@@ -177,10 +178,6 @@ function reasonToStop(call: ToolCall): string | undefined {
 	if (call.signal?.aborted) return "the caller disconnected.";
 	if (timeLeftMs() < minTimeLeftMs) return "the tool's time is up.";
 	return undefined;
-}
-
-function isRefusal(error: unknown): boolean {
-	return error instanceof DiscordAPIError && error.status !== 401;
 }
 
 function section<Item>({ describe }: Bulk<Item>, label: string, failed: readonly Failed<Item>[]): string[] {

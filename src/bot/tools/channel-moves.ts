@@ -112,8 +112,12 @@ function describeMove(
 }
 
 async function planMove(guild: Guild, channels: readonly find.Channel[], args: Move) {
-	const { channel_ids, lock_permissions, below_channel_id } = args;
-	requireDestination(args);
+	const { channel_ids, lock_permissions, position, below_channel_id } = args;
+	if (position !== undefined && below_channel_id !== undefined)
+		throw invalidParameters(["position, below_channel_id: expected at most one of these"]);
+	requireOneOf(args, ["category_id", "position", "below_channel_id"]);
+	if (below_channel_id !== undefined && channel_ids.includes(below_channel_id))
+		throw invalidParameters(["below_channel_id: expected a channel that is not among channel_ids"]);
 	const all = await fetchChannels(guild);
 	const raws: RawChannel[] = channel_ids.map((id) => channelWithId(all, id));
 	const below: RawChannel | undefined = below_channel_id ? channelWithId(all, below_channel_id) : undefined;
@@ -179,15 +183,6 @@ function describeOrder(
 		return moved.includes(raw) ? channelName({ ...channel, id: raw.id }) : channelLabel(channel);
 	});
 	return `${isCategories ? "Categories" : where}, from the top: ${names.join(", ")}`;
-}
-
-function requireDestination(args: Move): void {
-	const { channel_ids, position, below_channel_id } = args;
-	if (position !== undefined && below_channel_id !== undefined)
-		throw invalidParameters(["position, below_channel_id: expected at most one of these"]);
-	requireOneOf(args, ["category_id", "position", "below_channel_id"]);
-	if (below_channel_id !== undefined && channel_ids.includes(below_channel_id))
-		throw invalidParameters(["below_channel_id: expected a channel that is not among channel_ids"]);
 }
 
 function categoryOf(raws: readonly RawChannel[], below: RawChannel | undefined): string {

@@ -10,10 +10,9 @@ import { requireGrantable } from "../../discord/permissions.ts";
 import { describePowers, powersIn } from "../../discord/powers.ts";
 import { fieldLine, inlineText, namedLike, oneField, resultLines } from "../../discord/text.ts";
 import { activeThreads } from "../../discord/thread-pages.ts";
-import type { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { SaidError } from "../../texts/said-error.ts";
-import { type Said, said } from "../../texts/texts.ts";
+import { said } from "../../texts/texts.ts";
 import { emoji } from "../messages/emoji.ts";
 import { forModels, result, saidSlowMode } from "../results/result.ts";
 import {
@@ -156,10 +155,11 @@ export const editChannel = editTool({
 	},
 	async plan(args, { guild, channel }) {
 		const steps = await editSteps(guild, channel, args);
+		const where = `<#${channel.id}>`;
 		const results = new Map<EditStep, readonly string[]>();
 		return {
 			preview: [
-				result(`Would change ${channelName(channel)}:`, said("preview.edit_channel", { where: `<#${channel.id}>` })),
+				result(`Would change ${channelName(channel)}:`, said("preview.edit_channel", { where })),
 				...steps.flatMap(({ preview }) => preview),
 			],
 			record: slowModeCase(channel, args.slowmode),
@@ -173,7 +173,10 @@ export const editChannel = editTool({
 						write: async (step) => {
 							const lines = await step.write();
 							if (lines.length > 0) results.set(step, lines);
-							else if (steps.length === 1) throw unchanged(channel, args);
+							else if (steps.length === 1)
+								throw new SaidError(said("refusal.same_channel", { where }), {
+									models: `Nothing changed: after Discord normalized the values, ${channelName(channel)} has the same ${givenIn(args).join(", ")} as before.`,
+								});
 						},
 						done: (count, of) =>
 							count === of
@@ -182,7 +185,9 @@ export const editChannel = editTool({
 					},
 					call,
 				);
-				return result(forModels(output), saidOf(channel, args.slowmode));
+				const changed =
+					args.slowmode === undefined ? said("result.channel", { where }) : saidSlowMode(where, args.slowmode);
+				return result(forModels(output), changed);
 			},
 		};
 	},
@@ -196,20 +201,9 @@ function slowModeCase(channel: find.Channel, seconds: number | undefined): CaseD
 	return { action: "slow_mode", userIds: [], channelIds, detail };
 }
 
-function saidOf({ id }: find.Channel, seconds: number | undefined): Said {
-	const where = `<#${id}>`;
-	return seconds === undefined ? said("result.channel", { where }) : saidSlowMode(where, seconds);
-}
-
 function givenIn(args: object): string[] {
 	const given = Object.entries(args).filter(([name, value]) => value !== undefined && !naming.includes(name));
 	return given.map(([name]) => name);
-}
-
-function unchanged(channel: find.Channel, args: object): ToolError {
-	return new SaidError(said("refusal.same_channel", { where: `<#${channel.id}>` }), {
-		models: `Nothing changed: after Discord normalized the values, ${channelName(channel)} has the same ${givenIn(args).join(", ")} as before.`,
-	});
 }
 
 export const listChannels = readTool({

@@ -191,7 +191,8 @@ async function lockChannels(
 	const describe = ({ channel, denied, left, connecting, exempt, inside }: (typeof plans)[number]) =>
 		resultLines(
 			channelName(channel),
-			left.length > 0 && `not locked for ${leftText(left)}`,
+			left.length > 0 &&
+				`not locked for ${targets(left)}, who may still ${describeBits(bitsIn(left))}: the caller or the bot lacks that permission`,
 			denied.some(({ id }) => id !== guild.id) && `for ${targets(denied)}`,
 			connecting.length > 0 && `can still connect to unlock it: ${targets(connecting)}`,
 			exempt.length > 0 && `exempt: ${targets(exempt)}`,
@@ -279,10 +280,6 @@ function bitsIn(denied: readonly Denied[]): bigint {
 
 function targets(denied: readonly Connecting[]): string {
 	return sample(denied, maxNames, ({ name }) => name).join(", ");
-}
-
-function leftText(left: readonly Denied[]): string {
-	return `${targets(left)}, who may still ${describeBits(bitsIn(left))}: the caller or the bot lacks that permission`;
 }
 
 function describeLocked(channel: find.Channel, rows: readonly ChannelLockRow[]): Why {

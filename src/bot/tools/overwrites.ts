@@ -122,9 +122,13 @@ export const setChannelPermissions = destructiveTool({
 						resumes: true,
 						idOf: ({ channel }) => channel.id,
 						describe: describeOverwriteChange,
-						async write(change) {
-							await writeChange(change);
-							done.push(change.channel);
+						async write({ channel, target, after: { allow, deny } }) {
+							const { rest } = channel.client;
+							// https://discord.com/developers/docs/resources/channel#edit-channel-permissions
+							const route = Routes.channelPermission(channel.id, target.id);
+							const body = { type: target.type, allow: String(allow), deny: String(deny) };
+							await ((allow | deny) === 0n ? rest.delete(route) : rest.put(route, { body }));
+							done.push(channel);
 						},
 						done: (done, of) => `Changed ${done === of ? "" : `${done} of `}${of} overwrite(s) for ${names}${rest}:`,
 					},
@@ -209,15 +213,6 @@ function describeOverwriteChange({ channel, target, before, after }: OverwriteCh
 	const isRemoved = (after.allow | after.deny) === 0n;
 	const texts = resultLines(describeChange(before, after), isRemoved && "overwrite removed");
 	return `${channelName(channel)}: ${target.name}: ${texts.join("; ")}`;
-}
-
-/** https://discord.com/developers/docs/resources/channel#edit-channel-permissions */
-function writeChange({ channel, target, after }: OverwriteChange) {
-	const { rest } = channel.client;
-	const route = Routes.channelPermission(channel.id, target.id);
-	const { allow, deny } = after;
-	if ((allow | deny) === 0n) return rest.delete(route);
-	return rest.put(route, { body: { type: target.type, allow: String(allow), deny: String(deny) } });
 }
 
 export const listChannelPermissions = readTool({

@@ -53,7 +53,11 @@ export const checkPermissions = readTool({
 			return own.length > 0 ? own : [channel];
 		};
 		const channels = [...new Set([...(all_channels ? order : []), ...chosen.flatMap(inside)])];
-		const places = await Promise.all(channels.map(findPlace));
+		const places = await Promise.all(
+			channels.map(async (channel) =>
+				placeOf(channel, channel.type === ChannelType.PrivateThread ? await threadMembers(channel) : undefined),
+			),
+		);
 		const subjects = [...users, ...roles];
 		const [subject] = subjects;
 		const isDetail = subjects.length === 1 && places.length === 1;
@@ -61,6 +65,7 @@ export const checkPermissions = readTool({
 		if (places.length === 0 || (asksGuild && !isDetail)) places.unshift(placeOf(undefined));
 		const isUnknown = ({ source }: Place) => source && isObfuscated(source);
 		const known = places.filter((place) => !isUnknown(place));
+		const unknown = places.filter(isUnknown).map(({ channel }) => channel?.id);
 		const [place] = known;
 		if (!subject) requireKnownMembers(guild, connection);
 		return resultLines(
@@ -70,22 +75,11 @@ export const checkPermissions = readTool({
 					: subjects.length === 1 && known.length === 1
 						? detailLines(guild, subject, place, asked)
 						: permissionMatrix(guild, subjects, known, asked)),
-			unknownLine(places.filter(isUnknown)),
+			unknown.length > 0 &&
+				`Unknown in ${unknown.length} channel(s) that the bot cannot see (IDs: ${unknown.join(", ")}): allow the bot VIEW_CHANNEL there. The owner and administrators may do everything.`,
 		);
 	},
 });
-
-function unknownLine(places: readonly Place[]): string | undefined {
-	const ids = places.map(({ channel }) => channel?.id);
-	return ids.length > 0
-		? `Unknown in ${ids.length} channel(s) that the bot cannot see (IDs: ${ids.join(", ")}): allow the bot VIEW_CHANNEL there. The owner and administrators may do everything.`
-		: undefined;
-}
-
-async function findPlace(channel: GuildBasedChannel): Promise<Place> {
-	if (channel.type !== ChannelType.PrivateThread) return placeOf(channel);
-	return placeOf(channel, await threadMembers(channel));
-}
 
 const pageSize = 100;
 

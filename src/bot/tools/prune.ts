@@ -1,11 +1,9 @@
 // Pruning inactive members. Discord returns their number, but not who they are.
 
 import {
-	type Guild,
 	makeURLSearchParams,
 	type RESTGetAPIGuildPruneCountResult,
 	type RESTPostAPIGuildPruneResult,
-	type Role,
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
@@ -43,11 +41,16 @@ export const pruneMembers = destructiveTool(
 			const person = actingPerson(guild);
 			// A guess: Discord's prune goes by the rank of the one who prunes, as its kick does.
 			if (person && include_roles) requireRolesBelowPerson(person, include_roles);
-			const criteria = pruneCriteria(days, include_roles);
+			const exceptions = include_roles ? ` except ${include_roles.map(roleName).join(", ")}` : "";
+			const criteria = `have been inactive for ${days} day(s) and have no roles${exceptions}`;
+			const roleIds = include_roles?.map(({ id }) => id);
+			const { rest } = guild.client;
 			return {
 				record: { action: "prune", userIds: [], detail: [said("case.detail.inactive", { count: days })] },
 				async preview() {
-					const count = await pruneCount(guild, days, include_roles);
+					const query = makeURLSearchParams({ days, include_roles: roleIds?.join(",") });
+					const counted = await rest.get(Routes.guildPrune(guild.id), { query });
+					const count = (counted as RESTGetAPIGuildPruneCountResult).pruned;
 					return asking(
 						`Would remove ${count} member(s) of the guild ${guild.id} who ${criteria}.`,
 						said("preview.prune", { count, since: `<t:${Math.floor(Date.now() / 1000) - inactive}:D>` }),
@@ -55,11 +58,8 @@ export const pruneMembers = destructiveTool(
 					);
 				},
 				async act() {
-					const roleIds = include_roles?.map(({ id }) => id) ?? [];
-					const body = { days, compute_prune_count, include_roles: roleIds };
-					const { pruned } = (await guild.client.rest.post(Routes.guildPrune(guild.id), {
-						body,
-					})) as RESTPostAPIGuildPruneResult;
+					const body = { days, compute_prune_count, include_roles: roleIds ?? [] };
+					const { pruned } = (await rest.post(Routes.guildPrune(guild.id), { body })) as RESTPostAPIGuildPruneResult;
 					return pruned === null
 						? `Discord removes the members who ${criteria}; their number was not requested.`
 						: `Removed ${pruned} member(s) who ${criteria}.`;
@@ -69,17 +69,3 @@ export const pruneMembers = destructiveTool(
 	},
 	{ idempotent: false },
 );
-
-async function pruneCount(guild: Guild, days: number, roles: readonly Role[] | undefined): Promise<number> {
-	const include_roles = roles?.map(({ id }) => id).join(",");
-	const query = makeURLSearchParams({ days, include_roles });
-	const { pruned } = (await guild.client.rest.get(Routes.guildPrune(guild.id), {
-		query,
-	})) as RESTGetAPIGuildPruneCountResult;
-	return pruned;
-}
-
-function pruneCriteria(days: number, roles: readonly Role[] | undefined): string {
-	const exceptions = roles ? ` except ${roles.map(roleName).join(", ")}` : "";
-	return `have been inactive for ${days} day(s) and have no roles${exceptions}`;
-}

@@ -73,7 +73,7 @@ type RoleMove = Awaited<ReturnType<typeof planMove>>;
 
 /** Listed highest first. Throws a ToolError if one would no longer rank below the bot or the person of the call. */
 export async function planMove(guild: Guild, ids: readonly string[], place: Place) {
-	const before = await currentOrder(guild);
+	const before = inOrder(await guild.roles.fetch());
 	const after = moved(before, ids, place);
 	const positions = positionsFor(before, after);
 	if (positions.length > 0) requireStayBelow(guild, after, ids);
@@ -125,10 +125,6 @@ export function describePlace(roles: readonly OrderedRole[], id: string): string
 }
 
 const everyoneStays = "@everyone always stays below all other roles. Nothing was done.";
-
-async function currentOrder(guild: Guild): Promise<Role[]> {
-	return inOrder(await guild.roles.fetch());
-}
 
 function inOrder(roles: ReadonlyMap<string, Role>): Role[] {
 	return [...roles.values()].sort((a, b) => a.comparePositionTo(b));

@@ -1,6 +1,6 @@
 // Roles: listing, creating, editing, deleting, and assigning them to members.
 
-import { type Guild, type GuildMember, PermissionFlagsBits, PermissionsBitField, type Role, Routes } from "discord.js";
+import { type GuildMember, PermissionFlagsBits, PermissionsBitField, type Role, Routes } from "discord.js";
 import * as v from "valibot";
 import { memberFields, roleFields, roleName, userLabel } from "../../discord/describe.ts";
 import { currentRole, knownMember, role, unknownMembers } from "../../discord/find.ts";
@@ -49,7 +49,9 @@ export const listRoles = readTool({
 	run({ query }, { guild, connection }) {
 		const { matches, words } = namedLike(query);
 		const roles = [...guild.roles.cache.values()].filter(matches).sort((a, b) => b.comparePositionTo(a));
-		const counts = memberCounts(guild);
+		const counts = new Map([[guild.id, guild.members.cache.size]]);
+		for (const member of guild.members.cache.values())
+			for (const id of member[roleIds]) counts.set(id, (counts.get(id) ?? 0) + 1);
 		const showsPermissions = personHas(guild, undefined, PermissionFlagsBits.ManageRoles);
 		const lines = roles.map((role) =>
 			fieldLine(
@@ -88,17 +90,6 @@ function describePermissions({ permissions, guild, id }: Role): string {
 	if (id === guild.id) return describeBits(bitfield);
 	const common = guild.roles.everyone.permissions.bitfield;
 	return describeBits(bitfield & (powerfulPermissions | ~common));
-}
-
-function memberCounts({ id, members }: Guild): Map<string, number> {
-	const counts = new Map([[id, members.cache.size]]);
-	for (const member of members.cache.values())
-		for (const role of member[roleIds]) counts.set(role, (counts.get(role) ?? 0) + 1);
-	return counts;
-}
-
-function membersOf(role: Role): GuildMember[] {
-	return [...role.members.values()].sort((a, b) => compareIds(a.id, b.id));
 }
 
 export const createRole = writeTool({
@@ -299,7 +290,7 @@ export const deleteRole = destructiveTool({
 	plan(_, { guild, role, connection }) {
 		if (role.id === guild.id || role.managed)
 			throw new ToolError(`${roleName(role)} ${whyFixed(role)} and cannot be deleted. Nothing was done.`);
-		const members = membersOf(role);
+		const members = [...role.members.values()].sort((a, b) => compareIds(a.id, b.id));
 		const shown = members.slice(0, shownOf(maxShown));
 		const channels = visibleChannels(guild).filter(
 			(channel) => !channel.isThread() && channel.permissionOverwrites.cache.has(role.id),

@@ -39,8 +39,6 @@ import { flag, guild_id, integer, nameQuery } from "../tool/arguments/arguments.
 import type { BotTool, ToolContext } from "../tool/context.ts";
 import { editTool, readTool } from "../tool/define.ts";
 
-const isTag = (key: string) => key === "tags" || key.startsWith("tags.");
-
 export const manages = { may: "settings", permissions: [{ permission: "ManageGuild", inGuild: true }] } as const;
 
 const getSettings = readTool({
@@ -99,7 +97,8 @@ const setSettings = editTool({
 	lock: ({ guild_id }, { guildId }) => [`settings of ${guild_id || guildId}`],
 	person: {
 		...manages,
-		mayWith: ({ settings }) => (settings && Object.keys(settings).every(isTag) ? "tags" : undefined),
+		mayWith: ({ settings }) =>
+			settings && Object.keys(settings).every((key) => /^tags(\.|$)/.test(key)) ? "tags" : undefined,
 	},
 	input: {
 		guild_id,

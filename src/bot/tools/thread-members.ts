@@ -2,7 +2,6 @@
 // https://discord.com/developers/docs/resources/channel#list-thread-members
 
 import {
-	type AnyThreadChannel,
 	type APIGuildMember,
 	type APIThreadMember,
 	ChannelType,
@@ -112,7 +111,8 @@ export const editThreadMembers = destructiveTool({
 						idOf: ({ member }) => member.id,
 						describe: ({ member, adds }) => `${isBoth ? (adds ? "add " : "remove ") : ""}${memberFields(member)}`,
 						write({ member, adds }) {
-							const route = routeOf(thread, member.id);
+							// For the bot itself, `@me` stands for its user id.
+							const route = Routes.threadMembers(thread.id, member.id === thread.client.user.id ? "@me" : member.id);
 							return adds ? rest.put(route) : rest.delete(route);
 						},
 						done(count, of) {
@@ -136,9 +136,4 @@ function argumentsFor(changes: readonly Change[]): string {
 			.join(", ");
 	const [added, removed] = [ids(true), ids(false)];
 	return resultLines(added && `add_user_ids ${added}`, removed && `remove_user_ids ${removed}`).join(" and ");
-}
-
-/** For the bot itself, `@me` stands for its user id. */
-function routeOf({ id, client }: AnyThreadChannel, userId: string) {
-	return Routes.threadMembers(id, userId === client.user.id ? "@me" : userId);
 }

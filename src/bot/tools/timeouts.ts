@@ -57,7 +57,11 @@ export const timeout = destructiveTool(
 		async plan({ duration }, { guild, users, chosen }) {
 			const until = new Date(Date.now() + Math.min(readTimeout(duration) ?? 0, maxTimeoutMs));
 			const { members, absent, only } = await currentAmong(guild, users);
-			refuseAdministrators(members);
+			const administrators = members.filter(isAdministrator);
+			if (administrators.length > 0)
+				throw new SaidError(said("refusal.administrators", { who: mentions(administrators) }), {
+					models: `${administrators.map(memberName).join(", ")} ${administrators.length > 1 ? "have" : "has"} ${describeBits(PermissionFlagsBits.Administrator)}: administrators cannot be timed out. Nothing was done; get_member shows their roles.`,
+				});
 			const before = only && timedOutUntil(only);
 			const instead = before ? `, instead of until ${time(before)}` : "";
 			const target = only && !chosen && `${memberName(only)} until ${time(until)}${instead}; ${nowIs()}.`;
@@ -95,14 +99,6 @@ export const timeout = destructiveTool(
 	},
 	{ idempotent: false },
 );
-
-function refuseAdministrators(members: readonly GuildMember[]): void {
-	const names = members.filter(isAdministrator).map(memberName);
-	if (names.length > 0)
-		throw new SaidError(said("refusal.administrators", { who: mentions(members.filter(isAdministrator)) }), {
-			models: `${names.join(", ")} ${names.length > 1 ? "have" : "has"} ${describeBits(PermissionFlagsBits.Administrator)}: administrators cannot be timed out. Nothing was done; get_member shows their roles.`,
-		});
-}
 
 export const removeTimeout = editTool({
 	name: "remove_timeout",

@@ -77,7 +77,7 @@ export const findTools = everywhere(
 				const best = known === undefined ? found : self.tools.filter(({ name }) => name === known);
 				const beyond = searchTools(text, whole, 1)
 					.best.filter((tool) => self.beyond.includes(tool))
-					.map((tool) => beyondLine(tool, principal));
+					.map((tool) => neededFor(tool, principal, `: ${descriptionOf(tool)}`));
 				const lines = [...beyond, ...linesOfBest(best)];
 				return {
 					purpose,
@@ -120,7 +120,10 @@ function linesOfWay(way: OtherWay, { tools, beyond, listed, toml }: Self, caller
 
 function linesOf(tool: BotTool, listed: readonly BotTool[]): string[] {
 	const line = headLine(tool, listed);
-	return listed.includes(tool) ? [line] : [line, parametersOf(tool.listing.inputSchema)];
+	if (listed.includes(tool)) return [line];
+	const { properties, required } = tool.listing.inputSchema;
+	const { guild_id: _, ...own } = properties as Record<string, JsonSchema>;
+	return [line, notation(briefSchema({ type: "object", properties: own, required }))];
 }
 
 function headLine(tool: BotTool, listed: readonly BotTool[]): string {
@@ -130,10 +133,6 @@ function headLine(tool: BotTool, listed: readonly BotTool[]): string {
 function callOf(tool: BotTool, listed: readonly BotTool[]): string {
 	const accessor = tool.effect === "read" ? accessors.read : accessors.use;
 	return `${tool.name} (${listed.includes(tool) ? "listed: call it directly" : `call it with ${accessor}`})`;
-}
-
-function beyondLine(tool: BotTool, caller?: Principal): string {
-	return neededFor(tool, caller, `: ${descriptionOf(tool)}`);
 }
 
 function neededFor(tool: BotTool, caller: Principal = rootPrincipal, description = ""): string {
@@ -146,11 +145,6 @@ function neededFor(tool: BotTool, caller: Principal = rootPrincipal, description
 
 function descriptionOf({ listing }: BotTool): string {
 	return String(listing.description).replace(`${privilegedHint} `, "");
-}
-
-function parametersOf({ properties, required }: JsonSchema): string {
-	const { guild_id: _, ...own } = properties as Record<string, JsonSchema>;
-	return notation(briefSchema({ type: "object", properties: own, required }));
 }
 
 /** Much shorter than JSON, such as `{ids: string[] (The ids.), mode?: "on" | "off"}`. */

@@ -1,6 +1,7 @@
 // Voice and stage channels, and the members in them.
 
 import {
+	type Guild,
 	PermissionFlagsBits,
 	type RESTPatchAPIGuildMemberJSONBody,
 	Routes,
@@ -72,9 +73,6 @@ function lineOf(voice: VoiceState, channel: VoiceBasedChannel): string {
 	);
 }
 
-const voiceChannelOrNone: find.Finder<VoiceBasedChannel | null> = (guild, id) =>
-	id === "" ? null : find.voiceChannel(guild, id);
-
 export const editVoiceMembers = destructiveTool({
 	name: "edit_voice_members",
 	toolset: "voice",
@@ -91,7 +89,10 @@ export const editVoiceMembers = destructiveTool({
 	input: {
 		guild_id,
 		user_ids: list(found(find.voiceMember, "member"), 1, 50, "Members in voice."),
-		channel_id: v.optional({ ...snowflakeOrEmpty('Where to; "" disconnects.'), find: voiceChannelOrNone }),
+		channel_id: v.optional({
+			...snowflakeOrEmpty('Where to; "" disconnects.'),
+			find: (guild: Guild, id: string) => (id === "" ? null : find.voiceChannel(guild, id)),
+		}),
 		mute: v.optional(flag("Nobody hears them.")),
 		deafen: v.optional(flag("They hear nobody.")),
 		reason,

@@ -77,7 +77,8 @@ export class Jobs {
 			if (error instanceof PlatformBusy) return run.pause(error.retryAfterMs, describePlatformError(error));
 			const why = reasonOf(error) ?? "an internal error";
 			run.wait = { why, until: 0 };
-			if (isTemporary(error)) throw new NotNow(why);
+			const temporary = [NotNow, ToolError, PlatformTimeout, PlatformFailure];
+			if (temporary.some((type) => error instanceof type)) throw new NotNow(why);
 			run.failures += 1;
 			if (run.failures < maxFailures) throw error;
 			await run.end("failed", `it cannot continue: ${why}`);
@@ -156,8 +157,4 @@ export class Jobs {
 		this.#closing.abort();
 		return this.#work.close();
 	}
-}
-
-function isTemporary(error: unknown): boolean {
-	return [NotNow, ToolError, PlatformTimeout, PlatformFailure].some((type) => error instanceof type);
 }

@@ -99,7 +99,7 @@ export function planText(plan: Plan, options: PlanTextOptions): string {
 				.map((step) => ({
 					line: stepLine(withNames(step, options)) + whenDone([step]),
 					group: `${step.action} ${step.kind}`,
-					isFirst: step.action === "delete" || givesNotable(step),
+					isFirst: step.action === "delete" || step.changes.some((change) => allowsNotable(change, step.action)),
 				})),
 			...assignLines(shown, memberName, whenDone).map((line) => ({ line, group: "assign role" })),
 			...byReason("cannot", refusals).map((line) => ({ line, group: "cannot", isFirst: true })),
@@ -225,7 +225,8 @@ const contentOf = ({ id, action, kind, name, changes }: PlannedStep) =>
 
 function changeText(change: FieldChange, isNew: boolean): string {
 	const { before, after } = change;
-	const field = fieldText(change.field);
+	// Quoted if a name in it could imitate other parts of the line.
+	const field = /["→:\\]/.test(oneField(change.field)) ? quote(change.field) : change.field;
 	const isRead = readFields.includes(field) || field.includes(".");
 	const max = field === "pinged" ? Infinity : isRead ? maxReadLength : maxValueLength;
 	const isLong = Math.max(before?.length ?? 0, after.length) > max;
@@ -237,11 +238,6 @@ function changeText(change: FieldChange, isNew: boolean): string {
 	if (before === undefined || isNew) return `${field} ${valueText(after, 0, max)}`;
 	const start = isLong ? differsFrom(before, after) - shownContext : 0;
 	return `${field} ${valueText(before, start, max)} → ${valueText(after, start, max)}`;
-}
-
-/** Quoted if a name in it could imitate other parts of the line. */
-function fieldText(field: string): string {
-	return /["→:\\]/.test(oneField(field)) ? quote(field) : field;
 }
 
 const isOfPermissions = (field: string) => field === "permissions" || field.startsWith("access of ");
@@ -256,8 +252,6 @@ function permissionChanges({ before, after }: FieldChange, isNew: boolean) {
 	const fresh = new Set(after.split(", "));
 	return { added: [...fresh.difference(old)], removed: [...old.difference(fresh)] };
 }
-
-const givesNotable = ({ action, changes }: PlannedStep) => changes.some((change) => allowsNotable(change, action));
 
 /** Somebody may have taken it away on purpose. */
 function givenBack(steps: readonly PlannedStep[], { permissionsOf, memberName = (id) => id }: PlanTextOptions) {

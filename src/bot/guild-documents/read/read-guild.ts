@@ -116,7 +116,11 @@ export async function readGuildState(
 	const readMembers = () => {
 		if (!parts.includes("members")) return undefined;
 		requireKnownMembers(guild, connection);
-		return membersOf(guild);
+		return [...guild.members.cache.values()].map(({ id, roles }) => ({
+			id,
+			// Without @everyone.
+			roles: [...roles.cache.keys()].filter((role) => role !== guild.id),
+		}));
 	};
 	// Before the requests, and again when it is read: the connection may be lost meanwhile.
 	readMembers();
@@ -248,14 +252,6 @@ async function readBans({ client, id }: Guild): Promise<APIBan[]> {
 	throw new ToolError(
 		`The guild ${id} has more than ${maxBansPerRequest * maxBanPages} bans, more than the bot exports to a guild document. To export the guild without its bans, leave "bans" out of the list in the argument "parts".`,
 	);
-}
-
-/** Without @everyone. */
-function membersOf(guild: Guild): { id: string; roles: string[] }[] {
-	return [...guild.members.cache.values()].map(({ id, roles }) => ({
-		id,
-		roles: [...roles.cache.keys()].filter((role) => role !== guild.id),
-	}));
 }
 
 function picturesOf({ id, icon, roles, emojis }: APIGuild, parts: readonly Part[]): PictureReference[] {

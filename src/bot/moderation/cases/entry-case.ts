@@ -28,9 +28,10 @@ export async function caseOfEntry(sql: Sql, guild: Guild, entry: APIAuditLogEntr
 	const { id, user_id: executorId, target_id: targetId, reason } = entry;
 	const change = actionOf(entry);
 	if (executorId === null || !change) return undefined;
-	const moderatorId =
-		executorId === guild.client.user.id ? await chargebackDecider(sql, guild.id, targetId ?? "", reason) : executorId;
-	if (moderatorId === undefined) return undefined;
+	const isOwn = executorId === guild.client.user.id;
+	const bans = isOwn ? await selectBansFor(sql, guild.id, targetId ?? "") : [];
+	const moderatorId = isOwn ? bans.find((ban) => banReason(ban) === reason)?.decided_by : executorId;
+	if (!moderatorId) return undefined;
 	const createdAt = SnowflakeUtil.timestampFrom(id);
 	const isOfBot = guild.client.users.cache.get(executorId)?.bot ?? false;
 	if (change.action === "timeout" && isOfBot) {
@@ -46,16 +47,6 @@ export async function caseOfEntry(sql: Sql, guild: Guild, entry: APIAuditLogEntr
 		createdAt,
 		source: `entry:${id}`,
 	};
-}
-
-async function chargebackDecider(
-	sql: Sql,
-	guildId: string,
-	userId: string,
-	reason: string | undefined,
-): Promise<string | undefined> {
-	const bans = await selectBansFor(sql, guildId, userId);
-	return bans.find((ban) => banReason(ban) === reason)?.decided_by ?? undefined;
 }
 
 /** How many members, and of how many days without activity. Undefined if the entry is about something else. */

@@ -34,7 +34,8 @@ export class Recorder {
 		const { "moderation.tell": toldOf, "moderation.appeal": appeal } = settings.of(guild.id);
 		const wanted = isTellable(draft.action) && (tell ?? toldOf.includes(draft.action));
 		const unreachable = new Set(draft.unreachable);
-		const recipients = wanted ? draft.userIds.filter(isPerson(guild)).filter((id) => !unreachable.has(id)) : [];
+		const userOf = (id: string) => guild.members.cache.get(id)?.user ?? guild.client.users.cache.get(id);
+		const recipients = wanted ? draft.userIds.filter((id) => !userOf(id)?.bot && !unreachable.has(id)) : [];
 		const told = new Set(recipients.length > maxTold ? [] : recipients);
 		const tooMany = recipients.length > maxTold;
 		const drafts = newCasesOf(call, botId()).map((one) => ({
@@ -159,10 +160,6 @@ export class Recorder {
 function resultFor(userId: string, end: CaseEnd): CaseResult {
 	const state = end.outcomes.get(userId) ?? end.rest;
 	return { ...end.concerned, state, ...(state !== "done" && { why: end.why, whySaid: end.whySaid }) };
-}
-
-function isPerson(guild: Guild) {
-	return (id: string): boolean => !(guild.members.cache.get(id)?.user ?? guild.client.users.cache.get(id))?.bot;
 }
 
 function describeOutcomes(outcomes: ReadonlyMap<string, Told>, withAppeal: boolean): Part[] {

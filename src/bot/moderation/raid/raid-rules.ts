@@ -46,11 +46,6 @@ function wantedValue(thing: string, mode: RaidMode, now: number): number {
 	return Math.floor((now + pauseMs) / 1000) * 1000;
 }
 
-function isEnough(thing: string, value: number, mode: RaidMode) {
-	// A pause of invites by somebody else always counts as too short, because it would end while raid mode is on.
-	return thing !== "invites" && value >= wantedValue(thing, mode, 0);
-}
-
 export function formerValue({ thing, value_before }: RaidStep, now: number): number {
 	const value = value_before ?? 0;
 	// The previous pause of invites may have ended in the meantime.
@@ -160,7 +155,8 @@ function begin(known: Known, value: number): Move {
 		value_set: null,
 		note: null,
 	};
-	if (isEnough(thing, value, mode)) return { step };
+	// A pause of invites by somebody else always counts as too short, because it would end while raid mode is on.
+	if (thing !== "invites" && value >= wantedValue(thing, mode, 0)) return { step };
 	const note = refusal(thing);
 	if (note !== undefined) return { step: { ...step, state: "failed", note } };
 	return ask(known, { ...step, value_before: value });

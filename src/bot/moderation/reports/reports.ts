@@ -187,7 +187,10 @@ export class Reports {
 		this.#worker.update(row);
 		let known: number | undefined;
 		const draft: CaseDraft = {
-			...draftOf(row, act),
+			action: act === "delete" ? "purge" : act,
+			userIds: row.author_kind === "webhook" ? [] : [row.author_id],
+			...(row.channel_id !== null && { channelIds: [row.channel_id] }),
+			...(row.message_id !== null && { messageIds: [row.message_id] }),
 			opened(numbers) {
 				known = numbers.length === 1 ? numbers[0] : undefined;
 			},
@@ -245,16 +248,6 @@ export function alreadyEnded({ number, state, ended_by }: ReportRow): Said {
 	return ended_by === null
 		? said("report.refused.ended", facts)
 		: said("report.refused.ended_by", { ...facts, who: `<@${ended_by}>` });
-}
-
-function draftOf(row: ReportRow, act: ReportAct): CaseDraft {
-	const { author_id, author_kind, channel_id, message_id } = row;
-	return {
-		action: act === "delete" ? "purge" : act,
-		userIds: author_kind === "webhook" ? [] : [author_id],
-		...(channel_id !== null && { channelIds: [channel_id] }),
-		...(message_id !== null && { messageIds: [message_id] }),
-	};
 }
 
 /** Null if there is none. NUL characters are removed, because PostgreSQL cannot store them. */

@@ -32,12 +32,22 @@ export function changeFor(
 	held: readonly string[],
 	reserved: ReservedRoles,
 ): Change {
-	requireRole(guild, requires, held);
+	if (requires !== undefined && !held.includes(requires))
+		throw new SaidError(
+			guild.roles.cache.has(requires)
+				? said("menu.required", { role: mention(requires) })
+				: said("menu.required.deleted"),
+		);
 	const chosen = "pressed" in choice ? [choice.pressed] : choice.selected;
 	for (const id of chosen) if (!roleIds.includes(id)) throw new SaidError(said("menu.removed", { role: mention(id) }));
 	const bot = cannotGiveRoles(guild);
 	if (bot !== undefined) throw new SaidError(said("menu.powerless"));
-	for (const id of chosen) requireTakeable(guild, id, reserved);
+	for (const id of chosen) {
+		const role = guild.roles.cache.get(id);
+		if (!role) throw new SaidError(said("menu.deleted"));
+		const problem = whyNotTakeable(guild, role, reserved);
+		if (problem) throw new SaidError(said("menu.unfit", { role: mention(id), problem: withTitles(problem) }));
+	}
 	const owned = roleIds.filter((id) => held.includes(id));
 	const wanted = "selected" in choice ? choice.selected : afterPress(choice.pressed, owned, max);
 	const add = wanted.filter((id) => !owned.includes(id));
@@ -53,22 +63,6 @@ export function changeFor(
 function afterPress(pressed: string, owned: readonly string[], max: number | undefined): readonly string[] {
 	if (owned.includes(pressed)) return owned.filter((id) => id !== pressed);
 	return max === 1 ? [pressed] : [...owned, pressed];
-}
-
-function requireRole(guild: Guild, required: string | undefined, held: readonly string[]): void {
-	if (required === undefined || held.includes(required)) return;
-	throw new SaidError(
-		guild.roles.cache.has(required)
-			? said("menu.required", { role: mention(required) })
-			: said("menu.required.deleted"),
-	);
-}
-
-function requireTakeable(guild: Guild, id: string, reserved: ReservedRoles): void {
-	const role = guild.roles.cache.get(id);
-	if (!role) throw new SaidError(said("menu.deleted"));
-	const problem = whyNotTakeable(guild, role, reserved);
-	if (problem) throw new SaidError(said("menu.unfit", { role: mention(id), problem: withTitles(problem) }));
 }
 
 function isRemovable(guild: Guild, id: string): boolean {

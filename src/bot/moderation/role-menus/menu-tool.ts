@@ -99,7 +99,12 @@ export function createMenuTool(reserved: ReservedRoles) {
 			return message_id && "replaces what a message says";
 		},
 		async run(args, { guild, channel, roles, requires_role, discord, audit }) {
-			for (const one of roles) requireTakeable(one, reserved);
+			for (const one of roles) {
+				const problem = whyNotTakeable(guild, one, reserved);
+				if (!problem) continue;
+				const models = render(said("menu.refused", { role: roleName(one), problem }), "en");
+				throw new SaidError(said("menu.refused", { role: `<@&${one.id}>`, problem: withTitles(problem) }), { models });
+			}
 			if (requires_role?.id === guild.id)
 				throw new SaidError(said("menu.everyone"), {
 					models: "requires_role_id is the role of all members. Leave it out. Nothing was done.",
@@ -126,8 +131,12 @@ export function createMenuTool(reserved: ReservedRoles) {
 			const rules = describeRules(roles, max, requires_role);
 			if (message_id !== undefined) {
 				const current = await fetchOwnMessage(channel, message_id, "edit");
-				requireReplaceable(current);
-				if (!isMenu(current.components ?? [])) await requireSender(guild, current, audit);
+				const { components = [], poll } = current;
+				if ((components.length > 0 && !isMenu(components)) || poll)
+					throw new SaidError(said("menu.other"), {
+						models: `The message ${message_id} is not a role menu: it has other buttons or a poll. Nothing was done.`,
+					});
+				if (!isMenu(components)) await requireSender(guild, current, audit);
 				const route = Routes.channelMessage(channel.id, message_id);
 				await discord.rest.patch(route, { body });
 				const place = placeOf(channel, message_id);
@@ -173,21 +182,6 @@ function beyondEveryone(roles: readonly Role[]): string {
 		return bits === 0n ? [] : `${roleName(one)}: ${describeBits(bits)}`;
 	});
 	return added.length > 0 ? ` Beyond @everyone's: ${added.join("; ")}.` : " They add nothing to @everyone's.";
-}
-
-/** Throws a ToolError if members must not be able to give themselves this role through a role menu. */
-function requireTakeable(one: Role, reserved: ReservedRoles): void {
-	const problem = whyNotTakeable(one.guild, one, reserved);
-	if (!problem) return;
-	const models = render(said("menu.refused", { role: roleName(one), problem }), "en");
-	throw new SaidError(said("menu.refused", { role: `<@&${one.id}>`, problem: withTitles(problem) }), { models });
-}
-
-function requireReplaceable({ id, components = [], poll }: APIMessage): void {
-	if ((components.length === 0 || isMenu(components)) && !poll) return;
-	throw new SaidError(said("menu.other"), {
-		models: `The message ${id} is not a role menu: it has other buttons or a poll. Nothing was done.`,
-	});
 }
 
 interface Looks {

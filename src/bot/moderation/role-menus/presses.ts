@@ -6,7 +6,7 @@ import { roleIds } from "../../../discord/members/member-filter.ts";
 import { whyReadOnly } from "../../../discord/permissions.ts";
 import { toToolError } from "../../../discord/rest/errors.ts";
 import { isOutcomeUnknown, observeRateLimit } from "../../../discord/rest/rest.ts";
-import { type MenuRules, menuPrefix, readMenu, readMenuId, roleIdIn } from "../../../discord/role-menu.ts";
+import { menuPrefix, readMenu, readMenuId, roleIdIn } from "../../../discord/role-menu.ts";
 import { auditReason } from "../../../discord/text.ts";
 import { SaidError } from "../../../texts/said-error.ts";
 import { said, sayIn } from "../../../texts/texts.ts";
@@ -42,7 +42,9 @@ export function createPressHandler(options: PressOptions): ComponentHandler {
 			const limit = whyReadOnly(member);
 			if (limit) throw limit;
 			if (await isRestricted(guildId, user.id, roles)) throw new SaidError(said("menu.restricted"));
-			const rules = rulesOf(message);
+			const shown = message.components.map((one) => one.toJSON());
+			const rules = readMenu(shown as APIMessage["components"]);
+			if (!rules) throw new SaidError(notAMenu);
 			// A request of unknown outcome that Discord executes late could undo a newer choice or exceed the menu's limit.
 			queue.requireSettled(guildId, user.id);
 			const change = changeFor(guild, rules, choice, roles, reserved);
@@ -110,13 +112,6 @@ function readPress(
 	if (!interaction.isStringSelectMenu() || id.roleId !== undefined) throw new SaidError(notAMenu);
 	const values = interaction.values.map((value) => roleIdIn(value) ?? "");
 	return { press, choice: { selected: [...new Set(values)] } };
-}
-
-function rulesOf({ components }: Message): MenuRules {
-	const shown = components.map((one) => one.toJSON());
-	const rules = readMenu(shown as APIMessage["components"]);
-	if (!rules) throw new SaidError(notAMenu);
-	return rules;
 }
 
 async function write(

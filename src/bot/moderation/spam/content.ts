@@ -55,7 +55,11 @@ export function partsOf({ text, files }: Content, hash: ReturnType<typeof create
 	if (words.length >= (isEager ? 1 : minTextLength))
 		add({ kind: "text", hash: hash("text", words), isShort: isShort(words) });
 	const links = linksIn(content).filter((link) => !isMessageLink(link) && !gifHosts.test(hostOf(link)));
-	for (const link of links.slice(0, maxLinks)) add({ kind: "link", hash: hash("link", identityOf(link)) });
+	for (const link of links.slice(0, maxLinks)) {
+		// With the query, because on many sites only the query distinguishes two pages, such as two videos.
+		const identity = `${hostOf(link)}${link.pathname.replace(/\/+$/, "")}${link.search}`;
+		add({ kind: "link", hash: hash("link", identity) });
+	}
 	for (const { url, ...file } of files.slice(0, maxFiles)) {
 		const { name, size, width, height, contentType } = file;
 		const identity = JSON.stringify([name, size, width, height, contentType]);
@@ -103,11 +107,6 @@ function isMessageLink({ hostname, pathname }: URL): boolean {
 }
 
 const gifHosts = /(?:^|\.)(?:tenor|giphy|klipy)\.com$/;
-
-/** With the query, because on many sites only the query distinguishes two pages, such as two videos. */
-function identityOf(link: URL): string {
-	return `${hostOf(link)}${link.pathname.replace(/\/+$/, "")}${link.search}`;
-}
 
 function hostOf({ hostname }: URL): string {
 	return hostname.replace(/^www\./, "").replace(/\.$/, "");

@@ -1,18 +1,12 @@
 // Detects spam in the messages of a guild: a message in a honeypot channel, a link that its settings list, or the
 // same text, link or file posted by one person in many channels or many times.
 
-import {
-	type Attachment,
-	type GuildMember,
-	type GuildTextBasedChannel,
-	type Message,
-	PermissionFlagsBits,
-} from "discord.js";
+import { type GuildMember, type GuildTextBasedChannel, type Message, PermissionFlagsBits } from "discord.js";
 import { isAbove } from "../../../discord/role-hierarchy.ts";
 import { isStaff } from "../../../discord/staff.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
 import { type Said, said } from "../../../texts/texts.ts";
-import { createHash, hasListedLink, isInCapitals, type Part, type PostedFile, partsOf } from "./content.ts";
+import { createHash, hasListedLink, isInCapitals, type Part, partsOf } from "./content.ts";
 import { channelsOf, isRepeated, type Post, RecentPosts, type Repetition, type Thresholds } from "./recent-posts.ts";
 
 const maxCompared = 2_000;
@@ -148,12 +142,7 @@ function contentOf({ content, attachments, messageSnapshots }: Message) {
 	const forwarded = [...(messageSnapshots?.values() ?? [])];
 	const texts = [content, ...forwarded.map((one) => one.content ?? "")];
 	const files = [...attachments.values(), ...forwarded.flatMap((one) => [...(one.attachments?.values() ?? [])])];
-	return { text: texts.join("\n"), files: files.map(toFile) };
-}
-
-function toFile(attachment: Attachment): PostedFile {
-	const { url, name, size, width, height, contentType } = attachment;
-	return { url, name, size, width, height, contentType };
+	return { text: texts.join("\n"), files };
 }
 
 function sampleOf({ posts }: Repetition, limits: Thresholds): readonly Post[] {

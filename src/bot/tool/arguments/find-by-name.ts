@@ -30,15 +30,14 @@ type NamedMembers = ReadonlyMap<string, MembersOfName>;
 const maxSearches = 10;
 
 const lower = (name: string) => name.toLowerCase();
-const isUserName = ({ kind, text }: Name) => kind.startsWith("user") && text.startsWith("@");
-
 /** Asks Discord while not all members are known. */
 export async function membersNamed(
 	guild: Guild,
 	names: readonly Name[],
 	connection: MemberState,
 ): Promise<NamedMembers> {
-	const wanted = names.filter(isUserName).map(({ text }) => lower(text.slice(1)));
+	const users = names.filter(({ kind, text }) => kind.startsWith("user") && text.startsWith("@"));
+	const wanted = users.map(({ text }) => lower(text.slice(1)));
 	// They ping everybody, so nobody is meant by them.
 	const unknown = new Set(wanted.filter((name) => name !== "" && name !== "everyone" && name !== "here"));
 	const byName = new Map(

@@ -135,11 +135,6 @@ function words(name: string): string {
 	return text.replace(/^guild /, "").replace(/^stage voice$/, "stage");
 }
 
-function wordOf(names: Enum, value: unknown): string | undefined {
-	const entry = Object.entries(names).find(([, number]) => number === value);
-	return entry && words(entry[0]);
-}
-
 /** Also fields that discord.js does not know. */
 export function changesOf(entry: APIAuditLogEntry): readonly Change[] {
 	return (entry.changes ?? []) as readonly Change[];
@@ -295,8 +290,8 @@ function isId(text: string): boolean {
 function formatValue(key: string, value: unknown, { action, nameOf }: Context): string {
 	if (value === undefined || value === null || value === "") return "none";
 	if (typeof value === "boolean") return value ? "on" : "off";
-	const word = wordOf(enumOf(key, action) ?? {}, value);
-	if (word !== undefined) return word;
+	const named = Object.entries(enumOf(key, action) ?? {}).find(([, number]) => number === value);
+	if (named) return words(named[0]);
 	if (typeof value === "number") {
 		const seconds = secondsIn.get(key);
 		if (seconds !== undefined) return duration(value * seconds);

@@ -152,14 +152,11 @@ function addTo(group: Group, entry: APIAuditLogEntry, nameOf: NameOf): void {
 	group.entries.push(entry);
 	const name = targetOf(entry, nameOf);
 	const target = group.targets.get(name) ?? { name, changes: [], count: 0 };
-	target.count += Number(countIn(entry) ?? 0);
+	const { options } = entry;
+	if (options && "count" in options) target.count += Number(options.count);
 	const changes = describeChanges(entry, nameOf);
 	if (changes.length > 0) target.changes.push(changes);
 	group.targets.set(name, target);
-}
-
-function countIn({ options }: APIAuditLogEntry): string | undefined {
-	return options && "count" in options ? options.count : undefined;
 }
 
 function groupLine({ entries, targets, place }: Group, actor: string, undone: number): string {

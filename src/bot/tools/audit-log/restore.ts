@@ -84,7 +84,8 @@ export function restoreItems(
 		const id = kind === "invite" ? textOf("code") : (entry.target_id ?? "");
 		const label = nameOf(id);
 		const isThing = kind && !["ban", "person", "member"].includes(kind);
-		const plain = (isThing && nameIn(guild, id)) || textOf("name") || label.replace(/ \(ID: \d+\)$|^ID: /, "");
+		const thing = guild.roles.cache.get(id) ?? visibleChannel(guild, id) ?? guild.emojis.cache.get(id);
+		const plain = (isThing && thing?.name) || textOf("name") || label.replace(/ \(ID: \d+\)$|^ID: /, "");
 		const name = kind === "settings" ? kind : isThing ? plain : label.replace("ID: ", "");
 		const ids = [entry.id, callIdOf(entry) ?? []].flat();
 		if (!kind) {
@@ -140,11 +141,6 @@ function kindOf(event: string, entry: APIAuditLogEntry, guild: Guild): StepKind 
 	const known = visibleChannel(guild, entry.target_id ?? "")?.type;
 	const type = event.includes("Overwrite") ? undefined : changesOf(entry).find(({ key }) => key === "type");
 	return (known ?? type?.old_value ?? type?.new_value) === ChannelType.GuildCategory ? "category" : "channel";
-}
-
-function nameIn(guild: Guild, id: string): string | undefined {
-	const { roles, emojis } = guild;
-	return (roles.cache.get(id) ?? visibleChannel(guild, id) ?? emojis.cache.get(id))?.name ?? undefined;
 }
 
 const noStep = (of: string) => `cannot be undone, because there is no step for ${of}`;

@@ -141,6 +141,8 @@ export function restricted(
 	{ view_role_ids, view_user_ids, write_role_ids }: Access,
 ): Entries {
 	const entries = new Map(base);
+	const me = botMember(guild);
+	const ofBot = [me.id, me.roles.botRole?.id];
 	const change = (id: string, type: OverwriteType, next: (old: Bits) => Bits) => {
 		const old = entries.get(id) ?? { type, allow: 0n, deny: 0n };
 		const now = { type: old.type, ...next(old) };
@@ -150,7 +152,7 @@ export function restricted(
 	// Denies `bits` to @everyone, takes them from all others but the bot, and allows each of `subjects` `own`.
 	const allowOnly = (bits: bigint, own: bigint, subjects: ReadonlyMap<string, OverwriteType>) => {
 		for (const [id, { type }] of [...entries])
-			if (!subjects.has(id) && !isBot(guild, id))
+			if (!subjects.has(id) && !ofBot.includes(id))
 				change(id, type, ({ allow, deny }) => ({ allow: allow & ~bits, deny }));
 		if (!subjects.has(guild.id))
 			change(guild.id, OverwriteType.Role, ({ allow, deny }) => ({ allow: allow & ~bits, deny: deny | bits }));
@@ -177,11 +179,6 @@ export function restricted(
 			if (id !== guild.id) change(id, type, ({ allow, deny }) => ({ allow: allow | view, deny: deny & ~view }));
 	}
 	return entries;
-}
-
-function isBot(guild: Guild, id: string): boolean {
-	const me = botMember(guild);
-	return id === me.id || id === me.roles.botRole?.id;
 }
 
 /** With an overwrite for the bot if it would lose what it needs. `before`: its present permissions as a bit field. */

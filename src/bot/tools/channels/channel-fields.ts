@@ -26,7 +26,6 @@ import {
 import { ToolError } from "../../../lib/tool-error.ts";
 import { listedAs } from "../../../mcp/json-schema.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
-import type { Emoji } from "../../messages/emoji.ts";
 import { flag, integer, text } from "../../tool/arguments/arguments.ts";
 import { duration } from "../../tool/arguments/durations.ts";
 
@@ -79,8 +78,6 @@ export const editedFieldNames = [
 	"tags",
 	"status",
 ] as const;
-
-const keyOf = ({ id, name }: Emoji) => id ?? name ?? "";
 
 export type ChannelFields = ReturnType<typeof currentFields>;
 
@@ -154,7 +151,7 @@ export function currentFields(channel: GuildBasedChannel) {
 		video_quality: nameIn(videoQualities, fields.videoQualityMode) || "auto",
 		category_id: channel.parentId ?? "",
 		...flagFields(channel.flags.bitfield),
-		default_reaction: keyOf({ id: id ?? undefined, name: name ?? undefined }),
+		default_reaction: id ?? name ?? "",
 		default_sort_order: nameIn(sortOrders, fields.defaultSortOrder),
 		default_layout: nameIn(layouts, fields.defaultForumLayout),
 		thread_slowmode_seconds: fields.defaultThreadRateLimitPerUser ?? 0,

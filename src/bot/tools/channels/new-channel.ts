@@ -64,7 +64,12 @@ export async function createGuildChannel(
 	args: NewChannel,
 	connection: MemberState,
 ): Promise<string[]> {
-	requireValid(guild, kind, args);
+	requireSupportedFields(args, kind);
+	requireUniqueNames(args.tags ?? []);
+	if (args.view_role_ids?.includes(guild.id))
+		throw invalidParameters([
+			"view_role_ids: @everyone cannot be one of these roles; leave view_role_ids out to create a channel that everyone can see",
+		]);
 	requireAllowedKind(guild, kind);
 	const { tags, below_channel_id, category_id } = args;
 	const custom = (tags ?? []).flatMap(({ emoji }) => emoji ?? []);
@@ -113,15 +118,6 @@ function aboveOf(guild: Guild, { id, type, parentId }: NonThreadGuildBasedChanne
 	);
 	const above = siblings[siblings.findIndex((one) => one.id === id) - 1];
 	return above ? `, below ${channelName(above)}` : "";
-}
-
-function requireValid(guild: Guild, kind: Kind, args: NewChannel): void {
-	requireSupportedFields(args, kind);
-	requireUniqueNames(args.tags ?? []);
-	if (args.view_role_ids?.includes(guild.id))
-		throw invalidParameters([
-			"view_role_ids: @everyone cannot be one of these roles; leave view_role_ids out to create a channel that everyone can see",
-		]);
 }
 
 async function overwritesOfNew(

@@ -96,14 +96,12 @@ export function inviteLine(data: APIInvite | APIExtendedInvite): string {
 		inviter && `by @${oneField(inviter.username)} (ID: ${inviter.id})`,
 		roles.length > 0 && `gives: ${roles.join(", ")}`,
 		`expires: ${expires_at ? time(new Date(expires_at)) : "never"}`,
-		...("uses" in data ? usesOf(data) : []),
+		...("uses" in data
+			? [
+					`used: ${data.uses}${data.max_uses > 0 ? ` of ${data.max_uses}` : ""}`,
+					data.temporary && "temporary membership",
+					`created: ${time(Date.parse(data.created_at))}`,
+				]
+			: []),
 	);
-}
-
-function usesOf({ uses, max_uses, temporary, created_at }: APIExtendedInvite) {
-	return [
-		`used: ${uses}${max_uses > 0 ? ` of ${max_uses}` : ""}`,
-		temporary && "temporary membership",
-		`created: ${time(Date.parse(created_at))}`,
-	];
 }
