@@ -26,6 +26,7 @@ import { ToolsReader } from "./backends/listed-tools.ts";
 import { type ApprovalTiming, approvalTiming } from "./calls/approvals.ts";
 import { Calls } from "./calls/calls.ts";
 import { addGauges, createMetrics } from "./calls/metrics.ts";
+import { type ProgressTiming, progressTiming } from "./calls/progress.ts";
 import { createPrompts } from "./calls/prompts.ts";
 import { RecentCalls } from "./calls/recent-calls.ts";
 import { MergedCatalog } from "./catalog/merged-catalog.ts";
@@ -75,11 +76,21 @@ export interface GatewayOptions extends Pick<BackendOptions, "connect" | "awayMs
 	signIn?: Partial<Pick<OAuthOptions, "clients" | "askRights" | "clocks">>;
 	/** Wait for a person's approval. Default: 10 s, asking the bot every 500 ms. */
 	approvals?: ApprovalTiming;
+	/** Default: after 2 s, once a second. */
+	progress?: ProgressTiming;
 }
 
 /** Nothing happens before `start`, `refresh` or a request. */
 export function createGateway(config: GatewayConfig, log: Log, options: GatewayOptions = {}) {
-	const { connect, awayMs, firstAnswersMs = 1_000, store, signIn, approvals = approvalTiming } = options;
+	const {
+		connect,
+		awayMs,
+		firstAnswersMs = 1_000,
+		store,
+		signIn,
+		approvals = approvalTiming,
+		progress = progressTiming,
+	} = options;
 	const clocks = signIn?.clocks ?? systemClocks;
 	const metrics = createMetrics();
 	const deadlines = new Deadlines(config.callTimeoutMs);
@@ -122,6 +133,7 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 		log,
 		deadlines,
 		approvals,
+		progress,
 		firstList,
 		recent,
 		withdrawals,

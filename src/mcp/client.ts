@@ -90,6 +90,8 @@ export interface RequestOptions {
 	principal?: Principal | undefined;
 	trace?: TraceContext | undefined;
 	maxBodyBytes?: number | undefined;
+	/** Gets the JSON text of what comes before the response. */
+	onNotification?: ((text: string) => void) | undefined;
 }
 
 export type Client = ReturnType<typeof createClient>;
@@ -125,12 +127,12 @@ export function createClient(options: ClientOptions) {
 		method: string,
 		params: string,
 		signal: Signal,
-		{ requestId, principal, trace, maxBodyBytes }: RequestOptions = {},
+		{ requestId, principal, trace, maxBodyBytes, onNotification }: RequestOptions = {},
 		onHead?: (response: HttpResponse) => void,
 	): Promise<ClientResponse> {
 		const id = ++lastId;
 		const onAbort = session && method === "tools/call" ? cancel : undefined;
-		const pending = new PendingRequest(id, session, signal, onHead, onAbort);
+		const pending = new PendingRequest(id, session, signal, onHead, onAbort, onNotification);
 		dispatch(
 			{
 				method: "POST",
@@ -228,6 +230,7 @@ class PendingRequest implements ResponseHandler {
 		readonly signal: Signal,
 		readonly onHead: ((response: HttpResponse) => void) | undefined,
 		readonly onAbort: ((request: PendingRequest) => void) | undefined,
+		readonly onNotification: RequestOptions["onNotification"],
 	) {}
 
 	get response(): Promise<ClientResponse> {
@@ -246,14 +249,14 @@ class PendingRequest implements ResponseHandler {
 	}
 
 	async #read(http: HttpResponse, whole: Uint8Array | Promise<Uint8Array> | undefined): Promise<ClientResponse> {
-		const { id } = this;
+		const { id, onNotification } = this;
 		try {
-			if (!whole) return await readResponse(http, id);
+			if (!whole) return await readResponse(http, id, onNotification);
 			const bytes = await whole;
 			const plain = readPlain(bytes, http, id);
 			if (plain) return plain;
 			const { status, headers } = http;
-			return await readResponse({ status, headers, body: oneChunk(bytes) }, id);
+			return await readResponse({ status, headers, body: oneChunk(bytes) }, id, onNotification);
 		} catch (cause) {
 			throw this.#errorOf(cause);
 		} finally {
@@ -293,6 +296,7 @@ async function* oneChunk(bytes: Uint8Array) {
 async function readResponse(
 	response: Pick<HttpResponse, "status" | "headers" | "body">,
 	id: number,
+	onNotification?: RequestOptions["onNotification"],
 ): Promise<ClientResponse> {
 	if (response.status === 404) throw new SessionNotFound(404);
 	if (response.status === 503 && response.headers.get(drainingHeader) !== null) throw new ServerDraining();
@@ -304,6 +308,7 @@ async function readResponse(
 			throw unreadable(`the MCP server's response has more than ${maxValues} JSON values`);
 		const message = parseResponse(text, id);
 		if (!message) {
+			onNotification?.(text);
 			if (seen.length < maxErrorLength) seen += text;
 			continue;
 		}

@@ -27,7 +27,7 @@ import type { Session, Sessions } from "./session.ts";
 
 interface EndpointOptions {
 	server: Server;
-	/** Or a constant id for all clients; then no notifications precede a response. */
+	/** Or a constant id for all clients. */
 	sessions: Sessions | string;
 	/** A longer body gets HTTP 413, even without Content-Length. */
 	maxBodyBytes: number;
@@ -119,7 +119,7 @@ export function createEndpoint(options: EndpointOptions): EndpointHandler {
 			requestId: requestIdIn(headers),
 			trace: readTrace(headers, message.params._meta),
 		};
-		if (!sessions || !wantsProgress(message))
+		if (!wantsProgress(message))
 			return finish(message, modern, expected(await server.handle(message, caller), flight), headers);
 		return streamResponse(
 			async (notify) => expected(await server.handle(message, { ...caller, notify }), flight),

@@ -134,7 +134,7 @@ describe("what is forwarded", () => {
 		const body = call?.body ?? "";
 		expect(body).toContain('"arguments":{"z":1e400,"a":1.0,"n":12345678901234567890123,"s":"\\u00e9\\/ü"}');
 		expect(body).toContain('"x":1.0');
-		expect(body).toContain('"_meta":{"trace":1.0}');
+		expect(body).toContain('"_meta":{"progressToken":"p","trace":1.0}');
 		expect(Object.keys(JSON.parse(body))).toEqual(["jsonrpc", "id", "method", "params"]);
 	});
 

@@ -25,6 +25,7 @@ beforeAll(async () => {
 			rawTool("lines", ({ bytes, filler }) => textResult(linesOf(Number(bytes), String(filler)))),
 			rawTool("raw", ({ bytes }) => JSON.stringify({ content: [{ type: "text", text: "x".repeat(Number(bytes)) }] })),
 		],
+		progress: { afterMs: 0, everyMs: 0 },
 	});
 });
 afterAll(() => servers[Symbol.asyncDispose]());
@@ -57,10 +58,17 @@ function messagesIn(text: string) {
 }
 
 describe.each(["modern", "legacy"] as const)("in the %s era", (era) => {
-	test.each(["a token", "", 0, 7])(
-		"progress comes before the response, grows, and carries the token %j",
-		async (progressToken) => {
-			const response = await call("bot", era, "progress", {}, { progressToken });
+	test.each([
+		["bot", "a token"],
+		["bot", ""],
+		["bot", 0],
+		["bot", 7],
+		["gateway", "a token"],
+		["gateway", 7],
+	] as const)(
+		"of the %s progress comes before the response, grows, and carries the token %j",
+		async (at, progressToken) => {
+			const response = await call(at, era, "progress", {}, { progressToken });
 			expect(response.headers.get("cache-control")).toBe("no-cache");
 			expect(response.headers.get("x-accel-buffering")).toBe("no");
 			const messages = messagesIn(await response.text());
@@ -78,12 +86,14 @@ describe.each(["modern", "legacy"] as const)("in the %s era", (era) => {
 	);
 
 	test.each([{}, { progressToken: null }, { progressToken: {} }])("with _meta %j there is none", async (_meta) => {
-		const response = await call("bot", era, "progress", {}, _meta);
-		expect(messagesIn(await response.text())).toHaveLength(1);
+		for (const at of ["bot", "gateway"] as const) {
+			const response = await call(at, era, "progress", {}, _meta);
+			expect(messagesIn(await response.text())).toHaveLength(1);
+		}
 	});
 
-	test("progress does not wait for the response", async () => {
-		const response = await call("bot", era, "waiting", {}, { progressToken: "t" });
+	test.each(["bot", "gateway"] as const)("progress of the %s does not wait for the response", async (at) => {
+		const response = await call(at, era, "waiting", {}, { progressToken: "t" });
 		const reader = response.body?.getReader();
 		const first = await reader?.read();
 		expect(new TextDecoder().decode(first?.value)).toContain("notifications/progress");
@@ -95,13 +105,6 @@ describe.each(["modern", "legacy"] as const)("in the %s era", (era) => {
 			rest += new TextDecoder().decode(value);
 		}
 		expect(messagesIn(rest)).toHaveLength(1);
-	});
-
-	test("the gateway has one frame, token or not", async () => {
-		for (const _meta of [{}, { progressToken: "a token" }]) {
-			const response = await call("gateway", era, "progress", {}, _meta);
-			expect(messagesIn(await response.text())).toHaveLength(1);
-		}
 	});
 
 	describe.each(["bot", "gateway"] as const)("on the %s", (at) => {

@@ -2,6 +2,7 @@
 
 import { startBot } from "../../src/bot/bot.ts";
 import type { BotContext, BotTool } from "../../src/bot/tool/context.ts";
+import type { ProgressTiming } from "../../src/gateway/calls/progress.ts";
 import { readConfig } from "../../src/gateway/config/config.ts";
 import { startGateway } from "../../src/gateway/gateway.ts";
 import type { Prompt } from "../../src/mcp/prompts.ts";
@@ -27,6 +28,8 @@ export interface BothServersOptions {
 	toml?: TomlKeys;
 	allowedHosts?: string[];
 	allowedOrigins?: string[];
+	/** Of the gateway. */
+	progress?: ProgressTiming;
 }
 
 /** Starts both. The gateway lists the bot's tools; calls without an instance go to this bot. */
@@ -36,6 +39,7 @@ export async function startBothServers({
 	toml,
 	allowedHosts = [],
 	allowedOrigins = [],
+	progress,
 }: BothServersOptions): Promise<BothServers> {
 	const { log, lines } = recordLog();
 	await using stack = new AsyncDisposableStack();
@@ -53,7 +57,7 @@ export async function startBothServers({
 			MCP_ALLOWED_ORIGINS: allowedOrigins.join(","),
 		}),
 		log,
-		{ connect },
+		{ connect, ...(progress && { progress }) },
 	);
 	stack.defer(() => gateway.close());
 	const running = stack.move();

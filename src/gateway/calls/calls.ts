@@ -32,6 +32,7 @@ import { type ApprovalTiming, afterApproval } from "./approvals.ts";
 import { type Answer, answerOf, combineAnswers, combineEqual, hasGuildIds, idIn, readGuildIds } from "./fan-out.ts";
 import { forwardedParams } from "./forward.ts";
 import { type CallOutcome, type GatewayMetrics, outcomeOf } from "./metrics.ts";
+import { type ProgressTiming, relayProgress } from "./progress.ts";
 import { type CallRecord, describePrincipal, type RecentCalls } from "./recent-calls.ts";
 import type { Withdrawals } from "./withdrawals.ts";
 
@@ -49,6 +50,7 @@ interface CallsOptions {
 	/** Aborts calls at a timeout, when the client cancels, and at shutdown. */
 	deadlines: Deadlines;
 	approvals: ApprovalTiming;
+	progress: ProgressTiming;
 	/** Resolves when the bots have been asked for the first time; undefined afterwards. */
 	firstList(): Promise<unknown> | undefined;
 	/** Undefined without a console. */
@@ -93,7 +95,7 @@ export class Calls {
 	/** Rejects with an RpcError for an invalid call. */
 	async call(request: RpcRequest, caller: Caller): Promise<RpcResponse> {
 		const from = performance.now();
-		const { router, deadlines } = this.options;
+		const { router, deadlines, progress } = this.options;
 		const { principal } = caller;
 		this.#count++;
 		const requestId = `${this.#run}-${this.#count.toString(36)}`;
@@ -110,7 +112,7 @@ export class Calls {
 		const signal = deadlines.begin(caller.signal);
 		try {
 			// Before anything is read: it refuses duplicate keys, which parsers read in different ways.
-			const params = forwardedParams(request);
+			const params = forwardedParams(request, caller.notify !== undefined);
 			const { name, args } = readToolCall(request.params);
 			record.tool = name;
 			record.guild = guildOf(args);
@@ -145,6 +147,7 @@ export class Calls {
 			if (source && args[source.argument] != null)
 				call.params = await this.#withSource(source, args, call, record, signal);
 			if (backend.pins.barred.size > 0) this.#requireOwnGuilds(args, source, backend, principal);
+			if (caller.notify) call.onNotification = relayProgress(caller.notify, from, progress);
 			const response = await backend.call(call, signal);
 			// An event that was not parsed has no `_meta`.
 			const last = response.event ? response : await this.#afterApproval(response, record, backend, signal);

@@ -5,9 +5,13 @@ import { MemberReader, readMembers, rewriteObject } from "../../mcp/json-text.ts
 
 /** Keys of `_meta` for the gateway: MCP's own and the progress token. */
 const ownMeta = /^(io\.modelcontextprotocol\/|progressToken$)/;
+const mcpMeta = /^io\.modelcontextprotocol\//;
 
-/** JSON text without `instance` and the gateway's `_meta`. Throws an RpcError if a key that routes occurs twice. */
-export function forwardedParams({ id, text, paramsAt }: RpcRequest): string {
+/**
+ * JSON text without `instance` and the gateway's `_meta`. `hasProgress`: with the progress token. Throws an RpcError if a key
+ * that routes occurs twice.
+ */
+export function forwardedParams({ id, text, paramsAt }: RpcRequest, hasProgress = false): string {
 	if (paramsAt === undefined) return "{}";
 	let forwarded = "";
 	let copied = paramsAt;
@@ -34,7 +38,8 @@ export function forwardedParams({ id, text, paramsAt }: RpcRequest): string {
 			if (instance) replace(instance.from, instance.to, "");
 			// This is null: readToolCall refuses everything else that is not an object.
 			else if (!isObject) replace(start, end, "{}");
-		} else if (isObject && members.is("_meta")) replace(start, end, withoutOwn(members.value));
+		} else if (isObject && members.is("_meta"))
+			replace(start, end, without(members.value, hasProgress ? mcpMeta : ownMeta));
 	}
 	const rest = text.slice(copied, members.after + 1);
 	if (hasArguments) return forwarded + rest;
@@ -60,6 +65,6 @@ function findInstance(text: string, at: number, id: string): { from: number; to:
 	return found;
 }
 
-function withoutOwn(meta: string): string {
-	return rewriteObject(meta, readMembers(meta), (key) => ownMeta.test(key));
+function without(meta: string, keys: RegExp): string {
+	return rewriteObject(meta, readMembers(meta), (key) => keys.test(key));
 }
