@@ -1,7 +1,7 @@
 // startBot: wires Discord, tools, features and the MCP server.
 
 import { createAi } from "../ai/ai.ts";
-import type { ConnectionOptions } from "../discord/connection/connection.ts";
+import type { Connection, ConnectionOptions } from "../discord/connection/connection.ts";
 import { KeyedMutex } from "../lib/keyed-mutex.ts";
 import type { Log } from "../lib/log.ts";
 import { approvalCapability, type Principal, principalCapability } from "../lib/principal.ts";
@@ -28,7 +28,7 @@ import { createIncidentButtons, createNotify } from "./moderation/night/notice.t
 import { createStrip } from "./moderation/night/strip.ts";
 import { createPeople } from "./people/people.ts";
 import { createAuditChannel } from "./server/audit-channel.ts";
-import { createAuditedCall } from "./server/audited-call.ts";
+import { createAuditedCalls } from "./server/audited-calls.ts";
 import { createRoutes } from "./server/http.ts";
 import { addGauges, createMetrics } from "./server/metrics.ts";
 import { receiveRequests, type StartLimits } from "./server/requests.ts";
@@ -38,7 +38,7 @@ import { GuildSettings } from "./settings/guild-settings.ts";
 import { settingsInDocuments } from "./settings/in-documents.ts";
 import { createConnection } from "./setup/check.ts";
 import { noGuildWarning } from "./setup/guild-checks.ts";
-import { createStore, instanceName } from "./store/store.ts";
+import { createStore, instanceName, type Store } from "./store/store.ts";
 import { Audit } from "./tool/audit.ts";
 import { PersonCalls } from "./tool/call-as.ts";
 import { createLocks } from "./tool/channel-locks.ts";
@@ -111,7 +111,12 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 	const mutex = new KeyedMutex();
 	const settings = new GuildSettings({ store, mutex, log, features: toml.features });
 	const auditChannel = createAuditChannel({ settings, connection, log });
-	const audit = new Audit(store, { log, announce: auditChannel.announce });
+	const audit = new Audit(store, {
+		log,
+		announce: auditChannel.announce,
+		keepsTexts: toml.mcp.audit_texts,
+		secrets: [config.discordToken, config.mcpToken],
+	});
 	const locks = createLocks(store, log);
 	const calls = new PersonCalls({ record: audit.record, log });
 	const ai = createAi({ settings: toml.ai, apiKeys: config.apiKeys, log, registry });
@@ -212,7 +217,7 @@ export function startBot(config: BotConfig, log: Log, options: BotOptions = {}):
 	const { registry } = metrics;
 	const login = Promise.withResolvers<void>();
 	const server = receiveRequests(
-		createMcpServer({ config, log, off, select, approval, audit, prompts: options.prompts }),
+		createMcpServer({ config, log, off, select, approval, audit, store, connection, prompts: options.prompts }),
 		{
 			select,
 			login: login.promise,
@@ -314,9 +319,12 @@ interface McpServerOptions extends Pick<BotOptions, "prompts"> {
 	select(principal: Principal | undefined): Selection<BotContext>;
 	approval: Approval | undefined;
 	audit: Audit;
+	store: Store;
+	connection: Connection;
 }
 
-function createMcpServer({ config, log, off, select, approval, audit, prompts }: McpServerOptions): Server {
+function createMcpServer(options: McpServerOptions): Server {
+	const { config, log, off, select, approval, prompts } = options;
 	const { botName, mcpToken } = config;
 	const source = toolSource(select);
 	return createServer({
@@ -331,7 +339,7 @@ function createMcpServer({ config, log, off, select, approval, audit, prompts }:
 			...approval?.methods,
 			// Without a token, anyone could send these requests.
 			...(mcpToken && {
-				[consoleMethods.auditedCall]: createAuditedCall(audit),
+				[consoleMethods.auditedCalls]: createAuditedCalls(options),
 				[consoleMethods.settings]: createSettingsForm(select),
 			}),
 		},

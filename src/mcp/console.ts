@@ -6,7 +6,7 @@ import * as v from "valibot";
 export const consoleMethods = {
 	approvals: "guildhall/approvals",
 	decide: "guildhall/decide",
-	auditedCall: "guildhall/audited-call",
+	auditedCalls: "guildhall/audited-calls",
 	settings: "guildhall/settings",
 } as const;
 
@@ -50,20 +50,44 @@ const decision = v.object({ message: text(10_000), done: v.boolean() });
 export type DecisionResult = v.InferOutput<typeof decision>;
 
 const auditedCall = v.object({
+	id: text(100),
+	request: optionalText(200),
 	at: time,
 	tool: text(200),
 	guild: optionalText(20),
 	outcome: text(20),
+	effect: text(20),
 	milliseconds: v.number(),
 	client: text(200),
 	key: optionalText(200),
 	person: optionalText(20),
+	message: optionalText(20),
+	/** JSON. */
 	arguments: text(10_000),
+	/** The error, or the result. */
+	answer: optionalText(10_000),
+	/** JSON: the requests to Discord. */
+	discord: optionalText(20_000),
+	/** "expired", for example, and the id of who decided. */
+	approval: v.nullable(v.object({ state: text(20), by: optionalText(100) })),
+	/** Of what ids in it stand for, if the caller may know. */
+	names: v.record(v.string(), text(300)),
 });
 
 export type AuditedCallDetails = v.InferOutput<typeof auditedCall>;
 
-const found = v.object({ call: v.nullable(auditedCall) });
+/** In one response. */
+export const maxAuditedCalls = 200;
+
+/**
+ * The response to `auditedCalls`: those that match, newest first, and the numbers of all that match by hour. The params are
+ * `from`, `before` (times), `beforeId`, `request`, `search`, `kind` (changed, refused, failed), `limit` and `hours` (whether to
+ * count).
+ */
+const found = v.object({
+	calls: v.pipe(v.array(auditedCall), v.maxLength(maxAuditedCalls)),
+	hours: v.array(v.object({ hour: time, calls: v.number(), refused: v.number(), failed: v.number() })),
+});
 
 /**
  * The response to `settings` with the params `guild_id`. `version`; `sections` with an optional `note`, and fields with `key`,
@@ -81,7 +105,7 @@ const settings = v.looseObject({ calls: v.optional(v.record(v.string(), v.string
 export const readConsoleResult = {
 	approvals: reader(approvals),
 	decide: reader(decision),
-	auditedCall: reader(found),
+	auditedCalls: reader(found),
 	settings: reader(settings),
 };
 

@@ -109,8 +109,8 @@ export function parseMessage(text: string): RpcMessage {
 	return { kind: "request", id, method, params, text, paramsAt };
 }
 
-/** "tool_error" is a result with `isError: true`, "rpc_error" a JSON-RPC error. */
-export type Outcome = "ok" | "tool_error" | "rpc_error";
+/** "tool_error" is a result with `isError: true`, "failed" one that says that something is broken, "rpc_error" a JSON-RPC error. */
+export type Outcome = "ok" | "tool_error" | "failed" | "rpc_error";
 
 export type RpcResponse =
 	| TextResponse

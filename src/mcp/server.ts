@@ -22,7 +22,7 @@ import { briefSchema } from "./json-schema.ts";
 import { modernVersion, serverInfoKey } from "./modern.ts";
 import { completePrompt, getPrompt, listPrompts, type Prompt } from "./prompts.ts";
 import type { Session } from "./session.ts";
-import { errorResult, invalidParameters, isErrorResult, readToolCall, type Tool, type ToolCall } from "./tool.ts";
+import { errorResult, invalidParameters, outcomeIn, readToolCall, type Tool, type ToolCall } from "./tool.ts";
 
 /** Offered to `initialize`, newest first. */
 export const protocolVersions = ["2025-11-25", "2025-06-18"] as const;
@@ -292,8 +292,7 @@ export function toolSource<Context>(select: (principal: Principal | undefined) =
 	): Promise<TextResponse> {
 		const result =
 			refusal === undefined ? await tool.call(args, context, toolCall(request, caller)) : errorResult(refusal);
-		const outcome = isErrorResult(result) ? "tool_error" : "ok";
-		return toolResponse(request.id, caller, result, outcome);
+		return toolResponse(request.id, caller, result, outcomeIn(result));
 	}
 
 	// Encoded at the start instead of at the first request.

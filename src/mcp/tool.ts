@@ -80,7 +80,7 @@ export function tool<const Entries extends v.ObjectEntries, Context>(
 			try {
 				return textResult(await definition.run(parsed.output, context, call));
 			} catch (error) {
-				if (error instanceof ToolError) return errorResult(error.message);
+				if (error instanceof ToolError) return errorResult(error.message, error.isFailure);
 				throw error;
 			}
 		},
@@ -113,15 +113,26 @@ function cut(text: string): string {
 	return `${kept.toWellFormed()}\n[Cut here: the whole answer has ${text.length} characters. Ask for less at a time, with a smaller limit, and go on from the last id shown, with after or before.]`;
 }
 
+/** In `_meta` of an error result: something is broken. Without it, the call was refused. */
+export const failureKey = "guildhall/failure";
+const failureOpening = `{"_meta":{"${failureKey}":true}`;
+
 /** JSON text with `isError: true`. */
-export function errorResult(text: string): string {
-	return JSON.stringify({ content: [{ type: "text", text }], isError: true });
+export function errorResult(text: string, isFailure = false): string {
+	const result = { content: [{ type: "text", text }], isError: true };
+	return JSON.stringify(isFailure ? { _meta: { [failureKey]: true }, ...result } : result);
 }
 
 /** Only for JSON text that this program created. */
 export function isErrorResult(result: string): boolean {
 	// Text cannot end like this: quotation marks in a string are escaped.
 	return result.endsWith('],"isError":true}');
+}
+
+/** Only for JSON text that this program created. */
+export function outcomeIn(result: string): "ok" | "tool_error" | "failed" {
+	if (!isErrorResult(result)) return "ok";
+	return result.startsWith(failureOpening) ? "failed" : "tool_error";
 }
 
 /** What a result (JSON) says. */

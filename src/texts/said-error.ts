@@ -5,9 +5,10 @@ import { render, type Said } from "./texts.ts";
 export class SaidError extends ToolError {
 	constructor(
 		readonly said: Said,
-		{ models, ...options }: ErrorOptions & { models?: string } = {},
+		{ models, isFailure = false, ...options }: ErrorOptions & { models?: string; isFailure?: boolean } = {},
 	) {
 		super(models ?? render(said, "en"), options);
+		this.isFailure = isFailure;
 	}
 
 	/** Without "Nothing was done", for a message that says itself what was done. */

@@ -77,14 +77,17 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await world.client.text("list_guilds", { instance: "alpha" });
 		await page.sees("list_guilds", "tbody tr");
 		await world.client.text("get_member", { instance: "beta", user_ids: "100000000000000001" });
-		await page.sees("refused by the tool", "tbody tr");
+		await page.sees("refused", "tbody tr");
+		await page.click("button", "Details of get_member");
+		await page.sees("refused: ", "tr.details .answer");
+		await page.click("button", "Details of get_member");
 		const rows = await page.texts("tbody tr");
 		expect(rows[0]).toContain("get_member");
 
 		await page.choose(".filters label:nth-of-type(1) select", "alpha");
 		await page.misses("get_member", "tbody");
 		await page.sees("list_guilds", "tbody");
-		await page.choose(".filters label:nth-of-type(3) select", "failed");
+		await page.choose(".filters label:nth-of-type(3) select", "warn");
 		await page.misses("list_guilds", "tbody");
 		await page.click("button", "All calls");
 		await page.sees("get_member", "tbody");
@@ -103,7 +106,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await page.click("button", "Details of list_channels");
 		await page.sees("done", "tr.details");
 		// Details stay open while a filter hides the call.
-		await page.choose(".filters label:nth-of-type(3) select", "failed");
+		await page.choose(".filters label:nth-of-type(3) select", "bad");
 		await page.misses("list_channels", "tbody");
 		await page.click("button", "All calls");
 		await page.sees("done", "tr.details");
@@ -447,8 +450,8 @@ test.skipIf(!chromium || !pictures)("pictures for the README", async () => {
 	await page.sees("1 guild", "article:nth-child(2)");
 	await useTools(world);
 	await page.sees("1", "nav a[href='#approvals'] .badge");
-	await page.sees("of 5", "article:nth-child(1)");
-	await page.sees("of 5", "article:nth-child(2)");
+	await page.sees("of its last 5", "article:nth-child(1)");
+	await page.sees("of its last 5", "article:nth-child(2)");
 	await browser.screenshot(`${pictures}/console.png`);
 	await browser.prefer("dark");
 	await browser.resize(narrow.width, narrow.height);

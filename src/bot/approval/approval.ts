@@ -8,7 +8,7 @@ import { type ApprovalAnswer, approvalMethod } from "../../mcp/approval.ts";
 import { errorCode, RpcError, type RpcRequest, type RpcResponse } from "../../mcp/json-rpc.ts";
 import { modernClientName } from "../../mcp/modern.ts";
 import { type Caller, type OtherMethod, type ToolSource, toolResponse } from "../../mcp/server.ts";
-import { invalidParameters, isErrorResult, readToolCall } from "../../mcp/tool.ts";
+import { invalidParameters, outcomeIn, readToolCall } from "../../mcp/tool.ts";
 import { selectApprovalOf } from "../store/tables/approvals.ts";
 import { createApprovalButtons } from "./approval-buttons.ts";
 import { CallStopped } from "./call-preview.ts";
@@ -70,8 +70,7 @@ export function createApproval(options: ApprovalOptions) {
 			? askClient.answer(request, caller, requested)
 			: requestApproval(requested, caller));
 		if (typeof result !== "string") return result;
-		const outcome = isErrorResult(result) ? "tool_error" : "ok";
-		return toolResponse(request.id, caller, result, outcome);
+		return toolResponse(request.id, caller, result, outcomeIn(result));
 	}
 
 	async function decisionOf(id: unknown, caller: Caller): Promise<ApprovalAnswer> {

@@ -16,7 +16,7 @@ import { ToolError } from "../../lib/tool-error.ts";
 import { within } from "../../lib/wait.ts";
 import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
 import type { Selection } from "../../mcp/server.ts";
-import { errorResult, isErrorResult, type Tool, type ToolCall, textIn } from "../../mcp/tool.ts";
+import { errorResult, isErrorResult, outcomeIn, type Tool, type ToolCall, textIn } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { type Language, languageOf, render, type Said, said, type Text } from "../../texts/texts.ts";
 import { forModels, forPeople, saidIn } from "../results/result.ts";
@@ -35,7 +35,6 @@ import { StoreUnavailable } from "../store/unavailable.ts";
 import { ownGuildId, withPersonName } from "../tool/admission.ts";
 import { type AuditedCall, callFacts } from "../tool/audit.ts";
 import type { BotContext } from "../tool/context.ts";
-import { redact } from "../tool/redact.ts";
 import type { Preview } from "../tool/review.ts";
 import { toolTitle } from "../tool/titles.ts";
 import { CallStopped, canonicalJson, previewCall, quiet, requireReviewable } from "./call-preview.ts";
@@ -436,7 +435,7 @@ export class Requests {
 					people = "output" in end ? saidIn(end.output) : end.error instanceof SaidError ? end.error.said : undefined;
 				};
 				const approved = { ...context, review, approvedBy, onEnd };
-				result = await tool.call(args, approved, { ...call, ...facts.hooks });
+				result = await facts.observe(() => tool.call(args, approved, { ...call, ...facts.hooks }));
 			}
 		} catch (error) {
 			if (error instanceof RpcError) result = errorResult(error.message);
@@ -459,8 +458,8 @@ export class Requests {
 			...callerOf(row),
 			at: new Date(startedAt),
 			tool: row.tool,
-			arguments: redact(tool?.listing.inputSchema ?? {}, args),
-			outcome: isBug ? "error" : isFailed ? "failed" : "done",
+			outcome: isBug ? "error" : facts.endOf(outcomeIn(result)),
+			answer: () => textIn(result),
 			milliseconds: performance.now() - from,
 			...facts.recorded(tool, args),
 		});

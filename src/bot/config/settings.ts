@@ -110,6 +110,7 @@ export const toml = v.strictObject({
 	mcp: v.optional(
 		v.strictObject({
 			audit_days: v.optional(whole(1, 3_650), 90),
+			audit_texts: flag(false),
 			toolsets: v.optional(toolsetChoice),
 			list: v.optional(listChoice),
 			read_only: flag(false),

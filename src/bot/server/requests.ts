@@ -12,12 +12,11 @@ import { errorCode, type RpcRequest, type RpcResponse } from "../../mcp/json-rpc
 import { modernClientName } from "../../mcp/modern.ts";
 import { rightsMethod } from "../../mcp/rights.ts";
 import { type Caller, countedMethod, failed, type Selection, type Server, toolResponse } from "../../mcp/server.ts";
-import { errorResult } from "../../mcp/tool.ts";
+import { errorResult, textIn } from "../../mcp/tool.ts";
 import { ownGuildId } from "../tool/admission.ts";
-import { type AuditedCall, callFacts, isDryRun } from "../tool/audit.ts";
+import { type AuditedCall, callFacts } from "../tool/audit.ts";
 import type { BotContext } from "../tool/context.ts";
 import { idsFor, resolveOrUnknown } from "../tool/named-calls.ts";
-import { redact } from "../tool/redact.ts";
 import type { BotMetrics } from "./metrics.ts";
 
 const startDefaults = { maxWaitMs: 5_000, startMs: 10_000 };
@@ -59,7 +58,7 @@ export function receiveRequests(server: Server, options: ReceiverOptions): Recei
 		await untilLogin(request, originalCaller);
 		const selection = select(caller.principal);
 		const { params, end } = await named(request, caller, selection);
-		const response = end ?? (await server.handle({ ...request, params }, caller));
+		const response = end ?? (await facts.observe(() => server.handle({ ...request, params }, caller)));
 		callsInFlight -= 1;
 		if (callsInFlight === 0) {
 			idle?.resolve();
@@ -84,7 +83,8 @@ export function receiveRequests(server: Server, options: ReceiverOptions): Recei
 		});
 		// Gateways refresh the guild list every few minutes, without a request id. These calls are not audited.
 		const isRefresh = !originalCaller.requestId && tool?.name === "list_guilds";
-		if (isRefresh && auditedOutcome(response) === "done") return response;
+		const { outcome, answer } = endOf(response, facts);
+		if (isRefresh && outcome === "done") return response;
 		if (response.kind === "text" && isRecorded?.(response.text)) return response;
 		audit({
 			at: new Date(Date.now() - ms),
@@ -93,11 +93,8 @@ export function receiveRequests(server: Server, options: ReceiverOptions): Recei
 			principal: caller.principal,
 			tool: toolName,
 			guildId: guildIdOf(args) ?? ownGuildId(selection.context),
-			arguments: redact(tool?.listing.inputSchema ?? {}, {
-				...args,
-				...(tool && isDryRun(tool, args) && { dry_run: true }),
-			}),
-			outcome: auditedOutcome(response),
+			outcome,
+			answer,
 			milliseconds: ms,
 			...recorded,
 		});
@@ -197,8 +194,12 @@ function guildIdOf({ guild_id: id }: JsonObject): string | undefined {
 	return typeof id === "string" && /^\d{17,20}$/.test(id) ? id : undefined;
 }
 
-function auditedOutcome({ errorCode: code, outcome }: RpcResponse) {
-	if (code === errorCode.internal) return "error";
-	if (code !== undefined) return "refused";
-	return outcome === "tool_error" ? "failed" : "done";
+function endOf(response: RpcResponse, facts: ReturnType<typeof callFacts>): Pick<AuditedCall, "outcome" | "answer"> {
+	const { errorCode: code, outcome } = response;
+	const answer = () => {
+		const { result, error } = JSON.parse(response.kind === "text" ? response.text : "{}");
+		return error ? String(error.message) : textIn(JSON.stringify(result ?? {}));
+	};
+	if (outcome === "rpc_error") return { outcome: code === errorCode.internal ? "error" : "refused", answer };
+	return { outcome: facts.endOf(outcome), answer };
 }

@@ -10,7 +10,7 @@ export class StoreUnavailable extends SaidError {
 		readonly reason: string,
 		readonly mayHaveRun = false,
 	) {
-		super(said(mayHaveRun ? "error.database.unconfirmed" : "error.database"));
+		super(said(mayHaveRun ? "error.database.unconfirmed" : "error.database"), { isFailure: true });
 	}
 }
 

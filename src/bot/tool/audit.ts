@@ -1,28 +1,40 @@
 // The audit log: every tool call becomes a row. Calls never wait for the database: rows are queued, up to a limit, while it
 // is unavailable.
 
+import { type DiscordAnswer, type OnRequest, observeRequests } from "../../discord/rest/rest.ts";
+import { withoutTokens } from "../../discord/text.ts";
 import { backOffMs } from "../../lib/back-off.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { within } from "../../lib/wait.ts";
+import type { Outcome as McpOutcome } from "../../mcp/json-rpc.ts";
 import type { JsonSchema } from "../../mcp/json-schema.ts";
 import type { Effect, Tool, ToolCall } from "../../mcp/tool.ts";
 import type { Store } from "../store/store.ts";
 import {
+	type CallsOfHour,
+	countToolCalls,
 	insertToolCalls,
+	type Outcome,
 	selectToolCalls,
 	type ToolCallFilter,
 	type ToolCallRow,
 	toolCallRows,
 } from "../store/tables/tool-calls.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
+import { hide, redact } from "./redact.ts";
 
-export interface AuditedCall
-	extends Omit<ToolCallRow, "id" | "at" | "request_id" | "guild_id" | "person" | "key" | "effect" | "message_id"> {
+export interface AuditedCall extends Pick<ToolCallRow, "client" | "tool" | "outcome" | "milliseconds"> {
 	at: Date;
 	requestId: string | undefined;
 	guildId: string | undefined;
+	/** What may not be kept is removed from arguments with their schema. JSON is kept as it is. */
+	arguments: string | { schema: JsonSchema; args: JsonObject };
+	/** Text of the result or error. */
+	answer?: (() => string) | undefined;
+	/** JSON, see `DiscordWork`. */
+	discord?: string | undefined;
 	/** Of the tool, if there is such a tool. */
 	title?: string | undefined;
 	/** Undefined for the holder of the root key. */
@@ -37,6 +49,10 @@ export interface AuditOptions {
 	log: Log;
 	/** Gets each call that changes something. `id`: of its row, if it is stored. */
 	announce?: ((call: AuditedCall, id: string | undefined) => void) | undefined;
+	/** Whether texts in arguments, and what calls that change something return, are kept. */
+	keepsTexts?: boolean | undefined;
+	/** Never kept. */
+	secrets?: readonly (string | undefined)[];
 	/** Calls waiting to be written; further ones are not logged. Default: 10,000. */
 	maxQueued?: number;
 	/** First and maximum wait in milliseconds before a failed write is retried. */
@@ -47,6 +63,7 @@ export interface AuditOptions {
 
 const writeBatch = 250;
 const maxNameLength = 200;
+const maxAnswerLength = 2_000;
 
 export class Audit {
 	readonly #queue: ToolCallRow[] = [];
@@ -87,7 +104,7 @@ export class Audit {
 			log.error("tool calls not recorded in the bot's audit log: queue full", { queued });
 			return undefined;
 		}
-		const row = toRow(call);
+		const row = toRow(call, this.options);
 		this.#queue.push(row);
 		// Calls are collected for a batch: SQLite blocks the process at every commit, which is most of the cost of a call.
 		this.#writeIn(this.options.batchDelayMs ?? 50);
@@ -104,6 +121,12 @@ export class Audit {
 		// Include the current batch: the store runs statements in order.
 		void this.#writeNow();
 		return selectToolCalls(this.store.sql, filter);
+	}
+
+	/** Of the calls that match. Rejects with StoreUnavailable. */
+	async hours(filter: Omit<ToolCallFilter, "limit">): Promise<CallsOfHour[]> {
+		void this.#writeNow();
+		return countToolCalls(this.store.sql, { ...filter, limit: 0 });
 	}
 
 	#writeIn(ms: number): void {
@@ -158,7 +181,14 @@ export class Audit {
 	}
 }
 
-function toRow(call: AuditedCall): ToolCallRow {
+function toRow(call: AuditedCall, { keepsTexts = false, secrets = [] }: AuditOptions): ToolCallRow {
+	const { arguments: given, outcome, effect, answer } = call;
+	const isPlain = typeof given === "string";
+	const safe = (text: string) =>
+		secrets.reduce<string>((rest, one) => (one ? rest.replaceAll(one, "[secret]") : rest), withoutTokens(text));
+	const isAnswerKept = outcome !== "done" || (keepsTexts && effect !== "read");
+	const text = isAnswerKept ? answer?.() : undefined;
+	const shown = text === undefined || isPlain || keepsTexts ? text : hide(text, given.schema, given.args);
 	return {
 		id: Bun.randomUUIDv7(),
 		at: call.at.getTime(),
@@ -166,27 +196,59 @@ function toRow(call: AuditedCall): ToolCallRow {
 		client: toStorable(call.client),
 		tool: toStorable(call.tool),
 		guild_id: call.guildId ?? null,
-		arguments: call.arguments,
-		outcome: call.outcome,
+		arguments: safe(isPlain ? given : redact(given.schema, given.args, keepsTexts)),
+		outcome,
 		milliseconds: Math.round(call.milliseconds),
 		person: call.principal?.person?.id ?? null,
 		key: call.principal ? toStorable(call.principal.id) : null,
-		effect: call.effect,
+		effect,
 		message_id: call.messageId ?? null,
+		answer: shown === undefined ? null : toStorable(safe(shown), maxAnswerLength),
+		discord: call.discord ?? null,
 	};
 }
 
 // PostgreSQL rejects NUL and lone surrogates.
-function toStorable(text: string): string {
-	return text.slice(0, maxNameLength).toWellFormed().replaceAll("\0", "\u{fffd}");
+function toStorable(text: string, maxLength = maxNameLength): string {
+	return text.slice(0, maxLength).toWellFormed().replaceAll("\0", "\u{fffd}");
 }
 
 type Hooks = Pick<ToolCall, "onDestructive" | "onMessage">;
+
+/** The requests of a call to Discord. */
+export interface DiscordWork {
+	/** In which at least one was not answered yet. */
+	milliseconds: number;
+	count: number;
+	/** The first that changed something or failed. */
+	requests: ({ method: string; path: string; milliseconds: number } & DiscordAnswer)[];
+}
+
+const maxRequests = 20;
 
 /** Collects what only the running tool knows of a call, as it says by `hooks`, and passes it on to `others`. */
 export function callFacts(others: Hooks = {}) {
 	let isDestructive = false;
 	let messageId: string | undefined;
+	let hasChanged = false;
+	let open = 0;
+	let openSince = 0;
+	const work: DiscordWork = { milliseconds: 0, count: 0, requests: [] };
+	const onRequest: OnRequest = ({ method, path }) => {
+		const from = performance.now();
+		if (open++ === 0) openSince = from;
+		work.count += 1;
+		return (answer) => {
+			const now = performance.now();
+			if (--open === 0) work.milliseconds += now - openSince;
+			const isDone = answer.status !== undefined && answer.status < 400;
+			if (isDone && method === "GET") return;
+			hasChanged ||= isDone;
+			const milliseconds = Math.round(now - from);
+			if (work.requests.length < maxRequests)
+				work.requests.push({ method, path: withoutSecrets(path), milliseconds, ...answer });
+		};
+	};
 	return {
 		hooks: {
 			onDestructive() {
@@ -198,16 +260,38 @@ export function callFacts(others: Hooks = {}) {
 				others.onMessage?.(id);
 			},
 		},
+		/** Notes the requests of `call` to Discord. */
+		observe: <T>(call: () => Promise<T>) => observeRequests(onRequest, call),
+		/** After an error: "refused" if nothing is broken and nothing was changed. */
+		endOf(outcome: Exclude<McpOutcome, "rpc_error">): Outcome {
+			if (outcome === "ok") return "done";
+			return outcome === "failed" || hasChanged ? "failed" : "refused";
+		},
 		recorded(
 			tool: Pick<Tool<never>, "effect" | "listing"> | undefined,
 			args: JsonObject,
-		): Pick<AuditedCall, "effect" | "messageId" | "title"> {
+		): Pick<AuditedCall, "arguments" | "effect" | "messageId" | "title" | "discord"> {
 			const effect = isDestructive ? "destructive" : tool?.effect;
-			const isRead = !tool || !effect || isDryRun(tool, args);
+			const isDry = tool !== undefined && isDryRun(tool, args);
 			const title = tool?.listing.title;
-			return { effect: isRead ? "read" : effect, messageId, ...(typeof title === "string" && { title }) };
+			return {
+				arguments: { schema: tool?.listing.inputSchema ?? {}, args: isDry ? { ...args, dry_run: true } : args },
+				effect: !effect || isDry ? "read" : effect,
+				messageId,
+				...(typeof title === "string" && { title }),
+				discord:
+					work.count === 0 ? undefined : JSON.stringify({ ...work, milliseconds: Math.round(work.milliseconds) }),
+			};
 		},
 	};
+}
+
+/** Tokens of webhooks and interactions, and codes of invites and templates. */
+function withoutSecrets(path: string): string {
+	return path
+		.replace(/^(\/(?:webhooks|interactions)\/\d+\/)[^/]+/, "$1…")
+		.replace(/^((?:\/guilds\/\d+)?\/(?:invites|templates)\/)[^/]+/, "$1…")
+		.slice(0, 300);
 }
 
 /** `dry_run` is true, or absent and true by default. */

@@ -7,14 +7,13 @@ import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
-import { type Tool, type ToolCall, textIn } from "../../mcp/tool.ts";
+import { outcomeIn, type Tool, type ToolCall, textIn } from "../../mcp/tool.ts";
 import { type Language, languageOf, render, said } from "../../texts/texts.ts";
 import { errorForPeople, forPeople, type Output, type Pages } from "../results/result.ts";
 import { commandIdStart, scopeTo } from "./admission.ts";
 import { type AuditedCall, callFacts } from "./audit.ts";
 import type { CaseDraft } from "./case-record.ts";
 import type { BotContext, BotTool } from "./context.ts";
-import { redact } from "./redact.ts";
 
 export interface PersonCall {
 	guildId: string;
@@ -145,7 +144,7 @@ export async function recordedCall(
 	const { client, guildId, signal } = given;
 	const from = performance.now();
 	const facts = callFacts(given);
-	const ended = await endOf(tool, args, context, { signal, reportProgress() {}, ...facts.hooks });
+	const ended = await endOf(tool, args, context, { signal, reportProgress() {}, ...facts.hooks }, facts);
 	const ms = performance.now() - from;
 	record({
 		at: new Date(Date.now() - ms),
@@ -154,23 +153,31 @@ export async function recordedCall(
 		principal: context.principal,
 		tool: tool.name,
 		guildId,
-		arguments: redact(tool.listing.inputSchema, args),
 		outcome: ended.outcome,
+		answer: () => (ended.result === undefined ? messageOf(ended.error) : textIn(ended.result)),
 		milliseconds: ms,
 		...facts.recorded(tool, args),
 	});
 	return ended;
 }
 
-async function endOf(tool: Tool<BotContext>, args: JsonObject, context: BotContext, call: ToolCall): Promise<Ended> {
+const messageOf = (error: unknown) => (error instanceof RpcError ? error.message : "Internal error");
+
+async function endOf(
+	tool: Tool<BotContext>,
+	args: JsonObject,
+	context: BotContext,
+	call: ToolCall,
+	facts: ReturnType<typeof callFacts>,
+): Promise<Ended> {
 	let end: Parameters<NonNullable<BotContext["onEnd"]>>[0] | undefined;
 	const onEnd: BotContext["onEnd"] = (given) => {
 		end = given;
 	};
 	try {
-		const result = await tool.call(args, { ...context, onEnd }, call);
+		const result = await facts.observe(() => tool.call(args, { ...context, onEnd }, call));
 		if (end && "output" in end) return { outcome: "done", result, output: end.output };
-		return { outcome: "failed", result, error: end?.error ?? new ToolError(textIn(result)) };
+		return { outcome: facts.endOf(outcomeIn(result)), result, error: end?.error ?? new ToolError(textIn(result)) };
 	} catch (error) {
 		return { outcome: error instanceof RpcError ? "refused" : "error", error };
 	}

@@ -337,7 +337,8 @@ async function withinDeadline<T>(
 	try {
 		return await new Promise<T>((resolve, reject) => {
 			// A pending platform call rejects first, with an error that states whether its request was sent.
-			const end = () => setTimeout(() => reject(new SaidError(said("error.timeout"), { models: timedOut })));
+			const end = () =>
+				setTimeout(() => reject(new SaidError(said("error.timeout"), { models: timedOut, isFailure: true })));
 			if (signal.aborted) end();
 			else signal.addEventListener("abort", end);
 			withinRun(run, work).then(resolve, reject);
@@ -346,7 +347,7 @@ async function withinDeadline<T>(
 		const known = error instanceof RpcError ? error : toToolError(error);
 		if (known || error instanceof ToolError || !wrote) throw known ?? error;
 		onBug(error);
-		throw new SaidError(said("error.after_write"), { models: failedAfterWrite, cause: error });
+		throw new SaidError(said("error.after_write"), { models: failedAfterWrite, cause: error, isFailure: true });
 	} finally {
 		deadlines.end(signal);
 	}

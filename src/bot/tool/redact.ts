@@ -1,7 +1,8 @@
-// Redacts tool arguments for the audit log. Free text is replaced by its length. Ids, numbers, flags and choices are kept
-// if the tool's schema allows nothing else there.
+// Redacts tool arguments for the audit log. Free text is replaced by its length, except names and reasons. Ids, numbers, flags
+// and choices are kept if the tool's schema allows nothing else there.
 
 import { permissionNames } from "../../discord/permissions.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import type { JsonSchema } from "../../mcp/json-schema.ts";
 import { hexColorPattern } from "./arguments/colors.ts";
 import { durationPattern } from "./arguments/durations.ts";
@@ -10,11 +11,28 @@ const harmless = ["^\\d{17,20}$", "^(\\d{17,20})?$", "^\\d{1,20}$", hexColorPatt
 const knownPermissions = new Set(permissionNames((1n << 64n) - 1n));
 const maxItems = 50;
 const maxLength = 4_000;
+/** Shorter texts are also parts of usual words. */
+const minHidden = 4;
 
 /** At most 4,000 characters of JSON, without what may be secret by `schema`. `args` need not match the schema. */
-export function redact(schema: JsonSchema, args: Readonly<Record<string, unknown>>): string {
-	const text = JSON.stringify(redactObject(schema, args));
+export function redact(schema: JsonSchema, args: JsonObject, keepsTexts = false): string {
+	const text = JSON.stringify(keepsTexts ? args : redactObject(schema, args));
 	return text.length <= maxLength ? text : JSON.stringify({ "…": `${text.length} characters` });
+}
+
+/** `text`, such as an error, without what people wrote in the arguments. Wrong ids and choices stay in it. */
+export function hide(text: string, schema: JsonSchema, args: JsonObject): string {
+	const hidden = writtenIn(schema, args).filter(({ length }) => length >= minHidden);
+	return hidden.reduce((rest, one) => rest.replaceAll(one, `[${one.length} characters]`), text);
+}
+
+function writtenIn(schema: JsonSchema | undefined, value: unknown, key = ""): string[] {
+	if (typeof value === "string")
+		return schema?.enum || schema?.pattern || rules.some(([ending]) => ending.test(key)) ? [] : [value];
+	if (Array.isArray(value)) return value.flatMap((item) => writtenIn(schema?.items as JsonSchema, item, key));
+	if (typeof value !== "object" || value === null) return [];
+	const properties = (schema?.properties ?? {}) as Record<string, JsonSchema>;
+	return Object.entries(value).flatMap(([name, item]) => writtenIn(properties[name], item, name));
 }
 
 function redactObject(schema: JsonSchema, args: object): object {
@@ -58,6 +76,8 @@ const rules: readonly [ending: RegExp, allows: (text: string) => boolean][] = [
 	[/^(job|approval)_id$/, (text) => /^[0-9a-f]{12}$/.test(text)],
 	// Some tools take a message as "channel_id/message_id".
 	[/(^|_)ids?$/, (text) => /^((\d{17,20}\/)?\d{17,20})?$/.test(text)],
+	// Discord's audit log has them, too. A reason has at most 512 characters.
+	[/^(name|nickname|reason|topic|emoji)$/, (text) => text.length <= 512],
 ];
 
 function isHarmless(text: string, schema: JsonSchema | undefined): boolean {

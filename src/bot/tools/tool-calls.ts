@@ -18,7 +18,7 @@ export const listRecentToolCalls = readTool({
 	toolset: "audit",
 	title: "List recent tool calls",
 	description:
-		"List the latest calls of this bot's tools, newest first: outcome, duration, client, arguments with texts replaced by their length.",
+		"List the latest calls of this bot's tools, newest first: outcome, duration, client, arguments (of texts only names and reasons).",
 	input: {
 		limit: limit(100, 20),
 		tool: v.optional(v.pipe(v.string(), v.description("Only calls of this tool."))),
@@ -41,7 +41,7 @@ export const listRecentToolCalls = readTool({
 		const found = await readCalls(context, {
 			limit: limit + 1,
 			tool,
-			outcome,
+			outcomes: outcome && [outcome],
 			before: before === undefined ? undefined : readCursor(before),
 		});
 		const calls = found.slice(0, limit);

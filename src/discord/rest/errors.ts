@@ -170,7 +170,8 @@ function failure(models: string, cause: Error): SaidError {
 	const people = wasNotDone(cause)
 		? said("refusal.nothing_done", { why: said("discord.failed", { problem }) })
 		: said("discord.unknown", { problem });
-	return new SaidError(people, { models, cause });
+	const isRefusal = cause instanceof DiscordAPIError && cause.status !== 401;
+	return new SaidError(people, { models, cause, isFailure: !isRefusal });
 }
 
 const problems = byCode<Said>({

@@ -90,6 +90,7 @@ export function wasNotDone(error: unknown): boolean {
 interface Call {
 	state: "waiting" | "sent" | "refused";
 	rateLimits: number;
+	status?: number;
 	readonly method: string;
 	readonly path: string;
 	readonly endsAt: number;
@@ -122,6 +123,7 @@ interface Scope {
 	run?: ToolRun;
 	call?: Call;
 	onRateLimitState?: (state: RateLimitState) => void;
+	onRequest?: OnRequest;
 	isBackground?: boolean;
 }
 
@@ -144,6 +146,20 @@ export interface RateLimitState {
 	limit: number;
 	remaining: number;
 	resetAfterMs: number;
+}
+
+export interface DiscordAnswer {
+	/** Undefined: none that can be used. */
+	status: number | undefined;
+	/** Of Discord's error. */
+	code?: number | string | undefined;
+}
+
+/** Called when a request begins; what it returns, when the request has ended. */
+export type OnRequest = (request: { method: string; path: string }) => (answer: DiscordAnswer) => void;
+
+export function observeRequests<T>(onRequest: OnRequest, work: () => Promise<T>): Promise<T> {
+	return withScope({ onRequest }, work);
 }
 
 /** For each response to a request of `work` that has rate limit headers. */
@@ -219,6 +235,7 @@ export function restOptions(api: string, responses?: OutcomeCounter, pacing = ne
 		try {
 			const response = await send(url, init, call);
 			const { status, headers } = response;
+			call.status = status;
 			request.responded(status, headers.get("x-ratelimit-scope"));
 			reportRateLimit(headers);
 			responses?.add([outcomeOf(status)]);
@@ -454,11 +471,15 @@ async function requestOnce(
 	const end = () => reject(new PlatformTimeout(outcome()));
 	if (signal.aborted) throw new PlatformTimeout("not sent");
 	signal.addEventListener("abort", end, { once: true });
+	const onEnd = scope.getStore()?.onRequest?.({ method, path });
+	let code: DiscordAnswer["code"];
 	try {
 		const responded = withScope({ call }, () => request(options));
 		return await Promise.race([responded, timedOut]);
 	} catch (error) {
 		hideToken(path, error);
+		if (error instanceof DiscordAPIError) code = error.code;
+		if (error instanceof UnusableResponse) call.status = error.status;
 		if (signal.aborted) throw new PlatformTimeout(outcome());
 		if (error instanceof RateLimitError)
 			throw new PlatformBusy("rate limit", Math.max(error.retryAfter, error.timeToReset), { cause: error });
@@ -468,6 +489,7 @@ async function requestOnce(
 		throw new PlatformFailure(wasRefused ? "refused" : outcome(), error);
 	} finally {
 		if (!isRead && call.state === "sent") currentRun()?.onWrite?.();
+		onEnd?.({ status: call.status, code });
 		signal.removeEventListener("abort", end);
 	}
 }

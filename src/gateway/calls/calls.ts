@@ -13,11 +13,11 @@ import { raceSignal } from "../../lib/wait.ts";
 import { pendingApproval } from "../../mcp/approval.ts";
 import { ClientError, type ClientResponse, withId } from "../../mcp/client.ts";
 import type { FanOut, Source } from "../../mcp/fan-out.ts";
-import { RpcError, type RpcRequest, type RpcResponse } from "../../mcp/json-rpc.ts";
+import { errorCode, RpcError, type RpcRequest, type RpcResponse } from "../../mcp/json-rpc.ts";
 import { findMember, readMembers } from "../../mcp/json-text.ts";
 import { clientName, modernClientName } from "../../mcp/modern.ts";
 import { type Caller, toolResponse, withMembers } from "../../mcp/server.ts";
-import { errorResult, readToolCall, textResult } from "../../mcp/tool.ts";
+import { errorResult, failureKey, readToolCall, textResult } from "../../mcp/tool.ts";
 import type { Backend, ForwardedCall } from "../backends/backend.ts";
 import { shownGuildName } from "../backends/guilds.ts";
 import { listInstances } from "../catalog/catalog.ts";
@@ -415,8 +415,10 @@ function forwarded(request: RpcRequest, caller: Caller, response: ClientResponse
 	const { text, message } = response;
 	const code = isObject(message.error) && message.error.code;
 	const isError = isObject(message.result) && message.result.isError === true;
-	const failed = "error" in message && !("result" in message);
-	const outcome = failed ? "rpc_error" : isError ? "tool_error" : "ok";
+	const meta = isObject(message.result) && message.result._meta;
+	const isRpcError = "error" in message && !("result" in message);
+	const isFailure = isRpcError ? code === errorCode.internal : isError && isObject(meta) && meta[failureKey] === true;
+	const outcome = isFailure ? "failed" : isRpcError ? "rpc_error" : isError ? "tool_error" : "ok";
 	record.outcome = outcome;
 	const given = withId(text, request.id);
 	return {

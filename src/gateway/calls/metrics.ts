@@ -7,8 +7,10 @@ import type { RouteErrorKind } from "../routing/routing.ts";
 
 export type CallOutcome =
 	| "ok"
-	/** A result with `isError`. */
+	/** A result with `isError`: the call was refused. */
 	| "tool_error"
+	/** The bot, or what it needs, is broken. */
+	| "failed"
 	| "rpc_error"
 	| "http_error"
 	| "offline"
@@ -21,6 +23,9 @@ export type CallOutcome =
 	| "invalid"
 	/** The client disconnected before the response. */
 	| "given_up";
+
+/** Nothing is broken: the call asked for what is not possible or not allowed. */
+export const refusals: ReadonlySet<CallOutcome> = new Set(["tool_error", "rpc_error", "not_routed", "invalid"]);
 
 export const outcomeOf: Record<RouteErrorKind, CallOutcome> = {
 	InstanceNotFound: "not_routed",

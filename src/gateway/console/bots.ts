@@ -2,12 +2,12 @@
 // rights.
 
 import * as v from "valibot";
-import { isObject, type JsonObject, parseJson } from "../../lib/json.ts";
+import { isObject, type JsonObject } from "../../lib/json.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { Overloaded } from "../../lib/semaphore.ts";
 import { onOneLine } from "../../lib/text.ts";
 import { ClientError } from "../../mcp/client.ts";
-import { consoleMethods, readConsoleResult } from "../../mcp/console.ts";
+import { type AuditedCallDetails, consoleMethods, maxAuditedCalls, readConsoleResult } from "../../mcp/console.ts";
 import { errorCode } from "../../mcp/json-rpc.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { RecentCall } from "../calls/recent-calls.ts";
@@ -20,6 +20,9 @@ import type { Viewer } from "./viewer.ts";
 const listTimeoutMs = 5_000;
 const decideTimeoutMs = 30_000;
 const maxReasonLength = 300;
+const clockSkewMs = 120_000;
+/** A call may run when its approval is given. */
+const approvalExpiryMs = 86_400_000;
 
 const given = v.strictObject({
 	instance: v.string(),
@@ -27,6 +30,14 @@ const given = v.strictObject({
 	token: v.pipe(v.string(), v.maxLength(100)),
 	decision: v.picklist(["approve", "deny"]),
 });
+
+/** The bot checks the rest. */
+const ofHistory = v.looseObject({
+	instance: v.optional(v.string()),
+	limit: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(maxAuditedCalls)),
+});
+
+const noAuditLog = "This bot does not offer its audit log: its version is too old, or it runs without MCP_AUTH_TOKEN.";
 
 const guildOfBot = { instance: v.string(), guild_id: v.string() };
 
@@ -81,23 +92,21 @@ async function approvalsOf(backend: Backend, viewer: Viewer) {
 	return { shown, unavailable: isUnavailable ? [{ instance, reason: asked.reason }] : [] };
 }
 
+/** What the bot knows of a call, and of an approval that it waited for. */
 async function detailsOf(backend: Backend | undefined, { id, at }: RecentCall, viewer: Viewer) {
 	const none = (reason: string) => ({ details: null, reason });
 	if (!backend) return none("No bot received this call.");
-	const asked = await ask(backend, "auditedCall", { request: id, at }, viewer.person);
-	if (!asked.answer)
-		return none(
-			asked.isUnknownMethod
-				? "This bot does not offer its audit log: its version is too old, or it runs without MCP_AUTH_TOKEN."
-				: `The bot did not answer: ${asked.reason}`,
-		);
-	const { call } = asked.answer;
-	if (!call) return none("The bot's audit log does not contain this call.");
-	const args = parseJson(call.arguments);
-	return { details: { ...call, arguments: isObject(args) ? args : {} }, reason: null };
+	const params = { request: id, from: at - clockSkewMs, before: at + approvalExpiryMs, limit: 10 };
+	const asked = await ask(backend, "auditedCalls", params, viewer.person);
+	if (!asked.answer) return none(asked.isUnknownMethod ? noAuditLog : `The bot did not answer: ${asked.reason}`);
+	const { calls } = asked.answer;
+	const details = calls.find(({ tool }) => tool !== "approval") ?? calls[0];
+	return details ? { details, reason: null } : none("The bot's audit log does not contain this call.");
 }
 
-/** Approvals, decisions, the details of a call, and settings. */
+const newestFirst = (a: AuditedCallDetails, b: AuditedCallDetails) => b.at - a.at || (a.id < b.id ? 1 : -1);
+
+/** Approvals, decisions, the details of calls, history, and settings. */
 export function createBotRoutes(options: BotRoutesOptions) {
 	const { backends, state, recent } = options;
 
@@ -140,6 +149,25 @@ export function createBotRoutes(options: BotRoutesOptions) {
 				);
 			const backend = backends.find(({ name }) => name === call.instance);
 			return { call, ...(await detailsOf(backend, call, viewer)) };
+		},
+		/** Of all bots, or one. Each bot is asked for as many as are wanted. */
+		async history(request: Request, viewer: Viewer) {
+			const { instance, ...params } = await readJson(request, ofHistory);
+			const asked = instance === undefined ? await state.botsFor(viewer) : [await backendOf(viewer, instance)];
+			const answers = await Promise.all(
+				asked.map(async (backend) => ({
+					instance: backend.name,
+					...(await ask(backend, "auditedCalls", params, viewer.person)),
+				})),
+			);
+			const calls = answers.flatMap(({ instance, answer }) => answer?.calls.map((one) => ({ instance, ...one })) ?? []);
+			return {
+				calls: calls.sort(newestFirst).slice(0, params.limit),
+				hours: answers.flatMap(({ instance, answer }) => answer?.hours.map((one) => ({ instance, ...one })) ?? []),
+				unavailable: answers.flatMap((one) =>
+					one.answer ? [] : { instance: one.instance, reason: one.isUnknownMethod ? noAuditLog : one.reason },
+				),
+			};
 		},
 		async approvals(_: Request, viewer: Viewer) {
 			const asked = (await state.botsFor(viewer)).filter(({ state }) => state.online);

@@ -66,6 +66,7 @@ export function createConsole(options: ConsoleOptions) {
 		},
 		"GET calls": (_, viewer) => ({ calls: state.callsFor(viewer) }),
 		"GET calls/": bots.call,
+		"POST history": bots.history,
 		"GET approvals": bots.approvals,
 		"POST approvals/decide": bots.decide,
 		"POST settings": bots.settings,

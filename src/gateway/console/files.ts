@@ -2,6 +2,7 @@
 
 import api from "../../pages/console/api.js" with { type: "text" };
 import approvals from "../../pages/console/approvals.js" with { type: "text" };
+import callDetails from "../../pages/console/call-details.js" with { type: "text" };
 import calls from "../../pages/console/calls.js" with { type: "text" };
 import clients from "../../pages/console/clients.js" with { type: "text" };
 import connect from "../../pages/console/connect.js" with { type: "text" };
@@ -34,6 +35,7 @@ const files = {
 	"style.css": style,
 	"console/api.js": api,
 	"console/approvals.js": approvals,
+	"console/call-details.js": callDetails,
 	"console/calls.js": calls,
 	"console/clients.js": clients,
 	"console/connect.js": connect,

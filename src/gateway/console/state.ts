@@ -4,7 +4,7 @@ import { version } from "../../lib/program/program.ts";
 import type { Store } from "../../lib/store/store.ts";
 import { onOneLine } from "../../lib/text.ts";
 import type { Backend } from "../backends/backend.ts";
-import { outcomeOf } from "../calls/metrics.ts";
+import { refusals } from "../calls/metrics.ts";
 import type { RecentCall, RecentCalls } from "../calls/recent-calls.ts";
 import { nameOf, wallTime } from "../catalog/status.ts";
 import type { BackendView, Views } from "../principals/views.ts";
@@ -14,7 +14,6 @@ const maxGuilds = 200;
 const maxReasonLength = 300;
 const loadTimeoutMs = 2_000;
 const maxVersionLength = 40;
-const errors = new Set<string>(["tool_error", ...Object.values(outcomeOf)]);
 
 export interface StateOptions {
 	backends: readonly Backend[];
@@ -34,6 +33,7 @@ export function createState({ backends, views, recent, store }: StateOptions) {
 	function describeBot(bot: Backend | BackendView, calls: readonly RecentCall[], isRoot: boolean) {
 		const { backend, name, guilds, state, pins } = bot;
 		const own = calls.filter(({ instance }) => instance === name);
+		const refused = own.filter(({ outcome }) => refusals.has(outcome)).length;
 		const { lastError } = backend.health;
 		return {
 			name,
@@ -46,7 +46,9 @@ export function createState({ backends, views, recent, store }: StateOptions) {
 			tools: isRoot ? (backend.tools?.length ?? null) : null,
 			callsInFlight: isRoot ? backend.inFlight : 0,
 			latency: latencyOf(own),
-			errors: own.filter(({ outcome }) => errors.has(outcome)).length,
+			refused,
+			// What the client gave up did not fail.
+			failed: own.filter(({ outcome }) => outcome !== "ok" && outcome !== "given_up").length - refused,
 			lastError:
 				isRoot && lastError
 					? { message: onOneLine(lastError.message, maxReasonLength), at: shownTime(lastError.at) }
@@ -88,11 +90,11 @@ export function createState({ backends, views, recent, store }: StateOptions) {
 	};
 }
 
-/** Median and 99th percentile in milliseconds, and the number of calls. Null without calls. */
+/** Median and maximum in milliseconds, and the number of calls. Null without calls. */
 function latencyOf(calls: readonly Pick<RecentCall, "ms">[]) {
 	const sorted = calls.map(({ ms }) => ms).sort((a, b) => a - b);
-	const at = (part: number) => sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? 0;
-	return sorted.length === 0 ? null : { p50: at(0.5), p99: at(0.99), calls: sorted.length };
+	const { length } = sorted;
+	return length === 0 ? null : { p50: sorted[(length - 1) >> 1] ?? 0, max: sorted.at(-1) ?? 0, calls: length };
 }
 
 /** Rounded to seconds, so that repeated conversions are equal. */

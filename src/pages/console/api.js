@@ -13,8 +13,9 @@
  * @property {number} guildCount
  * @property {null | number} tools
  * @property {number} callsInFlight
- * @property {null | { p50: number, p99: number, calls: number }} latency
- * @property {number} errors
+ * @property {null | { p50: number, max: number, calls: number }} latency
+ * @property {number} refused
+ * @property {number} failed
  * @property {null | { message: string, at: number }} lastError
  *
  * @typedef {object} State

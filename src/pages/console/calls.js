@@ -2,8 +2,9 @@
 
 import { element, setChildren, soon } from "../dom.js";
 import { ApiError, get } from "./api.js";
+import { describeCall } from "./call-details.js";
 import { callerOf, createFilters, outcomeOf } from "./filters.js";
-import { facts, named, preformatted, row, shown, table, timeOf } from "./parts.js";
+import { facts, named, row, shown, table, timeOf } from "./parts.js";
 
 /** @typedef {import("./api.js").State} State */
 /** @typedef {import("./api.js").Call} Call */
@@ -170,7 +171,7 @@ function createCallRows(call, guilds) {
 			async onclick() {
 				second.hidden = !second.hidden;
 				toggle.ariaExpanded = String(!second.hidden);
-				if (!second.hidden) details.replaceChildren(await describeCall(call, guilds.names));
+				if (!second.hidden) details.replaceChildren(await load(call));
 			},
 		},
 		"Details",
@@ -194,31 +195,28 @@ function createCallRows(call, guilds) {
 	return [first, second];
 }
 
-/** @param {Call} call @param {ReadonlyMap<string, string>} guildNames */
-async function describeCall(call, guildNames) {
-	/** @type {{ details: any, reason: null | string }} */
-	let found;
+/** @param {Call} call */
+async function load(call) {
 	try {
-		found = await get(`/calls/${encodeURIComponent(call.id)}`);
+		const { details, reason } = await get(`/calls/${encodeURIComponent(call.id)}`);
+		if (details) return describeCall(details, call);
+		return describeUnknown(call, reason);
 	} catch (error) {
 		if (!(error instanceof ApiError)) throw error;
-		found = { details: null, reason: error.message };
+		return describeUnknown(call, error.message);
 	}
-	const { details, reason } = found;
-	const guild = call.guild;
+}
+
+/**
+ * What is known of a call of which no bot tells more.
+ * @param {Call} call
+ * @param {string} reason
+ */
+function describeUnknown(call, reason) {
 	const list = facts([
 		["Request", element("code", shown(call.id, 64))],
 		["At", timeOf(call.at)],
-		guild !== null && ["Guild", element("span", named(guildNames.get(guild) ?? "unknown"), " ", shown(guild, 20))],
-		call.person !== null && ["In the name of", shown(call.person, 20)],
-		details && ["At the bot", `${shown(details.outcome, 40)} after ${details.milliseconds} ms`],
+		call.guild !== null && ["Guild", shown(call.guild, 20)],
 	]);
-	const text = details ? JSON.stringify(details.arguments, null, 2) : "";
-	return element(
-		"div",
-		list,
-		details
-			? preformatted("Arguments", text, 20_000)
-			: element("p", shown(reason ?? "The bot has no details of this call.", 300)),
-	);
+	return element("div", list, element("p", shown(reason, 300)));
 }

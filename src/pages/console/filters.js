@@ -9,8 +9,9 @@ import { fillSelect, shown } from "./parts.js";
 const outcomes = new Map(
 	Object.entries({
 		ok: { name: "ok", kind: "good" },
-		tool_error: { name: "refused by the tool", kind: "warn" },
-		rpc_error: { name: "refused by the bot", kind: "bad" },
+		tool_error: { name: "refused", kind: "warn" },
+		rpc_error: { name: "wrong arguments", kind: "warn" },
+		failed: { name: "failed", kind: "bad" },
 		http_error: { name: "bot failed", kind: "bad" },
 		offline: { name: "bot offline", kind: "bad" },
 		no_answer: { name: "no answer", kind: "bad" },
@@ -18,7 +19,7 @@ const outcomes = new Map(
 		overloaded: { name: "bot busy", kind: "bad" },
 		not_routed: { name: "no such bot", kind: "warn" },
 		invalid: { name: "invalid call", kind: "warn" },
-		given_up: { name: "given up", kind: "warn" },
+		given_up: { name: "given up by the client", kind: "warn" },
 	}),
 );
 
@@ -40,7 +41,11 @@ export function createFilters(onChange) {
 	const caller = createFilter("Asked by", changed);
 	const all = [bot, tool, outcome, caller];
 	const kinds = [...outcomes].map(([id, { name }]) => ({ id, name }));
-	outcome.set([{ id: "failed", name: "all that failed" }, ...kinds]);
+	outcome.set([
+		{ id: "bad", name: "all that failed" },
+		{ id: "warn", name: "all that were refused" },
+		...kinds.map(({ id, name }) => ({ id, name: `only: ${name}` })),
+	]);
 	const reset = element("button.small", { type: "reset", hidden: true }, "All calls");
 	const isSet = () => all.some(({ select }) => select.value !== "");
 
@@ -83,13 +88,12 @@ export function createFilters(onChange) {
 		},
 		/** @param {Call} call */
 		matches(call) {
-			const failed = outcomeOf(call.outcome).kind !== "good";
-			const wanted = outcome.select.value;
+			const { kind } = outcomeOf(call.outcome);
 			return (
 				isOr(bot, call.instance) &&
 				isOr(tool, call.tool) &&
 				isOr(caller, callerOf(call)) &&
-				(wanted === "failed" ? failed : isOr(outcome, call.outcome))
+				(isOr(outcome, call.outcome) || outcome.select.value === kind)
 			);
 		},
 	};

@@ -90,8 +90,8 @@ function createBotCard(name, isRoot, showCalls) {
 					["Version", shown(bot.version ?? "unknown", 40)],
 					isRoot && ["Tools", bot.tools ?? "unknown"],
 					isRoot && ["Calls now", bot.callsInFlight],
-					["p50 / p99", latency ? `${latency.p50} / ${latency.p99} ms` : "no calls"],
-					["Failed", latency ? `${bot.errors} of ${latency.calls}` : bot.errors],
+					["Typical / slowest", latency ? `${latency.p50} / ${latency.max} ms` : "no calls"],
+					["Failed, refused", latency ? `${bot.failed}, ${bot.refused} of its last ${latency.calls}` : "no calls"],
 				]),
 			);
 			const count = bot.guildCount;

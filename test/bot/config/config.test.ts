@@ -50,6 +50,7 @@ test("what is not said has its default", () => {
 			features: { game: false, moderation: true, chat: false },
 			mcp: {
 				audit_days: 90,
+				audit_texts: false,
 				read_only: false,
 				sign_in_permission: "MANAGE_GUILD",
 				approval: "off",

@@ -48,6 +48,8 @@ interface Row {
 	arguments: string;
 	outcome: string;
 	milliseconds: bigint;
+	answer: string | null;
+	discord: string | null;
 }
 
 /** The response to a call. */
@@ -166,14 +168,16 @@ const anHourAgo = () => Date.now() - 3_600_000;
 const named = (count: number) => Array.from({ length: count }, (_, number) => `row-${number}`);
 
 /** Arguments with `secret` in every text, and under an unknown name. */
-function withSecret(schema: JsonSchema, secret: string): unknown {
-	if (schema.type === "array") return [withSecret(schema.items as JsonSchema, secret)];
-	if (schema.type !== "object") return secret;
+function withSecret(schema: JsonSchema, secret: string, key = ""): unknown {
+	if (schema.type === "array") return [withSecret(schema.items as JsonSchema, secret, key)];
+	// Names, reasons, and what should be an id or a choice are kept.
+	const isKept = /^(name|nickname|reason|topic|emoji)$|(^|_)(ids?|names|permissions)$|^(allow|deny|neutral)$/.test(key);
+	if (schema.type !== "object") return isKept || schema.enum || schema.pattern ? "1234" : secret;
 	// What publishes no fields takes some all the same.
 	const properties = (schema.properties ?? { title: { type: "string" } }) as Record<string, JsonSchema>;
 	return Object.fromEntries([
-		...Object.entries(properties).map(([name, one]) => [name, withSecret(one, secret)]),
-		[secret, { [secret]: [secret] }],
+		...Object.entries(properties).map(([name, one]) => [name, withSecret(one, secret, name)]),
+		["other", { [secret]: [secret] }],
 	]);
 }
 
@@ -217,8 +221,8 @@ onBoth((databases, kind) => {
 		expect(texts).toEqual([
 			`call-1 Claude send_message ${guild_id} {"channel_id":"${general}","content":"[5 characters]"} done`,
 			`call-2 - list_guilds ${guild_id} {} done`,
-			'call-3 - list_members 123456789012345678 {"guild_id":"123456789012345678","limit":3} failed',
-			`call-4 - send_message ${guild_id} {"guild_id":"${guild_id}","channel_id":"${general}","content":"[2 characters]"} failed`,
+			'call-3 - list_members 123456789012345678 {"guild_id":"123456789012345678","limit":3} refused',
+			`call-4 - send_message ${guild_id} {"guild_id":"${guild_id}","channel_id":"${general}","content":"[2 characters]"} refused`,
 			`call-5 Claude send_message ${guild_id} {"channel_id":"[7 characters]","content":"[a number]"} refused`,
 			`call-6 - send_message ${guild_id} {} refused`,
 			`call-7 - "nobody_knows_it" ${guild_id} {"…":"1 unknown"} refused`,
@@ -226,6 +230,17 @@ onBoth((databases, kind) => {
 			`call-9 - broken ${guild_id} {"…":"1 unknown"} error`,
 			`modern:1 Modern list_guilds ${guild_id} {} done`,
 			expect.stringMatching(new RegExp(`^[0-9a-f]{8} - list_members ${guild_id} {} done$`)),
+		]);
+		const [done, , , refusedByDiscord, refusedByBot] = rows;
+		expect([done?.answer, refusedByDiscord?.answer, refusedByBot?.answer]).toEqual([
+			null,
+			expect.stringContaining("(code 50013)"),
+			expect.stringContaining('or #name, received "general"; content: expected string, received 5'),
+		]);
+		const sent = { method: "POST", path: `/channels/${general}/messages`, milliseconds: expect.any(Number) };
+		expect([done, refusedByDiscord].map((row) => JSON.parse(row?.discord ?? ""))).toEqual([
+			{ milliseconds: expect.any(Number), count: 1, requests: [{ ...sent, status: 200 }] },
+			{ milliseconds: expect.any(Number), count: 1, requests: [{ ...sent, status: 403, code: 50013 }] },
 		]);
 		for (const { at, milliseconds } of rows) {
 			expect(Number(at)).toBeWithin(begun - 1, ended + 1);
@@ -290,11 +305,11 @@ onBoth((databases, kind) => {
 				content: `${all} ${tokens}`,
 				embeds: [{ title: all, fields: [{ name: all, value: all }] }],
 			}),
-			await call("edit_channel", { channel_id: general, topic: tokens, reason: all }),
-			await call("create_channel", { name: secrets.code, topic: tokens, reason: all }),
-			await call("edit_role", { role_id: roleId, name: all, reason: all }),
+			await call("edit_channel", { channel_id: general, topic: tokens, reason: tokens }),
+			await call("create_channel", { name: secrets.mcpToken, topic: tokens, reason: tokens }),
+			await call("edit_role", { role_id: roleId, name: tokens, reason: tokens }),
 			await call("lookup_user_by_name", { query: secrets.token }),
-			await call("delete_messages", { channel_id: general, count: 1, reason: all }),
+			await call("delete_messages", { channel_id: general, count: 1, reason: tokens }),
 			await call("ban", { user_ids: [user_id], reason: tokens }),
 		];
 		expect(carriedOut.map(({ isError, text }) => isError && text)).toEqual(carriedOut.map(() => false));
@@ -620,9 +635,9 @@ test("the audit channel has a line for each call that is meant to change somethi
 		"**Send a message** · done · the holder of MCP_AUTH_TOKEN",
 		"**Delete messages** · done · the holder of MCP_AUTH_TOKEN",
 		"**Send a message** · refused · the holder of MCP_AUTH_TOKEN",
-		"**Edit a channel** · failed · the holder of MCP_AUTH_TOKEN",
+		"**Edit a channel** · refused · the holder of MCP_AUTH_TOKEN",
 		"**Ban users** · done · the holder of MCP_AUTH_TOKEN",
-		"**Ban users** · failed · the holder of MCP_AUTH_TOKEN",
+		"**Ban users** · refused · the holder of MCP_AUTH_TOKEN",
 	]);
 	for (const text of texts) expect(text).toMatch(/ · <t:\d+:f>$/);
 	const kept = await until("the calls are on record", async () => {

@@ -93,6 +93,8 @@ onBoth((databases) => {
 			key: null,
 			effect: "write",
 			message_id: "900719925474099314",
+			answer: null,
+			discord: null,
 		});
 		expect(second).toMatchObject({ request_id: null, guild_id: null });
 	});
@@ -125,7 +127,7 @@ onBoth((databases) => {
 		expect(await days({ tool: "ban", limit: 9 })).toEqual([2, 1]);
 		expect(await days({ tool: "ban", client: "other", limit: 9 })).toEqual([1]);
 		expect(await days({ guildId: "1", limit: 9 })).toEqual([3]);
-		expect(await days({ outcome: "failed", limit: 9 })).toEqual([2]);
+		expect(await days({ outcomes: ["failed"], limit: 9 })).toEqual([2]);
 		expect(await days({ from: day(2), before: { at: day(3) }, limit: 9 })).toEqual([2]);
 		expect(await days({ tool: "' OR 1=1 --", limit: 9 })).toEqual([]);
 	});

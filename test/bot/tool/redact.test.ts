@@ -1,7 +1,7 @@
 // What the audit log keeps of a call's arguments.
 
 import { expect, test } from "bun:test";
-import { redact } from "../../../src/bot/tool/redact.ts";
+import { hide, redact } from "../../../src/bot/tool/redact.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
 import type { JsonSchema } from "../../../src/mcp/json-schema.ts";
 
@@ -19,7 +19,7 @@ test.each<[string, Record<string, unknown>, unknown]>([
 	[
 		"apply_guild",
 		{ guild_id: id, plan_hash: "0a".repeat(16), reason: "because" },
-		{ guild_id: id, plan_hash: "0a".repeat(16), reason: "[7 characters]" },
+		{ guild_id: id, plan_hash: "0a".repeat(16), reason: "because" },
 	],
 	["get_job", { job_id: "0123456789ab" }, { job_id: "0123456789ab" }],
 	["get_job", { job_id: "a secret" }, { job_id: "[8 characters]" }],
@@ -61,10 +61,10 @@ test.each<[string, Record<string, unknown>, unknown]>([
 		},
 		{
 			role_id: id,
-			name: "[13 characters]",
+			name: "VIEW_CHANNEL2",
 			add_permissions: ["VIEW_CHANNEL", "send_messages", "[9 characters]"],
 			color: "#8E44AD",
-			reason: "[7 characters]",
+			reason: "because",
 		},
 	],
 	[
@@ -88,13 +88,13 @@ test.each<[string, Record<string, unknown>, unknown]>([
 const canary = "hunter2 swordfish";
 
 /** Arguments with the canary wherever a tool takes text. */
-function withCanaries(schema: JsonSchema): unknown {
-	if (schema.type === "array") return [withCanaries(schema.items as JsonSchema)];
-	if (schema.type !== "object") return canary;
+function withCanaries(schema: JsonSchema, key = ""): unknown {
+	if (schema.type === "array") return [withCanaries(schema.items as JsonSchema, key)];
+	if (schema.type !== "object") return /^(name|nickname|reason|topic|emoji)$/.test(key) ? "kept" : canary;
 	// What publishes no fields takes some all the same.
 	if (!schema.properties) return { title: canary };
 	const properties = schema.properties as Record<string, JsonSchema>;
-	return Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, withCanaries(one)]));
+	return Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, withCanaries(one, name)]));
 }
 
 test.each(tools.map(({ name }) => name))("%s keeps its ids and no text", (name) => {
@@ -142,4 +142,18 @@ test("of a choice of numbers only what can be chosen is kept", () => {
 	const kept = (size: number) => JSON.parse(redact(schema, { size }));
 	expect(kept(32)).toEqual({ size: 32 });
 	expect(kept(123_456)).toEqual({ size: "[a number]" });
+});
+
+test("an error names wrong ids and choices, and not what people wrote", () => {
+	const schema = schemaOf("send_message");
+	const args = {
+		channel_id: "general",
+		content: "the words of a message",
+		mentions: "whoever",
+		embeds: [{ title: "words" }],
+	};
+	const error = 'channel_id: "general"; mentions: "whoever"; content: "the words of a message"; title: words';
+	expect(hide(error, schema, args)).toBe(
+		'channel_id: "general"; mentions: "whoever"; content: "[22 characters]"; title: [5 characters]',
+	);
 });

@@ -62,7 +62,8 @@ worldTest("the state has each bot with its guilds, and why it is offline", async
 				tools: 2,
 				callsInFlight: 0,
 				latency: null,
-				errors: 0,
+				failed: 0,
+				refused: 0,
 				lastError: null,
 			},
 			expect.objectContaining({
@@ -101,7 +102,7 @@ worldTest("calls are shown without arguments, with who asked and their outcome",
 	]);
 	expect(JSON.stringify(body)).not.toContain(secret);
 	const { bots } = (await client.get<{ bots: Record<string, unknown>[] }>("state")).body;
-	expect(bots[1]).toMatchObject({ errors: 1, latency: { calls: 1 } });
+	expect(bots[1]).toMatchObject({ failed: 1, refused: 0, latency: { calls: 1 } });
 });
 
 worldTest("events begin with everything, and go on with what changes", async (world) => {

@@ -144,3 +144,8 @@ export function withdrawApprovals(sql: Sql, principalIds: readonly string[], now
 		UPDATE approvals SET state = ${"withdrawn"}, ended_at = ${now}
 		WHERE principal_id IN ${many(principalIds)} AND state IN ${many(["pending", "approved"])} RETURNING *`;
 }
+
+/** Of calls with these request ids. */
+export function selectApprovalsOfRequests(sql: Sql, ids: readonly string[]): Promise<ApprovalRow[]> {
+	return ids.length === 0 ? Promise.resolve([]) : sql`SELECT * FROM approvals WHERE request_id IN ${many(ids)}`;
+}

@@ -1,10 +1,10 @@
 // Table "tool_calls": the audit log of tool calls. Times are in epoch milliseconds.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { many, rowsOf, type Sql } from "../../../lib/store/statement.ts";
+import { many, rowsOf, runNamed, type Sql } from "../../../lib/store/statement.ts";
 import type { Effect } from "../../../mcp/tool.ts";
 
-/** "failed": the result has `isError`; "refused": invalid arguments; "error": a bug in the bot. */
+/** "refused": nothing was done, for example because of wrong arguments; "failed": Discord did not do it, or only a part was done; "error": a bug in the bot. */
 export type Outcome = "done" | "failed" | "refused" | "error";
 
 export interface ToolCallRow extends RowOf<typeof toolCallsTable, "tool_calls"> {
@@ -12,7 +12,7 @@ export interface ToolCallRow extends RowOf<typeof toolCallsTable, "tool_calls"> 
 	id: string;
 	/** Sent by the caller to find the call in its own log. */
 	request_id: string | null;
-	/** JSON, with texts and secrets removed. */
+	/** JSON, with secrets and, by default, texts removed. */
 	arguments: string;
 	outcome: Outcome;
 	/** Discord id of the person in whose name the call was made. */
@@ -21,6 +21,10 @@ export interface ToolCallRow extends RowOf<typeof toolCallsTable, "tool_calls"> 
 	key: string | null;
 	/** What the call, as it was made, could do: "read" for dry runs. */
 	effect: Effect;
+	/** The error; with `audit_texts`, also the result of a call that changed something. */
+	answer: string | null;
+	/** JSON of `DiscordWork`; null if nothing was asked of Discord. */
+	discord: string | null;
 }
 
 export const toolCallsTable = `
@@ -37,7 +41,9 @@ export const toolCallsTable = `
 		person TEXT,
 		key TEXT,
 		effect TEXT NOT NULL,
-		message_id TEXT
+		message_id TEXT,
+		answer TEXT,
+		discord TEXT
 	);
 	CREATE INDEX tool_calls_at ON tool_calls (at, id);
 	CREATE INDEX tool_calls_of_guild ON tool_calls (guild_id, at)`;
@@ -62,37 +68,73 @@ export interface ToolCallFilter {
 	/** Of the person in whose name they were made. */
 	person?: string | undefined;
 	guildIds?: readonly string[] | undefined;
-	outcome?: Outcome | undefined;
+	outcomes?: readonly Outcome[] | undefined;
+	/** Only calls that could change something. */
+	changes?: boolean | undefined;
+	/** Anywhere in what is kept of the call, in small or capital letters. */
+	search?: string | undefined;
 	from?: Date | undefined;
 	/** Before `at` or, if `id` is set, also at `at` with a lower id. */
 	before?: { at: Date; id?: string | undefined } | undefined;
 	limit: number;
 }
 
-export function selectToolCalls(sql: Sql, filter: ToolCallFilter): Promise<ToolCallRow[]> {
-	const { tool = null, client = null, outcome = null } = filter;
-	const { guildId = null, key = null, person = null, requestId = null, messageId = null, limit } = filter;
-	const { guildIds } = filter;
+// PostgreSQL cannot infer the type of a NULL parameter.
+const isOr = (name: string, condition: string) => `AND (CAST($${name} AS TEXT) IS NULL OR ${condition})`;
+const searched = ["tool", "client", "arguments", "answer", "key", "person", "request_id", "guild_id"];
+const matches = `at >= $from AND (at < $before OR (at = $before AND id < $beforeId))
+	${isOr("requestId", "request_id = $requestId")}
+	${isOr("messageId", "message_id = $messageId")}
+	${isOr("tool", "tool = $tool")}
+	${isOr("client", "client = $client")}
+	${isOr("guildId", "guild_id = $guildId")}
+	${isOr("key", "key = $key OR SUBSTR(key, 1, $prefixLength) = $prefix")}
+	${isOr("person", "person = $person")}
+	${isOr("read", "effect <> $read")}
+	${isOr("search", `(${searched.map((column) => `LOWER(${column}) LIKE $search ESCAPE '!'`).join(" OR ")})`)}
+	AND (CAST($isAnyGuild AS INTEGER) = 1 OR guild_id IN $guildIds)
+	AND (CAST($isAnyOutcome AS INTEGER) = 1 OR outcome IN $outcomes)`;
+
+function valuesOf({ guildIds, outcomes, search, changes, ...filter }: ToolCallFilter) {
+	const { key, tool = null, client = null, guildId = null, person = null, requestId = null, messageId = null } = filter;
 	const prefix = `key:${key}:`;
-	const isAnyGuild = guildIds ? 0 : 1;
 	// A list without elements is not valid SQL; no guild has this id.
-	const among = many(guildIds?.length ? guildIds : [""]);
-	const from = filter.from?.getTime() ?? 0;
-	const before = filter.before?.at.getTime() ?? Number.MAX_SAFE_INTEGER;
-	// Without `id`: no id is lower than "".
-	const beforeId = filter.before?.id ?? "";
-	// PostgreSQL cannot infer the type of a NULL parameter.
-	return sql<ToolCallRow>`
-		SELECT * FROM tool_calls
-		WHERE at >= ${from} AND (at < ${before} OR (at = ${before} AND id < ${beforeId}))
-			AND (CAST(${requestId} AS TEXT) IS NULL OR request_id = ${requestId})
-			AND (CAST(${messageId} AS TEXT) IS NULL OR message_id = ${messageId})
-			AND (CAST(${tool} AS TEXT) IS NULL OR tool = ${tool})
-			AND (CAST(${client} AS TEXT) IS NULL OR client = ${client})
-			AND (CAST(${guildId} AS TEXT) IS NULL OR guild_id = ${guildId})
-			AND (CAST(${key} AS TEXT) IS NULL OR key = ${key} OR SUBSTR(key, 1, ${prefix.length}) = ${prefix})
-			AND (CAST(${person} AS TEXT) IS NULL OR person = ${person})
-			AND (CAST(${isAnyGuild} AS INTEGER) = 1 OR guild_id IN ${among})
-			AND (CAST(${outcome} AS TEXT) IS NULL OR outcome = ${outcome})
-		ORDER BY at DESC, id DESC LIMIT ${limit}`;
+	const among = (values: readonly string[] | undefined) => many(values?.length ? values : [""]);
+	return {
+		...{ tool, client, guildId, person, requestId, messageId, prefix },
+		key: key ?? null,
+		prefixLength: prefix.length,
+		read: changes ? "read" : null,
+		search: search ? `%${search.toLowerCase().replace(/[!%_]/g, "!$&")}%` : null,
+		isAnyGuild: guildIds ? 0 : 1,
+		guildIds: among(guildIds),
+		isAnyOutcome: outcomes ? 0 : 1,
+		outcomes: among(outcomes),
+		from: filter.from?.getTime() ?? 0,
+		before: filter.before?.at.getTime() ?? Number.MAX_SAFE_INTEGER,
+		// Without `id`: no id is lower than "".
+		beforeId: filter.before?.id ?? "",
+		limit: filter.limit,
+	};
+}
+
+export function selectToolCalls(sql: Sql, filter: ToolCallFilter): Promise<ToolCallRow[]> {
+	const text = `SELECT * FROM tool_calls WHERE ${matches} ORDER BY at DESC, id DESC LIMIT $limit`;
+	return runNamed<ToolCallRow>(sql, text, valuesOf(filter));
+}
+
+export interface CallsOfHour {
+	/** Since 1970. */
+	hour: number;
+	calls: number;
+	refused: number;
+	failed: number;
+}
+
+/** Hours without calls are left out. */
+export function countToolCalls(sql: Sql, filter: ToolCallFilter): Promise<CallsOfHour[]> {
+	const sum = (condition: string) => `SUM(CASE WHEN ${condition} THEN 1 ELSE 0 END)`;
+	const text = `SELECT at / 3600000 AS hour, COUNT(*) AS calls, ${sum("outcome = 'refused'")} AS refused,
+		${sum("outcome IN ('failed', 'error')")} AS failed FROM tool_calls WHERE ${matches} GROUP BY 1 ORDER BY 1`;
+	return runNamed<CallsOfHour>(sql, text, valuesOf(filter));
 }

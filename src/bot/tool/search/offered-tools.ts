@@ -7,7 +7,7 @@ import { LruMap } from "../../../lib/lru-map.ts";
 import { howToRaise, type Principal } from "../../../lib/principal.ts";
 import { shownName } from "../../../lib/text.ts";
 import { methodNotFound, type ResolvedCall, type Selection, type ToolSet } from "../../../mcp/server.ts";
-import { errorResult, invalidParameters, isErrorResult } from "../../../mcp/tool.ts";
+import { errorResult, invalidParameters, isErrorResult, outcomeIn } from "../../../mcp/tool.ts";
 import { defaultChoice, type ToolChoice, type Toolset } from "../../config/tool-choice.ts";
 import { scopeTo, whyNoAccess } from "../admission.ts";
 import type { BotContext, BotTool } from "../context.ts";
@@ -177,7 +177,8 @@ function namingOnly(tools: readonly BotTool[], known: readonly string[]): readon
 				const result = await tool.call(...args);
 				if (!isErrorResult(result) || !names.test(result)) return result;
 				const { content } = JSON.parse(result);
-				return errorResult(withoutNames(content[0].text, names) || content[0].text);
+				const isFailure = outcomeIn(result) === "failed";
+				return errorResult(withoutNames(content[0].text, names) || content[0].text, isFailure);
 			},
 		};
 	});

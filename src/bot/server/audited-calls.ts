@@ -1,0 +1,111 @@
+// Answers the MCP request guildhall/audited-calls, with which the gateway's console reads the bot's audit log: all calls for
+// the holder of the root key, for a person only their own.
+
+import { type Guild, PermissionFlagsBits } from "discord.js";
+import * as v from "valibot";
+import type { Connection } from "../../discord/connection/connection.ts";
+import { channelLabel, roleLabel, userLabel } from "../../discord/describe.ts";
+import { oneField } from "../../discord/text.ts";
+import { type AuditedCallDetails, consoleMethods, maxAuditedCalls } from "../../mcp/console.ts";
+import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
+import { methodNotFound, type OtherMethod } from "../../mcp/server.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
+import type { Store } from "../store/store.ts";
+import { type ApprovalRow, selectApprovalsOfRequests } from "../store/tables/approvals.ts";
+import type { ToolCallFilter, ToolCallRow } from "../store/tables/tool-calls.ts";
+import { StoreUnavailable } from "../store/unavailable.ts";
+import type { Audit } from "../tool/audit.ts";
+
+const maxNames = 100;
+const time = v.pipe(v.number(), v.safeInteger());
+const params = v.strictObject({
+	from: time,
+	before: time,
+	beforeId: v.optional(v.pipe(v.string(), v.maxLength(100))),
+	request: v.optional(v.pipe(v.string(), v.maxLength(200))),
+	search: v.optional(v.pipe(v.string(), v.maxLength(200))),
+	kind: v.optional(v.picklist(["changed", "refused", "failed"])),
+	limit: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(maxAuditedCalls)),
+	hours: v.optional(v.boolean(), false),
+});
+
+interface AuditedCallsOptions {
+	audit: Pick<Audit, "recent" | "hours">;
+	store: Pick<Store, "sql">;
+	connection: Connection;
+}
+
+const outcomesOf = { changed: undefined, refused: ["refused"], failed: ["failed", "error"] } as const;
+
+export function createAuditedCalls({ audit, store, connection }: AuditedCallsOptions): OtherMethod {
+	return async (given, { principal }) => {
+		if (principal && !principal.person?.signedIn) throw methodNotFound(consoleMethods.auditedCalls);
+		const parsed = v.safeParse(params, given);
+		if (!parsed.success) throw invalidParameters(parsed.issues.map((one) => `${v.getDotPath(one)}: ${one.message}`));
+		const { from, before, beforeId, request, search, kind, limit, hours } = parsed.output;
+		const person = principal?.person?.id;
+		const filter: ToolCallFilter = {
+			requestId: request,
+			search,
+			person,
+			outcomes: kind && outcomesOf[kind],
+			changes: kind === "changed",
+			from: new Date(from),
+			before: { at: new Date(before), id: beforeId },
+			limit,
+		};
+		try {
+			const rows = await audit.recent(filter);
+			const requests = rows.flatMap(({ request_id }) => request_id ?? []);
+			const approvals = await selectApprovalsOfRequests(store.sql, requests);
+			const calls = rows.map((row) => describe(row, approvals, person));
+			return JSON.stringify({ calls, hours: hours ? await audit.hours(filter) : [] });
+		} catch (error) {
+			if (!(error instanceof StoreUnavailable)) throw error;
+			throw new RpcError(errorCode.internal, error.message);
+		}
+	};
+
+	function describe(
+		row: ToolCallRow,
+		approvals: readonly ApprovalRow[],
+		viewer: string | undefined,
+	): AuditedCallDetails {
+		const { id, tool, outcome, effect, milliseconds, client, key, person, answer, discord } = row;
+		const approval = approvals.find(({ request_id }) => request_id !== null && request_id === row.request_id);
+		const by = approval?.decided_by ?? null;
+		const ids = [row.guild_id, person, by, row.arguments, answer, discord].join(" ").match(/\d{17,20}/g) ?? [];
+		const guild = row.guild_id === null ? undefined : connection.guild(row.guild_id);
+		const names = [...new Set(ids)].slice(0, maxNames).flatMap((one) => {
+			const name = nameOf(one, guild, viewer);
+			return name === undefined ? [] : [[one, name.slice(0, 300)] as const];
+		});
+		return {
+			...{ id, tool, outcome, effect, client, key, person, answer, discord },
+			request: row.request_id,
+			at: Number(row.at),
+			milliseconds: Number(milliseconds),
+			guild: row.guild_id,
+			message: row.message_id,
+			arguments: row.arguments,
+			approval: approval ? { state: approval.state, by } : null,
+			names: Object.fromEntries(names),
+		};
+	}
+
+	/** A person learns only the names of their guild, and of channels that they see. */
+	function nameOf(id: string, guild: Guild | undefined, viewer: string | undefined): string | undefined {
+		const member = viewer === undefined ? undefined : guild?.members.cache.get(viewer);
+		if (viewer !== undefined && !member) return undefined;
+		if (guild?.id === id) return oneField(guild.name);
+		const channel = guild?.channels.cache.get(id);
+		if (channel) {
+			const isSeen = !member || member.permissionsIn(channel).has(PermissionFlagsBits.ViewChannel);
+			return isSeen ? channelLabel(channel) : undefined;
+		}
+		const role = guild?.roles.cache.get(id);
+		if (role) return roleLabel(role);
+		const user = guild?.members.cache.get(id)?.user ?? (member ? undefined : connection.discord.users.cache.get(id));
+		return user && userLabel(user);
+	}
+}
