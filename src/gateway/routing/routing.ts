@@ -109,15 +109,19 @@ export function route<One extends Routed>(
 /**
  * Selects the bot for a tool call like `route`, but only among the bots that a principal (caller) may see. Also throws
  * a RouteError if the call names both a bot and a guild that the principal may not see at this bot: the bot must not be
- * asked, even though it may be in the guild.
+ * asked, even though it may be in the guild. A principal that sees exactly one guild need not name it.
  */
 function routeLimited<One extends Routed>(
 	args: JsonObject,
 	index: RouteIndex<One>,
 	defaultInstance: string | undefined,
 ): One {
-	const view = route(args, index, defaultInstance);
 	const guildId = readText(args, "guild_id");
+	const hasTarget = guildId ?? readText(args, "instance") ?? (defaultInstance && index.named(defaultInstance));
+	const visible = () => index.backends.flatMap(({ guilds, pins }) => [...guilds.keys(), ...pins.pinned]);
+	const [only, ...others] = hasTarget ? [] : new Set(visible());
+	const view =
+		(only !== undefined && others.length === 0 && index.serving(only)) || route(args, index, defaultInstance);
 	if (guildId === undefined || view.guilds.has(guildId) || view.pins.pinned.has(guildId)) return view;
 	throw unknownGuild(guildId, index.backends);
 }
