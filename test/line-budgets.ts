@@ -27,7 +27,7 @@ const budgets: Record<string, number> = {
 	build: 351,
 	demo: 558,
 	discord: 6828,
-	gateway: 10_407,
+	gateway: 10_411,
 	"guild-document": 5383,
 	guildhall: 58,
 	install: 1059,
