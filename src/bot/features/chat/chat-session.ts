@@ -10,7 +10,7 @@ import { answerWithTools } from "./chat-tools.ts";
 
 export interface SessionOptions extends Pick<FeatureOptions, "connection" | "settings"> {
 	ai: Ai;
-	calls: AskedCalls;
+	askedCalls: AskedCalls;
 }
 
 /** Whether the guild lets the AI use tools. */
@@ -43,7 +43,7 @@ export class Session {
 
 	/** Pieces of the answer's text. */
 	answer(messages: readonly AiMessage[], given: AnswerOptions & { signal: AbortSignal }): AsyncIterable<string> {
-		const { ai, calls } = this.options;
+		const { ai, askedCalls: calls } = this.options;
 		const member = this.#member;
 		if (!member) return ai.answer(messages, given);
 		const onCalls = (planned: readonly ShownCall[]) => this.#noteCalls(planned, member);

@@ -13,15 +13,16 @@ import {
 	type RepliableInteraction,
 	SnowflakeUtil,
 } from "discord.js";
-import type { AiMessage } from "../../../ai/ai.ts";
+import type { Ai, AiMessage } from "../../../ai/ai.ts";
 import { toToolError } from "../../../discord/rest/errors.ts";
 import { within } from "../../../lib/wait.ts";
 import { SaidError } from "../../../texts/said-error.ts";
 import { languageOf, render, type Said, said, sayIn } from "../../../texts/texts.ts";
 import type { AskedCalls } from "../../approval/asked-calls.ts";
 import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
-import type { ComponentInteraction } from "../../commands/components.ts";
+import type { ComponentHandler, ComponentInteraction } from "../../commands/components.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
+import type { MenuHandler } from "../../commands/menus.ts";
 import { buttonRow } from "../../messages/buttons.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import type { Turn } from "../../store/tables/conversations.ts";
@@ -36,10 +37,10 @@ import { createPlans, type PlanMessage, type Plans } from "./chat-plans.ts";
 import { systemPrompt, toAiMessages } from "./chat-prompt.ts";
 import { isForgetting, type Question, questionOf, readQuestion, sanitize } from "./chat-question.ts";
 import { Run } from "./chat-run.ts";
-import { hasTools, Session, type SessionOptions } from "./chat-session.ts";
+import { hasTools, Session } from "./chat-session.ts";
 import { type Community, createCommunity } from "./community.ts";
 import { PrivateTexts } from "./private-texts.ts";
-import { createRoutines } from "./routines.ts";
+import { createRoutines, type Routines } from "./routines.ts";
 
 export interface ChatTiming {
 	/** Per channel, in milliseconds. Discord allows a bot about one edit per second in a channel. */
@@ -68,61 +69,15 @@ export interface ChatFeatureOptions extends FeatureOptions {
 }
 
 export function createChat(options: ChatFeatureOptions, timing: Partial<ChatTiming> = {}): Feature {
-	const { config, settings, connection, store, log, registry, ai, chatPrivacy, askedCalls: calls } = options;
-	const { retryMs, now, ...others } = { ...defaultTiming, ...timing };
+	const { config, ai, log } = options;
 	if (!config.toml.features.chat) return {};
-	if (!ai) {
-		log.info("features.chat has no effect: no AI provider configured");
-		return {};
-	}
-	const conversations = createConversations({ store, log, keepDays: config.toml.chat.keep_days, now, retryMs });
-	const { start, close } = conversations;
-	const budget = createBudget({ store, settings, log, now, timezone: config.timezone, registry });
-	const privateTexts = new PrivateTexts();
-	const plans = createPlans({ store, calls, onDone: privateTexts.add.bind(privateTexts), now });
-	const community = createCommunity({ connection, settings, now });
-	const parts = { ai, calls, conversations, budget, community, plans, privateTexts, now };
-	const chat = new Chat({ ...options, ...parts, ...others });
-	chatPrivacy.onErase = (person) => chat.erase(person);
-	const run = (...asked: [Routine, GuildMember]) => chat.runRoutine(...asked);
-	const routines = createRoutines({ connection, settings, store, log, timezone: config.timezone, run, now });
-	return {
-		menus: [
-			{
-				type: "slash",
-				name: "ask",
-				options: [{ name: "question", kind: "text", required: true, min: 1, max: maxQuestionLength }],
-				run: (interaction) => chat.ask(interaction, interaction.options.getString("question", true)),
-			},
-			routines.command,
-		],
-		components: [
-			plans.component,
-			routines.component,
-			{ prefix: showPrefix, run: (interaction) => chat.show(interaction) },
-		],
-		attach: (client) => chat.attach(client),
-		start() {
-			start();
-			routines.start();
-		},
-		async close() {
-			await routines.close();
-			await chat.close();
-			await close();
-		},
-	};
+	if (ai) return new Chat({ ...options, ai, ...defaultTiming, ...timing });
+	log.info("features.chat has no effect: no AI provider configured");
+	return {};
 }
 
-interface ChatOptions
-	extends Omit<ChatTiming, "retryMs">,
-		SessionOptions,
-		Pick<FeatureOptions, "config" | "log" | "chatPrivacy"> {
-	conversations: Conversations;
-	budget: Budget;
-	community: Community;
-	plans: Plans;
-	privateTexts: PrivateTexts;
+interface ChatOptions extends ChatFeatureOptions, ChatTiming {
+	ai: Ai;
 }
 
 /** How an answer differs from one to a mention. */
@@ -135,16 +90,50 @@ interface Way {
 	planMs?: number;
 }
 
-class Chat {
+class Chat implements Feature {
+	readonly menus: readonly MenuHandler[];
+	readonly components: readonly ComponentHandler[];
 	readonly #limits = createLimits();
+	readonly #conversations: Conversations;
+	readonly #budget: Budget;
+	readonly #community: Community;
+	readonly #plans: Plans;
+	readonly #routines: Routines;
+	readonly #privateTexts = new PrivateTexts();
 	readonly #runs = new Map<Run, Promise<unknown>>();
 	#closed = false;
 
-	constructor(private readonly options: ChatOptions) {}
+	constructor(private readonly options: ChatOptions) {
+		const { config, askedCalls: calls, chatPrivacy } = options;
+		this.#conversations = createConversations({ ...options, keepDays: config.toml.chat.keep_days });
+		this.#budget = createBudget({ ...options, timezone: config.timezone });
+		this.#community = createCommunity(options);
+		this.#plans = createPlans({ ...options, calls, onDone: (...done) => this.#privateTexts.add(...done) });
+		this.#routines = createRoutines({
+			...options,
+			timezone: config.timezone,
+			run: (...asked) => this.#runRoutine(...asked),
+		});
+		chatPrivacy.onErase = (person) => this.#erase(person);
+		const ask: MenuHandler = {
+			type: "slash",
+			name: "ask",
+			options: [{ name: "question", kind: "text", required: true, min: 1, max: maxQuestionLength }],
+			run: (interaction) => this.#askPrivately(interaction, interaction.options.getString("question", true)),
+		};
+		this.menus = [ask, this.#routines.command];
+		const show: ComponentHandler = { prefix: showPrefix, run: (interaction) => this.#show(interaction) };
+		this.components = [this.#plans.component, this.#routines.component, show];
+	}
+
+	start(): void {
+		this.#conversations.start();
+		this.#routines.start();
+	}
 
 	attach(client: Client): void {
-		const { config, community, conversations, log } = this.options;
-		community.attach(client);
+		const { config, log } = this.options;
+		this.#community.attach(client);
 		client.on(Events.MessageCreate, (message) => {
 			const botId = client.user?.id;
 			if (botId === undefined) return;
@@ -161,7 +150,7 @@ class Chat {
 		const { MessageDelete, MessageDeleteBulk, ChannelDelete, ThreadDelete } = GatewayDispatchEvents;
 		const deleteMessages = (ids: readonly string[]) => {
 			this.#noteDeleted(ids);
-			conversations.deleteMessages(ids);
+			this.#conversations.deleteMessages(ids);
 		};
 		ws.on(MessageDelete, ({ id }: { id: string }) => deleteMessages([id]));
 		ws.on(MessageDeleteBulk, ({ ids }: { ids: string[] }) => deleteMessages(ids));
@@ -172,22 +161,24 @@ class Chat {
 				const threads = cache.filter((channel) => channel.isThread() && channel.parentId === id);
 				const ids = [id, ...threads.keys()];
 				this.#noteDeleted(ids);
-				conversations.deleteChannels(ids);
+				this.#conversations.deleteChannels(ids);
 			});
 	}
 
 	async close(): Promise<void> {
+		await this.#routines.close();
 		this.#closed = true;
 		for (const run of this.#runs.keys()) run.end("restart");
 		await within(shutdownGraceMs, Promise.allSettled(this.#runs.values()));
 		for (const run of this.#runs.keys()) run.stop();
+		await this.#conversations.close();
 	}
 
 	/** All that is in memory of a person in a guild. */
-	erase(person: Person): void {
+	#erase(person: Person): void {
 		this.#noteDeleted([`${person.guild} ${person.user}`]);
-		this.options.conversations.erase(person);
-		this.options.privateTexts.erase(person.user);
+		this.#conversations.erase(person);
+		this.#privateTexts.erase(person.user);
 	}
 
 	#noteDeleted(ids: readonly string[]): void {
@@ -212,17 +203,16 @@ class Chat {
 	}
 
 	#store(run: Run, turn: Omit<Turn, "at">): void {
-		if (run.mayStore(turn.message_id)) this.options.conversations.add(turn);
+		if (run.mayStore(turn.message_id)) this.#conversations.add(turn);
 	}
 
 	async #handle(question: Question): Promise<void> {
 		const { guildId, text, mentionsBot, repliesTo } = question;
-		const { budget, conversations } = this.options;
 		// Discord hides the text of messages that do not mention the bot.
 		if (!mentionsBot && text === "") return;
 		// A reply to a message that is not part of a conversation, such as an alert, is not for the AI.
-		const chain = repliesTo === undefined ? undefined : await conversations.chain(repliesTo);
-		const elsewhere = budget.elsewhere(guildId, question);
+		const chain = repliesTo === undefined ? undefined : await this.#conversations.chain(repliesTo);
+		const elsewhere = this.#budget.elsewhere(guildId, question);
 		if (!mentionsBot && (chain === undefined || elsewhere)) return;
 		const continues = Array.isArray(chain) ? repliesTo : undefined;
 		const asked = () =>
@@ -233,7 +223,7 @@ class Chat {
 	}
 
 	/** /ask */
-	async ask(interaction: RepliableInteraction & { guildId: string }, text: string): Promise<void> {
+	async #askPrivately(interaction: RepliableInteraction & { guildId: string }, text: string): Promise<void> {
 		await deferPrivately(interaction);
 		const { id, guildId, channelId, locale, user } = interaction;
 		const member = this.options.connection.guild(guildId)?.members.cache.get(user.id);
@@ -244,7 +234,7 @@ class Chat {
 		if (why) throw new SaidError(why);
 	}
 
-	async runRoutine({ id, channel_id: channelId, question: text }: Routine, member: GuildMember): Promise<void> {
+	async #runRoutine({ id, channel_id: channelId, question: text }: Routine, member: GuildMember): Promise<void> {
 		const { log, settings } = this.options;
 		await settings.ready();
 		const question = questionOf(member, { id: String(SnowflakeUtil.generate()), channelId, text });
@@ -255,7 +245,7 @@ class Chat {
 
 	/** Answers when it is the question's turn. Returns why not. */
 	async #ask(question: Question, way: Way): Promise<Said | undefined> {
-		const refusal = await this.options.budget.take(question.guildId, question.userId, question);
+		const refusal = await this.#budget.take(question.guildId, question.userId, question);
 		if (refusal) return refusal;
 		const run = new Run(question);
 		const running = this.#inTurn(run, way);
@@ -289,7 +279,7 @@ class Chat {
 	}
 
 	async #answer(run: Run, way: Way): Promise<Said | undefined> {
-		const { budget, chatPrivacy, log } = this.options;
+		const { chatPrivacy, log } = this.options;
 		const { question, ending, stopped } = run;
 		const { guildId, channelId, userId, text } = question;
 		if (!way.interaction && isForgetting(text)) return void (await this.#forget(question, way.continues));
@@ -310,7 +300,7 @@ class Chat {
 			editIntervalMs: () => this.options.editIntervalMs * this.#answersIn(channelId),
 			ending,
 			stopped,
-			onUse: (tokens, outcome) => budget.spend(guildId, userId, tokens, outcome),
+			onUse: (tokens, outcome) => this.#budget.spend(guildId, userId, tokens, outcome),
 			onPart: (part, index) => this.#noteAnswer(run, index, part.id, part.text),
 		});
 		if (!stopped.aborted) await this.#conclude(run, session, whole, way);
@@ -323,30 +313,29 @@ class Chat {
 		{ continues, interaction }: Way,
 		isOff: (userId: string) => boolean,
 	): Promise<{ turns: readonly Omit<Turn, "at">[]; isPrivate: boolean }> {
-		const { conversations, privateTexts } = this.options;
 		const { question } = run;
 		const asked = turnOf(question);
 		if (interaction) return { turns: [asked], isPrivate: true };
 		const parent_id = continues === undefined ? ((await this.#latest(question)) ?? null) : continues;
 		this.#store(run, { ...asked, parent_id });
-		const found = await conversations.chain(question.id);
+		const found = await this.#conversations.chain(question.id);
 		const stored = Array.isArray(found) ? found.filter(({ user_id }) => !isOff(user_id)) : [];
-		return privateTexts.known(stored, question.userId);
+		return this.#privateTexts.known(stored, question.userId);
 	}
 
 	/** And texts whose links the answer may repeat. */
 	async #instructions({ asker, hasTools }: Session): Promise<{ system: AiMessage; links: readonly string[] }> {
-		const { community, config, now } = this.options;
-		const facts = await community.facts(asker.guildId);
+		const { config, now } = this.options;
+		const facts = await this.#community.facts(asker.guildId);
 		const links = [config.personality ?? "", facts?.rules ?? "", ...Object.values(facts?.tags ?? {})];
 		return { system: { role: "system", content: systemPrompt(config, now(), hasTools, facts) }, links };
 	}
 
 	/** The button under an answer that only who asked may read. */
-	async show(interaction: ComponentInteraction): Promise<void> {
+	async #show(interaction: ComponentInteraction): Promise<void> {
 		if (!interaction.isButton()) return;
 		await deferPrivately(interaction);
-		const kept = this.options.privateTexts.get(interaction.message.id);
+		const kept = this.#privateTexts.get(interaction.message.id);
 		if (!kept) throw new SaidError(said("ask.gone"));
 		if (kept.userId !== interaction.user.id) throw new SaidError(said("ask.others", { who: `<@${kept.userId}>` }));
 		await showPrivately(interaction, kept.text, () => kept.plan);
@@ -354,27 +343,26 @@ class Chat {
 
 	/** The person's part of the conversation. */
 	async #forget(question: Question, continues: Way["continues"]): Promise<void> {
-		const { conversations } = this.options;
-		const chain = await conversations.chain(continues ?? (await this.#latest(question)) ?? "");
+		const chain = await this.#conversations.chain(continues ?? (await this.#latest(question)) ?? "");
 		const own = Array.isArray(chain) ? chain.filter(({ user_id }) => user_id === question.userId) : [];
-		conversations.deleteMessages(own.map(({ message_id }) => message_id));
+		this.#conversations.deleteMessages(own.map(({ message_id }) => message_id));
 		await this.#reply(said("ask.forgotten"), question);
 	}
 
 	/** The answer that a question continues: in a thread the latest, elsewhere the person's. */
 	#latest({ channelId, userId, isThread }: Question): Promise<string | undefined> {
-		return this.options.conversations.latest(channelId, isThread ? undefined : userId);
+		return this.#conversations.latest(channelId, isThread ? undefined : userId);
 	}
 
 	/** What the person alone may read stands behind a button. */
 	async #conclude(run: Run, session: Session, whole: string | undefined, { interaction, planMs }: Way): Promise<void> {
-		const { connection, now, plans, privateTexts } = this.options;
+		const { connection, now } = this.options;
 		const { question, answerIds } = run;
 		const { userId, language } = question;
 		const { asker, planned } = session;
 		const expiresAt = planMs === undefined ? undefined : now() + planMs;
 		const planFor = (answerId: string) =>
-			planned.length > 0 ? plans.show(asker, planned, { answerId, expiresAt }) : undefined;
+			planned.length > 0 ? this.#plans.show(asker, planned, { answerId, expiresAt }) : undefined;
 		if (interaction) return showPrivately(interaction, whole ?? "", () => planFor(""));
 		const channel = connection.discord.channels.cache.get(question.channelId);
 		if (!channel?.isSendable()) return;
@@ -392,7 +380,7 @@ class Chat {
 		this.#noteAnswer(run, answerIds.length, notice.id, "");
 		// Without the plan if the store is down.
 		const plan = await planFor(notice.id)?.catch(ignoreUnavailable);
-		privateTexts.add(notice.id, { userId, text: whole, plan });
+		this.#privateTexts.add(notice.id, { userId, text: whole, plan });
 	}
 
 	#answersIn(channelId: string): number {

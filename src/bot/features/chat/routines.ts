@@ -31,6 +31,8 @@ interface RoutinesOptions extends Pick<FeatureOptions, "connection" | "settings"
 	now(): number;
 }
 
+export type Routines = ReturnType<typeof createRoutines>;
+
 export function createRoutines({ connection, settings, store: { sql }, log, timezone, run, now }: RoutinesOptions) {
 	const work = new Durable({
 		name: "routines",
