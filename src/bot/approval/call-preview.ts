@@ -1,9 +1,9 @@
 // What a tool call would do, found without doing it: the call runs until its review, where it ends.
 
 import { isObject, type JsonObject } from "../../lib/json.ts";
-import { type Effect, isErrorResult, type Tool, type ToolCall } from "../../mcp/tool.ts";
-import { SaidError } from "../../texts/said-error.ts";
-import type { Said } from "../../texts/texts.ts";
+import { RpcError } from "../../mcp/json-rpc.ts";
+import { type Effect, isErrorResult, type Tool, type ToolCall, textIn } from "../../mcp/tool.ts";
+import { endOf, saidOf } from "../tool/call-as.ts";
 import type { BotContext, BotTool } from "../tool/context.ts";
 import type { Preview } from "../tool/review.ts";
 
@@ -40,33 +40,27 @@ export async function previewCall(
 	}
 }
 
-/** Runs until its plan or first change. `isPreviewed`: the plan leaves nothing out. RpcError for invalid arguments. */
+/** Runs until its plan or first change. `isPreviewed`: the plan leaves nothing out. */
 export async function checkCall(tool: BotTool, args: JsonObject, context: BotContext) {
 	requireReviewable(tool);
-	const stopped = new CallStopped();
 	let isAllowed = false;
 	let isPreviewed = false;
-	let people: Said | undefined;
-	const onEnd: BotContext["onEnd"] = (end) => {
-		if ("error" in end && end.error instanceof SaidError) people = end.error.said;
-	};
 	const stop = () => {
 		isAllowed = true;
-		throw stopped;
+		throw new CallStopped();
 	};
 	const review = ({ lines, leavesOut = false }: Preview) => {
 		isPreviewed = lines !== undefined && !leavesOut;
 		// Tools that check permissions themselves may store something before their first request.
 		if (tool.needs.isPlanned || tool.needs.checkedInRun) stop();
 	};
-	const checked = { ...context, review, beforeWrite: stop, beforeStore: stop, onEnd };
-	try {
-		const result = await tool.call(args, checked, quiet());
-		return { refusal: isErrorResult(result) && !isAllowed ? result : undefined, people, isPreviewed };
-	} catch (error) {
-		if (!isAllowed) throw error;
-		return { refusal: undefined, people: undefined, isPreviewed };
-	}
+	const checked = { ...context, review, beforeWrite: stop, beforeStore: stop };
+	const end = await endOf(tool, args, checked, quiet());
+	const { result, error } = end;
+	if (isAllowed || error === undefined) return { refusal: undefined, people: undefined, isPreviewed };
+	if (result === undefined && !(error instanceof RpcError)) throw error;
+	const refusal = result === undefined ? (error as RpcError).message : textIn(result);
+	return { refusal, people: saidOf(end), isPreviewed };
 }
 
 /** Throws unless the tool shows its plan to `review` before it changes anything. */

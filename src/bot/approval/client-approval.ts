@@ -115,7 +115,7 @@ export class ClientApproval {
 		const end = await this.options.requests.hold(row.id, () =>
 			this.options.requests.carryOut(
 				row,
-				{ tool, args, context, refusal: undefined },
+				{ tool, args, context },
 				{
 					begin: (plan) => insertDecided(this.#sql, { ...row, plan }),
 					isStored: false,

@@ -8,8 +8,6 @@ import { bitsIn, describeBits, type Permission, withTitles } from "../../discord
 import { inlineText } from "../../discord/text.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { rootPrincipal } from "../../lib/principal.ts";
-import { RpcError } from "../../mcp/json-rpc.ts";
-import { textIn } from "../../mcp/tool.ts";
 import { type Said, said } from "../../texts/texts.ts";
 import { type ApprovalRow, approvalRows, changeApproval } from "../store/tables/approvals.ts";
 import type { BotTool } from "../tool/context.ts";
@@ -60,22 +58,12 @@ export function createDeciding(options: DecidingOptions) {
 		const guild = connection.guild(row.guild_id ?? "");
 		const member = guild && (await fetchMember(guild, decider.id));
 		if (guild && !member) return { why: said("approval.why.no-member", { server: inlineText(guild.name, 200) }) };
-		const { set, context } = options.select({
-			...(principalOf(row) ?? rootPrincipal),
-			person: { ...decider, signedIn: false },
-		});
-		const args = JSON.parse(row.arguments);
-		try {
-			const { tool, refusal } = set.resolve(row.tool, args);
-			if (refusal !== undefined) return { why: refusal };
-			const checked = await checkCall(tool as BotTool, args, context);
-			if (checked.refusal !== undefined) return { why: textIn(checked.refusal), people: checked.people };
-			const why = checked.isPreviewed ? undefined : whyNotInRun(tool as BotTool, args, member);
-			return why && { why };
-		} catch (error) {
-			if (error instanceof RpcError) return { why: error.message };
-			throw error;
-		}
+		const { tool, refusal, args, context } = requests.resolve(row, { ...decider, signedIn: false });
+		if (!tool || refusal !== undefined) return { why: refusal ?? "" };
+		const checked = await checkCall(tool as BotTool, args, context);
+		if (checked.refusal !== undefined) return { why: checked.refusal, people: checked.people };
+		const why = checked.isPreviewed ? undefined : whyNotInRun(tool as BotTool, args, member);
+		return why && { why };
 	}
 
 	function whyOwn(row: ApprovalRow, decider: Decider): Said | undefined {

@@ -9,17 +9,16 @@ import { channelName } from "../../discord/describe.ts";
 import { bitsIn, describeBits, missingPermissions } from "../../discord/permissions.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import type { Principal } from "../../lib/principal.ts";
+import { type Principal, rootPrincipal } from "../../lib/principal.ts";
 import type { Signal } from "../../lib/signal.ts";
 import type { Sql } from "../../lib/store/statement.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { within } from "../../lib/wait.ts";
 import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
 import type { Selection } from "../../mcp/server.ts";
-import { errorResult, isErrorResult, outcomeIn, type Tool, type ToolCall, textIn } from "../../mcp/tool.ts";
-import { SaidError } from "../../texts/said-error.ts";
+import { errorResult, isErrorResult, type Tool, type ToolCall, textIn } from "../../mcp/tool.ts";
 import { type Language, languageOf, render, type Said, said, type Text } from "../../texts/texts.ts";
-import { forModels, forPeople, saidIn } from "../results/result.ts";
+import { forModels, forPeople } from "../results/result.ts";
 import { Durable, type DurableOptions, NotNow } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import {
@@ -34,7 +33,9 @@ import {
 import { StoreUnavailable } from "../store/unavailable.ts";
 import { ownGuildId, withPersonName } from "../tool/admission.ts";
 import { type AuditedCall, callFacts } from "../tool/audit.ts";
+import { type Ended, endOf, saidOf } from "../tool/call-as.ts";
 import type { BotContext } from "../tool/context.ts";
+import { resolveOrUnknown } from "../tool/named-calls.ts";
 import type { Preview } from "../tool/review.ts";
 import { toolTitle } from "../tool/titles.ts";
 import { CallStopped, canonicalJson, previewCall, quiet, requireReviewable } from "./call-preview.ts";
@@ -109,7 +110,7 @@ export interface Answer {
 
 interface ResolvedCall {
 	tool: Tool<BotContext> | undefined;
-	refusal: string | undefined;
+	refusal?: string | undefined;
 	args: JsonObject;
 	context: BotContext;
 }
@@ -244,7 +245,7 @@ export class Requests {
 
 	/** Of the tool, for people. */
 	titleOf(row: ApprovalRow): Text {
-		return toolTitle(row.tool, this.#resolve(row).tool?.listing.title);
+		return toolTitle(row.tool, this.resolve(row).tool?.listing.title);
 	}
 
 	/** Of what a dry run has for people. */
@@ -423,42 +424,32 @@ export class Requests {
 			// The call may have timed out meanwhile.
 			if (!hasBegun || isOver) throw stopped;
 		};
-		let result: string | undefined;
-		let people: Said | undefined;
-		let isBug = false;
 		const facts = callFacts(call);
-		try {
-			if (refusal !== undefined || !tool) result = errorResult(refusal ?? "");
-			else {
-				requireReviewable(tool);
-				const onEnd: BotContext["onEnd"] = (end) => {
-					people = "output" in end ? saidIn(end.output) : end.error instanceof SaidError ? end.error.said : undefined;
-				};
-				const approved = { ...context, review, approvedBy, onEnd };
-				result = await facts.observe(() => tool.call(args, approved, { ...call, ...facts.hooks }));
-			}
-		} catch (error) {
-			if (error instanceof RpcError) result = errorResult(error.message);
-			else if (error !== stopped) {
-				isBug = true;
-				this.options.log.error("an approved tool call failed: internal error", {
-					approval: row.id,
-					tool: row.tool,
-					error,
-				});
-				result = errorResult("Internal error.");
-			}
-		}
+		if (tool) requireReviewable(tool);
+		const approved = { ...context, review, approvedBy };
+		const called: Ended =
+			tool && refusal === undefined
+				? await endOf(tool, args, approved, call, facts)
+				: { outcome: "refused", error: new ToolError(refusal ?? "") };
 		isOver = true;
-		if (changed && result === undefined) return { kind: "changed", changed };
-		if (result === undefined) return { kind: "not begun", failure };
+		const { outcome, error } = called;
+		if (error === stopped) return changed ? { kind: "changed", changed } : { kind: "not begun", failure };
+		if (outcome === "error")
+			this.options.log.error("an approved tool call failed: internal error", {
+				approval: row.id,
+				tool: row.tool,
+				error,
+			});
+		const why = outcome === "error" ? "Internal error." : (error as Error | undefined)?.message;
+		const { result = errorResult(why ?? "") } = called;
+		const people = saidOf(called);
 		if (!isStored && !beginning) return { kind: "refused", result, people };
 		const isFailed = isErrorResult(result);
 		this.options.record({
 			...callerOf(row),
 			at: new Date(startedAt),
 			tool: row.tool,
-			outcome: isBug ? "error" : facts.endOf(outcomeIn(result)),
+			outcome,
 			answer: () => textIn(result),
 			milliseconds: performance.now() - from,
 			...facts.recorded(tool, args),
@@ -477,7 +468,7 @@ export class Requests {
 	}
 
 	async run(row: ApprovalRow, approvedBy: string): Promise<Answer> {
-		const resolved = this.#resolve(row);
+		const resolved = this.resolve(row);
 		const end = await this.carryOut(row, resolved, {
 			begin: async () => (await changeApproval(this.#sql, row, { state: "running" }, ["approved"])) !== undefined,
 			isStored: true,
@@ -505,16 +496,12 @@ export class Requests {
 		return { message: said("approval.run.again", values) };
 	}
 
-	#resolve(row: ApprovalRow): ResolvedCall {
-		const { set, context } = this.options.select(principalOf(row));
-		const args = JSON.parse(row.arguments) as JsonObject;
-		try {
-			const { tool, refusal } = set.resolve(row.tool, args);
-			return { tool, refusal, args, context };
-		} catch (error) {
-			if (!(error instanceof RpcError)) throw error;
-			return { tool: undefined, refusal: error.message, args, context };
-		}
+	/** In the name of `person`, or of its caller. */
+	resolve(row: ApprovalRow, person?: Principal["person"]): ResolvedCall {
+		const caller = principalOf(row);
+		const selection = this.options.select(person ? { ...(caller ?? rootPrincipal), person } : caller);
+		const { context } = selection;
+		return { ...resolveOrUnknown({ name: row.tool, arguments: JSON.parse(row.arguments) }, selection), context };
 	}
 
 	/** The call would do something else by now (`plan`). Returns a text for who approved the old plan. */

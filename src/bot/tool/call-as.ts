@@ -8,8 +8,9 @@ import type { Principal } from "../../lib/principal.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
 import { outcomeIn, type Tool, type ToolCall, textIn } from "../../mcp/tool.ts";
-import { type Language, languageOf, render, said } from "../../texts/texts.ts";
-import { errorForPeople, forPeople, type Output, type Pages } from "../results/result.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { type Language, languageOf, render, type Said, said } from "../../texts/texts.ts";
+import { errorForPeople, forPeople, type Output, type Pages, saidIn } from "../results/result.ts";
 import { commandIdStart, scopeTo } from "./admission.ts";
 import { type AuditedCall, callFacts } from "./audit.ts";
 import type { CaseDraft } from "./case-record.ts";
@@ -144,7 +145,7 @@ export async function recordedCall(
 	const { client, guildId, signal } = given;
 	const from = performance.now();
 	const facts = callFacts(given);
-	const ended = await endOf(tool, args, context, { signal, reportProgress() {}, ...facts.hooks }, facts);
+	const ended = await endOf(tool, args, context, { signal, reportProgress() {} }, facts);
 	const ms = performance.now() - from;
 	record({
 		at: new Date(Date.now() - ms),
@@ -163,24 +164,31 @@ export async function recordedCall(
 
 const messageOf = (error: unknown) => (error instanceof RpcError ? error.message : "Internal error");
 
-async function endOf(
+/** Never rejects. */
+export async function endOf(
 	tool: Tool<BotContext>,
 	args: JsonObject,
 	context: BotContext,
 	call: ToolCall,
-	facts: ReturnType<typeof callFacts>,
+	facts = callFacts(),
 ): Promise<Ended> {
 	let end: Parameters<NonNullable<BotContext["onEnd"]>>[0] | undefined;
 	const onEnd: BotContext["onEnd"] = (given) => {
 		end = given;
 	};
 	try {
-		const result = await facts.observe(() => tool.call(args, { ...context, onEnd }, call));
+		const result = await facts.observe(() => tool.call(args, { ...context, onEnd }, { ...call, ...facts.hooks }));
 		if (end && "output" in end) return { outcome: "done", result, output: end.output };
 		return { outcome: facts.endOf(outcomeIn(result)), result, error: end?.error ?? new ToolError(textIn(result)) };
 	} catch (error) {
 		return { outcome: error instanceof RpcError ? "refused" : "error", error };
 	}
+}
+
+/** What people read of it, in no language yet; undefined if it is only for models. */
+export function saidOf({ output, error }: Ended): Said | undefined {
+	if (output) return saidIn(output);
+	return error instanceof SaidError ? error.said : undefined;
 }
 
 /** What people read of it. */

@@ -15,17 +15,14 @@ import type { BotContext } from "./context.ts";
 
 const nameDeadlines = new Deadlines(10_000);
 
-/** `tool` is undefined if the call names none. */
-export function resolveOrUnknown(params: JsonObject, { set }: Selection<BotContext>) {
-	const args = isObject(params.arguments) ? params.arguments : {};
-	const { name } = params;
-	const unknown = { tool: undefined, args, refusal: undefined };
-	if (typeof name !== "string") return unknown;
+/** `tool` is undefined if the call names none: `refusal` then says why. */
+export function resolveOrUnknown({ name, arguments: given }: JsonObject, { set }: Selection<BotContext>) {
+	const args = isObject(given) ? given : {};
 	try {
-		return set.resolve(name, args);
+		return set.resolve(String(name), args);
 	} catch (error) {
 		if (!(error instanceof RpcError)) throw error;
-		return unknown;
+		return { tool: undefined, args, refusal: error.message };
 	}
 }
 
