@@ -126,6 +126,14 @@ export function inlineText(text: string, max: number): string {
 	return escapePart(truncate(line, max, (part) => escapePart(part).length));
 }
 
+const maxNameLength = 200;
+
+/** A name that others chose, for a message; `unknown` without a letter or digit. */
+export function nameText(name: string, unknown: string): string {
+	const text = inlineText(name.slice(0, maxNameLength), 2 * maxNameLength);
+	return /[\p{L}\p{N}]/u.test(text) ? text : unknown;
+}
+
 const withoutStroke: Record<string, string> = { Ł: "L", Ø: "O", Đ: "D", Ħ: "H" };
 
 /** "5,012". */

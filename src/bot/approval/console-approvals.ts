@@ -4,7 +4,7 @@
 import { PermissionFlagsBits } from "discord.js";
 import { fetchMember } from "../../discord/find.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
-import { truncate } from "../../discord/text.ts";
+import { nameText, truncate } from "../../discord/text.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { readIds, waitingMethod } from "../../mcp/approval.ts";
@@ -19,12 +19,12 @@ import {
 import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
 import { methodNotFound, type OtherMethod } from "../../mcp/server.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
-import { render, sayIn } from "../../texts/texts.ts";
+import { render } from "../../texts/texts.ts";
 import { type ApprovalRow, approvalRows, selectUnfinishedApprovals } from "../store/tables/approvals.ts";
 import { guildsOf } from "../tool/admission.ts";
 import { whyNotApprover } from "./approval-buttons.ts";
 import { type Decider, type Deciding, type DecidingOptions, operator } from "./deciding.ts";
-import { argumentsOf, name, planOf, principalOf, requesterText } from "./request-message.ts";
+import { argumentsOf, planOf, principalOf, requesterText } from "./request-message.ts";
 
 const maxMessageLength = 5_000;
 
@@ -90,7 +90,7 @@ export function createConsoleApprovals({
 			tool: row.tool,
 			guild,
 			requester: requesterText(row, "en", true),
-			client: name(row.client, sayIn("en")),
+			client: nameText(row.client, "unknown"),
 			arguments: isShort ? argumentsOf(row) : "",
 			plan: isShort ? planOf(row) : "",
 			createdAt: row.created_at,

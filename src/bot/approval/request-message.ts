@@ -8,7 +8,7 @@ import {
 	type MessageCreateOptions,
 	type MessageEditOptions,
 } from "discord.js";
-import { escapeInvisible, inlineText, truncate } from "../../discord/text.ts";
+import { escapeInvisible, inlineText, nameText, truncate } from "../../discord/text.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { type Principal, rootPrincipal } from "../../lib/principal.ts";
 import { textIn } from "../../mcp/tool.ts";
@@ -170,8 +170,11 @@ function embedOf({ row, guildName, language }: ShownRequest): EmbedBuilder {
 		.setColor(colours[state])
 		.addFields(
 			field("approval.for.field", requesterText(row, language)),
-			field("approval.client.field", name(row.client, say)),
-			field("approval.server.field", guild_id === null ? say("approval.server.none") : name(guildName, say)),
+			field("approval.client.field", nameText(row.client, say("approval.unknown"))),
+			field(
+				"approval.server.field",
+				guild_id === null ? say("approval.server.none") : nameText(guildName ?? "", say("approval.unknown")),
+			),
 		);
 	if (ended_at === null) embed.addFields(field("approval.expires.field", at(row.expires_at)));
 	if (decided_by !== null)
@@ -193,16 +196,11 @@ export function requesterText(row: Pick<ApprovalRow, "principal">, language: Lan
 	if (!principal || principal.id === "root") return say("approval.for.root");
 	const { person, id } = principal;
 	const isKey = id.startsWith("key:");
-	const key = name(principal.name, say);
+	const nameOf = (name: string) => nameText(name, say("approval.unknown"));
+	const key = nameOf(principal.name);
 	if (!person) return isKey ? say("approval.for.key", { key }) : key;
-	const who = `<@${person.id}>${isNamed ? ` (${name(person.name || person.id, say)})` : ""}`;
+	const who = `<@${person.id}>${isNamed ? ` (${nameOf(person.name || person.id)})` : ""}`;
 	return isKey ? say("approval.for.person-with-key", { who, key }) : who;
-}
-
-/** A name that others chose, as text. */
-export function name(text = "", say: Say): string {
-	const shown = inlineText(text.slice(0, maxNameLength), 2 * maxNameLength);
-	return /[\p{L}\p{N}]/u.test(shown) ? shown : say("approval.unknown");
 }
 
 /** Undefined if too long, or if backticks could end the blocks. */

@@ -38,7 +38,7 @@ export async function answerPrivately(
 	text: string,
 	pieces: readonly string[] = answerPieces(text, interaction.locale),
 ): Promise<void> {
-	const [first = sayIn(interaction.locale)("answer.done"), ...more] = pieces;
+	const [first = sayIn(interaction.locale)("result.done"), ...more] = pieces;
 	const body = { content: first, allowedMentions: noMentions };
 	const flags = MessageFlags.Ephemeral;
 	// After deferUpdate, editReply would edit the message that has the button.

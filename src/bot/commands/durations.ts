@@ -9,9 +9,9 @@ import type { ActionOption, Suggestion } from "./action.ts";
 const units = [
 	[604_800_000, "answer.weeks"],
 	[86_400_000, "answer.days"],
-	[3_600_000, "answer.hours"],
-	[60_000, "answer.minutes"],
-	[1_000, "answer.seconds"],
+	[3_600_000, "result.hours"],
+	[60_000, "result.minutes"],
+	[1_000, "result.seconds"],
 ] as const satisfies readonly (readonly [ms: number, key: TextKey])[];
 
 const englishUnits: Readonly<Record<string, string>> = {
@@ -73,7 +73,7 @@ export function requireDuration(option: Pick<ActionOption, "suggestions" | "long
 
 function inDaysOrHours(ms: number): Said {
 	const hours = ms / 3_600_000;
-	return hours % 24 === 0 ? said("answer.days", { count: hours / 24 }) : said("answer.hours", { count: hours });
+	return hours % 24 === 0 ? said("answer.days", { count: hours / 24 }) : said("result.hours", { count: hours });
 }
 
 function durationInWords(text: string, locale: string): string {

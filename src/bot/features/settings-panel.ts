@@ -181,10 +181,10 @@ function stepButtons(step: number, all: number, say: Say): Row {
 	const to = (index: number) => `${settingsPrefix}:step:${stepPrefix}${index + 1}`;
 	const isLast = step === all - 1;
 	return buttonRow([
-		{ id: to(step - 1), label: say("settings.back.button"), style: ButtonStyle.Secondary, disabled: step === 0 },
+		{ id: to(step - 1), label: say("answer.previous.button"), style: ButtonStyle.Secondary, disabled: step === 0 },
 		isLast
 			? { id: `${settingsPrefix}:step:done`, label: say("settings.done.button"), style: ButtonStyle.Success }
-			: { id: to(step + 1), label: say("settings.next.button"), style: ButtonStyle.Primary },
+			: { id: to(step + 1), label: say("answer.next.button"), style: ButtonStyle.Primary },
 	]);
 }
 

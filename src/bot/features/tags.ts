@@ -68,7 +68,7 @@ export function createTags({ config, settings, callAs }: FeatureOptions): Featur
 					const tag = nameIn(options.getString("name", true));
 					if (!v.is(tagName, tag)) throw new SaidError(said("tag.bad_name"));
 					const say = sayIn(locale);
-					const labels = { label: say("tag.text.label"), hint: say("tag.text.hint") };
+					const labels = { label: say("menu.builder.text"), hint: say("tag.text.hint") };
 					const fields = [
 						{ id: "text", ...labels, isLong: true, required: false, max: 2_000, value: tagsOf(guildId).get(tag) },
 					];

@@ -88,7 +88,7 @@ function restrictionOf(row: Chargeback): Said {
 }
 
 function banOf(state: Ban, error: string | null): Said {
-	if (state === "done") return said("chargeback.ban.done");
+	if (state === "done") return said("result.done");
 	if (state === "none") return said("chargeback.ban.not-linked");
 	if (state === "impossible") return said("chargeback.ban.impossible", { why: JSON.parse(error ?? '""') as Value });
 	return pending(error);

@@ -156,7 +156,7 @@ function detailButtons(taken: readonly Taken[], say: Say) {
 		if (details === undefined) return [];
 		const number = taken.length > 1 ? `${index + 1}` : "";
 		if (number) embed.setDescription(`${number}. ${embed.data.description ?? ""}`);
-		const label = `${say("audit.details.button")} ${number}`.trimEnd();
+		const label = `${say("approval.details.button")} ${number}`.trimEnd();
 		return { id: details, label, style: ButtonStyle.Secondary as const };
 	});
 	return Array.from(inBatches(buttons, buttonsPerRow), buttonRow);

@@ -3,7 +3,7 @@
 
 import { EmbedBuilder, MessageFlags, PermissionFlagsBits, type RepliableInteraction } from "discord.js";
 import type { Connection } from "../../discord/connection/connection.ts";
-import { inlineText, oneLine } from "../../discord/text.ts";
+import { inlineText, nameText, oneLine } from "../../discord/text.ts";
 import type { Log } from "../../lib/log.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { languageOf, render, type Said, said, sayIn, type TextKey } from "../../texts/texts.ts";
@@ -82,11 +82,11 @@ function whoAsked(person: string | undefined | null, key: string | undefined | n
 	return key ? inlineText(key, 200) : said("audit.by.root");
 }
 
-type FieldKey = Extract<TextKey, `audit.${string}.field`>;
+type FieldKey = Extract<TextKey, `${"audit" | "approval"}.${string}.field`>;
 
 function describe(row: NonNullable<Awaited<ReturnType<Audit["find"]>>>, locale: string): EmbedBuilder {
 	const say = sayIn(locale);
-	const field = (name: FieldKey, value: string) => ({ name: say(name), value, inline: true });
+	const field = (key: FieldKey, value: string) => ({ name: say(key), value, inline: true });
 	const who = whoAsked(row.person, row.key);
 	return new EmbedBuilder()
 		.setTitle(row.tool)
@@ -95,16 +95,10 @@ function describe(row: NonNullable<Awaited<ReturnType<Audit["find"]>>>, locale: 
 		.addFields(
 			field("audit.outcome.field", say(`audit.${row.outcome}`)),
 			field("audit.effect.field", say(`audit.effect.${row.effect}`)),
-			field("audit.who.field", render(who, languageOf(locale))),
+			field("approval.for.field", render(who, languageOf(locale))),
 			...(row.key ? [field("audit.key.field", inlineText(row.key, 1_000))] : []),
-			field("audit.client.field", clientName(row.client, say("audit.client.unknown"))),
+			field("approval.client.field", nameText(row.client, say("approval.unknown"))),
 			...(row.request_id ? [field("audit.request.field", inlineText(row.request_id, 1_000))] : []),
 		)
 		.setTimestamp(row.at);
-}
-
-// No links and mentions.
-function clientName(name: string, unknown: string): string {
-	const text = inlineText(name.slice(0, 100), 1_000);
-	return /[\p{L}\p{N}]/u.test(text) ? text : unknown;
 }

@@ -10,7 +10,7 @@ import { buttonRow } from "../../messages/buttons.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import { at } from "../../results/result.ts";
 import type { Store } from "../../store/store.ts";
-import { type AskedPlan, insertAskedPlan, selectAskedPlan, takeAskedPlan } from "../../store/tables/asked-plans.ts";
+import { type AskedPlan, askedPlanRows } from "../../store/tables/asked-plans.ts";
 
 /** For which a plan can be carried out. */
 export const planMs = 15 * 60_000;
@@ -34,7 +34,7 @@ export function createPlans({ store: { sql }, calls, onDone, now }: PlansOptions
 	async function save(asker: Asker, planned: readonly ShownCall[], answerId: string, expiresAt: number) {
 		const id = crypto.randomUUID();
 		const kept = planned.map(({ tool, args, basis }): PlannedCall => ({ tool, args, basis }));
-		await insertAskedPlan(sql, {
+		const row = {
 			id,
 			guild_id: asker.guildId,
 			person_id: asker.person.id,
@@ -42,7 +42,8 @@ export function createPlans({ store: { sql }, calls, onDone, now }: PlansOptions
 			answer_id: answerId,
 			calls: JSON.stringify(kept),
 			expires_at: expiresAt,
-		});
+		};
+		await askedPlanRows.insert(sql, [row]);
 		return id;
 	}
 
@@ -71,13 +72,13 @@ export function createPlans({ store: { sql }, calls, onDone, now }: PlansOptions
 		const [action, id = "", language] = rest.split(":");
 		const say = sayIn(language);
 		const end = (text: string) => interaction.editReply(messageOf(text, [], undefined, say));
-		const row = await selectAskedPlan(sql, id);
+		const row = await askedPlanRows.first(sql, { id });
 		if (!row || row.guild_id !== guildId || row.expires_at < now()) return void (await end(say("ask.plan.gone")));
 		if (row.person_id !== user.id) throw new SaidError(said("ask.others", { who: `<@${row.person_id}>` }));
 		const asker = { ...callerOf(interaction), link: row.link, language: languageOf(language) };
 		const planned: PlannedCall[] = JSON.parse(row.calls);
 		const shown = action === "do" ? await calls.show(asker, planned) : [];
-		if (!(await takeAskedPlan(sql, id))) return void (await end(say("ask.plan.gone")));
+		if (!(await askedPlanRows.delete(sql, row))) return void (await end(say("ask.plan.gone")));
 		if (action !== "do") return void (await end(say("ask.plan.cancelled")));
 		const current = shown.filter((one) => typeof one === "object");
 		if (current.length < shown.length || current.some(({ basis }, index) => basis !== planned[index]?.basis)) {
@@ -124,12 +125,10 @@ const block = (title: string, text: string) => `**${title}**\n${text}`;
 function messageOf(title: string, lines: readonly string[], id: string | undefined, say: Say) {
 	const whole = lines.join("\n");
 	const isLong = whole.length > maxDescription;
-	const button = (action: "do" | "cancel", style: ButtonStyle.Success | ButtonStyle.Secondary) => ({
-		id: `${prefix}:${action}:${id}`,
-		label: say(`ask.plan.${action}`),
-		style,
-	});
-	const buttons = [button("do", ButtonStyle.Success), button("cancel", ButtonStyle.Secondary)];
+	const buttons = [
+		{ id: `${prefix}:do:${id}`, label: say("answer.do_it.button"), style: ButtonStyle.Success },
+		{ id: `${prefix}:cancel:${id}`, label: say("answer.cancel.button"), style: ButtonStyle.Secondary },
+	] as const;
 	return {
 		content: "",
 		embeds: [{ title, ...(whole !== "" && { description: truncate(whole, maxDescription) }) }],

@@ -171,7 +171,7 @@ export function createIncidentButtons({ callAs, store }: ButtonsOptions): Compon
 			if (result.isError || hash === undefined) return;
 			const by = row.backup === null ? "undo_actions" : "apply_guild";
 			const apply = `${prefix}:${by}:${hash}`;
-			const components = [buttonRow([{ id: apply, label: say("incident.apply"), style: ButtonStyle.Danger }])];
+			const components = [buttonRow([{ id: apply, label: say("answer.do_it.button"), style: ButtonStyle.Danger }])];
 			await interaction.followUp({ content: say("incident.ask"), components, flags: MessageFlags.Ephemeral });
 		},
 	};

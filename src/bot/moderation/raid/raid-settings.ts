@@ -95,7 +95,7 @@ export function refusalFor(guild: Guild, moderator: Moderator, grants: Grants): 
 		const { ManageChannels, ManageGuild } = PermissionFlagsBits;
 		const needed = channel ? ManageChannels | impliedIn(channel) : ManageGuild;
 		const ofBot = missingForBot(guild, channel, needed);
-		if (ofBot !== 0n) return noteOf(said("raid.why.lacks", { permissions: describeBits(ofBot) }));
+		if (ofBot !== 0n) return noteOf(said("why.lacks", { permissions: describeBits(ofBot) }));
 		if (moderator === "gone") return noteOf(said("raid.why.left"));
 		if (!moderator) return undefined;
 		const ofPerson = needed & ~permissionsOf(moderator, channel, granted);

@@ -94,7 +94,7 @@ function channelLines(mode: RaidMode, steps: readonly RaidStep[], reader: Reader
 	const inState = (...states: readonly RaidStep["state"][]) => steps.filter(({ state }) => states.includes(state));
 	const line = (make: (channels: Said) => Said | false, ...states: readonly RaidStep["state"][]) => {
 		const { length } = inState(...states);
-		return length > 0 && make(said("raid.channels", { count: length }));
+		return length > 0 && make(said("spam.channels", { count: length }));
 	};
 	const byNote = (state: RaidStep["state"], key: "raid.slow.failed" | "raid.slow.stuck") =>
 		[...Map.groupBy(inState(state), ({ note }) => note)].map(([note, some]) => {

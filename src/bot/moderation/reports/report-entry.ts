@@ -112,7 +112,7 @@ function buttonsOf(row: ReportRow, say: Say) {
 	}));
 	const end = {
 		id: idOf("dismiss"),
-		label: say(done.size > 0 ? "report.done.button" : "report.dismiss.button"),
+		label: say(done.size > 0 ? "settings.done.button" : "report.dismiss.button"),
 		style: done.size > 0 ? (ButtonStyle.Success as const) : (ButtonStyle.Secondary as const),
 	};
 	return [buttonRow([...acts, end])];

@@ -60,7 +60,7 @@ export function createTimeouts({ connection, mutex, ...options }: TimeoutsOption
 		if (known > until - sameSpamMs) return;
 		const { ModerateMembers } = PermissionFlagsBits;
 		const missing = missingForBot(guild, undefined, ModerateMembers);
-		if (missing !== 0n) throw new Impossible(said("spam.why.lacks", { permissions: describeBits(missing) }));
+		if (missing !== 0n) throw new Impossible(said("why.lacks", { permissions: describeBits(missing) }));
 		await guild.client.rest.patch(Routes.guildMember(guildId, userId), {
 			body: { communication_disabled_until: new Date(until).toISOString() },
 			reason: auditReason(reason),

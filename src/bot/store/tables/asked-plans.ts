@@ -2,7 +2,7 @@
 // plan runs at most once.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { firstRow, many, type Sql } from "../../../lib/store/statement.ts";
+import { rowsOf } from "../../../lib/store/statement.ts";
 
 /** Times are in epoch milliseconds. `calls`: JSON. `link`: address of the question. `answer_id`: message of its answer, or "". */
 export type AskedPlan = RowOf<typeof askedPlansTable, "asked_plans">;
@@ -18,15 +18,4 @@ export const askedPlansTable = `
 		expires_at BIGINT NOT NULL
 	)`;
 
-export async function insertAskedPlan(sql: Sql, plan: AskedPlan): Promise<void> {
-	await sql`INSERT INTO asked_plans ${many([plan])}`;
-}
-
-export function selectAskedPlan(sql: Sql, id: string): Promise<AskedPlan | undefined> {
-	return firstRow(sql<AskedPlan>`SELECT * FROM asked_plans WHERE id = ${id}`);
-}
-
-/** Undefined if another press was first. */
-export function takeAskedPlan(sql: Sql, id: string): Promise<AskedPlan | undefined> {
-	return firstRow(sql<AskedPlan>`DELETE FROM asked_plans WHERE id = ${id} RETURNING *`);
-}
+export const askedPlanRows = rowsOf<AskedPlan, "id">("asked_plans", ["id"]);
