@@ -5,7 +5,7 @@ import { ComponentType } from "discord.js";
 import { isObject } from "../../lib/json.ts";
 import { listFirst } from "../../lib/text.ts";
 
-const separator = "---";
+export const separator = "---";
 
 const maxOptions = 10;
 
@@ -22,11 +22,6 @@ type Component = Record<string, unknown>;
 /** In display order, not escaped. */
 export function componentTexts(components: unknown): string[] {
 	return objectsIn(components).flatMap(textsOfOne);
-}
-
-/** What a search looks in. */
-export function searchableTexts(components: unknown): string[] {
-	return componentTexts(components).filter((text) => text !== separator);
 }
 
 function textsOfOne(component: Component): string[] {

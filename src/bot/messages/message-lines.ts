@@ -15,7 +15,7 @@ import {
 import { currentPerson } from "../../discord/acting-person.ts";
 import { time, userName } from "../../discord/describe.ts";
 import { fieldLine, oneField, resultLines, truncate } from "../../discord/text.ts";
-import { componentTexts, searchableTexts } from "./component-texts.ts";
+import { componentTexts, separator } from "./component-texts.ts";
 import { emojiName, reactionCount } from "./emoji.ts";
 
 const maxEmbedLength = 600;
@@ -79,7 +79,7 @@ export function messageTexts(of: APIMessage): string[] {
 		...[message, ...snapshots.map(({ message }) => message)].flatMap(({ content, embeds, components, attachments }) => [
 			content,
 			...embeds.flatMap(textsOf),
-			...searchableTexts(components),
+			...componentTexts(components).filter((text) => text !== separator),
 			...attachments.map(({ filename }) => filename),
 		]),
 		...pollTexts.flatMap((media) => media?.text ?? []),

@@ -53,11 +53,6 @@ export function channelsOf(scope: Scope): { id: string; name: string }[] {
 	return readableIn(scope).map((one) => ({ id: one.id, name: channelName(one) }));
 }
 
-/** In the order of the guild's channels. */
-export function idsIn(scope: Scope): string[] {
-	return readableIn(scope).map(({ id }) => id);
-}
-
 export function authorsOf({ user_ids = [] }: MessageFilter, guild: Guild) {
 	return user_ids.map((id) => {
 		const member = guild.members.cache.get(id);

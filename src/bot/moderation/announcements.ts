@@ -173,7 +173,8 @@ export class Announcements implements Announcer {
 	async #settle(guild: Guild, row: Announcement, isOver: boolean): Promise<void> {
 		const { rest } = guild.client;
 		const { channel_id, what, value } = row;
-		const id = row.message_id ?? (await this.#find(guild, row));
+		const find = () => findSent(guild.client, channel_id, row.asked_at, (one) => one.content === row.content);
+		const id = row.message_id ?? (await absentIf([UnknownChannel], find))?.id;
 		if (id !== undefined && !isOver) return announcementRows.change(this.#sql, row, { message_id: id });
 		if (id === undefined) this.options.log.warn("found no announcement, so none is removed", fieldsOf(row));
 		else {
@@ -184,11 +185,6 @@ export class Announcements implements Announcer {
 			await absentIf([UnknownMessage, UnknownChannel], () => rest.delete(Routes.channelMessage(channel_id, id)));
 		}
 		await announcementRows.delete(this.#sql, row);
-	}
-
-	async #find(guild: Guild, { channel_id, asked_at, content }: Announcement): Promise<string | undefined> {
-		const find = () => findSent(guild.client, channel_id, asked_at, (one) => one.content === content);
-		return (await absentIf([UnknownChannel], find))?.id;
 	}
 
 	attach(client: Client): void {

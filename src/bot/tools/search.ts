@@ -23,7 +23,6 @@ import {
 	channelsOf,
 	countResult,
 	defaultLimit,
-	idsIn,
 	namedChannels,
 	readResult,
 	rowsNote,
@@ -219,7 +218,11 @@ async function countInIndex(search: Search, groupings: readonly Grouping[]): Pro
 	const isShown = ({ id, count, by }: (typeof counts)[number]) => count > 0 || by === "author" || named.has(id);
 	const countsBy = (by: Grouping) => {
 		const all = counts.filter((one) => one.by === by);
-		return sortCounts(all.filter(isShown), by, idsIn(scope));
+		return sortCounts(
+			all.filter(isShown),
+			by,
+			readableIn(scope).map(({ id }) => id),
+		);
 	};
 	return resultLines(
 		`${countOf(total ?? sum, "message")}${until}, counted by Discord's index:`,

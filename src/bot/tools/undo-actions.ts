@@ -23,7 +23,7 @@ import type { ToolCallRow } from "../store/tables/tool-calls.ts";
 import { flag, guild_id, type Moment, moment, reason, snowflake, text } from "../tool/arguments/arguments.ts";
 import type { ToolContext } from "../tool/context.ts";
 import { tool } from "../tool/pipeline.ts";
-import { callOf, isOfUndo } from "./audit-log/calls.ts";
+import { callOf, undoReason } from "./audit-log/calls.ts";
 import { namesIn } from "./audit-log/lines.ts";
 import { restoreItems, rolesOfGone } from "./audit-log/restore.ts";
 import { readPages } from "./audit-log.ts";
@@ -135,7 +135,9 @@ async function readActions({ user_id, key }: Arguments, after: Moment, { guild, 
 	const callIds = byBot.map((entry) => [entry.id, callOf(entry, all, guild)?.id ?? ""] as const);
 	const madeBy = new Map(callIds.filter(([, call]) => ownIds.has(call)));
 	const sorted = (list: readonly APIAuditLogEntry[]) =>
-		list.filter((one) => one.user_id !== self || !isOfUndo(one)).toSorted((a, b) => compareIds(b.id, a.id));
+		list
+			.filter((one) => one.user_id !== self || !undoReason.test(one.reason ?? ""))
+			.toSorted((a, b) => compareIds(b.id, a.id));
 	const entries = sorted([...direct, ...byBot.filter(({ id }) => madeBy.has(id))]);
 	const ids = new Set(entries.map(({ id }) => id));
 	const decided = decisions.filter((types) => entries.some(({ action_type }) => types.includes(action_type))).flat();

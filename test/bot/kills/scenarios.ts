@@ -671,7 +671,7 @@ function raids(last: "on" | "off", more: { ends_at?: number } = {}): Scenario {
 				const parts = { settings, connection, store, mutex, log, moderationLog: noLog };
 				const notify = ({ run, ends_at }: RaidMode) =>
 					postOnce(parts, guild.id, { channelIds: [channelId], nonce: `raid-${run}` }, noticeOfRaid(ends_at ?? 0));
-				const timing = { now: () => clock.now, backOffMs, maxSleepMs: 20, arrivedAfterMs: 5 };
+				const timing = { now: () => clock.now, backOffMs, maxSleepMs: 20 };
 				current = new RaidModes({ ...parts, ...timing, notify });
 				return { ...featureOf(current), begin: () => ask(states) };
 			},

@@ -143,7 +143,10 @@ export class Backups {
 	}
 
 	async #run(guild: Guild): Promise<void> {
-		this.#nextStart = this.#timing.monotonicNow() + this.#spacingMs();
+		const { connection, settings } = this.options;
+		// Shorter with many guilds, so that all can be backed up within one interval.
+		const ofInterval = (settings?.every ?? 0) / 2 / Math.max(connection.guilds.length, 1);
+		this.#nextStart = this.#timing.monotonicNow() + Math.min(this.#timing.spacingMs, ofInterval);
 		try {
 			const outcome = await this.#backUp(guild);
 			this.#counter?.add([outcome]);
@@ -156,18 +159,14 @@ export class Backups {
 		}
 	}
 
-	/** Shorter with many guilds, so that all can be backed up within one interval. */
-	#spacingMs(): number {
-		const { length } = this.options.connection.guilds;
-		return Math.min(this.#timing.spacingMs, (this.options.settings?.every ?? 0) / 2 / Math.max(length, 1));
-	}
-
 	async #backUp(guild: Guild): Promise<"made" | "unchanged"> {
 		const { settings, connection, store, log } = this.options;
 		if (!settings || !connection.ready || !guild.available) throw new NotNow("the guild is unavailable on Discord");
 		const { document, state, omitted } = await this.#exportGuild(guild);
 		const text = JSON.stringify(document);
-		this.#logOmitted(guild.id, omitted);
+		if (omitted !== "" && this.#omittedParts.get(guild.id) !== omitted)
+			log.warn("the backup of a guild is incomplete", { guild: guild.id, omitted });
+		this.#omittedParts.set(guild.id, omitted);
 		const saved = await saveGuildBackup(
 			store,
 			{
@@ -217,12 +216,6 @@ export class Backups {
 			document: exportDocument(state, parts),
 			omitted: unreadable.map(({ part, why }) => `${part}: ${why}`).join("; "),
 		};
-	}
-
-	#logOmitted(guildId: string, omitted: string): void {
-		if (omitted !== "" && this.#omittedParts.get(guildId) !== omitted)
-			this.options.log.warn("the backup of a guild is incomplete", { guild: guildId, omitted });
-		this.#omittedParts.set(guildId, omitted);
 	}
 
 	/**

@@ -6,6 +6,7 @@ import { canReadAuditLog, onAuditLogEntry, readAuditLog } from "../../../discord
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { GuildChecks } from "../../../discord/connection/session-events.ts";
 import { userName } from "../../../discord/describe.ts";
+import { jobReasonStart } from "../../../discord/text.ts";
 import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { Registry } from "../../../lib/metrics.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
@@ -14,7 +15,6 @@ import { Durable, type DurableOptions, NotNow, type Step } from "../../store/dur
 import type { Store } from "../../store/store.ts";
 import { auditLogMarkRows, raiseMark } from "../../store/tables/audit-log-marks.ts";
 import { type IncidentRow, incidentRows, insertIncident } from "../../store/tables/incidents.ts";
-import { isJobReason } from "../jobs/made-things.ts";
 import type { Backups } from "./backups.ts";
 
 /** Resolves when it was sent, or if it cannot be sent. `isStored`: or else the database is unavailable. */
@@ -160,17 +160,15 @@ export class DeletionWatch {
 			key: `mark ${id}`,
 			failure: "could not store which audit log entries were checked for mass deletions",
 			fields: { guild: id },
-			run: () => this.#saveMark(id),
+			run: async () => {
+				const entry_id = this.#marks.get(id);
+				// A mass deletion that is not recorded yet must be found again after a kill.
+				const isPending = this.#live.values().some(({ guild, isRecorded }) => guild.id === id && !isRecorded);
+				if (entry_id === undefined || isPending) return;
+				await raiseMark(this.#sql, { guild_id: id, wanted: "deletions", entry_id });
+				if (this.#marks.get(id) === entry_id) this.#marks.delete(id);
+			},
 		});
-	}
-
-	async #saveMark(guild_id: string): Promise<void> {
-		const entry_id = this.#marks.get(guild_id);
-		// A mass deletion that is not recorded yet must be found again after a kill.
-		const isPending = this.#live.values().some(({ guild, isRecorded }) => guild.id === guild_id && !isRecorded);
-		if (entry_id === undefined || isPending) return;
-		await raiseMark(this.#sql, { guild_id, wanted: "deletions", entry_id });
-		if (this.#marks.get(guild_id) === entry_id) this.#marks.delete(guild_id);
 	}
 
 	#isServed({ id }: Guild): boolean {
@@ -190,7 +188,7 @@ export class DeletionWatch {
 		if (this.#handled.size > maxHandled && first !== undefined) this.#handled.delete(first);
 		// A plan with prune was shown and approved.
 		const isBan = action === MemberBanAdd;
-		if (executorId === guild.client.user.id && (isBan || isJobReason(reason ?? ""))) return;
+		if (executorId === guild.client.user.id && (isBan || reason?.startsWith(jobReasonStart))) return;
 		const sign = action === ChannelDelete ? "#" : "@";
 		const { old_value } = changes.find(({ key }) => key === "name") ?? {};
 		const name = typeof old_value === "string" ? `${sign}${old_value}` : targetId;

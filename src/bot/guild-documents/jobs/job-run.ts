@@ -7,6 +7,7 @@ import { DiscordAPIError, type Guild, type RouteLike } from "discord.js";
 import { actAsMember } from "../../../discord/acting-person.ts";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { fetchMember } from "../../../discord/find.ts";
+import { mayBeAfter } from "../../../discord/ids.ts";
 import { describePlatformError } from "../../../discord/rest/errors.ts";
 import {
 	observeRateLimit,
@@ -39,7 +40,7 @@ import type { Pictures } from "../read/pictures.ts";
 import type { OwnSettings } from "../read/read-guild.ts";
 import { createdIds, type Job, leftoversOf, newStepRow, runnable, toJob, undoneBy } from "./job-rules.ts";
 import { findMessage, messageBody } from "./made-messages.ts";
-import { candidatesIn, isSameName, markedReason, newestId, readCreations } from "./made-things.ts";
+import { comparable, markedReason, newestId, readCreations, thingsOf } from "./made-things.ts";
 
 /** Milliseconds after the end. A job that still runs so long after its start ends as failed. */
 const keptMs = 7 * 86_400_000;
@@ -258,15 +259,17 @@ export class JobRun {
 		}
 		const known = new Set([...job.steps.values()].flatMap(({ target_id }) => target_id ?? []));
 		if (kind === "message" || kind === "post") return this.#settleMessage(job, guild, state, row, known);
-		const candidates = candidatesIn(state, { kind, afterId }, known)
+		// Names are not compared at first: Discord may change them.
+		const candidates = thingsOf(state, kind)
+			.filter(({ id }) => !known.has(id) && mayBeAfter(id, afterId))
 			// Someone else has created it.
-			.filter((thing) => !creations.isOther(thing.id));
+			.filter(({ id }) => !creations.isOther(id));
 		if (candidates.length === 0) return { state: "open" };
 		if (passedMs < (this.options.loggedAfterMs ?? 60_000)) {
 			this.pause(Math.min((this.options.loggedAfterMs ?? 60_000) - passedMs, this.#arrivedAfterMs), why);
 			return undefined;
 		}
-		const candidate = candidates.find((thing) => isSameName(thing.name, name));
+		const candidate = candidates.find((thing) => comparable(thing.name) === comparable(name));
 		if (!candidate) return { state: "open" };
 		return {
 			state: "failed",

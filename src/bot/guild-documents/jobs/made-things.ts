@@ -2,7 +2,6 @@
 
 import { AuditLogEvent, type Guild } from "discord.js";
 import { readAuditLog } from "../../../discord/audit-log.ts";
-import { mayBeAfter } from "../../../discord/ids.ts";
 import { jobReasonStart } from "../../../discord/text.ts";
 import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { GuildState, StepKind } from "../../../guild-document/steps.ts";
@@ -16,11 +15,6 @@ const createActions: Partial<Record<StepKind, AuditLogEvent>> = {
 	automod: AuditLogEvent.AutoModerationRuleCreate,
 	event: AuditLogEvent.GuildScheduledEventCreate,
 };
-
-/** The caller checks that the entry's author is this bot. */
-export function isJobReason(reason: string): boolean {
-	return reason.startsWith(jobReasonStart);
-}
 
 /** `mark` identifies the request within the job. */
 export function markedReason(jobId: string, mark: string, reason: string): string {
@@ -42,7 +36,7 @@ export async function readCreations(guild: Guild, kind: StepKind, afterId: strin
 	};
 }
 
-function thingsOf({ guild, channels, webhooks, automod, events }: GuildState, kind: StepKind) {
+export function thingsOf({ guild, channels, webhooks, automod, events }: GuildState, kind: StepKind) {
 	type Things = readonly { id: string | null; name?: string | null }[] | undefined;
 	const { roles: role, emojis: emoji } = guild;
 	const lists: Partial<Record<StepKind, Things>> = { role, emoji, automod, channel: channels, category: channels };
@@ -62,17 +56,4 @@ export function newestId(state: GuildState): string {
 }
 
 /** A guess (channel-names): Discord changes case and spaces in the names of text channels. */
-const comparable = (name: string) => name.toLowerCase().replaceAll(/[\s_-]+/g, "-");
-
-/** Newer than the snowflake `afterId` and not in `known`. Names are not compared: Discord may change them. */
-export function candidatesIn(
-	state: GuildState,
-	{ kind, afterId }: { kind: StepKind; afterId: string },
-	known: ReadonlySet<string>,
-) {
-	return thingsOf(state, kind).filter(({ id }) => !known.has(id) && mayBeAfter(id, afterId));
-}
-
-export function isSameName(one: string, other: string): boolean {
-	return comparable(one) === comparable(other);
-}
+export const comparable = (name: string) => name.toLowerCase().replaceAll(/[\s_-]+/g, "-");

@@ -84,18 +84,14 @@ export class ByHand {
 		}
 	}
 
-	#note(guild: Guild, entry: APIAuditLogEntry): void {
-		if (!isCandidate(guild, entry)) return;
-		const waiting = this.#waiting.get(guild.id) ?? [];
-		this.#waiting.set(guild.id, waiting);
-		if (waiting.length < maxWaiting) waiting.push(entry);
-		else this.#checks.repeat(guild.id);
-		void this.#work.add(this.#step("entry", guild, () => this.#storeWaiting(guild, waiting)));
-	}
-
 	attach(client: Client): void {
 		onAuditLogEntry(client, (entry, guild) => {
-			if (entryKinds.includes(entry.action_type)) this.#note(guild, entry);
+			if (!entryKinds.includes(entry.action_type) || !isCandidate(guild, entry)) return;
+			const waiting = this.#waiting.get(guild.id) ?? [];
+			this.#waiting.set(guild.id, waiting);
+			if (waiting.length < maxWaiting) waiting.push(entry);
+			else this.#checks.repeat(guild.id);
+			void this.#work.add(this.#step("entry", guild, () => this.#storeWaiting(guild, waiting)));
 		});
 		this.#checks.attach(client, this.#work.retryAll, this.#work.wake);
 	}

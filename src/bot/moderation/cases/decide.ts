@@ -55,12 +55,8 @@ export async function decideCase(guild: Guild, one: Case, sql: Sql): Promise<Cas
 		: { state: "unknown", ...causeOf(said("case.why.stopped")) };
 }
 
-/** By the bot, at most `withinMs` milliseconds after the case. */
-export async function wasRecorded(guild: Guild, one: Case, withinMs: number): Promise<boolean> {
-	return (await recordedBy(guild, one, withinMs)) === "the bot";
-}
-
-async function recordedBy(
+/** Within this many milliseconds after the case, if it was the bot. */
+export async function recordedBy(
 	guild: Guild,
 	{ userId, action, createdAt, endsAt }: Case,
 	withinMs: number,

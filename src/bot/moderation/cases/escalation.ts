@@ -17,7 +17,7 @@ import { tempBanRows } from "../../store/tables/temp-bans.ts";
 import { fetchBan } from "../../tools/members/bans.ts";
 import type { Case, CaseResult, CasesOptions, Cause } from "./case.ts";
 import { causeOf, saidReason } from "./case-text.ts";
-import { isSameEnd, wasRecorded } from "./decide.ts";
+import { isSameEnd, recordedBy } from "./decide.ts";
 import { isTellable, tellPeople } from "./tell.ts";
 
 const maxAgeMs = 86_400_000;
@@ -74,7 +74,7 @@ export class Escalation {
 			// The worker for temporary bans is going to make the ban.
 			if (row?.ends_at === endsAt) throw new NotNow("the ban is being made");
 		}
-		if (await wasRecorded(guild, one, maxAgeMs)) return true;
+		if ((await recordedBy(guild, one, maxAgeMs)) === "the bot") return true;
 		// The bot may lack the permission to read the audit log; then a ban is recognised by its reason.
 		if (action !== "ban") return false;
 		const ban = await fetchBan(guild, userId);

@@ -6,7 +6,7 @@ import { type Client, DiscordAPIError, Events, type Guild } from "discord.js";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { onSessionOrGuild } from "../../../discord/connection/session-events.ts";
 import { describePlatformError, saidPlatformError } from "../../../discord/rest/errors.ts";
-import { PlatformFailure, PlatformTimeout, wasNotDone } from "../../../discord/rest/rest.ts";
+import { PlatformFailure, PlatformTimeout } from "../../../discord/rest/rest.ts";
 import { auditReason } from "../../../discord/text.ts";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
@@ -30,7 +30,6 @@ import {
 	confirmed,
 	isChannel,
 	isUnrenewed,
-	isUnsettled,
 	keyOf,
 	type Move,
 	newsOf,
@@ -38,7 +37,6 @@ import {
 	refused,
 	renewalInMs,
 	unanswered,
-	withoutRenewal,
 } from "./raid-rules.ts";
 import { type ReadSettings, readSettings, sendSetting } from "./raid-settings.ts";
 import { endEntry, laterEntry, progressEntry } from "./raid-text.ts";
@@ -58,8 +56,6 @@ export interface RaidModesOptions extends Pick<DurableOptions, "log" | "backOffM
 	/** Tells staff that the bot turned it on by itself. */
 	notify?(mode: RaidMode): Promise<void>;
 	now?: () => number;
-	/** Milliseconds after which a request without a response can no longer take effect on Discord. */
-	arrivedAfterMs?: number;
 }
 
 /** `ends_at`: the bot turns it on by itself, until then. */
@@ -76,7 +72,6 @@ export class RaidModes {
 	/** Ids of the guilds whose settings need no look although raid mode is on. Cleared when events may have been missed. */
 	readonly #checked = new Set<string>();
 	readonly #failures = new Map<string, number>();
-	readonly #askedAt = new Map<string, number>();
 	readonly #endings = new Map<string, PromiseWithResolvers<void>>();
 	readonly #loggedAt = new Map<string, number>();
 	readonly #work: Durable;
@@ -139,10 +134,12 @@ export class RaidModes {
 			const steps = await raidStepRows.all(this.#sql, { guild_id: guildId });
 			const read = await readSettings(guild);
 			const readAt = performance.now();
-			const found = await this.#movesOf(guild, mode, steps, read);
-			const moves = mustRenew ? withoutRenewal(found.moves) : found.moves;
+			const planned = await planRaidMode(guild, mode, steps, read, this.#now(), this.options.settings);
+			const tries = ({ step }: Move) => this.#failures.get(keyOf(step)) ?? 0;
+			const moves = planned.moves
+				.filter(({ step }) => !mustRenew || step.thing !== "invites")
+				.sort((a, b) => tries(a) - tries(b));
 			if (moves.length === 0) {
-				if (found.mustWait) throw new NotNow("waiting for an earlier request");
 				await this.#end(mode, changed);
 				if (mustRenew) throw new NotNow("the pause was not renewed");
 				return;
@@ -165,37 +162,13 @@ export class RaidModes {
 		return (await raidModeRows.first(this.#sql, { guild_id }))?.run === run;
 	}
 
-	async #movesOf(
-		guild: Guild,
-		mode: RaidMode,
-		steps: readonly RaidStep[],
-		read: ReadSettings,
-	): Promise<{ moves: Move[]; mustWait: boolean }> {
-		const { moves } = await planRaidMode(guild, mode, steps, read, this.#now(), this.options.settings);
-		const early = new Set(
-			steps.filter((step) => isUnsettled(mode, step) && this.#mayArrive(keyOf(step))).map(({ thing }) => thing),
-		);
-		const possible = moves.filter(({ step }) => !early.has(step.thing));
-		const tries = ({ step }: Move) => this.#failures.get(keyOf(step)) ?? 0;
-		return { moves: possible.sort((a, b) => tries(a) - tries(b)), mustWait: possible.length < moves.length };
-	}
-
-	#mayArrive(key: string): boolean {
-		const since = this.#askedAt.get(key) ?? performance.now();
-		this.#askedAt.set(key, since);
-		return performance.now() - since < (this.options.arrivedAfterMs ?? 15_000);
-	}
-
 	async #carryOut(guild: Guild, mode: RaidMode, moves: readonly Move[], read: ReadSettings): Promise<RaidStep[]> {
 		const requested = moves.map(({ step }) => step);
 		await raidStepRows.save(this.#sql, requested);
 		const errors: unknown[] = [];
 		const steps = await Promise.all(
 			moves.map(async ({ step, send }) => {
-				if (send === undefined) {
-					this.#askedAt.delete(keyOf(step));
-					return step;
-				}
+				if (send === undefined) return step;
 				try {
 					return await this.#change(guild, mode, step, send, read);
 				} catch (error) {
@@ -216,13 +189,11 @@ export class RaidModes {
 			this.#failures.delete(key);
 			return unanswered(step);
 		}
-		this.#askedAt.set(key, performance.now());
 		try {
 			await this.options.mutex.withLock(isChannel(thing) ? thing : guild.id, () =>
 				sendSetting(guild, { thing, value }, read, auditReason(mode.mark)),
 			);
 		} catch (error) {
-			if (wasNotDone(error)) this.#askedAt.delete(key);
 			if (error instanceof DiscordAPIError && error.status !== 401) {
 				this.#failures.delete(key);
 				if (error.status === 404 && isChannel(thing)) return { ...step, state: "gone" };
@@ -234,7 +205,6 @@ export class RaidModes {
 			throw error;
 		}
 		this.#failures.delete(key);
-		this.#askedAt.delete(key);
 		return confirmed(step);
 	}
 

@@ -74,10 +74,6 @@ export function isUnrenewed(step: RaidStep): boolean {
 	return isRenewal(step) && step.state === "set" && step.note !== null;
 }
 
-export function withoutRenewal(moves: readonly Move[]): Move[] {
-	return moves.filter(({ step }) => step.thing !== "invites");
-}
-
 /** All except a failed renewal of the pause of invites that had failed before. */
 export function newsOf(moves: readonly Move[], steps: readonly RaidStep[]): RaidStep[] {
 	const failedBefore = moves.some(({ step }) => step.thing === "invites" && step.note !== null);
@@ -94,11 +90,6 @@ export function noteOf(why: Said, people?: Said): string {
 
 export function keyOf({ guild_id, thing }: RaidStep): string {
 	return `${guild_id} ${thing}`;
-}
-
-/** If Discord executed the earlier request late, it would undo the next change, which must wait until then. */
-export function isUnsettled({ wanted }: RaidMode, { state }: RaidStep) {
-	return state === (wanted === "on" ? "restoring" : "asked");
 }
 
 interface Known {

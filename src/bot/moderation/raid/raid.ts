@@ -51,7 +51,7 @@ export const raidActions: readonly Action[] = [
 
 interface RaidOptions
 	extends Pick<FeatureOptions, "settings" | "connection" | "store" | "log" | "mutex" | "callAs">,
-		Pick<RaidModesOptions, "now" | "backOffMs" | "maxSleepMs" | "arrivedAfterMs"> {
+		Pick<RaidModesOptions, "now" | "backOffMs" | "maxSleepMs"> {
 	moderationLog: Pick<ModerationLog, "add" | "channelOf">;
 }
 

@@ -38,14 +38,6 @@ const maxHeld = 1_000;
 
 const tooMany = said("menu.busy");
 
-/** A press (used button or select menu) that waits in the queue or is being handled. */
-interface PlaceInQueue {
-	/** Resolves when the press may be handled. Rejects with a SaidError for the member on a timeout. */
-	turn(): Promise<void>;
-	/** Removes the press from the queue. Call it when the press was handled or no longer waits. */
-	leave(): void;
-}
-
 interface GuildQueue {
 	readonly semaphore: Semaphore;
 	readonly people: Map<string, number>;
@@ -60,9 +52,14 @@ export class PressQueue {
 	constructor(private readonly limits: PressLimits = defaultPressLimits) {}
 
 	/** At the end of the guild's queue. Throws a SaidError for the member if it is full. */
-	enter(guildId: string, userId: string): PlaceInQueue {
+	enter(guildId: string, userId: string) {
 		if (this.#closing.signal.aborted) throw restarting();
-		const queue = this.#guilds.get(guildId) ?? this.#newQueue();
+		const { running: max, waiting: maxWaiting, waitMs: maxWaitMs } = this.limits;
+		const queue = this.#guilds.get(guildId) ?? {
+			semaphore: new Semaphore({ max, maxWaiting, maxWaitMs }),
+			people: new Map(),
+			share: new RateShare(),
+		};
 		const own = queue.people.get(userId) ?? 0;
 		if (own >= this.limits.perPerson) throw new SaidError(said("menu.busy.own"));
 		const left = new AbortController();
@@ -74,17 +71,19 @@ export class PressQueue {
 		this.#guilds.set(guildId, queue);
 		queue.people.set(userId, own + 1);
 		return {
+			/** Resolves when the press may be handled. Rejects with a SaidError for the member on a timeout. */
 			turn: async () => {
 				await turn;
 				await this.#pauseOf(queue);
 			},
+			/** Call it when the press was handled or no longer waits. */
 			leave: () => {
 				left.abort();
 				void isGranted.then((granted) => granted && queue.semaphore.release());
 				const rest = (queue.people.get(userId) ?? 1) - 1;
 				if (rest > 0) queue.people.set(userId, rest);
 				else queue.people.delete(userId);
-				this.#forgetIdle(guildId, queue);
+				if (queue.people.size === 0 && queue.share.waitMs <= 0) this.#guilds.delete(guildId);
 			},
 		};
 	}
@@ -121,20 +120,6 @@ export class PressQueue {
 				throw restarting();
 			});
 		}
-	}
-
-	#newQueue(): GuildQueue {
-		const { running, waiting, waitMs } = this.limits;
-		return {
-			semaphore: new Semaphore({ max: running, maxWaiting: waiting, maxWaitMs: waitMs }),
-			people: new Map(),
-			share: new RateShare(),
-		};
-	}
-
-	#forgetIdle(guildId: string, queue: GuildQueue): void {
-		if (queue.people.size > 0 || queue.share.waitMs > 0) return;
-		this.#guilds.delete(guildId);
 	}
 }
 

@@ -9,9 +9,8 @@ import type { ToolCallRow } from "../../store/tables/tool-calls.ts";
 const slackMs = 15_000;
 const dayMs = 86_400_000;
 
-/** Of the bot's account. Undoing what undid something would do it again. */
-export const isOfUndo = ({ reason = "" }: APIAuditLogEntry) => undoReason.test(reason);
-const undoReason = new RegExp(`^${jobReasonStart}\\w+ [\\d.]+: undo_actions`);
+/** Of an entry of the bot's account. Undoing what undid something would do it again. */
+export const undoReason = new RegExp(`^${jobReasonStart}\\w+ [\\d.]+: undo_actions`);
 
 /** `calls`: all that anyone made. A reason has names, which can change and which others can have: they decide last. */
 export function callOf(

@@ -312,7 +312,6 @@ async function startRaids(place?: Pick<Place, "settings">) {
 				now: () => clock.now,
 				backOffMs: [5, 50],
 				maxSleepMs: 10,
-				arrivedAfterMs: 20,
 			});
 			return modes;
 		},
