@@ -47,7 +47,7 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 		evidenceFor: (one) => evidenceFor({ recent, settings }, one),
 		onPosted: (...entry) => void cases.setEntry(...entry),
 	});
-	const bans = new TempBans({ connection, store, log, mutex, moderationLog, decided: () => cases.retry() });
+	const bans = new TempBans({ connection, store, log, mutex, moderationLog, decided: () => cases.worker.retry() });
 	const cases: Cases = new Cases({ connection, store, log, moderationLog, bans, settings });
 	const announcements = new Announcements({ connection, store, log });
 	const deleteAndWarn = createDeleteAndWarn(callAs);
@@ -56,7 +56,8 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 	const combined = combineFeatures([
 		{ start: moderationLog.start },
 		bans,
-		cases,
+		cases.worker,
+		cases.byHand,
 		announcements,
 		{
 			tools: tempBanTools(bans, store),
@@ -73,7 +74,7 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 		},
 		{ tools: createCaseTools({ cases, settings, cdn: config.discordCdnUrl }), actions: caseCommands },
 		createRoleMenus(featureOptions),
-		reports,
+		reports.worker,
 		{
 			tools: createReportTools({ settings, reports, cases }),
 			components: [reporting.form, createEntryButtons({ reports, callAs })],

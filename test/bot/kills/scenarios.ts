@@ -329,7 +329,7 @@ export const scenarios: Record<string, Scenario> = {
 				});
 				current = reports;
 				return {
-					...featureOf(reports),
+					...featureOf(reports.worker),
 					// A reporter without an answer tries again.
 					begin: ({ guild }) =>
 						reports.file(guild, {
@@ -523,7 +523,7 @@ function order(tool: string, acts: readonly string[], ...rules: readonly string[
 					principal: undefined,
 				});
 				return {
-					...featureOf(bans, cases),
+					...featureOf(bans, cases.worker, cases.byHand),
 					async begin({ isSecond }) {
 						if (isSecond) return;
 						const { isError } = await calls.callAs({

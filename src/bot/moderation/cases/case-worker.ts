@@ -93,7 +93,7 @@ export class CaseWorker {
 		return true;
 	}
 
-	wake(): void {
+	start(): void {
 		this.#work.wake();
 	}
 

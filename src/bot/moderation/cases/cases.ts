@@ -1,7 +1,6 @@
 // The moderation record: stores each moderator's action in a guild as a numbered case, and writes it to the moderation
 // log.
 
-import type { Client } from "discord.js";
 import { permitStoring } from "../../../discord/rest/rest.ts";
 import { inBatches, type Sql } from "../../../lib/store/statement.ts";
 import { said } from "../../../texts/texts.ts";
@@ -51,9 +50,10 @@ const importBatch = 500;
 
 /** The moderation record. All methods that return a promise reject with StoreUnavailable, but `open`. */
 export class Cases implements CaseRecorder {
-	readonly #worker: CaseWorker;
+	/** Parts of the bot, as is `byHand`. */
+	readonly worker: CaseWorker;
 	readonly #recorder: Recorder;
-	readonly #byHand: ByHand;
+	readonly byHand: ByHand;
 	readonly #now: () => number;
 	readonly #sql: Sql;
 
@@ -66,9 +66,9 @@ export class Cases implements CaseRecorder {
 			settle: this.settle.bind(this),
 			botId: () => this.#botId,
 		};
-		this.#worker = new CaseWorker(writes);
-		this.#recorder = new Recorder({ ...writes, worker: this.#worker });
-		this.#byHand = new ByHand({ ...options, cases: this });
+		this.worker = new CaseWorker(writes);
+		this.#recorder = new Recorder({ ...writes, worker: this.worker });
+		this.byHand = new ByHand({ ...options, cases: this });
 	}
 
 	/** `mustStore`: for warnings and notes, which consist only of their case. Rejects if it cannot be stored. */
@@ -178,24 +178,6 @@ export class Cases implements CaseRecorder {
 		return [...new Set([...own, ...all])].slice(0, maxReasons);
 	}
 
-	attach(client: Client): void {
-		this.#worker.attach(client);
-		this.#byHand.attach(client);
-	}
-
-	start(): void {
-		this.#worker.wake();
-		this.#byHand.start();
-	}
-
-	retry(): void {
-		this.#worker.retry();
-	}
-
-	async close(): Promise<void> {
-		await Promise.all([this.#worker.close(), this.#byHand.close()]);
-	}
-
 	async #insert(guildId: string, added: readonly NewCase[]): Promise<CaseRow[]> {
 		const rows = added.map((one) => toRow(one, this.#now()));
 		await this.options.settings.ready();
@@ -204,7 +186,7 @@ export class Cases implements CaseRecorder {
 			for (const row of stored) await this.#escalate(sql, row);
 			return stored;
 		});
-		this.#worker.wake();
+		this.worker.start();
 		return stored;
 	}
 
@@ -244,7 +226,7 @@ export class Cases implements CaseRecorder {
 			const row = await settleCase(sql, guildId, number, { state, ...whyColumns(result) });
 			return { row, next: row && (await this.#escalate(sql, row)) };
 		});
-		this.#worker.wake();
+		this.worker.start();
 		if (settled && !quiet) logCase(moderationLog, toCase(settled));
 		return next;
 	}

@@ -15,6 +15,7 @@ import type { Command } from "../../commands/commands.ts";
 import { type Feature, type FeatureOptions, Pending } from "../../commands/feature.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import { type ServerLog, serverLogs } from "../../settings/keys.ts";
+import { Delayed } from "../delayed.ts";
 import { purgeTool, purgeToolName } from "./purge-tool.ts";
 
 const maxNuked = 100;
@@ -158,44 +159,25 @@ function createNuke({ config, callAs, log }: PurgeOptions) {
 }
 
 function createConfirmations(log: Log) {
-	const shown = new Map<Message, Timer>();
+	const removals = new Delayed();
 	const sending = new Pending();
-	let isClosed = false;
+	const failed = (what: string) => (error: Error) => {
+		log.warn(`could not ${what} the confirmation of the chat command nuke`, { reason: error.message });
+	};
 
-	async function remove(message: Message): Promise<void> {
-		clearTimeout(shown.get(message));
-		shown.delete(message);
-		try {
-			await message.delete();
-		} catch (error) {
-			logFailure("could not delete the confirmation of the chat command nuke", error);
-		}
-	}
-
-	function logFailure(text: string, error: unknown): void {
-		log.warn(text, { reason: String((error as Error).message) });
-	}
-
-	async function send({ channel }: Message<true>, content: string) {
-		try {
-			if (missingToWrite(channel) !== 0n) throw new Error(`the bot may not write in the channel ${channel.id}`);
-			const sent = { content, allowedMentions: noMentions };
-			const message = await channel.send(sent);
-			if (isClosed) return await remove(message);
-			shown.set(message, setTimeout(remove, confirmationMs, message));
-		} catch (error) {
-			// Without a confirmation, the purge itself has still succeeded.
-			logFailure("could not send the confirmation of the chat command nuke", error);
-		}
+	async function send({ channel }: Message<true>, content: string): Promise<void> {
+		if (missingToWrite(channel) !== 0n) throw new Error(`the bot may not write in the channel ${channel.id}`);
+		const message = await channel.send({ content, allowedMentions: noMentions });
+		removals.add(confirmationMs, () => message.delete().then(() => {}, failed("delete")));
 	}
 
 	return {
-		/** Never rejects. */
-		post: (message: Message<true>, text: string) => sending.add(send(message, text)),
+		/** Never rejects: without a confirmation, the purge itself has still succeeded. */
+		post: (message: Message<true>, text: string) => sending.add(send(message, text).catch(failed("send"))),
+		/** Removes those that are shown, and those that are being sent. */
 		async close() {
-			isClosed = true;
-			const removed = [...shown.keys()].map(remove);
-			await within(shutdownGraceMs, Promise.all([...removed, sending.settled()]));
+			const sent = sending.settled().then(() => removals.close());
+			await within(shutdownGraceMs, Promise.all([removals.close(), sent]));
 		},
 	};
 }

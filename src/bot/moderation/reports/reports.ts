@@ -1,7 +1,7 @@
 // Reports: members tell a guild's staff about a message or a person. A report is stored before the reporter gets an answer,
 // then posted in the channel for staff, and stays open until staff end it.
 
-import type { Client, Guild } from "discord.js";
+import type { Guild } from "discord.js";
 import type { JsonObject } from "../../../lib/json.ts";
 import { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
@@ -68,13 +68,14 @@ export class Reports {
 	readonly copies = new Copies();
 	readonly #sql: Sql;
 	readonly #now: () => number;
-	readonly #worker: EntryWorker;
+	/** The part of the bot that posts and updates the entries. */
+	readonly worker: EntryWorker;
 	readonly #mutex = new KeyedMutex();
 
 	constructor(private readonly options: ReportsOptions) {
 		this.#sql = options.store.sql;
 		this.#now = options.now ?? Date.now;
-		this.#worker = new EntryWorker({ ...options, copies: this.copies });
+		this.worker = new EntryWorker({ ...options, copies: this.copies });
 	}
 
 	#locked<T>(guildId: string, number: number, work: () => Promise<T>) {
@@ -138,7 +139,7 @@ export class Reports {
 	/** The answer does not reveal whether others have reported the same. Rejects with a ToolError if it is not possible. */
 	async file(guild: Guild, request: ReportRequest): Promise<Said> {
 		const { message, person, reporterId, reason } = request;
-		const where = this.#worker.whereIn(guild);
+		const where = this.worker.whereIn(guild);
 		if (!where) throw new SaidError(said("report.refused.off"));
 		if (!where.channel) throw new SaidError(said("report.refused.broken"));
 		if (message) this.copies.add(message);
@@ -159,7 +160,7 @@ export class Reports {
 				reportLimits,
 			),
 		);
-		this.#worker.wake();
+		this.worker.wake();
 		return answerTo(filed);
 	}
 
@@ -170,7 +171,7 @@ export class Reports {
 	): Promise<{ shown: ShownReport[]; total: number }> {
 		const { rows, total } = await selectReports(this.#sql, guildId, isOpen, page);
 		const shown: ShownReport[] = [];
-		for (const row of rows) shown.push(await this.#worker.load(row));
+		for (const row of rows) shown.push(await this.worker.load(row));
 		return { shown, total };
 	}
 
@@ -184,7 +185,7 @@ export class Reports {
 		// Invalid form values are refused before anything is stored.
 		const call = request.call(row);
 		const record = await this.#begin(request);
-		this.#worker.update(row);
+		this.worker.update(row);
 		let known: number | undefined;
 		const draft: CaseDraft = {
 			action: act === "delete" ? "purge" : act,
@@ -211,7 +212,7 @@ export class Reports {
 			});
 			return failure ? `${result.text}\n${sayIn(locale)("report.not_shown")}` : result.text;
 		} finally {
-			this.#worker.update(row);
+			this.worker.update(row);
 		}
 	}
 
@@ -227,19 +228,7 @@ export class Reports {
 			);
 		});
 		if (!isEnded) throw new SaidError(alreadyEnded(await this.find(guildId, number)));
-		this.#worker.wake();
-	}
-
-	attach(client: Client): void {
-		this.#worker.attach(client);
-	}
-
-	start(): void {
-		this.#worker.start();
-	}
-
-	close(): Promise<void> {
-		return this.#worker.close();
+		this.worker.wake();
 	}
 }
 

@@ -78,14 +78,14 @@ export async function startCases(setup: CasesSetup = {}) {
 			return {
 				attach(client) {
 					madeBans.attach(client);
-					made.attach(client);
+					for (const part of [made.worker, made.byHand]) part.attach(client);
 				},
 				start() {
 					madeBans.start();
-					made.start();
+					for (const part of [made.worker, made.byHand]) part.start();
 				},
 				async close() {
-					await Promise.all([madeBans.close(), made.close()]);
+					await Promise.all([madeBans, made.worker, made.byHand].map((part) => part.close()));
 				},
 			};
 		},

@@ -55,7 +55,7 @@ async function start(answer: CallAs = async () => done) {
 				backOffMs: [5, 50],
 				updateIntervalMs: 0,
 			});
-			return reports;
+			return reports.worker;
 		},
 	});
 	const current = () => {
