@@ -19,8 +19,7 @@ import { mentionTypes } from "../../guild-document/steps/message-steps.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { publishedAs } from "../../mcp/json-schema.ts";
 import { said } from "../../texts/texts.ts";
-import { choice, flag, found, guild_id, instant, snowflake, text } from "../tool/arguments/arguments.ts";
-import { color } from "../tool/arguments/colors.ts";
+import { choice, color, flag, found, guild_id, instant, snowflake, text } from "../tool/arguments/arguments.ts";
 import { authorName } from "./message-lines.ts";
 
 export const inChannel = { guild_id, channel_id: found(textChannel, "channel or thread") };

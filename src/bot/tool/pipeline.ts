@@ -55,9 +55,8 @@ import type {
 	Needs,
 	ToolContext,
 } from "./context.ts";
-import { namedIds } from "./named-ids.ts";
 import { choosePeople } from "./people.ts";
-import { previewOf, previewOfNames } from "./review.ts";
+import { namedIds, previewOf, previewOfNames } from "./review.ts";
 import { saidDestructive } from "./titles.ts";
 
 const toolTimeoutMs = 25_000;

@@ -4,8 +4,7 @@
 import { permissionNames } from "../../discord/permissions.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { JsonSchema } from "../../mcp/json-schema.ts";
-import { hexColorPattern } from "./arguments/colors.ts";
-import { durationPattern } from "./arguments/durations.ts";
+import { durationPattern, hexColorPattern } from "./arguments/arguments.ts";
 
 const harmless = ["^\\d{17,20}$", "^(\\d{17,20})?$", "^\\d{1,20}$", hexColorPattern, durationPattern, "^[0-9a-f]{32}$"];
 const knownPermissions = new Set(permissionNames((1n << 64n) - 1n));

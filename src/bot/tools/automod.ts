@@ -2,12 +2,13 @@
 
 import { type APIAutoModerationRule, type Guild, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
-import { channel, role, textChannel } from "../../discord/find.ts";
-import { type NeededWith, requirePermissions } from "../../discord/permissions.ts";
+import { absentIf, channel, role, textChannel } from "../../discord/find.ts";
+import { bitsIn, type NeededWith, requirePermissions } from "../../discord/permissions.ts";
 import { inlineText } from "../../discord/text.ts";
 import {
 	type ActionName,
 	actionNames,
+	actionOf,
 	changedRule,
 	emptyRule,
 	type GivenRuleFields,
@@ -19,19 +20,19 @@ import {
 	ruleFieldsOf,
 	type TriggerName,
 	triggerBody,
+	triggerFields,
 	triggerNames,
 	triggerOf,
+	triggers,
 } from "../../guild-document/names/automod-rule.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { said } from "../../texts/texts.ts";
 import { asking } from "../results/result.ts";
-import { choice, flag, found, guild_id, integer, list, reason, text } from "../tool/arguments/arguments.ts";
+import { choice, duration, flag, found, guild_id, integer, list, reason, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
-import { duration } from "../tool/arguments/durations.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 import { changeTexts, ruleLine, ruleName, wordLines } from "./automod/lines.ts";
-import { automodRule, moderatesMembers, validateRule } from "./automod/rules.ts";
 
 const ruleId = found(automodRule, "rule");
 
@@ -203,3 +204,31 @@ export const deleteAutomodRule = destructiveTool({
 		};
 	},
 });
+
+function moderatesMembers(actions: readonly ActionName[] = []): boolean {
+	return actions.includes("timeout") || actions.includes("block_member_interaction");
+}
+
+async function automodRule(guild: Guild, id: string): Promise<APIAutoModerationRule> {
+	requirePermissions(guild, undefined, bitsIn(undefined, ["ManageGuild"]));
+	const found = await absentIf([404], () => guild.client.rest.get(Routes.guildAutoModerationRule(guild.id, id)));
+	if (found) return found as APIAutoModerationRule;
+	throw new ToolError(`There is no AutoMod rule ${id} in the guild ${guild.id}. list_automod_rules lists them.`);
+}
+
+/** Throws an RpcError for fields that Discord would ignore. `rule`: after the changes. */
+function validateRule(trigger: TriggerName, rule: RuleFields, changes: GivenRuleFields): void {
+	const own: readonly string[] = triggers[trigger].fields;
+	const ofActions = Object.keys(actionOf) as (keyof typeof actionOf)[];
+	const issues = [
+		...triggerFields
+			.filter((field) => changes[field] !== undefined && !own.includes(field))
+			.map((field) => `${field}: ${trigger} rules do not have this field`),
+		...ofActions
+			.filter((field) => changes[field] !== undefined && !rule.actions.includes(actionOf[field]))
+			.map(
+				(field) => `${field.replace("_seconds", "")}: only rules with the action ${actionOf[field]} have this field`,
+			),
+	];
+	if (issues.length > 0) throw invalidParameters(issues);
+}

@@ -25,11 +25,11 @@ import {
 	moment,
 	nameQuery,
 	orText,
+	readPermissions,
 	reason,
 	snowflake,
 	text,
 } from "../tool/arguments/arguments.ts";
-import { readPermissions } from "../tool/arguments/permissions.ts";
 import { writeEach } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";

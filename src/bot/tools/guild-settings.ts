@@ -10,9 +10,8 @@ import { afkTimeouts, levels, noticeFlags } from "../../guild-document/names/set
 import { durationText } from "../../lib/times.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
-import { choice, flag, guild_id, reason, snowflakeOrEmpty, text } from "../tool/arguments/arguments.ts";
+import { choice, durationOf, flag, guild_id, reason, snowflakeOrEmpty, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
-import { durationOf } from "../tool/arguments/durations.ts";
 import { editTool } from "../tool/define.ts";
 
 const communitySettings = [

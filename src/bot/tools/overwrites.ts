@@ -40,11 +40,11 @@ import {
 	guild_id,
 	list,
 	permissionList,
+	readPermissions,
 	reason,
 	requireOneOf,
 	snowflake,
 } from "../tool/arguments/arguments.ts";
-import { readPermissions } from "../tool/arguments/permissions.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
 import { describeFollowers } from "./channels/access-text.ts";

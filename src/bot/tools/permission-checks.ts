@@ -12,8 +12,7 @@ import { permissionMatrix } from "../../discord/permission-checks/matrix.ts";
 import { isOfGuild } from "../../discord/permission-checks/places.ts";
 import { permissionNames } from "../../discord/permissions.ts";
 import { resultLines } from "../../discord/text.ts";
-import { flag, found, guild_id, list } from "../tool/arguments/arguments.ts";
-import { readPermissions } from "../tool/arguments/permissions.ts";
+import { flag, found, guild_id, list, readPermissions } from "../tool/arguments/arguments.ts";
 import { readTool } from "../tool/define.ts";
 
 export const checkPermissions = readTool({

@@ -20,8 +20,7 @@ import { hiddenContent } from "../messages/message-content.ts";
 import { pollFields } from "../messages/message-lines.ts";
 import { placeOf } from "../messages/sent-message.ts";
 import { asking } from "../results/result.ts";
-import { flag, integer, limit, list, orText, snowflake, text } from "../tool/arguments/arguments.ts";
-import { duration } from "../tool/arguments/durations.ts";
+import { duration, flag, integer, limit, list, orText, snowflake, text } from "../tool/arguments/arguments.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 
 const onPoll = { ...inChannel, message_id: snowflake("message with the poll") };

@@ -14,8 +14,7 @@ import { requirePruning } from "../../discord/guild-features.ts";
 import { requireRolesBelowPerson } from "../../discord/role-hierarchy.ts";
 import { said } from "../../texts/texts.ts";
 import { asking, roles as roleMentions } from "../results/result.ts";
-import { flag, found, guild_id, list, reason } from "../tool/arguments/arguments.ts";
-import { duration } from "../tool/arguments/durations.ts";
+import { duration, flag, found, guild_id, list, reason } from "../tool/arguments/arguments.ts";
 import { destructiveTool } from "../tool/define.ts";
 
 export const pruneMembers = destructiveTool(

@@ -17,18 +17,18 @@ import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
 import { result } from "../results/result.ts";
 import {
+	color,
 	flag,
 	found,
 	guild_id,
 	list,
 	nameQuery,
 	permissionList,
+	readPermissions,
 	reason,
 	requireOneOf,
 	text,
 } from "../tool/arguments/arguments.ts";
-import { color } from "../tool/arguments/colors.ts";
-import { readPermissions } from "../tool/arguments/permissions.ts";
 import { attemptEach, shownOf } from "../tool/bulk.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 import { describePlace, placeBelow, planMove, requirePlaceBelow, whyPlaceBelow, whyReordered } from "./role-order.ts";

@@ -9,8 +9,8 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import { nowIs } from "../../discord/describe.ts";
-import { voiceChannel } from "../../discord/find.ts";
+import { channelLabel, nowIs, time } from "../../discord/describe.ts";
+import { absentIf, voiceChannel } from "../../discord/find.ts";
 import {
 	actingMembers,
 	bitsIn,
@@ -19,7 +19,7 @@ import {
 	permissionsOf,
 	requireOf,
 } from "../../discord/permissions.ts";
-import { inlineText, oneField } from "../../discord/text.ts";
+import { fieldLine, inlineText, oneField } from "../../discord/text.ts";
 import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
 import {
 	type EventFields,
@@ -28,13 +28,13 @@ import {
 	eventFieldsOf,
 	eventKinds,
 } from "../../guild-document/names/scheduled-event.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { said } from "../../texts/texts.ts";
 import { asking } from "../results/result.ts";
 import { choice, found, guild_id, instant, limit, reason, snowflake, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
-import { changedEvent, eventLine, eventName, scheduledEvent } from "./scheduled-events/event-fields.ts";
 
 const kindNames = Object.keys(eventKinds) as EventKind[];
 
@@ -222,3 +222,50 @@ export const getEventUsers = readTool({
 		];
 	},
 });
+
+/** From Discord, with its number of interested users, if the person of the call sees its channel. */
+async function scheduledEvent(guild: Guild, id: string): Promise<APIGuildScheduledEvent> {
+	const found = await absentIf([404], () =>
+		guild.client.rest.get(Routes.guildScheduledEvent(guild.id, id), {
+			query: new URLSearchParams({ with_user_count: "true" }),
+		}),
+	);
+	const event = found as APIGuildScheduledEvent | undefined;
+	if (event && !isHidden(guild, event.channel_id ?? "")) return event;
+	throw new ToolError(`There is no scheduled event ${id} in the guild ${guild.id}. list_scheduled_events lists them.`);
+}
+
+/** Without the channel of an external event, and the location of any other. */
+function changedEvent(event: EventFields, changes: Partial<EventFields>): EventFields {
+	const changed = { ...event, ...changes };
+	return changed.entity_type === "external" ? { ...changed, channel_id: "" } : { ...changed, location: "" };
+}
+
+function eventName(event: Pick<APIGuildScheduledEvent, "name" | "id">) {
+	return `"${oneField(event.name)}" (ID: ${event.id})`;
+}
+
+function eventLine(guild: Guild, event: APIGuildScheduledEvent): string {
+	const fields = eventFieldsOf(event);
+	const { creator, creator_id, user_count, recurrence_rule } = event;
+	const by = creator ? `@${oneField(creator.username)} ` : "";
+	return fieldLine(
+		oneField(event.name),
+		`ID: ${event.id}`,
+		fields.status,
+		`${fields.entity_type}, ${placeOf(guild, fields)}`,
+		`starts: ${time(new Date(fields.scheduled_start_time))}`,
+		`ends: ${fields.scheduled_end_time ? time(new Date(fields.scheduled_end_time)) : "not set"}`,
+		user_count !== undefined && `interested: ${user_count}`,
+		creator_id && `by: ${by}(ID: ${creator_id})`,
+		recurrence_rule && "repeats",
+		fields.description && `description: ${oneField(fields.description)}`,
+	);
+}
+
+function placeOf(guild: Guild, { channel_id, location }: EventFields): string {
+	if (!channel_id) return `at ${oneField(location)}`;
+	const channel = visibleChannel(guild, channel_id);
+	const name = channel ? `${channelLabel(channel)} ` : "";
+	return `in ${name}(ID: ${channel_id})`;
+}

@@ -32,9 +32,19 @@ import {
 } from "../messages/message-arguments.ts";
 import { afterwards, linkTo, pingLines } from "../messages/sent-message.ts";
 import { result, saidSlowMode, saidUnchanged } from "../results/result.ts";
-import { flag, found, guild_id, limit, list, nameQuery, reason, snowflake, text } from "../tool/arguments/arguments.ts";
+import {
+	durationOf,
+	flag,
+	found,
+	guild_id,
+	limit,
+	list,
+	nameQuery,
+	reason,
+	snowflake,
+	text,
+} from "../tool/arguments/arguments.ts";
 import { changesOf, sortedIds } from "../tool/arguments/diff.ts";
-import { durationOf } from "../tool/arguments/durations.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 import { kindFields, kindName } from "./channels/channel-fields.ts";
 import { requireTags, tagIdsOf } from "./channels/forum-tags.ts";

@@ -10,7 +10,7 @@ import {
 import type { Rules } from "../../../src/bot/guild-documents/plans/plans.ts";
 import { createPictures } from "../../../src/bot/guild-documents/read/pictures.ts";
 import { readGuildState } from "../../../src/bot/guild-documents/read/read-guild.ts";
-import { createRules } from "../../../src/bot/guild-documents/rules.ts";
+import { createRules } from "../../../src/bot/guild-documents/wiring.ts";
 import { settingsInDocuments } from "../../../src/bot/settings/in-documents.ts";
 import { guildMessageRows } from "../../../src/bot/store/tables/guild-messages.ts";
 import { ToolError } from "../../../src/lib/tool-error.ts";

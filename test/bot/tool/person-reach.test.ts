@@ -59,7 +59,7 @@ const lists: Record<string, readonly string[]> = {
 	channelJoinedArchivedThreads: ["messages/archived-threads.ts"],
 	channelThreads: ["../discord/thread-pages.ts", "messages/archived-threads.ts"],
 	// One object, whose channel is looked up afterwards.
-	guildScheduledEvent: ["tools/scheduled-events/event-fields.ts", "tools/scheduled-events.ts"],
+	guildScheduledEvent: ["tools/scheduled-events.ts"],
 	invite: ["tools/invites/guild-invites.ts", "tools/invites.ts"],
 	webhook: ["tools/webhooks/guild-webhooks.ts", "tools/webhooks.ts"],
 };

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startBot } from "../../../src/bot/bot.ts";
-import { durationPattern } from "../../../src/bot/tool/arguments/durations.ts";
+import { durationPattern } from "../../../src/bot/tool/arguments/arguments.ts";
 import type { BotContext } from "../../../src/bot/tool/context.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";

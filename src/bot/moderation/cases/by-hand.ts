@@ -4,15 +4,15 @@
 // audit log entries that the bot missed are read, oldest first. Bans that staff decided on for chargebacks are recorded
 // in the same way, because the feature `game` records no cases.
 
-import type { APIAuditLogEntry, Client, Guild } from "discord.js";
-import { canReadAuditLog, onAuditLogEntry } from "../../../discord/audit-log.ts";
+import { type APIAuditLogEntry, type AuditLogEvent, type Client, type Guild, SnowflakeUtil } from "discord.js";
+import { auditLogPageSize, canReadAuditLog, onAuditLogEntry, readAuditLogPage } from "../../../discord/audit-log.ts";
 import { GuildChecks } from "../../../discord/connection/session-events.ts";
+import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import { Durable, type Step } from "../../store/durable.ts";
 import { auditLogMarkRows, raiseMark } from "../../store/tables/audit-log-marks.ts";
 import type { CasesOptions, NewCase } from "./case.ts";
 import { caseOfEntry, entryKinds, isCandidate } from "./entry-case.ts";
-import { entriesAfter, markBefore, newestEntryId } from "./missed-entries.ts";
 
 interface ByHandOptions extends Pick<CasesOptions, "connection" | "store" | "log" | "backOffMs"> {
 	cases: { add(guildId: string, added: NewCase): Promise<unknown> };
@@ -59,8 +59,9 @@ export class ByHand {
 
 	/** One minute before the entry `id`, because entries can appear out of order. */
 	#saveMark(guild_id: string, id: string): Promise<void> {
+		const before = BigInt(id) - (BigInt(disorderMs) << 22n);
 		// The mark never moves back: entries from before the first start must not become cases.
-		return raiseMark(this.#sql, { guild_id, wanted: "cases", entry_id: markBefore(id) });
+		return raiseMark(this.#sql, { guild_id, wanted: "cases", entry_id: String(before > 0n ? before : 0n) });
 	}
 
 	async #addCase(guild: Guild, entry: APIAuditLogEntry): Promise<void> {
@@ -73,8 +74,10 @@ export class ByHand {
 		const key = { guild_id: guild.id, wanted: "cases" } as const;
 		const mark = await auditLogMarkRows.first(this.#sql, key);
 		if (!mark) {
-			const newest = await newestEntryId(guild);
-			if (newest !== undefined) await raiseMark(this.#sql, { ...key, entry_id: newest });
+			const page = await readAuditLogPage(guild, { limit: 1 });
+			// The current time if the log is empty.
+			const entry_id = page?.[0]?.id ?? String(SnowflakeUtil.generate());
+			if (page) await raiseMark(this.#sql, { ...key, entry_id });
 			return;
 		}
 		for await (const entries of entriesAfter(guild, mark.entry_id, entryKinds)) {
@@ -103,4 +106,51 @@ export class ByHand {
 	close(): Promise<void> {
 		return this.#work.close();
 	}
+}
+
+const maxPages = 10;
+/** Entries may appear in the audit log this much after entries with higher ids, in milliseconds. A guess. */
+const disorderMs = 60_000;
+
+/** Newer than the id `mark`, in the order of their ids. Ends early if the bot may not read the audit log. */
+async function* entriesAfter(
+	guild: Guild,
+	mark: string,
+	kinds: readonly AuditLogEvent[],
+): AsyncGenerator<APIAuditLogEntry[]> {
+	let after: string | undefined = mark;
+	while (after !== undefined) {
+		const entries: APIAuditLogEntry[] = [];
+		let horizon: string | undefined;
+		for (const kind of kinds) {
+			const { found, isAll } = await readKind(guild, kind, after);
+			entries.push(...found);
+			const last = found.at(-1)?.id;
+			if (isAll || last === undefined) continue;
+			if (horizon === undefined || compareIds(last, horizon) < 0) horizon = last;
+		}
+		const end = horizon;
+		yield entries
+			.filter(({ id }) => end === undefined || compareIds(id, end) <= 0)
+			.sort((a, b) => compareIds(a.id, b.id));
+		after = horizon;
+	}
+}
+
+async function readKind(
+	guild: Guild,
+	action_type: AuditLogEvent,
+	after: string,
+): Promise<{ found: APIAuditLogEntry[]; isAll: boolean }> {
+	const found: APIAuditLogEntry[] = [];
+	for (let page = 0; page < maxPages; page += 1) {
+		const from = found.at(-1)?.id ?? after;
+		const query = { action_type, limit: auditLogPageSize, after: from };
+		const more = (await readAuditLogPage(guild, query)) ?? [];
+		// With `after`, Discord returns the oldest entries first.
+		more.sort((a, b) => compareIds(a.id, b.id));
+		found.push(...more);
+		if (more.length < auditLogPageSize) return { found, isAll: true };
+	}
+	return { found, isAll: false };
 }

@@ -4,6 +4,7 @@
 import { permitStoring } from "../../../discord/rest/rest.ts";
 import { inBatches, type Sql } from "../../../lib/store/statement.ts";
 import { said } from "../../../texts/texts.ts";
+import type { EscalationRule } from "../../config/escalation.ts";
 import {
 	type CaseEdit,
 	type CaseFilter,
@@ -12,6 +13,7 @@ import {
 	caseRows,
 	countCasesByModerator,
 	countCasesOf,
+	countCasesSince,
 	editCase,
 	insertCases,
 	type ModeratorCount,
@@ -39,7 +41,6 @@ import {
 	whyColumns,
 } from "./case.ts";
 import { CaseWorker } from "./case-worker.ts";
-import { crossedRule } from "./escalation-rules.ts";
 import { logCase, logChange } from "./log-case.ts";
 import { Recorder } from "./recorder.ts";
 
@@ -267,3 +268,31 @@ async function addResult(
 }
 
 type Changed = Pick<CaseEdit, "what" | "editor_id"> & Pick<CaseRow, "reason" | "deleted_at">;
+
+/** The most severe one whose number the person's cases reach with the case `row`. Not again above that number. */
+async function crossedRule(
+	sql: Sql,
+	row: CaseRow,
+	rules: readonly EscalationRule[],
+	now: number,
+	countsAutomod: boolean,
+): Promise<EscalationRule | undefined> {
+	const crossed: EscalationRule[] = [];
+	for (const rule of rules) {
+		const from = now - rule.windowMs;
+		const ofAutomod = countsAutomod && rule.actions.some((one) => one === "warn") ? (["automod"] as const) : [];
+		const actions = [...rule.actions, ...ofAutomod];
+		if (!actions.some((one) => one === row.action) || row.created_at < from) continue;
+		let count = 0;
+		for (const action of actions) count += await countCasesSince(sql, row.guild_id, row.user_id ?? "", action, from);
+		if (count === rule.count) crossed.push(rule);
+	}
+	return crossed.toSorted(bySeverity)[0];
+}
+
+const severities = { timeout: 1, kick: 2, ban: 3 } as const;
+
+function bySeverity(a: EscalationRule, b: EscalationRule): number {
+	const lengthOf = ({ durationMs }: EscalationRule) => durationMs ?? Number.MAX_SAFE_INTEGER;
+	return severities[b.action] - severities[a.action] || lengthOf(b) - lengthOf(a);
+}

@@ -3,16 +3,20 @@
 
 import { AuditLogEvent, type Channel, type Client, Events, type Message } from "discord.js";
 import { canReadAuditLog } from "../../../discord/audit-log.ts";
+import type { Log } from "../../../lib/log.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
+import { bytesAtMost } from "../../../lib/program/listen.ts";
+import { Semaphore } from "../../../lib/semaphore.ts";
 import { within } from "../../../lib/wait.ts";
 import { said } from "../../../texts/texts.ts";
+import { Limiter } from "../../commands/cooldown.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
+import { isAtCdn, readAtCdn } from "../cdn-files.ts";
 import { Delayed } from "../delayed.ts";
 import { createGuildLog, type EvidenceOf, type GuildLog } from "../moderation-log.ts";
 import { copyMessage } from "../reports/message-copy.ts";
 import { authorOf, editedText } from "./copies.ts";
-import type { RecentMessage, RecentMessages } from "./recent-messages.ts";
-import { createSavedImages } from "./saved-images.ts";
+import type { RecentFile, RecentMessage, RecentMessages } from "./recent-messages.ts";
 
 const shutdownGraceMs = 1_500;
 const expiryMs = 600_000;
@@ -201,4 +205,50 @@ export function evidenceFor(
 	if (!settings.of(guildId)["log.evidence"]) return [];
 	if (messageIds.length > 0) return messageIds.flatMap((id) => recent.get(guildId, id) ?? []);
 	return userId !== undefined && ["ban", "temp_ban"].includes(action) ? recent.by(guildId, userId, maxOfBanned) : [];
+}
+
+const maxImageBytes = 8_000_000;
+const rate = { max: 60, windowMs: 60_000 };
+const timeoutMs = 10_000;
+
+interface SavedImagesOptions {
+	/** Files at other addresses are not read. */
+	cdn: string;
+	log: Log;
+	closing: AbortSignal;
+}
+
+/** Saves images on arrival, because Discord deletes a message's files with it. */
+function createSavedImages({ cdn, log, closing }: SavedImagesOptions) {
+	const recent = new Limiter(rate);
+	const downloads = new Semaphore({ max: 3, maxWaiting: 60 });
+
+	async function download(url: string): Promise<Buffer | "too long"> {
+		const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), closing]);
+		await downloads.acquire(signal);
+		try {
+			return await bytesAtMost(await readAtCdn(url, signal), maxImageBytes);
+		} finally {
+			downloads.release();
+		}
+	}
+
+	/** The files, with the content of images, together of at most 8 MB. Those beyond 60 of a guild in a minute have none. */
+	return (guildId: string, files: readonly RecentFile[]): Promise<RecentFile[]> => {
+		let bytes = 0;
+		return Promise.all(
+			files.map(async (file) => {
+				bytes += file.type.startsWith("image/") ? file.size : 0;
+				const isSaved = file.type.startsWith("image/") && bytes <= maxImageBytes && isAtCdn(cdn, file.url);
+				if (!isSaved || recent.take(guildId).waitS > 0) return file;
+				try {
+					const content = await download(file.url);
+					return content === "too long" ? file : { ...file, content };
+				} catch (error) {
+					log.debug("could not save an image of a message", { reason: String((error as Error).message) });
+					return file;
+				}
+			}),
+		);
+	};
 }

@@ -25,7 +25,6 @@ import {
 	setRaidTold,
 } from "../../store/tables/raid-modes.ts";
 import type { ModerationLog } from "../moderation-log.ts";
-import { planRaidMode } from "./raid-plan.ts";
 import {
 	confirmed,
 	isChannel,
@@ -38,7 +37,7 @@ import {
 	renewalInMs,
 	unanswered,
 } from "./raid-rules.ts";
-import { type ReadSettings, readSettings, sendSetting } from "./raid-settings.ts";
+import { planRaidMode, type ReadSettings, readSettings, sendSetting } from "./raid-settings.ts";
 import { endEntry, laterEntry, progressEntry } from "./raid-text.ts";
 
 const batchSize = 5;

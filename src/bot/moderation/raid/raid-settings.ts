@@ -1,5 +1,5 @@
-// Reads and changes the guild settings that raid mode uses, and checks the permissions of the bot and the moderator for
-// that.
+// Reads and changes the guild settings that raid mode uses, plans the changes, and checks the permissions of the bot and
+// the moderator for that.
 
 import {
 	type APIChannel,
@@ -13,10 +13,11 @@ import {
 import { fetchMember } from "../../../discord/find.ts";
 import { isObfuscated } from "../../../discord/obfuscation.ts";
 import { describeBits, impliedIn, missingForBot, permissionsOf } from "../../../discord/permissions.ts";
+import { isStaffOnly } from "../../../discord/staff.ts";
 import { said } from "../../../texts/texts.ts";
 import { type Grants, grantedBits } from "../../settings/grants.ts";
-import type { RaidMode } from "../../store/tables/raid-modes.ts";
-import { isChannel, noteOf, type Refusal, type Settings, unseen } from "./raid-rules.ts";
+import type { RaidMode, RaidStep } from "../../store/tables/raid-modes.ts";
+import { isChannel, type Move, nextMove, noteOf, type Refusal, type Settings, unseen } from "./raid-rules.ts";
 
 /** Few people can write in announcement channels, and each thread has its own slow mode. */
 const slowTypes: readonly ChannelType[] = [
@@ -102,4 +103,39 @@ export function refusalFor(guild: Guild, moderator: Moderator, grants: Grants): 
 		if (ofPerson === 0n) return undefined;
 		return noteOf(said("raid.why.lacks.moderator", { permissions: describeBits(ofPerson) }));
 	};
+}
+
+export interface RaidPlan {
+	moves: Move[];
+	/** Channels that only staff can see keep their slow mode. */
+	staffOnly: string[];
+}
+
+export async function planRaidMode(
+	guild: Guild,
+	mode: RaidMode,
+	steps: readonly RaidStep[],
+	{ settings }: Pick<ReadSettings, "settings">,
+	now: number,
+	grants: Grants,
+): Promise<RaidPlan> {
+	const refusal = refusalFor(guild, await moderatorOf(guild, mode), grants);
+	const stored = new Map(steps.map((step) => [step.thing, step]));
+	const staffOnly =
+		mode.wanted === "off"
+			? []
+			: [...settings.keys()].filter((thing) => {
+					const channel = guild.channels.cache.get(thing);
+					const isNew = isChannel(thing) && !stored.has(thing);
+					return isNew && channel !== undefined && isStaffOnly(channel);
+				});
+	const left = new Set(staffOnly);
+	const things = new Set([...settings.keys(), ...stored.keys()]);
+	const moves = [...things].flatMap((thing) => {
+		if (left.has(thing)) return [];
+		const step = stored.get(thing);
+		const value = settings.get(thing);
+		return nextMove({ mode, thing, step, value, refusal, now }) ?? [];
+	});
+	return { moves, staffOnly };
 }

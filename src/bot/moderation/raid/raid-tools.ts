@@ -11,14 +11,12 @@ import { SaidError } from "../../../texts/said-error.ts";
 import { joined, render, type Said, said, type Text } from "../../../texts/texts.ts";
 import { asking, type Output, parts, type Result, result } from "../../results/result.ts";
 import type { RaidMode, RaidStep } from "../../store/tables/raid-modes.ts";
-import { choice, defaultReason, guild_id, reason } from "../../tool/arguments/arguments.ts";
-import { duration } from "../../tool/arguments/durations.ts";
+import { choice, defaultReason, duration, guild_id, reason } from "../../tool/arguments/arguments.ts";
 import type { BotTool, Plan } from "../../tool/context.ts";
 import { destructiveTool, readTool } from "../../tool/define.ts";
 import type { RaidModes, RaidView } from "./raid-mode.ts";
-import { planRaidMode, type RaidPlan } from "./raid-plan.ts";
 import { confirmed, isChannel } from "./raid-rules.ts";
-import { readSettings } from "./raid-settings.ts";
+import { planRaidMode, type RaidPlan, readSettings } from "./raid-settings.ts";
 import { channelList, hasFailed, type Reader, stepLines, viewLines } from "./raid-text.ts";
 
 const maxWaitMs = 8_000;

@@ -3,16 +3,21 @@
 
 import {
 	type APIEmbed,
+	ChannelType,
 	type Client,
 	DiscordAPIError,
 	Events,
 	type Guild,
 	type Message,
+	type NewsChannel,
 	RESTJSONErrorCodes,
+	type TextChannel,
 } from "discord.js";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { onSessionOrGuild } from "../../../discord/connection/session-events.ts";
+import { channelName } from "../../../discord/describe.ts";
 import { absentIf } from "../../../discord/find.ts";
+import { bitsIn, describeBits, missingForBot } from "../../../discord/permissions.ts";
 import { isPublic } from "../../../discord/visible-channels.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import { languageOf } from "../../../texts/texts.ts";
@@ -34,7 +39,6 @@ import {
 import type { Copies } from "./copies.ts";
 import { copyMessage, type MessageCopy } from "./message-copy.ts";
 import { actsOf, changedEntry, isEntryOf, newEntry, type ShownReport, shownReporters } from "./report-entry.ts";
-import { findReportsChannel, type StaffChannel } from "./reports-channel.ts";
 
 const { UnknownChannel, UnknownMessage } = RESTJSONErrorCodes;
 
@@ -273,4 +277,30 @@ async function orPlain<T>(send: (isPlain: boolean) => Promise<T>): Promise<T> {
 
 function keyOf({ guild_id, number }: ReportKey): string {
 	return `${guild_id} ${number}`;
+}
+
+const reportsPermissions = ["ViewChannel", "SendMessages", "EmbedLinks", "ReadMessageHistory"] as const;
+
+type StaffChannel = TextChannel | NewsChannel;
+
+/** Or the reason for the operator. `isPublic`: the only problem is that everyone can see it. */
+type ReportsChannel =
+	| { channel: StaffChannel; problem?: never; isPublic?: false }
+	| { channel?: never; problem: string; isPublic?: boolean };
+
+/**
+ * Undefined: the guild takes no reports. It must be hidden from @everyone, because its entries name those who report.
+ */
+function findReportsChannel(guild: Guild, channelId: string | undefined): ReportsChannel | undefined {
+	if (channelId === undefined) return undefined;
+	const channel = guild.channels.cache.get(channelId);
+	if (!channel) return { problem: "it does not exist" };
+	const name = channelName(channel);
+	const { GuildText, GuildAnnouncement } = ChannelType;
+	if (channel.type !== GuildText && channel.type !== GuildAnnouncement)
+		return { problem: `${name} is not a text channel` };
+	const needed = bitsIn(channel, reportsPermissions);
+	const missing = missingForBot(guild, channel, needed);
+	if (missing !== 0n) return { problem: `the bot lacks ${describeBits(missing)} in ${name}` };
+	return isPublic(channel) ? { problem: `@everyone can see ${name}`, isPublic: true } : { channel };
 }

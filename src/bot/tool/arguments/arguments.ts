@@ -4,8 +4,9 @@ import { SnowflakeUtil } from "discord.js";
 import * as v from "valibot";
 import type { Finder } from "../../../discord/find.ts";
 import { lowestIdAt } from "../../../discord/ids.ts";
-import { lengthOf, maxReasonLength } from "../../../discord/text.ts";
-import { readAnyTime } from "../../../lib/times.ts";
+import { allBits, bitOf } from "../../../discord/permissions.ts";
+import { lengthOf, maxReasonLength, oneLine } from "../../../discord/text.ts";
+import { readAnyTime, secondsOf } from "../../../lib/times.ts";
 import { published, publishedAs, toJsonSchema } from "../../../mcp/json-schema.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
 
@@ -257,4 +258,90 @@ export function requireEither<Name extends string>(
 	const [one, other] = names;
 	if ((args[one] === undefined) === (args[other] === undefined))
 		throw invalidParameters([`${names.join(", ")}: expected ${expected}`]);
+}
+
+/** Names such as VIEW_CHANNEL, or bit fields as decimal strings. Throws an RpcError that names the argument `field`. */
+export function readPermissions(field: string, permissions: readonly string[]): bigint {
+	let bits = 0n;
+	for (const item of permissions) {
+		const bit = /^\d{1,20}$/.test(item) ? BigInt(item) : bitOf(item);
+		if (bit === undefined)
+			throw invalidParameters([
+				`${field}: Discord has no permission ${oneLine(JSON.stringify(item))}; expected a name such as VIEW_CHANNEL`,
+			]);
+		bits |= bit;
+	}
+	const unknown = bits & ~allBits;
+	if (unknown === 0n) return bits;
+	throw invalidParameters([`${field}: Discord has no permission for the bits ${unknown}`]);
+}
+
+/** JSON Schema pattern of all of them. */
+export const durationPattern = "^(off|none|forever|(\\d{1,9} ?[a-zA-Z]{1,7} ?)+)$";
+
+interface Range {
+	/** Default: "1s". */
+	min?: string;
+	max: string;
+	/** The word for 0. */
+	none?: "off" | "none" | "forever";
+	/** The smallest unit. */
+	whole?: "hours" | "days";
+}
+
+function durationArgument(read: (text: string) => number | undefined, what: string, description: string) {
+	return v.pipe(
+		v.string(),
+		v.check((input) => read(input) !== undefined, expected(what)),
+		v.transform((input) => read(input) ?? 0),
+		published({ pattern: durationPattern }),
+		v.description(description),
+	);
+}
+
+/** Inclusive. */
+export function duration({ min = "1s", max, none, whole }: Range, description: string) {
+	const [least, most] = [secondsOf(min), secondsOf(max)];
+	const step = whole ? secondsOf(`1 ${whole}`) : 1;
+	const read = (text: string) => {
+		if (none !== undefined && (text === none || secondsOf(text) === 0)) return 0;
+		const seconds = secondsOf(text);
+		return seconds >= least && seconds <= most && seconds % step === 0 ? seconds : undefined;
+	};
+	const unit = whole ? ` in whole ${whole}` : "";
+	return durationArgument(read, `a duration from ${min} to ${max}${unit}${none ? ` or "${none}"` : ""}`, description);
+}
+
+/** One of those that Discord has. */
+export function durationOf(options: readonly string[], description: string) {
+	const seconds = options.map(secondsOf);
+	const read = (text: string) => seconds.find((one) => one === secondsOf(text));
+	return durationArgument(read, `one of ${options.join(", ")}`, description);
+}
+
+/** Such as "#8E44AD". */
+export const hexColorPattern = "^#[0-9A-Fa-f]{6}$";
+
+/** 0 to 0xffffff. For Discord, 0 (black) means no color. */
+export const color = v.pipe(
+	v.union([v.string(), v.number()]),
+	v.check((input) => readColor(input) !== undefined, expected('a color such as "#8E44AD", "purple" or "none"')),
+	v.transform((input) => readColor(input) as number),
+	// Numbers are accepted, too: the argument took nothing else in former versions.
+	publishedAs({
+		type: "string",
+		pattern: hexColorPattern,
+		description: "Such as #8E44AD or purple; none to remove it.",
+	}),
+);
+
+function readColor(input: string | number): number | undefined {
+	if (typeof input === "number") return Number.isInteger(input) && input >= 0 && input <= 0xffffff ? input : undefined;
+	const text = input.trim().toLowerCase();
+	if (text === "none") return 0;
+	const [, digits] = /^(?:#|0x)?([0-9a-f]{6})$/.exec(text) ?? [];
+	if (digits) return Number.parseInt(digits, 16);
+	if (!/^(#[0-9a-f]{3}|[a-z]+)$/.test(text)) return undefined;
+	const value: unknown = Bun.color(text, "number");
+	return typeof value === "number" ? value : undefined;
 }

@@ -18,8 +18,7 @@ import type { EditedKind } from "../../../guild-document/names/channel-kinds.ts"
 import { ToolError } from "../../../lib/tool-error.ts";
 import { listedAs } from "../../../mcp/json-schema.ts";
 import { type ArgumentsOf, invalidParameters } from "../../../mcp/tool.ts";
-import { found, list, permissionList, snowflake } from "../../tool/arguments/arguments.ts";
-import { readPermissions } from "../../tool/arguments/permissions.ts";
+import { found, list, permissionList, readPermissions, snowflake } from "../../tool/arguments/arguments.ts";
 
 const {
 	Administrator,

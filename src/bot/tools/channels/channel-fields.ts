@@ -26,8 +26,7 @@ import {
 import { ToolError } from "../../../lib/tool-error.ts";
 import { listedAs } from "../../../mcp/json-schema.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
-import { flag, integer, text } from "../../tool/arguments/arguments.ts";
-import { duration } from "../../tool/arguments/durations.ts";
+import { duration, flag, integer, text } from "../../tool/arguments/arguments.ts";
 
 export type Kind = keyof typeof kinds;
 export const kindNames = Object.keys(kinds) as Kind[];

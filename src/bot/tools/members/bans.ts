@@ -20,7 +20,7 @@ import { compareIds } from "../../../guild-document/names/ids.ts";
 import { type Said, said } from "../../../texts/texts.ts";
 import { readsContent } from "../../messages/message-content.ts";
 import { searchIndex } from "../../messages/message-index.ts";
-import { duration } from "../../tool/arguments/durations.ts";
+import { duration } from "../../tool/arguments/arguments.ts";
 
 /** For a preview. */
 export function memberLine(member: GuildMember): string {

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { AuditLogEvent, ChannelType } from "discord.js";
-import { createFolding } from "../../../../src/bot/moderation/server-log/folding.ts";
+import { createFolding } from "../../../../src/bot/moderation/server-log/server-log.ts";
 import { serverLogs } from "../../../../src/bot/settings/keys.ts";
 import { said } from "../../../../src/texts/texts.ts";
 import { until } from "../../../support/until.ts";

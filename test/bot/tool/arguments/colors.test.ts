@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import * as v from "valibot";
-import { color } from "../../../../src/bot/tool/arguments/colors.ts";
+import { color } from "../../../../src/bot/tool/arguments/arguments.ts";
 
 test.each<[string | number, number]>([
 	["#8E44AD", 0x8e44ad],

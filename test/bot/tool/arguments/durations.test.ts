@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import * as v from "valibot";
-import { duration, durationOf, durationPattern } from "../../../../src/bot/tool/arguments/durations.ts";
+import { duration, durationOf, durationPattern } from "../../../../src/bot/tool/arguments/arguments.ts";
 import { durationText } from "../../../../src/lib/times.ts";
 import { toJsonSchema } from "../../../../src/mcp/json-schema.ts";
 
