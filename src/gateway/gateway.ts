@@ -5,7 +5,7 @@ import { ConfigError } from "../lib/config.ts";
 import type { Log } from "../lib/log.ts";
 import type { Principal } from "../lib/principal.ts";
 import { type ListenOptions, listen, pathOf } from "../lib/program/listen.ts";
-import { createMonitor } from "../lib/program/monitor.ts";
+import { createMonitor, type MonitorOptions } from "../lib/program/monitor.ts";
 import { type Running, version } from "../lib/program/program.ts";
 import { Deadlines } from "../lib/signal.ts";
 import type { Store } from "../lib/store/store.ts";
@@ -47,6 +47,8 @@ import { createAskRights, Rights } from "./principals/rights.ts";
 import { Views } from "./principals/views.ts";
 import { Refresher } from "./routing/refresher.ts";
 import { RouteIndex, Router } from "./routing/routing.ts";
+import { UpClient } from "./routing/up-client.ts";
+import { createWatch } from "./routing/watch.ts";
 import { limitStore } from "./store/limited-store.ts";
 
 const maxBodyBytes = 64 * 1024;
@@ -113,7 +115,9 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 	const offers = new ScopedCatalogs(views, config.callTimeoutMs, firstList);
 	const recent = config.console ? new RecentCalls() : undefined;
 	const withdrawals = store && load.withdrawals().createWithdrawals({ backends, store, recent, log, now: clocks.now });
-	dependentsOfBots.push(...(withdrawals ? [withdrawals] : []), offers, merged, index);
+	const up = config.upSocket === undefined ? undefined : new UpClient(config.upSocket, backends);
+	const watch = createWatch(backends, up);
+	dependentsOfBots.push(...(up ? [up] : []), ...(withdrawals ? [withdrawals] : []), offers, merged, index);
 	addGauges(metrics, {
 		backends,
 		toolsListBytes: () => Buffer.byteLength(merged.catalog.list),
@@ -138,6 +142,7 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 		recent,
 		withdrawals,
 		stepUp: oauth?.stepUp,
+		up,
 	};
 	const router = new Router({ ...parts, defaultInstance });
 	const calls = new Calls({ ...parts, router });
@@ -167,32 +172,30 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 		log,
 		now: clocks.now,
 	});
-	const checks = { host: createHostCheck(config.allowedHosts), origin: createOriginCheck(config.allowedOrigins) };
-	const checkBearer = createBearerCheck(token);
-	const monitor = createMonitor({
+	const monitored = {
 		// Calls to a bot that is away are held, so the gateway can accept them.
 		notReady: () => (backends.some(({ state }) => state.online || state.away) ? undefined : "no backend is online"),
 		degraded: () => store?.reason !== undefined,
 		status: () => describeStatus(backends, merged.catalog, store),
 		registry: metrics.registry,
-		refuse: (request) => checks.host(request) ?? checks.origin(request) ?? checkBearer(request),
-		// Health checks may use any host name, and need no token.
-		refuseUnauthenticated: checks.origin,
-	});
+	};
 	const endpoint = createEndpoint({ server, maxBodyBytes, sessions });
 	return {
-		fetch: withCors(
-			config.allowedOrigins,
-			createFetch({ checks, monitor, oauth, console, isRoot: createTokenMatch(token), authenticate, endpoint }),
-		),
+		fetch: withCors(config.allowedOrigins, createFetch({ config, monitored, oauth, console, authenticate, endpoint })),
 		responses: metrics.responses,
-		/** Refreshes all bots now, and then at the configured interval. */
-		start: () => void refresher.start(),
+		/** Refreshes all bots now, and then at the configured interval. Watches whether they are ready. */
+		start() {
+			void refresher.start();
+			watch.start();
+		},
+		/** Asks some of the bots whether they are ready; `start` calls it every 250 ms. */
+		watch: watch.tick,
 		/** All bots, within 5 s. Never rejects. */
 		refresh: () => refresher.refresh(),
 		/** Ends the refreshes and the event streams, which would keep the gateway from stopping. */
 		stop() {
 			refresher.stop();
+			watch.stop();
 			console?.close();
 		},
 		/** In flight; each client gets an error result. */
@@ -229,25 +232,31 @@ function createLazyConsole(options: ConsoleOptions): Console {
 }
 
 interface FetchOptions {
-	checks: Record<"host" | "origin", (request: Request) => Response | undefined>;
-	monitor: ReturnType<typeof createMonitor>;
+	config: Pick<GatewayConfig, "allowedHosts" | "allowedOrigins" | "token">;
+	monitored: Omit<MonitorOptions, "refuse" | "refuseUnauthenticated">;
 	oauth: OAuth | undefined;
 	console: Console | undefined;
-	/** By MCP_AUTH_TOKEN. */
-	isRoot(token: string): boolean;
 	authenticate: Authenticate;
 	endpoint: EndpointHandler;
 }
 
 function createFetch({
-	checks,
-	monitor,
+	config,
+	monitored,
 	oauth,
 	console,
-	isRoot,
 	authenticate,
 	endpoint,
 }: FetchOptions): ListenOptions["fetch"] {
+	const checks = { host: createHostCheck(config.allowedHosts), origin: createOriginCheck(config.allowedOrigins) };
+	const checkBearer = createBearerCheck(config.token);
+	const isRoot = createTokenMatch(config.token);
+	const monitor = createMonitor({
+		...monitored,
+		refuse: (request) => checks.host(request) ?? checks.origin(request) ?? checkBearer(request),
+		// Health checks may use any host name, and need no token.
+		refuseUnauthenticated: checks.origin,
+	});
 	return (request, http) => {
 		const path = pathOf(request);
 		if (path !== "/mcp" && path !== readOnlyPath)

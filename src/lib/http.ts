@@ -6,7 +6,7 @@ import { type Signal, toAbortSignal } from "./signal.ts";
 import type { TraceContext } from "./trace-context.ts";
 
 export interface HttpRequest {
-	method: "POST" | "DELETE";
+	method: "GET" | "POST" | "DELETE";
 	/** Sent as written; Host replaces that of the URL. Cached by object: do not change it after the first request. */
 	headers: Readonly<Record<string, string>>;
 	/** For logs; sent as X-Request-Id. */
@@ -111,7 +111,8 @@ export function createFetchDispatch(url: string, budget?: ByteBudget): Dispatch 
 			signal: AbortSignal.any([toAbortSignal(signal), own.signal]),
 			// A redirect would send the token to another server.
 			redirect: "manual",
-			keepalive: false,
+			// A write could be lost on a connection that the server is just closing. A handshake for each GET would cost more.
+			keepalive: method === "GET",
 		}).catch((cause) => fail(cause, hadNoConnection(cause) ? "unsent" : "sent"));
 		return {
 			status: response.status,

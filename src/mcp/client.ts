@@ -11,6 +11,7 @@ import { drainingHeader } from "./draining.ts";
 import { PlainEvent } from "./fast/plain-event.ts";
 import { usesFastPath } from "./fast/switch.ts";
 import { findMember, readMembers, rewriteObject } from "./json-text.ts";
+import { readNotReady } from "./readiness.ts";
 import { readEvents } from "./sse.ts";
 
 const readsPlainEvents = usesFastPath("plain-event");
@@ -99,12 +100,11 @@ export type Client = ReturnType<typeof createClient>;
 export function createClient(options: ClientOptions) {
 	const { dispatch } = options;
 	let lastId = 0;
-	const common = {
-		"Content-Type": "application/json",
-		Accept: "application/json, text/event-stream",
+	const known = {
 		...(options.host && { Host: options.host }),
 		...(options.token && { Authorization: `Bearer ${options.token}` }),
 	};
+	const common = { "Content-Type": "application/json", Accept: "application/json, text/event-stream", ...known };
 
 	/** Since the HTTP client encodes each object once. */
 	const sessionHeaders = new WeakMap<ClientSession, HttpRequest["headers"]>();
@@ -149,22 +149,25 @@ export function createClient(options: ClientOptions) {
 		return pending.response;
 	}
 
+	async function send(request: HttpRequest, signal: Signal): Promise<HttpResponse> {
+		try {
+			const response = await new Promise<HttpResponse>((responded, failed) =>
+				dispatch(request, signal, { responded, failed }),
+			);
+			response.discard();
+			return response;
+		} catch (cause) {
+			throw toClientError(cause);
+		}
+	}
+
 	async function notify(
 		method: "POST" | "DELETE",
 		session: ClientSession,
 		body: string | undefined,
 		signal: Signal,
 	): Promise<number> {
-		try {
-			const headers = headersIn(session);
-			const response = await new Promise<HttpResponse>((responded, failed) =>
-				dispatch({ method, headers, body }, signal, { responded, failed }),
-			);
-			response.discard();
-			return response.status;
-		} catch (cause) {
-			throw toClientError(cause);
-		}
+		return (await send({ method, headers: headersIn(session), body }, signal)).status;
 	}
 
 	function cancel({ id, session }: PendingRequest): void {
@@ -199,6 +202,10 @@ export function createClient(options: ClientOptions) {
 			const ending = AbortSignal.timeout(cancelTimeoutMs);
 			notify("DELETE", session, undefined, ending).catch(() => {});
 			throw new ClientError(`the MCP server answered notifications/initialized with HTTP ${status}`, "refused");
+		},
+		/** Resolves with why the server is not ready, after any answer to a plain GET. Rejects with a ClientError. */
+		async notReady(signal: Signal): Promise<string | undefined> {
+			return readNotReady((await send({ method: "GET", headers: known, body: undefined }, signal)).headers);
 		},
 		async disconnect(session: ClientSession, signal: Signal): Promise<void> {
 			await notify("DELETE", session, undefined, signal);

@@ -8,6 +8,7 @@ import { eachLine } from "../lib/program/lines.ts";
 import { runs } from "../lib/program/program.ts";
 import { Semaphore } from "../lib/semaphore.ts";
 import { escapeBreaks } from "../lib/text.ts";
+import { socketPath } from "./claim.ts";
 import { botEnvironment, type Env, gatewayEnvironment } from "./environment.ts";
 import { assignPorts, fixedPort } from "./ports.ts";
 import { commonToken } from "./shared.ts";
@@ -45,6 +46,7 @@ export async function programsToCheck(directory: string, env: Env): Promise<Chec
 	}));
 	const gateway = gatewayEnvironment(env, own, {
 		database: join(directory, "gateway.sqlite"),
+		socket: socketPath(directory),
 		token,
 		ports,
 		sharePort: false,
@@ -52,9 +54,15 @@ export async function programsToCheck(directory: string, env: Env): Promise<Chec
 	return [...bots, { name: "gateway", program: "gateway", env: gateway }];
 }
 
-/** Prefixes each line with the program's name. True if all passed. */
-export async function checkAll(directory: string, env: Env, write: (line: string) => void): Promise<boolean> {
-	const programs = await programsToCheck(directory, env);
+/** Of all programs, or of one. Prefixes each line with the program's name. True if all passed. */
+export async function checkAll(
+	directory: string,
+	env: Env,
+	write: (line: string) => void,
+	only?: string,
+): Promise<boolean> {
+	const all = await programsToCheck(directory, env);
+	const programs = all.filter(({ name }) => only === undefined || name === only);
 	if (programs.length === 0) {
 		write(`There is no instance in ${directory}: ${runs("new-instance")} NAME makes one.`);
 		return false;

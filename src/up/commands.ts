@@ -1,11 +1,12 @@
 // The commands `up status`, `up restart`, `up stop` and `up start`, which send a request to the running `up`.
 
 import { ConfigError } from "../lib/config.ts";
+import { type ControlRequest, type ControlResponse, sendCommand, type UpStatus } from "../lib/instances/control.ts";
 import { runs } from "../lib/program/program.ts";
 import { escapeBreaks } from "../lib/text.ts";
 import { hasState, socketPath } from "./claim.ts";
-import type { Command, ControlRequest, ControlResponse } from "./control.ts";
-import { formatStatus, isWell, type UpStatus } from "./status.ts";
+import type { Command } from "./control.ts";
+import { formatStatus, isWell } from "./status.ts";
 
 export interface CommandLine {
 	command: Command;
@@ -73,7 +74,7 @@ export async function send(directory: string, request: ControlRequest): Promise<
 		console.error(`… ${what} (${seconds} s)`);
 	}, progressMs);
 	try {
-		if (path) return (await exchange(path, request)) as ControlResponse;
+		if (path) return await sendCommand(path, request, maxMs);
 	} catch (error) {
 		const { code, name } = error as NodeJS.ErrnoException;
 		if (name === "TimeoutError") throw new ConfigError(path ?? directory, ["up does not answer"]);
@@ -82,10 +83,4 @@ export async function send(directory: string, request: ControlRequest): Promise<
 		clearInterval(progress);
 	}
 	throw new ConfigError(directory, [`up is not running there. Start it with: ${runs("up")}`]);
-}
-
-async function exchange(path: string, request: ControlRequest): Promise<unknown> {
-	const signal = AbortSignal.timeout(maxMs);
-	const response = await fetch("http://up/", { unix: path, method: "POST", body: JSON.stringify(request), signal });
-	return response.json();
 }

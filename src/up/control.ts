@@ -1,29 +1,33 @@
-// The Unix socket by which commands reach the running `up`, over HTTP: JSON in the bodies of request and response.
+// Takes the commands that reach the running `up` by its Unix socket.
 
 import { chmodSync, rmSync } from "node:fs";
 import { ConfigError } from "../lib/config.ts";
+import {
+	type ControlRequest,
+	type ControlResponse,
+	controlCommands,
+	type ProgramStatus,
+	type UpStatus,
+} from "../lib/instances/control.ts";
 import { shownName } from "../lib/text.ts";
 import type { Programs } from "./programs.ts";
-import type { UpStatus } from "./status.ts";
-import type { Started } from "./supervisor.ts";
 
+/** On the command line. */
 export const commands = ["status", "restart", "stop", "start"] as const;
 
 export type Command = (typeof commands)[number];
-
-export interface ControlRequest {
-	command: Command;
-	/** Absent for "status". */
-	name?: string;
-}
-
-export type ControlResponse = { status: UpStatus } | { started: Started } | { stopped: true } | { error: string };
 
 interface ControlOptions {
 	/** In a directory that only this user can open and that this process has locked (`claimState`). */
 	path: string;
 	programs: Pick<Programs, "bots" | "restart" | "stop" | "start">;
 	status(): Promise<UpStatus>;
+	describe(): ProgramStatus[];
+	log(name: string): readonly string[];
+	/** Resolves with what it prints. */
+	check(name: string): Promise<string[]>;
+	/** Makes an instance, which is then started. Resolves with what it prints. */
+	add(name: string, token: string): Promise<{ isMade: boolean; lines: string[] }>;
 }
 
 const maxRequestBytes = 4_096;
@@ -65,18 +69,25 @@ function listen(options: ControlOptions): Bun.Server<undefined> {
 /** Never rejects. */
 export async function respond(
 	text: string,
-	{ programs, status }: Pick<ControlOptions, "programs" | "status">,
+	{ programs, status, describe, log, check, add }: Omit<ControlOptions, "path">,
 ): Promise<ControlResponse> {
 	try {
 		const request = parseRequest(text);
 		if (!request) return { error: "the request is not valid" };
-		const { command, name = "" } = request;
+		const { command, name = "", token = "" } = request;
 		if (command === "status") return { status: await status() };
+		if (command === "programs") return { programs: describe() };
+		if (command === "add") {
+			const { isMade, lines } = await add(name, token);
+			return isMade ? { lines } : { error: lines.join("\n") };
+		}
 		const bots = programs.bots.map(({ entry }) => entry.name);
-		if (name === "gateway" && command !== "restart")
+		if (name === "gateway" && (command === "stop" || command === "start"))
 			return { error: `the gateway can only be restarted; end up itself to ${command} it` };
 		if (name !== "gateway" && !bots.includes(name))
 			return { error: `there is no instance ${shownName(name)}; there are: ${bots.join(", ") || "none"}` };
+		if (command === "log") return { lines: log(name) };
+		if (command === "check") return { lines: await check(name) };
 		if (command === "stop") {
 			await programs.stop(name);
 			return { stopped: true };
@@ -89,10 +100,11 @@ export async function respond(
 
 function parseRequest(text: string): ControlRequest | undefined {
 	try {
-		const { command, name } = JSON.parse(text);
-		if (!commands.includes(command)) return undefined;
-		if (command === "status") return { command };
-		return typeof name === "string" ? { command, name } : undefined;
+		const { command, name, token } = JSON.parse(text);
+		if (!controlCommands.includes(command)) return undefined;
+		if (command === "status" || command === "programs") return { command };
+		if (token !== undefined && typeof token !== "string") return undefined;
+		return typeof name === "string" ? { command, name, token } : undefined;
 	} catch {
 		return undefined;
 	}

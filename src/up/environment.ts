@@ -25,7 +25,7 @@ export function cacheEnvironment(env: Env, isFromSources = !build): Record<strin
 }
 
 /** gateway.env cannot override them. */
-export const ownVariables = ["INSTANCES", "LOG_FORMAT", "STOP_WITH_STDIN"];
+export const ownVariables = ["INSTANCES", "LOG_FORMAT", "STOP_WITH_STDIN", "GATEWAY_UP_SOCKET"];
 
 /** At most info, because `up` reads the URL of a program from a line of level info. */
 type ChildLevel = "debug" | "info";
@@ -53,6 +53,8 @@ export function botEnvironment(
 export interface GatewayOptions {
 	/** Path of SQLite's file, unless the operator names another database. */
 	database: string;
+	/** Path of the control socket. */
+	socket: string;
 	token: string;
 	/** By name. */
 	ports: ReadonlyMap<string, number>;
@@ -64,7 +66,7 @@ export interface GatewayOptions {
 export function gatewayEnvironment(
 	env: Env,
 	own: Env,
-	{ database, token, ports, sharePort }: GatewayOptions,
+	{ database, socket, token, ports, sharePort }: GatewayOptions,
 ): Record<string, string> {
 	const given = Object.keys(env).filter((name) => name.startsWith("GATEWAY_"));
 	return {
@@ -76,6 +78,7 @@ export function gatewayEnvironment(
 		...pick(env, given),
 		...common(env, env.LOG_LEVEL || own.LOG_LEVEL),
 		MCP_AUTH_TOKEN: token,
+		GATEWAY_UP_SOCKET: socket,
 		INSTANCES: Array.from(ports, ([name, port]) => `${name}=http://127.0.0.1:${port}`).join(","),
 	};
 }

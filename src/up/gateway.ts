@@ -2,14 +2,16 @@
 
 import { join } from "node:path";
 import { ConfigError } from "../lib/config.ts";
+import type { Started } from "../lib/instances/control.ts";
 import { gatewayEnvFile } from "../lib/instances/gateway-env.ts";
 import type { Level, Log } from "../lib/log.ts";
 import { within } from "../lib/wait.ts";
+import { socketPath } from "./claim.ts";
 import { type Env, gatewayEnvironment, shownLevel } from "./environment.ts";
 import { fixedPort } from "./ports.ts";
 import type { ChildProcess } from "./process.ts";
 import type { Shared } from "./shared.ts";
-import { type Started, Supervisor, type Timing } from "./supervisor.ts";
+import { Supervisor, type Timing } from "./supervisor.ts";
 
 export interface ProgramStart {
 	program: "bot" | "gateway";
@@ -142,6 +144,7 @@ export class GatewayProgram {
 		const { variables = {}, token = "" } = shared ?? {};
 		const env = gatewayEnvironment(machine, variables, {
 			database: join(directory, "gateway.sqlite"),
+			socket: socketPath(directory),
 			token,
 			ports,
 			sharePort,

@@ -51,3 +51,21 @@ export function toText({ program, time, level, message, fields }: LogLine): stri
 	}
 	return textLine(time, level, `${program}: ${message}`, short) + long;
 }
+
+const maxKept = 200;
+const maxKeptLength = 2_000;
+
+/** The last lines of each program, for the console. */
+export class LastLines {
+	readonly #lines = new Map<string, string[]>();
+
+	add(line: LogLine): void {
+		const lines = this.of(line.program);
+		if (lines.push(toText(line).slice(0, maxKeptLength)) > maxKept) lines.shift();
+		this.#lines.set(line.program, lines);
+	}
+
+	of(program: string): string[] {
+		return this.#lines.get(program) ?? [];
+	}
+}

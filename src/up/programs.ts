@@ -3,6 +3,7 @@
 
 import { join } from "node:path";
 import { ConfigError } from "../lib/config.ts";
+import type { Started } from "../lib/instances/control.ts";
 import { gatewayEnvFile } from "../lib/instances/gateway-env.ts";
 import { type Entry, fingerprintOf, readTable, sameTokenIssue } from "../lib/instances/table.ts";
 import { KeyedMutex } from "../lib/keyed-mutex.ts";
@@ -11,7 +12,7 @@ import { botEnvironment, shownLevel } from "./environment.ts";
 import { GatewayProgram, type ProgramStart, type ProgramsOptions } from "./gateway.ts";
 import { assignPorts, fixedPort } from "./ports.ts";
 import { readShared, type Shared, tokensOf } from "./shared.ts";
-import { type Started, Supervisor } from "./supervisor.ts";
+import { Supervisor } from "./supervisor.ts";
 
 /** As of its last start. */
 export interface Bot {
@@ -100,7 +101,7 @@ export class Programs {
 			const bot = this.#find(name);
 			const reason = await this.#restartIssue(bot);
 			if (reason !== undefined) return { reason };
-			await bot.supervisor.stop();
+			await bot.supervisor.stop(false);
 			return this.#startAgain(name);
 		});
 	}

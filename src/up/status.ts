@@ -1,40 +1,19 @@
 // The output of `up status`: the state of each program, as JSON and as text.
 
 import { styleText } from "node:util";
+import type { ProgramState, ProgramStatus, UpStatus } from "../lib/instances/control.ts";
 import { duration, escapeBreaks, onOneLine } from "../lib/text.ts";
 import type { Programs } from "./programs.ts";
-import type { State, Supervisor } from "./supervisor.ts";
-
-export interface ProgramStatus {
-	/** Of the instance, or "gateway". */
-	name: string;
-	state: State;
-	/** In this state. */
-	seconds: number;
-	pid?: number | undefined;
-	url?: string | undefined;
-	/** How often it ended by itself and was started again. */
-	restarts: number;
-	/** Why the last start, or a replacement, failed. */
-	issue?: string | undefined;
-	/** Why it ended, while it waits for a restart: one line without invisible characters. */
-	reason?: string | undefined;
-	/** "ok" if ready. */
-	health?: string | undefined;
-}
-
-/** As `up status --json` prints it. */
-export interface UpStatus {
-	pid: number;
-	version: string;
-	directory: string;
-	/** The gateway first, then the bots by name. */
-	programs: ProgramStatus[];
-}
+import type { Supervisor } from "./supervisor.ts";
 
 const healthMs = 1_000;
 const maxHealthLength = 100;
 const maxReasonLength = 200;
+
+/** Without a health check, for the gateway. */
+export function describePrograms({ all }: Programs, now: number): ProgramStatus[] {
+	return all.map((supervisor) => describeProgram(supervisor, now));
+}
 
 /** With a health check of those that are running. */
 export function programStatus(programs: Programs, now: number): Promise<ProgramStatus[]> {
@@ -50,13 +29,13 @@ export function programStatus(programs: Programs, now: number): Promise<ProgramS
 
 /** Without a health check. `now`: its clock in milliseconds. */
 export function describeProgram(supervisor: Supervisor, now: number): ProgramStatus {
-	const { name, state, since, pid, url, restarts, issue, endReason } = supervisor;
+	const { name, state, isHalted, since, pid, url, restarts, issue, endReason } = supervisor;
 	const seconds = Math.floor((now - since) / 1_000);
 	const reason =
 		state === "waiting" && issue === undefined && endReason !== undefined
 			? onOneLine(endReason, maxReasonLength)
 			: undefined;
-	return { name, state, seconds, pid, url, restarts, issue, reason };
+	return { name, state, isHalted: isHalted || undefined, seconds, pid, url, restarts, issue, reason };
 }
 
 async function askHealth(url: string): Promise<string> {
@@ -122,7 +101,7 @@ function stateWord({ state, issue, health }: ProgramStatus): string {
 	return health === undefined || health === "ok" ? states.running : escapeBreaks(health);
 }
 
-const states: Record<State, string> = {
+const states: Record<ProgramState, string> = {
 	starting: "starting",
 	running: "running",
 	waiting: "ended, will be started again",

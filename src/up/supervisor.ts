@@ -1,14 +1,9 @@
 // Keeps one program running: starts it again with back-off when it ends, and ends or replaces it on request.
 
 import { doubledMs } from "../lib/back-off.ts";
+import type { ProgramState, Started } from "../lib/instances/control.ts";
 import type { Log } from "../lib/log.ts";
 import type { ChildProcess, Exit } from "./process.ts";
-
-/** "starting": not listening yet. "running": listening. "waiting": for a restart. "stopped": on request. */
-export type State = "starting" | "running" | "waiting" | "stopping" | "stopped";
-
-/** The URL at which it listens, or why it does not. */
-export type Started = { url: string } | { reason: string };
 
 export interface Timing {
 	/** Monotonic, in milliseconds. */
@@ -41,13 +36,15 @@ const replacementMs = 30_000;
 
 export class Supervisor {
 	readonly name: string;
-	state: State = "stopped";
+	state: ProgramState = "stopped";
 	/** Also of the last start; undefined before the first. */
 	url: string | undefined;
 	/** Why the last start failed; undefined once it listens. */
 	issue: string | undefined;
 	/** Why it last ended on its own after it had listened. */
 	endReason: string | undefined;
+	/** Stopped until somebody starts it. */
+	isHalted = false;
 	/** After it ended on its own. */
 	restarts = 0;
 	/** Of the last change of state, in milliseconds of `Timing.now`. */
@@ -73,6 +70,7 @@ export class Supervisor {
 
 	/** Resolves when it listens or has failed to start. */
 	start(): Promise<Started> {
+		this.isHalted = false;
 		if (!this.#isClosed && !this.#current) this.#begin();
 		return this.#started;
 	}
@@ -82,8 +80,9 @@ export class Supervisor {
 		if (this.state === "waiting") void this.start();
 	}
 
-	/** Stays stopped until `start`. Resolves when it has ended. */
-	async stop(): Promise<void> {
+	/** Stays stopped until `start`, which follows at once unless `isHalted`. Resolves when it has ended. */
+	async stop(isHalted = true): Promise<void> {
+		this.isHalted = isHalted;
 		this.#cancelRetry?.();
 		this.#failures = 0;
 		this.issue = undefined;
@@ -99,7 +98,7 @@ export class Supervisor {
 
 	/** Resolves when it listens or has failed to start. */
 	async restart(): Promise<Started> {
-		await this.stop();
+		await this.stop(false);
 		return this.start();
 	}
 
@@ -247,7 +246,7 @@ export class Supervisor {
 		this.#ending.delete(process);
 	}
 
-	#setState(state: State): void {
+	#setState(state: ProgramState): void {
 		this.state = state;
 		this.since = this.#options.timing.now();
 	}

@@ -5,14 +5,17 @@ import { ConfigError } from "../lib/config.ts";
 import type { Level, Log } from "../lib/log.ts";
 import { silentLog } from "../lib/log.ts";
 import { tryListening } from "../lib/program/check.ts";
+import { commandOf } from "../lib/program/launch.ts";
+import { eachLine } from "../lib/program/lines.ts";
 import { type Running, runs, version } from "../lib/program/program.ts";
+import { checkAll } from "./check.ts";
 import { claimState, socketPath } from "./claim.ts";
 import { listenForCommands } from "./control.ts";
 import type { Env } from "./environment.ts";
-import { isShown, type LogLine, parseLine, unexpectedLine } from "./log-lines.ts";
+import { isShown, LastLines, type LogLine, parseLine, unexpectedLine } from "./log-lines.ts";
 import { startChildProcess } from "./process.ts";
 import { Programs } from "./programs.ts";
-import { programStatus } from "./status.ts";
+import { describePrograms, programStatus } from "./status.ts";
 import { timing } from "./supervisor.ts";
 
 interface UpConfig {
@@ -34,6 +37,7 @@ export async function startUp(config: UpConfig, log: Log, write: (line: LogLine)
 	checkDirectory(directory, log);
 	const claim = claimState(directory);
 	const start = performance.now();
+	const lastLines = new LastLines();
 	const programs = new Programs({
 		directory,
 		env: config.env,
@@ -42,7 +46,9 @@ export async function startUp(config: UpConfig, log: Log, write: (line: LogLine)
 		timing,
 		spawn({ program, name, env, level }) {
 			const pass = (line: LogLine) => {
-				if (isShown(line, level)) write(line);
+				if (!isShown(line, level)) return;
+				lastLines.add(line);
+				write(line);
 			};
 			const now = () => new Date().toISOString();
 			return startChildProcess({
@@ -86,6 +92,18 @@ export async function startUp(config: UpConfig, log: Log, write: (line: LogLine)
 			directory,
 			programs: await programStatus(programs, performance.now()),
 		}),
+		describe: () => describePrograms(programs, performance.now()),
+		log: (name) => lastLines.of(name),
+		async check(name) {
+			const lines: string[] = [];
+			await checkAll(directory, config.env, (line) => lines.push(line), name);
+			return lines;
+		},
+		async add(name, token) {
+			const made = await addInstance(directory, name, token);
+			if (made.isMade) void look();
+			return made;
+		},
 	});
 	let isLooking = false;
 	let lastProblem = "";
@@ -128,6 +146,18 @@ function checkDirectory(directory: string, log: Log): void {
 	const { mode } = statSync(directory);
 	if ((mode & 0o002) !== 0 && (mode & 0o1000) === 0)
 		log.warn("any user can add instances to the directory: remove the write permission for others", { directory });
+}
+
+/** The token goes through a pipe, which other users cannot see. */
+async function addInstance(directory: string, name: string, token: string) {
+	const lines: string[] = [];
+	const child = Bun.spawn([...commandOf("new-instance"), "--token-stdin", "--directory", directory, "--", name], {
+		stdin: new Blob([token]),
+		stdout: "pipe",
+		stderr: "pipe",
+	});
+	await Promise.all([child.stdout, child.stderr].map((stream) => eachLine(stream, (line) => lines.push(line))));
+	return { isMade: (await child.exited) === 0, lines };
 }
 
 async function isFree(hostname: string, port: number): Promise<boolean> {

@@ -143,6 +143,7 @@ describe("a bot that is away", () => {
 		expect((await fetch(`${world.url}/healthz`)).status).toBe(200);
 		await using _back = startStubBackend({ port: world.bot.port, guilds: { "300": "C" } });
 		await until("the gateway is ready", async () => {
+			world.watch();
 			return (await fetch(`${world.url}/readyz`)).ok;
 		});
 		expect(await world.text("list_instances")).toContain("C (300)");
@@ -154,7 +155,10 @@ describe("a bot that is away", () => {
 		await world.refresh();
 		expect(await world.text("list_instances")).toContain("| 0 guild(s) |");
 		delete world.bot.on.list_guilds;
-		await until("the guild is known", async () => (await world.text("list_instances")).includes("C (300)"));
+		await until("the guild is known", async () => {
+			world.watch();
+			return (await world.text("list_instances")).includes("C (300)");
+		});
 	});
 });
 

@@ -31,6 +31,16 @@ test.skipIf(!chromium)("axe-core finds nothing in any section", async () => {
 			await page.sees("done", "tr.details");
 			await page.click("article:nth-child(1) summary");
 		},
+		"the log of a bot": async () => {
+			await page.click("button", "Log alpha");
+			await page.sees("logged in", "dialog");
+		},
+		"a bot that is stopped, and a bot to add": async () => {
+			await page.click("dialog button", "Close");
+			await page.click("summary", "Add a bot");
+			world.up.set("gamma", { state: "stopped", isHalted: true });
+			await page.sees("it was stopped on purpose", "article");
+		},
 		"approvals, with a call that waits": async () => {
 			await page.section("Approvals");
 			const user_ids = [world.simulator.user("liwei").id];
@@ -42,6 +52,7 @@ test.skipIf(!chromium)("axe-core finds nothing in any section", async () => {
 			await page.sees("The bot runs it at once", "dialog");
 		},
 		settings: async () => {
+			world.up.set("gamma", { state: "running", isHalted: undefined });
 			await page.click("dialog button", "Cancel");
 			await page.click("button", "Deny");
 			await page.sees("No call waits");

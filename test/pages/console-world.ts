@@ -15,6 +15,7 @@ import { principalCapability } from "../../src/lib/principal.ts";
 import { connect } from "../support/backend-client.ts";
 import { botConfig, connectedConfig } from "../support/bot-config.ts";
 import { databaseDirectory } from "../support/database-directory.ts";
+import { startFakeUp } from "../support/fake-up.ts";
 import { createGatewayClient, gatewayToken } from "../support/gateway.ts";
 import { storeSettings } from "../support/guild-settings.ts";
 import { recordLog } from "../support/log.ts";
@@ -85,6 +86,7 @@ export async function startConsoleWorld({ hasScripted = true, hasApproval = true
 		on: { show_kinds: ({ id, body }) => textResult(id, JSON.stringify(JSON.parse(body).params.arguments)) },
 	});
 	stack.defer(() => gamma.stop());
+	const up = stack.use(startFakeUp(["gateway", "alpha", "beta", "gamma"]));
 	let token = gatewayToken;
 	const gateway = restartable(() =>
 		startGateway(
@@ -95,6 +97,7 @@ export async function startConsoleWorld({ hasScripted = true, hasApproval = true
 					...(hasScripted ? [`gamma=${gamma.url}`] : []),
 				].join(","),
 				MCP_AUTH_TOKEN: token,
+				GATEWAY_UP_SOCKET: up.socket,
 				GATEWAY_PORT: String(gatewayPort),
 				GATEWAY_BIND_ADDR: "127.0.0.1",
 				GATEWAY_DATABASE: join(directory, "gateway.sqlite"),
@@ -138,6 +141,7 @@ export async function startConsoleWorld({ hasScripted = true, hasApproval = true
 		alpha,
 		beta,
 		gamma,
+		up,
 		gateway,
 		origin,
 		url: `${origin}/console`,

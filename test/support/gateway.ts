@@ -33,6 +33,8 @@ export interface TestGateway extends AsyncDisposable {
 	url: string;
 	recorded: RecordedLog;
 	refresh(): Promise<void>;
+	/** One tick of the clock by which bots are watched. It runs only in tests that call this. */
+	watch(): void;
 	post(body: string, headers?: Record<string, string>): Promise<GatewayAnswer>;
 	/** Calls a tool and returns the JSON-RPC response. */
 	call(name: string, args?: unknown): Promise<RpcAnswer>;
@@ -87,6 +89,7 @@ export async function startTestGateway(
 		url: listener.url,
 		recorded,
 		refresh: gateway.refresh,
+		watch: gateway.watch,
 		...createGatewayClient(`${listener.url}/mcp`),
 		close,
 		async [Symbol.asyncDispose]() {

@@ -2,9 +2,9 @@ import { afterEach, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ProgramStatus, UpStatus } from "../../src/lib/instances/control.ts";
 import { listenForCommands, respond } from "../../src/up/control.ts";
 import type { Programs } from "../../src/up/programs.ts";
-import type { UpStatus } from "../../src/up/status.ts";
 import { until } from "../support/until.ts";
 
 const disposables: (() => void)[] = [];
@@ -30,13 +30,28 @@ function fakePrograms() {
 
 const status: UpStatus = { pid: 1, version: "0", directory: "/instances", programs: [] };
 
-const ask = (line: string, { programs } = fakePrograms()) => respond(line, { programs, status: async () => status });
+const programs: ProgramStatus[] = [{ name: "alpha", state: "stopped", isHalted: true, seconds: 1, restarts: 0 }];
+
+const common = {
+	status: async () => status,
+	describe: () => programs,
+	log: (name: string) => [`${name}: a line`],
+	check: async (name: string) => [`${name} checked`],
+	add: async (name: string, token: string) => ({ isMade: token === "good", lines: [`${name} with a ${token} token`] }),
+};
+
+const ask = (line: string, { programs } = fakePrograms()) => respond(line, { ...common, programs });
 
 test("a request is carried out and answered", async () => {
 	const fake = fakePrograms();
 	const url = "http://127.0.0.1:1/mcp";
 	expect(await ask('{"command":"status"}', fake)).toEqual({ status });
 	for (const [request, response] of [
+		[{ command: "programs" }, { programs }],
+		[{ command: "log", name: "gateway" }, { lines: ["gateway: a line"] }],
+		[{ command: "check", name: "beta" }, { lines: ["beta checked"] }],
+		[{ command: "add", name: "gamma", token: "good" }, { lines: ["gamma with a good token"] }],
+		[{ command: "add", name: "gamma", token: "bad" }, { error: "gamma with a bad token" }],
 		[{ command: "restart", name: "alpha" }, { started: { url } }],
 		[{ command: "restart", name: "gateway" }, { started: { url } }],
 		[{ command: "start", name: "beta" }, { started: { url } }],
@@ -54,7 +69,7 @@ test.each([
 	["\u001b[2J", 'there is no instance "\\u001b[2J"; there are: alpha, beta'],
 ])("an unknown name is refused: %j", async (name, error) => {
 	const fake = fakePrograms();
-	for (const command of ["restart", "stop", "start"])
+	for (const command of ["restart", "stop", "start", "log", "check"])
 		expect(await ask(JSON.stringify({ command, name }), fake)).toEqual({ error });
 	expect(fake.asked).toEqual([]);
 });
@@ -74,6 +89,7 @@ test.each([
 	'{"command":"restart"}',
 	'{"command":"restart","name":["alpha"]}',
 	'{"command":["restart"],"name":"alpha"}',
+	'{"command":"add","name":"alpha","token":7}',
 ])("%j is no request", async (line) => {
 	const fake = fakePrograms();
 	expect(await ask(line, fake)).toEqual({ error: "the request is not valid" });
@@ -92,7 +108,7 @@ function listen(given = fakePrograms().programs) {
 	const directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
 	const path = join(directory, "control.sock");
 	writeFileSync(path, "left by a killed process");
-	const end = listenForCommands({ path, programs: given, status: async () => status });
+	const end = listenForCommands({ ...common, path, programs: given });
 	disposables.push(() => {
 		end();
 		rmSync(directory, { recursive: true, force: true });

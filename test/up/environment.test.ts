@@ -40,6 +40,7 @@ const options = {
 		["alpha", 9090],
 		["beta", 9091],
 	]),
+	socket: "instances/.up/control.sock",
 	sharePort: true,
 };
 
@@ -55,6 +56,7 @@ test("the gateway gets defaults, the addresses of the bots and the token", () =>
 		SHUTDOWN_SECONDS: "30",
 		GATEWAY_SHARE_PORT: "true",
 		MCP_AUTH_TOKEN: "shared",
+		GATEWAY_UP_SOCKET: "instances/.up/control.sock",
 		INSTANCES: "alpha=http://127.0.0.1:9090,beta=http://127.0.0.1:9091",
 	});
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { formatStatus, isWell, type ProgramStatus, stateLines } from "../../src/up/status.ts";
+import type { ProgramStatus } from "../../src/lib/instances/control.ts";
+import { formatStatus, isWell, stateLines } from "../../src/up/status.ts";
 
 const program = (fields: Partial<ProgramStatus>): ProgramStatus => ({
 	name: "alpha",

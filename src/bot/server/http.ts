@@ -6,6 +6,7 @@ import { pathOf } from "../../lib/program/listen.ts";
 import { createMonitor, type MonitorOptions } from "../../lib/program/monitor.ts";
 import { createBearerCheck, createHostCheck, createOriginCheck, withCors } from "../../mcp/access.ts";
 import { notFound } from "../../mcp/http-response.ts";
+import { readinessResponse } from "../../mcp/readiness.ts";
 import type { Server } from "../../mcp/server.ts";
 import type { Sessions } from "../../mcp/session.ts";
 import { createEndpoint } from "../../mcp/streamable-http.ts";
@@ -21,7 +22,7 @@ interface RoutesOptions extends Pick<MonitorOptions, "status" | "registry"> {
 	server: Server;
 	sessions: Sessions;
 	connection: Pick<Connection, "ready" | "shards" | "state">;
-	store: Pick<Store, "state">;
+	store: Pick<Store, "state" | "reason">;
 	/** The features authenticate these requests themselves. Undefined if `path` is not theirs. */
 	respond(request: Request, path: string): Response | Promise<Response> | undefined;
 	/** Export, plan and apply of guild documents. */
@@ -47,6 +48,15 @@ export function createRoutes({
 	});
 	const answerDocuments = createDocumentRoute(documents);
 	const readiness = () => (!connection.ready ? "starting" : store.state === "ready" ? "ready" : "degraded");
+	function notReady(): string | undefined {
+		const { connected, reason } = connection.state;
+		const missing = [
+			server.isDraining && "the bot is stopping",
+			!(connection.ready && connected) && `Discord is not connected: ${reason}`,
+			store.state !== "ready" && `the database does not respond: ${store.reason}`,
+		];
+		return missing.filter(Boolean).join("; ") || undefined;
+	}
 	const checkBearer = token ? createBearerCheck(token) : () => undefined;
 	const monitor = createMonitor({
 		notReady: () =>
@@ -74,7 +84,8 @@ export function createRoutes({
 		if (path !== "/mcp") return notFound();
 		// A GET that accepts a stream is an MCP client's; the endpoint refuses it. Any other is the readiness probe.
 		const wantsStream = request.headers.get("accept")?.toLowerCase().includes("text/event-stream");
-		if (["GET", "HEAD"].includes(request.method) && !wantsStream) return new Response(readiness());
+		if (["GET", "HEAD"].includes(request.method) && !wantsStream)
+			return readinessResponse(readiness(), checkBearer(request) ? undefined : notReady());
 		const unauthorized = checkBearer(request);
 		if (unauthorized) return unauthorized;
 		const principal = readPrincipal(request.headers, token !== undefined);

@@ -1,7 +1,6 @@
-// Whether a bot is online, away or offline, as far as the gateway knows, and the timer of the next probe. A bot is away
-// when it was online and restarts: its calls are held, and a loop checks whether it is back.
+// Whether a bot is online, away or offline, as far as the gateway knows. A bot is away when it was online and restarts:
+// its calls are held, and a loop checks whether it is back.
 
-import { backOffMs } from "../../lib/back-off.ts";
 import type { Log } from "../../lib/log.ts";
 import { Overloaded } from "../../lib/semaphore.ts";
 import type { Signal } from "../../lib/signal.ts";
@@ -9,7 +8,6 @@ import { raceSignal } from "../../lib/wait.ts";
 import { ClientError } from "../../mcp/client.ts";
 import { notBegun } from "./backend-session.ts";
 
-const probeBackOffMs = [1_000, 60_000] as const;
 /** A bot that does not answer counts as away for so long (milliseconds), then as offline. */
 export const maxAwayMs = 5_000;
 /** Our bots drain for at most 27 s. */
@@ -22,13 +20,22 @@ export type BackendState =
 	| { online: true; since: number; away?: undefined }
 	| { online: false; since: number; reason: string; away?: boolean };
 
+/** What `up` says of the bot's process. No process answers while it is stopped on purpose or cannot start. */
+export interface ProcessReport {
+	halted?: "stopped" | "cannot start" | undefined;
+	/** In the results of calls. */
+	reason?: string | undefined;
+	/** Only for the operator. */
+	details?: string | undefined;
+}
+
 /** "back": it opened a session; "draining": it is about to end; "silent": unreachable, or another server answers. */
 export type Presence = "back" | "draining" | "silent";
 
 interface BackendHealthOptions {
 	name: string;
 	log: Log;
-	/** Called after an absence, and to probe an offline bot: it ends with `probeSucceeded` or `probeFailed`. */
+	/** Called after an absence. */
 	refresh(): void;
 	onChange(): void;
 	/** Milliseconds for which a silent bot counts as away. 0: it is offline at once. */
@@ -41,15 +48,15 @@ interface BackendHealthOptions {
 
 export class BackendHealth {
 	state: BackendState = { online: false, since: performance.now(), reason: notYetReached };
+	/** Empty without `up`. */
+	process: ProcessReport = {};
+	/** What the bot lacks, such as its connection to Discord, while it is online. */
+	notReady: string | undefined;
 	/** The last request got no response. */
 	isDoubtful = false;
 	/** Kept after a recovery. `at`: milliseconds of the monotonic clock. */
 	lastError: { message: string; at: number } | undefined;
-	/** Milliseconds of the monotonic clock; undefined if no check is planned. */
-	nextProbeAt: number | undefined;
 	held = 0;
-	#failedProbes = 0;
-	#probeTimer: Timer | undefined;
 	/** Settles when the absence ends. Undefined while the bot is not away. */
 	#absence: PromiseWithResolvers<void> | undefined;
 	/** Ends the absence if the bot stays silent, or drains, for too long. */
@@ -61,15 +68,15 @@ export class BackendHealth {
 	/** No effect while away: the bot may have answered an earlier call just before it ends. Only a new session counts. */
 	setOnline(): void {
 		this.isDoubtful = false;
-		if (!this.state.online && !this.#absence) this.#becomeOnline();
+		if (!this.state.online && !this.#absence && !this.process.halted) this.#becomeOnline();
 	}
 
-	/** Schedules a check. With a `presence`, a bot that was online counts as away first, and its calls are held. */
+	/** With a `presence`, a bot that was online counts as away first, and its calls are held. */
 	setOffline(reason: string, presence?: Exclude<Presence, "back">): void {
 		this.noteError(reason);
 		this.isDoubtful = false;
-		// The loop already checks the bot.
-		if (this.#absence) return;
+		// The loop already checks the bot, or there is none.
+		if (this.#absence || this.process.halted) return;
 		const before = this.state;
 		const since = before.online ? performance.now() : before.since;
 		const isNew = !before.online && before.reason === notYetReached;
@@ -79,32 +86,34 @@ export class BackendHealth {
 		else this.#becomeOffline(reason, since, before.online || isNew);
 	}
 
-	/** A request got no response. Schedules a check. */
+	/** A request got no response. */
 	setDoubtful(reason: string): void {
 		this.isDoubtful = true;
 		this.noteError(reason);
-		this.#schedule();
+	}
+
+	/** Calls to a halted bot fail at once, and nothing asks it. */
+	setProcess(report: ProcessReport): void {
+		const { halted, reason = "" } = report;
+		const before = this.process.halted;
+		this.process = report;
+		if (halted === before) return;
+		const since = this.state.online ? performance.now() : this.state.since;
+		if (this.state.away) this.#giveUp(reason);
+		else this.#becomeOffline(halted ? reason : "it is starting", since, halted !== undefined);
 	}
 
 	noteError(message: string): void {
 		this.lastError = { message, at: performance.now() };
 	}
 
-	probeSucceeded(): void {
-		this.#failedProbes = 0;
-		this.#cancelProbe();
-	}
-
-	/** Schedules the next check after a longer wait. Returns the number of failed checks in a row. */
-	probeFailed(): number {
-		this.#failedProbes++;
-		this.#cancelProbe();
-		this.#schedule();
-		return this.#failedProbes;
-	}
-
-	/** Rejects with ClientError ("unsent") if the bot stays away or `signal` aborts, with Overloaded if too many wait. */
+	/**
+	 * Waits for a bot that is away. Rejects with ClientError ("unsent") if it is halted, stays away or `signal` aborts, with
+	 * Overloaded if too many wait.
+	 */
 	async hold(signal: Signal): Promise<void> {
+		const { halted, reason = "" } = this.process;
+		if (halted) throw new ClientError(reason, "unsent");
 		const absence = this.#absence;
 		if (!absence) return;
 		const { maxHeld } = this.options;
@@ -120,7 +129,6 @@ export class BackendHealth {
 	/** Held calls fail. */
 	close(): void {
 		this.#isClosed = true;
-		this.#cancelProbe();
 		if (this.state.away) this.#giveUp("the gateway is stopping");
 	}
 
@@ -145,7 +153,6 @@ export class BackendHealth {
 	#becomeOffline(reason: string, since: number, isChange: boolean): void {
 		const { name, log, onChange } = this.options;
 		this.state = { online: false, since, reason };
-		this.#schedule();
 		if (!isChange) return;
 		log.warn("bot is offline", { instance: name, reason });
 		onChange();
@@ -182,25 +189,4 @@ export class BackendHealth {
 		clearTimeout(this.#absenceTimer);
 		return absence;
 	}
-
-	#schedule(): void {
-		if (this.#isClosed || this.#probeTimer || this.#absence) return;
-		const ms = probeDelayMs(this.#failedProbes);
-		this.nextProbeAt = performance.now() + ms;
-		this.#probeTimer = setTimeout(() => {
-			this.#cancelProbe();
-			this.options.refresh();
-		}, ms);
-	}
-
-	#cancelProbe(): void {
-		clearTimeout(this.#probeTimer);
-		this.#probeTimer = undefined;
-		this.nextProbeAt = undefined;
-	}
-}
-
-/** Half of the wait is random, so that bots that went offline together are not checked all at once. */
-export function probeDelayMs(failures: number): number {
-	return Math.max(probeBackOffMs[0], backOffMs(failures, probeBackOffMs));
 }

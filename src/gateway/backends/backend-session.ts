@@ -80,6 +80,11 @@ export class BackendSession {
 		return this.#sendOrResend(session, request, signal);
 	}
 
+	/** Without a session. Resolves with why the bot is not ready. Rejects with a ClientError. */
+	notReady(signal: Signal): Promise<string | undefined> {
+		return this.options.client.notReady(signal);
+	}
+
 	/** Opens a session, if there is none. Rejects with a ClientError; its `cause` is why the handshake failed. */
 	async ensure(timeoutMs: number): Promise<void> {
 		await this.#get(AbortSignal.timeout(timeoutMs));

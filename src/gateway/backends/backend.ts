@@ -19,7 +19,7 @@ import { type PersonRights, readRights, rightsMethod } from "../../mcp/rights.ts
 import type { Instance } from "../config/config.ts";
 import type { Pins } from "../config/pins.ts";
 import { HttpClient } from "../http/http-client.ts";
-import { BackendHealth, type BackendState, maxAwayMs, type Presence } from "./backend-health.ts";
+import { BackendHealth, type BackendState, maxAwayMs, type Presence, type ProcessReport } from "./backend-health.ts";
 import { BackendSession, handshakeTimeoutMs, notBegun, type SessionRequest } from "./backend-session.ts";
 import { readGuilds, safeGuildName } from "./guilds.ts";
 import { type ListedPrompt, readPrompts } from "./listed-prompts.ts";
@@ -31,6 +31,8 @@ const checkTimeoutMs = 2_000;
 const returnTimeoutMs = 1_000;
 const maxQueueMs = 2_000;
 const spareConnections = 8;
+/** A minute. */
+const maxPause = 40;
 const maxPages = 100;
 const maxTools = 500;
 const maxOwnBytes = 2 * 1024 * 1024;
@@ -94,6 +96,11 @@ export class Backend {
 	/** Ids of principals whose calls wait for approval, as far as the gateway knows. */
 	readonly waiting = new Set<string>();
 	#promptsFailed = false;
+	#isSilent = false;
+	/** Refreshes that failed, in a row. */
+	#failures = 0;
+	/** Rounds of `watch` before the next refresh. */
+	#pause = 0;
 	readonly health: BackendHealth;
 	readonly session: BackendSession;
 	readonly #http: HttpClient | undefined;
@@ -150,6 +157,33 @@ export class Backend {
 		});
 	}
 
+	setProcess(report: ProcessReport): void {
+		// The next process knows no session.
+		if (report.halted) this.session.leave();
+		this.health.setProcess(report);
+	}
+
+	/** Asks whether it runs and is ready, until `signal` aborts, and refreshes it if something has failed. Never rejects. */
+	async watch(signal: Signal): Promise<void> {
+		const { health } = this;
+		// While it is away, a loop asks; while it is halted, `up` knows.
+		if (this.state.away || health.process.halted) return;
+		try {
+			const notReady = await this.session.notReady(signal);
+			const isBetter = this.#isSilent || (health.notReady !== undefined && notReady === undefined);
+			health.notReady = notReady;
+			this.#isSilent = false;
+			if (isBetter) this.#pause = 0;
+			const isStale = !this.state.online || health.isDoubtful || this.hasFailed;
+			if ((isBetter || isStale) && --this.#pause < 0) void this.refresh();
+		} catch (error) {
+			// A lost connection may only be one that the bot closed as idle.
+			if (!signal.aborted && (error as ClientError).reached !== "unsent") return;
+			this.#isSilent = true;
+			if (this.state.online) this.#setOffline(error);
+		}
+	}
+
 	/** As `BackendView` has it, too. */
 	get backend(): Backend {
 		return this;
@@ -168,6 +202,11 @@ export class Backend {
 		return this.session.experimental.includes(approvalCapability);
 	}
 
+	/** The last refresh, or a part of it. */
+	get hasFailed(): boolean {
+		return this.#failures > 0;
+	}
+
 	get inFlight(): number {
 		return this.#inFlight.held;
 	}
@@ -181,7 +220,7 @@ export class Backend {
 		let isRepeated = false;
 		for (;;) {
 			// Held calls take none of the `maxInFlight` places.
-			if (this.state.away) await this.health.hold(signal);
+			if (!this.state.online) await this.health.hold(signal);
 			const permit = this.#inFlight.acquire(signal, call.principal?.id);
 			if (permit) await permit;
 			const from = performance.now();
@@ -208,7 +247,7 @@ export class Backend {
 		signal: Signal,
 	): Promise<ClientResponse> {
 		for (;;) {
-			if (this.state.away) await this.health.hold(signal);
+			if (!this.state.online) await this.health.hold(signal);
 			await this.#inFlight.acquire(signal, request.principal?.id);
 			try {
 				const limited = { ...request, maxBodyBytes: maxOwnBytes };
@@ -329,6 +368,7 @@ export class Backend {
 	}
 
 	async #check(): Promise<BackendState> {
+		if (this.health.process.halted) return this.state;
 		try {
 			await this.#listTools("{}", AbortSignal.timeout(checkTimeoutMs));
 			this.health.setOnline();
@@ -339,13 +379,14 @@ export class Backend {
 	}
 
 	async #refresh(): Promise<void> {
+		if (this.health.process.halted) return;
 		const signal = AbortSignal.timeout(refreshTimeoutMs);
 		try {
 			this.#setTools(await this.#tools(signal));
 			this.health.setOnline();
 		} catch (error) {
 			this.#setOffline(error);
-			this.health.probeFailed();
+			this.#noteFailure();
 			return;
 		}
 		await Promise.all([
@@ -375,14 +416,20 @@ export class Backend {
 				signal,
 			);
 			this.#setGuilds(readGuilds(message));
-			this.health.probeSucceeded();
+			this.#failures = 0;
+			this.#pause = 0;
 		} catch (error) {
 			// Usually the bot has not logged in to Discord yet.
 			const reason = this.reasonOf(error);
 			this.health.noteError(reason);
-			if (this.health.probeFailed() === 1)
+			if (this.#noteFailure() === 1)
 				this.#options.log.warn("could not list the guilds of a bot", { instance: this.name, reason });
 		}
+	}
+
+	#noteFailure(): number {
+		this.#pause = Math.min(2 ** this.#failures, maxPause);
+		return ++this.#failures;
 	}
 
 	/** If the bot refuses in the current session, tries once more in a new one. */

@@ -163,9 +163,9 @@ export class Calls {
 
 	async #listInstances(principal: Principal | undefined): Promise<string[]> {
 		const { config, backends, merged, offers } = this.options;
-		if (!principal) return describeInstances(backends, () => merged.catalog);
+		if (!principal) return describeInstances(backends, () => merged.catalog, true);
 		const { views, catalog } = await offers.see(principal);
-		const lines = await describeInstances(views, () => catalog);
+		const lines = await describeInstances(views, () => catalog, false);
 		const limits = accessNote(config, principal);
 		return limits === "" ? lines : [...lines, limits];
 	}

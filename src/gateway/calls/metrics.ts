@@ -3,6 +3,7 @@
 
 import { createServerMetrics } from "../../mcp/metrics.ts";
 import type { Backend } from "../backends/backend.ts";
+import { conditionOf } from "../catalog/status.ts";
 import type { RouteErrorKind } from "../routing/routing.ts";
 
 export type CallOutcome =
@@ -43,7 +44,7 @@ export type GatewayMetrics = ReturnType<typeof createMetrics>;
 
 /** Read each time Prometheus scrapes. */
 interface GatewayGauges {
-	backends: readonly Pick<Backend, "name" | "state" | "inFlight">[];
+	backends: readonly Pick<Backend, "name" | "state" | "health" | "inFlight">[];
 	toolsListBytes(): number;
 	/** Since the last refresh of all bots. */
 	refreshAgeSeconds(): number;
@@ -79,6 +80,12 @@ export function addGauges({ registry }: GatewayMetrics, gauges: GatewayGauges): 
 	const perBackend = (name: string, help: string, read: (backend: Pick<Backend, "state" | "inFlight">) => number) =>
 		registry.gauge(prefix + name, help, ["instance"], () => gauges.backends.map((one) => [[one.name], read(one)]));
 	perBackend("backend_up", "Whether the bot answered when it was last asked.", ({ state }) => (state.online ? 1 : 0));
+	registry.gauge(
+		`${prefix}backend_state`,
+		"1 for the bot's state: online, not ready, away, offline, stopped or cannot start.",
+		["instance", "state"],
+		() => gauges.backends.map((one) => [[one.name, conditionOf(one)], 1]),
+	);
 	perBackend("calls_in_flight", "Calls that the bot has not answered yet.", ({ inFlight }) => inFlight);
 	registry.gauge(`${prefix}tools_list_bytes`, "Length of the tools/list result in bytes.", [], gauges.toolsListBytes);
 	registry.gauge(

@@ -5,7 +5,6 @@ import { stagger } from "../../lib/stagger.ts";
 import type { Store } from "../../lib/store/store.ts";
 import { duration, onOneLine, shownName } from "../../lib/text.ts";
 import type { Backend } from "../backends/backend.ts";
-import type { BackendState } from "../backends/backend-health.ts";
 import { shownGuildName } from "../backends/guilds.ts";
 import { describeDropped, listSome, maxNames } from "../backends/listed-tools.ts";
 import { RouteIndex } from "../routing/routing.ts";
@@ -14,24 +13,24 @@ import type { Catalog } from "./catalog.ts";
 const maxGuilds = 1_000;
 const maxDescription = 2_000;
 
-type ShownBackend = Pick<Backend, "name" | "guilds" | "ignoredGuilds" | "pins" | "state" | "dropped" | "backend">;
+type ShownBackend = Pick<Backend, "name" | "guilds" | "ignoredGuilds" | "pins" | "dropped" | "backend">;
 
-/** A count, then one line per bot, after asking each whether it is online. */
+/** A count, then one line per bot, after asking each whether it is online. `isRoot`: with what only the operator may know. */
 export async function describeInstances(
 	backends: readonly ShownBackend[],
 	catalog: () => Pick<Catalog, "skew">,
+	isRoot: boolean,
 ): Promise<string[]> {
-	const states = await Promise.all(stagger(backends, ({ backend }) => backend.check()));
+	await Promise.all(stagger(backends, ({ backend }) => backend.check()));
 	const index = new RouteIndex(backends);
-	const lines = backends.map((backend, at) => {
-		const state = states[at] ?? backend.state;
+	const lines = backends.map((backend) => {
 		const skew = catalog().skew.get(backend.name);
 		const description = backend.backend.session.serverDescription;
 		return [
 			backend.name,
-			state.online ? "online" : `${nameOf(state)} (${state.reason})`,
+			describeState(backend.backend, isRoot),
 			describeGuilds(backend, index),
-			`since ${duration(performance.now() - state.since)}`,
+			`since ${duration(performance.now() - backend.backend.state.since)}`,
 			...notes({
 				lacks: listNames(skew?.lacks ?? []),
 				"has another": listNames(skew?.differs ?? []),
@@ -43,10 +42,24 @@ export async function describeInstances(
 	return [`${backends.length} instance(s):`, ...lines];
 }
 
-/** What operators and the console call a state. */
-export function nameOf(state: BackendState): "online" | "away" | "offline" {
-	if (state.online) return "online";
-	return state.away ? "away" : "offline";
+/** The word for a bot's state on the console, in /status and in the metrics. */
+export function conditionOf({ state, health }: Pick<Backend, "state" | "health">) {
+	if (state.online) return health.notReady === undefined ? "online" : "not ready";
+	return health.process.halted ?? (state.away ? "away" : "offline");
+}
+
+/** Why it is not simply online. What it lacks, and how its process ended, is for the operator. */
+export function reasonFor({ state, health }: Pick<Backend, "state" | "health">, isRoot: boolean): string | undefined {
+	if (state.online) return isRoot ? health.notReady : undefined;
+	return (isRoot ? health.process.details : undefined) ?? state.reason;
+}
+
+function describeState(backend: Pick<Backend, "state" | "health">, isRoot: boolean): string {
+	const condition = conditionOf(backend);
+	const { online, away } = backend.state;
+	const word = condition === "not ready" ? "online, but not ready" : online || away ? condition : "offline";
+	const reason = reasonFor(backend, isRoot);
+	return reason === undefined ? word : `${word} (${reason})`;
 }
 
 function describeGuilds(backend: ShownBackend, index: RouteIndex<ShownBackend>): string {
@@ -98,15 +111,14 @@ export function describeStatus(
 		tools_list_bytes: Buffer.byteLength(list),
 		backends: backends.map((backend) => {
 			const { name, url, session } = backend;
-			const { state, lastError, nextProbeAt } = backend.health;
+			const { state, lastError } = backend.health;
 			return {
 				name,
 				url,
-				state: nameOf(state),
-				...(!state.online && { reason: state.reason }),
+				state: conditionOf(backend),
+				reason: reasonFor(backend, true),
 				since: isoTime(state.since),
 				last_error: lastError ? { message: lastError.message, at: isoTime(lastError.at) } : null,
-				next_attempt: nextProbeAt === undefined ? null : isoTime(nextProbeAt),
 				version: session.serverVersion ?? null,
 				sessions_opened: session.generation,
 				calls_in_flight: backend.inFlight,

@@ -162,6 +162,8 @@ export function readConfig(env: Record<string, string | undefined>) {
 		callTimeoutMs: settings.CALL_TIMEOUT_SECONDS * 1000,
 		maxInFlight: settings.MAX_IN_FLIGHT,
 		shutdownMs: settings.SHUTDOWN_SECONDS * 1000,
+		/** Set by `up`: the path of its control socket. */
+		upSocket: given.GATEWAY_UP_SOCKET,
 		// With one bot, no call has to name it.
 		defaultInstance: settings.DEFAULT_INSTANCE ?? (pins.instances.length === 1 ? pins.instances[0]?.name : undefined),
 		console: settings.CONSOLE === "true",

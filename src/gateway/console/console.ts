@@ -7,6 +7,7 @@ import type { ConsoleSignIn } from "../oauth/endpoints/console-sign-in.ts";
 import type { Clocks } from "../oauth/protocol/clocks.ts";
 import { readOnlyPath } from "../principals/narrowing.ts";
 import { createBotRoutes } from "./bots.ts";
+import { createControl } from "./control.ts";
 import { Events } from "./events.ts";
 import { consolePath, servePage } from "./files.ts";
 import { createGrantRoutes } from "./grants.ts";
@@ -74,6 +75,7 @@ export function createConsole(options: ConsoleOptions) {
 		"GET clients": (request, { session }) => describeEndpoint(request, session, options),
 		"GET tools": tools.list,
 		"POST tools/call": tools.call,
+		"POST control": createControl(options),
 		"GET keys": keys.list,
 		"POST keys": keys.create,
 		"POST keys/revoke": keys.revoke,

@@ -9,6 +9,7 @@ import connect from "../../pages/console/connect.js" with { type: "text" };
 import connections from "../../pages/console/connections.js" with { type: "text" };
 import css from "../../pages/console/console.css" with { type: "text" };
 import html from "../../pages/console/console.html" with { type: "text" };
+import control from "../../pages/console/control.js" with { type: "text" };
 import controls from "../../pages/console/controls.css" with { type: "text" };
 import filters from "../../pages/console/filters.js" with { type: "text" };
 import form from "../../pages/console/form.js" with { type: "text" };
@@ -41,6 +42,7 @@ const files = {
 	"console/connect.js": connect,
 	"console/connections.js": connections,
 	"console/console.css": css,
+	"console/control.js": control,
 	"console/controls.css": controls,
 	"console/filters.js": filters,
 	"console/form.js": form,

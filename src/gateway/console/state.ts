@@ -6,8 +6,9 @@ import { onOneLine } from "../../lib/text.ts";
 import type { Backend } from "../backends/backend.ts";
 import { refusals } from "../calls/metrics.ts";
 import type { RecentCall, RecentCalls } from "../calls/recent-calls.ts";
-import { nameOf, wallTime } from "../catalog/status.ts";
+import { conditionOf, reasonFor, wallTime } from "../catalog/status.ts";
 import type { BackendView, Views } from "../principals/views.ts";
+import type { UpClient } from "../routing/up-client.ts";
 import type { Viewer } from "./viewer.ts";
 
 const maxGuilds = 200;
@@ -20,9 +21,11 @@ export interface StateOptions {
 	views: Views;
 	recent: RecentCalls;
 	store: Pick<Store, "reason"> | undefined;
+	/** Undefined if the gateway was not started by `up`. */
+	up: UpClient | undefined;
 }
 
-export function createState({ backends, views, recent, store }: StateOptions) {
+export function createState({ backends, views, recent, store, up }: StateOptions) {
 	const startedAt = Date.now() - Math.round(performance.now());
 
 	function callsFor({ person }: Viewer, from = 0): RecentCall[] {
@@ -34,11 +37,12 @@ export function createState({ backends, views, recent, store }: StateOptions) {
 		const { backend, name, guilds, state, pins } = bot;
 		const own = calls.filter(({ instance }) => instance === name);
 		const refused = own.filter(({ outcome }) => refusals.has(outcome)).length;
-		const { lastError } = backend.health;
+		const { lastError, isDoubtful } = backend.health;
+		const reason = reasonFor(backend, isRoot);
 		return {
 			name,
-			state: nameOf(state),
-			reason: state.online ? null : onOneLine(state.reason, maxReasonLength),
+			state: conditionOf(backend),
+			reason: reason === undefined ? null : onOneLine(reason, maxReasonLength),
 			since: shownTime(state.since),
 			version: backend.session.serverVersion?.slice(0, maxVersionLength) ?? null,
 			guilds: [...guilds].slice(0, maxGuilds).map(([id, name]) => ({ id, name, pinned: pins.pinned.has(id) })),
@@ -49,8 +53,9 @@ export function createState({ backends, views, recent, store }: StateOptions) {
 			refused,
 			// What the client gave up did not fail.
 			failed: own.filter(({ outcome }) => outcome !== "ok" && outcome !== "given_up").length - refused,
+			// Until the bot works again.
 			lastError:
-				isRoot && lastError
+				isRoot && lastError && (!state.online || isDoubtful || backend.hasFailed)
 					? { message: onOneLine(lastError.message, maxReasonLength), at: shownTime(lastError.at) }
 					: null,
 		};
@@ -83,6 +88,7 @@ export function createState({ backends, views, recent, store }: StateOptions) {
 					startedAt,
 					database: store ? (store.reason === undefined ? "ready" : "degraded") : null,
 					databaseReason: reason ?? null,
+					hasControl: up !== undefined && !person,
 				},
 				bots: bots.map((bot) => describeBot(bot, calls, !person)),
 			};

@@ -5,7 +5,7 @@
  *
  * @typedef {object} Bot
  * @property {string} name
- * @property {"online" | "away" | "offline"} state
+ * @property {"online" | "not ready" | "away" | "offline" | "stopped" | "cannot start"} state
  * @property {null | string} reason
  * @property {number} since
  * @property {null | string} version
@@ -19,7 +19,7 @@
  * @property {null | { message: string, at: number }} lastError
  *
  * @typedef {object} State
- * @property {{ version: string, startedAt: number, database: null | string, databaseReason: null | string }} gateway
+ * @property {{ version: string, startedAt: number, database: null | string, databaseReason: null | string, hasControl: boolean }} gateway
  * @property {Bot[]} bots
  *
  * @typedef {object} Call

@@ -3,6 +3,7 @@
 import { element, setChildren } from "../dom.js";
 import { get } from "./api.js";
 import { CallList } from "./calls.js";
+import { createAddBot, createControls } from "./control.js";
 import { facts, named, shown, timeOf } from "./parts.js";
 
 /** @typedef {import("./api.js").State} State */
@@ -19,11 +20,13 @@ export function createLive(isRoot) {
 	/** @type {State | undefined} */
 	let state;
 	const gateway = element("p.quiet");
+	const bar = element("div.bar", gateway);
 	const grid = element("div.bots");
+	const adding = element("div");
 	const calls = new CallList(isRoot);
 	/** @type {Map<string, ReturnType<typeof createBotCard>>} */
 	const cards = new Map();
-	const content = element("div", element("h3.visually-hidden", "Bots"), gateway, grid, calls.content);
+	const content = element("div", element("h3.visually-hidden", "Bots"), bar, grid, adding, calls.content);
 	return {
 		content,
 		/** @returns {Promise<State>} */
@@ -31,17 +34,23 @@ export function createLive(isRoot) {
 		/** @param {State} next */
 		setState(next) {
 			state = next;
-			const { version, startedAt, database, databaseReason } = next.gateway;
-			const online = next.bots.filter((bot) => bot.state === "online").length;
+			const { version, startedAt, database, databaseReason, hasControl } = next.gateway;
+			const others = next.bots.filter((bot) => bot.state !== "online").map((bot) => `${bot.name}: ${bot.state}`);
 			const stored = database ? `, database ${database}` : "";
 			const why = databaseReason ? ` (${databaseReason})` : "";
 			gateway.replaceChildren(
-				`${online} of ${next.bots.length} bots online. Gateway ${shown(version, 40)}, since `,
+				`${next.bots.length - others.length} of ${next.bots.length} bots online`,
+				others.length > 0 ? element("strong", shown(` (${others.join(", ")})`, 200)) : "",
+				`. Gateway ${shown(version, 40)}, since `,
 				timeOf(startedAt),
 				shown(`${stored}${why}.`, 300),
 			);
+			if (hasControl && !adding.hasChildNodes()) {
+				bar.append(createControls("gateway").content);
+				adding.append(createAddBot());
+			}
 			const shownCards = next.bots.map((bot) => {
-				const card = cards.get(bot.name) ?? createBotCard(bot.name, isRoot, () => calls.showBot(bot.name));
+				const card = cards.get(bot.name) ?? createBotCard(bot.name, isRoot, hasControl, () => calls.showBot(bot.name));
 				cards.set(bot.name, card);
 				card.update(bot);
 				return card.content;
@@ -56,17 +65,19 @@ export function createLive(isRoot) {
 /**
  * @param {string} name
  * @param {boolean} isRoot Others are not told how many tools the bot has, and what it does for other people.
+ * @param {boolean} hasControl
  * @param {() => void} showCalls
  */
-function createBotCard(name, isRoot, showCalls) {
+function createBotCard(name, isRoot, hasControl, showCalls) {
 	const light = element("span");
-	const reason = element("p.quiet");
+	const reason = element("p");
 	const numbers = element("div");
 	const trouble = element("p.problem");
 	const guildCount = element("summary");
 	const guilds = element("ul.guilds");
 	const label = `Calls of ${shown(name, 64)}`;
 	const button = element("button.small", { "aria-label": label, onclick: showCalls }, "Calls");
+	const controls = hasControl ? createControls(name) : undefined;
 	const content = element(
 		"article.bot",
 		element("div.bar", element("h4", named(name, 64), " ", light), button),
@@ -74,16 +85,17 @@ function createBotCard(name, isRoot, showCalls) {
 		numbers,
 		element("details", guildCount, guilds),
 		trouble,
+		controls?.content,
 	);
 	return {
 		content,
 		/** @param {Bot} bot */
 		update(bot) {
 			const { latency, lastError } = bot;
-			const kinds = { online: "good", away: "warn", offline: "bad" };
-			light.className = `state ${kinds[bot.state] ?? "bad"}`;
+			const kinds = { online: "good", "not ready": "warn", away: "warn", stopped: "warn" };
+			light.className = `state ${/** @type {Record<string, string>} */ (kinds)[bot.state] ?? "bad"}`;
 			light.textContent = shown(bot.state, 20);
-			reason.textContent = shown(bot.reason ?? "", 300);
+			reason.textContent = shown(bot.reason ?? "", 400);
 			numbers.replaceChildren(
 				facts([
 					["Since", timeOf(bot.since)],
@@ -110,7 +122,10 @@ function createBotCard(name, isRoot, showCalls) {
 			const more = count - bot.guilds.length;
 			if (more > 0) guilds.append(element("li", `and ${more} more`));
 			trouble.replaceChildren();
-			if (lastError) trouble.append("Last error, ", timeOf(lastError.at), ": ", named(lastError.message, 300));
+			// While it is not online, the reason says it already.
+			if (lastError && bot.state === "online")
+				trouble.append("Error, ", timeOf(lastError.at), ": ", named(lastError.message, 300));
+			controls?.update(bot.state === "stopped");
 		},
 	};
 }

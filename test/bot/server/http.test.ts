@@ -5,6 +5,7 @@ import { startBot } from "../../../src/bot/bot.ts";
 import { withoutToken } from "../../../src/bot/config/config.ts";
 import { createLog } from "../../../src/lib/log.ts";
 import { encodePrincipal, principalHeader } from "../../../src/lib/principal.ts";
+import { readNotReady } from "../../../src/mcp/readiness.ts";
 import { botConfig, withoutLogin } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { until } from "../../support/until.ts";
@@ -35,8 +36,12 @@ test("readiness needs no token, and is starting, then ready", async () => {
 	const starting = await fetch(offline.url);
 	expect(starting.status).toBe(200);
 	expect(await starting.text()).toBe("starting");
+	expect(readNotReady(starting.headers)).toBeUndefined();
+	const { headers } = await fetch(offline.url, { headers: { Authorization: `Bearer ${token}` } });
+	expect(readNotReady(headers)).toStartWith("Discord is not connected: ");
 	await using world = await startWorld();
-	expect(await (await fetch(world.bot.url)).text()).toBe("ready");
+	const ready = await fetch(world.bot.url);
+	expect([await ready.text(), readNotReady(ready.headers)]).toEqual(["ready", undefined]);
 });
 
 test("a GET for an event stream gets 405", async () => {

@@ -49,7 +49,13 @@ worldTest("the state has each bot with its guilds, and why it is offline", async
 	const client = await signedIn(world.url);
 	const { body } = await client.get("state");
 	expect(body).toEqual({
-		gateway: { version: expect.any(String), startedAt: expect.any(Number), database: null, databaseReason: null },
+		gateway: {
+			version: expect.any(String),
+			startedAt: expect.any(Number),
+			database: null,
+			databaseReason: null,
+			hasControl: false,
+		},
 		bots: [
 			{
 				name: "alpha",

@@ -1,0 +1,45 @@
+// Control of the bots and the gateway in the console, through the `up` that runs them. Only for the holder of
+// MCP_AUTH_TOKEN: it can do what `up restart` and the others do on the command line.
+
+import * as v from "valibot";
+import type { Log } from "../../lib/log.ts";
+import type { Backend } from "../backends/backend.ts";
+import type { UpClient } from "../routing/up-client.ts";
+import { ConsoleError, readJson } from "./respond.ts";
+import type { Viewer } from "./viewer.ts";
+
+/** Shorter than the time for which the browser's connection may be silent, in milliseconds. */
+const maxMs = 55_000;
+
+const given = v.strictObject({
+	command: v.picklist(["restart", "stop", "start", "log", "check", "add"]),
+	name: v.pipe(v.string(), v.maxLength(64)),
+	token: v.optional(v.pipe(v.string(), v.maxLength(200))),
+});
+
+interface ControlOptions {
+	backends: readonly Pick<Backend, "name" | "refresh">[];
+	/** Undefined if the gateway was not started by `up`. */
+	up: UpClient | undefined;
+	log: Log;
+}
+
+/** The lines that the command printed; none if it only did something. */
+export function createControl({ backends, up, log }: ControlOptions) {
+	return async (request: Request, { person }: Viewer): Promise<{ lines: readonly string[] }> => {
+		if (person) throw new ConsoleError("forbidden", "Only the holder of MCP_AUTH_TOKEN can control the bots.");
+		if (!up) throw new ConsoleError("unavailable", "This gateway was not started by up, which starts and stops bots.");
+		const { command, name, token } = await readJson(request, given);
+		log.info("command from the console", { command, name });
+		const response = await up.command({ command, name, token }, maxMs).catch(() => {
+			throw new ConsoleError("unavailable", "It takes longer than usual. The bot's state shows when it is done.");
+		});
+		if ("error" in response) throw new ConsoleError("invalid", response.error);
+		if ("lines" in response) return response;
+		if ("started" in response && "reason" in response.started)
+			throw new ConsoleError("unavailable", `${name} cannot start: ${response.started.reason}`);
+		// So that the page shows it as online at once.
+		await backends.find((one) => one.name === name)?.refresh();
+		return { lines: [] };
+	};
+}

@@ -1,0 +1,63 @@
+// The protocol of the Unix socket by which `up` takes commands, from its own command line and from the gateway that it
+// runs: JSON in the bodies of request and response.
+
+export const controlCommands = ["status", "restart", "stop", "start", "programs", "log", "check", "add"] as const;
+
+export interface ControlRequest {
+	/** "programs": the state of all, without a health check. "log": the last lines. "add": makes an instance. */
+	command: (typeof controlCommands)[number];
+	/** Absent for "status" and "programs". */
+	name?: string | undefined;
+	/** For "add": the bot's, from Discord. */
+	token?: string | undefined;
+}
+
+/** "starting": not listening yet. "running": listening. "waiting": for a restart. "stopped": on request. */
+export type ProgramState = "starting" | "running" | "waiting" | "stopping" | "stopped";
+
+export interface ProgramStatus {
+	/** Of the instance, or "gateway". */
+	name: string;
+	state: ProgramState;
+	/** It is not started again until somebody asks for it. */
+	isHalted?: boolean | undefined;
+	/** In this state. */
+	seconds: number;
+	pid?: number | undefined;
+	url?: string | undefined;
+	/** How often it ended by itself and was started again. */
+	restarts: number;
+	/** Why the last start, or a replacement, failed. */
+	issue?: string | undefined;
+	/** Why it ended, while it waits for a restart: one line without invisible characters. */
+	reason?: string | undefined;
+	/** "ok" if ready. */
+	health?: string | undefined;
+}
+
+/** As `up status --json` prints it. */
+export interface UpStatus {
+	pid: number;
+	version: string;
+	directory: string;
+	/** The gateway first, then the bots by name. */
+	programs: ProgramStatus[];
+}
+
+/** The URL at which it listens, or why it does not. */
+export type Started = { url: string } | { reason: string };
+
+export type ControlResponse =
+	| { status: UpStatus }
+	| { programs: ProgramStatus[] }
+	| { started: Started }
+	| { stopped: true }
+	| { lines: readonly string[] }
+	| { error: string };
+
+/** Rejects if `up` does not answer in time. */
+export async function sendCommand(path: string, request: ControlRequest, maxMs: number): Promise<ControlResponse> {
+	const signal = AbortSignal.timeout(maxMs);
+	const response = await fetch("http://up/", { unix: path, method: "POST", body: JSON.stringify(request), signal });
+	return (await response.json()) as ControlResponse;
+}
