@@ -3,7 +3,7 @@
 import * as v from "valibot";
 import { ToolError } from "../../lib/tool-error.ts";
 import type { Store } from "../store/store.ts";
-import { selectApprovalOf, selectApprovalsOf } from "../store/tables/approvals.ts";
+import { approvalRows } from "../store/tables/approvals.ts";
 import { expected } from "../tool/arguments/arguments.ts";
 import type { BotTool } from "../tool/context.ts";
 import { readTool } from "../tool/define.ts";
@@ -29,7 +29,7 @@ export function createApprovalTools({ sql }: Pick<Store, "sql">): BotTool[] {
 			person: { managesBot: false },
 			input: { approval_id },
 			async run({ approval_id }, { principal }) {
-				const row = await selectApprovalOf(sql, idOf(principal), approval_id);
+				const [row] = await approvalRows.all(sql, { id: approval_id, principal_id: idOf(principal) });
 				if (row) return describeRequest(row);
 				throw new ToolError(
 					`There is no request for approval ${approval_id}. A request is kept for a day after its end; list_approvals shows yours.`,
@@ -45,7 +45,8 @@ export function createApprovalTools({ sql }: Pick<Store, "sql">): BotTool[] {
 			person: { managesBot: false },
 			input: {},
 			async run(_, { principal }) {
-				const rows = await selectApprovalsOf(sql, idOf(principal), shownRequests);
+				const all = await approvalRows.all(sql, { principal_id: idOf(principal) }, "created_at DESC, id");
+				const rows = all.slice(0, shownRequests);
 				if (rows.length === 0) return "No call of yours needed approval.";
 				return [`${rows.length} request(s) for approval, newest first, times in UTC:`, ...rows.map(requestLine)];
 			},

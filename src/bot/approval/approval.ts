@@ -9,7 +9,7 @@ import { errorCode, RpcError, type RpcRequest, type RpcResponse } from "../../mc
 import { modernClientName } from "../../mcp/modern.ts";
 import { type Caller, type OtherMethod, type ToolSource, toolResponse } from "../../mcp/server.ts";
 import { invalidParameters, outcomeIn, readToolCall } from "../../mcp/tool.ts";
-import { selectApprovalOf } from "../store/tables/approvals.ts";
+import { approvalRows } from "../store/tables/approvals.ts";
 import { createApprovalButtons } from "./approval-buttons.ts";
 import { CallStopped } from "./call-preview.ts";
 import { ClientApproval } from "./client-approval.ts";
@@ -75,7 +75,8 @@ export function createApproval(options: ApprovalOptions) {
 
 	async function decisionOf(id: unknown, caller: Caller): Promise<ApprovalAnswer> {
 		if (typeof id !== "string") throw invalidParameters(["id: expected a string"]);
-		const row = await selectApprovalOf(options.store.sql, idOf(caller.principal), id).catch((error) => {
+		const own = { id, principal_id: idOf(caller.principal) };
+		const [row] = await approvalRows.all(options.store.sql, own).catch((error) => {
 			if (!(error instanceof ToolError)) throw error;
 			throw new RpcError(errorCode.internal, error.message);
 		});

@@ -30,7 +30,7 @@ import {
 	selectUnfinishedApprovals,
 	withdrawApprovals,
 } from "../store/tables/approvals.ts";
-import { StoreUnavailable } from "../store/unavailable.ts";
+import { ignoreUnavailable, StoreUnavailable } from "../store/unavailable.ts";
 import { ownGuildId, withPersonName } from "../tool/admission.ts";
 import { type AuditedCall, callFacts } from "../tool/audit.ts";
 import { type Ended, endOf, saidOf } from "../tool/call-as.ts";
@@ -119,7 +119,7 @@ export class Requests {
 	readonly #sql: Sql;
 	readonly #now: () => number;
 	readonly #work: Durable;
-	readonly #stopping = new AbortController();
+	#isStopped = false;
 	/** Their calls must not be run any more, although this may not be stored yet. */
 	readonly #withdrawn = new Set<string>();
 	readonly #endings = new Map<string, PromiseWithResolvers<ApprovalRow | undefined>>();
@@ -549,21 +549,18 @@ export class Requests {
 		const ending = Promise.withResolvers<ApprovalRow | undefined>();
 		const giveUp = () => ending.resolve(undefined);
 		this.#endings.set(id, ending);
-		this.#stopping.signal.addEventListener("abort", giveUp);
 		signal?.addEventListener("abort", giveUp);
 		try {
 			// It may have ended before.
 			const row = await approvalRows.first(this.#sql, { id });
 			if (row?.ended_at != null) return row;
-			if (this.#stopping.signal.aborted || signal?.aborted) return undefined;
+			if (this.#isStopped || signal?.aborted) return undefined;
 			const ended = await within(Math.max(0, ms), ending.promise);
 			return ended === "late" ? undefined : ended;
 		} catch (error) {
-			if (!(error instanceof StoreUnavailable)) throw error;
-			return undefined;
+			return ignoreUnavailable(error);
 		} finally {
 			this.#endings.delete(id);
-			this.#stopping.signal.removeEventListener("abort", giveUp);
 			signal?.removeEventListener("abort", giveUp);
 		}
 	}
@@ -577,7 +574,8 @@ export class Requests {
 	}
 
 	stop(): void {
-		this.#stopping.abort();
+		this.#isStopped = true;
+		for (const { resolve } of this.#endings.values()) resolve(undefined);
 	}
 
 	close(): Promise<void> {

@@ -85,7 +85,7 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 				tellsOnce: true,
 				locale: message.guild.preferredLocale,
 			},
-			() => command.run(context, rest, holds),
+			() => command.run(context, rest, holds).catch((error) => refused(error, command, message)),
 		);
 		await deleted;
 		if (answer === undefined) return;
@@ -118,56 +118,49 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 		});
 	};
 
-	function ofCommand(command: Command): ChatCommand {
-		const { name, limiter, secret = false, permission, may, heavy } = command;
-		const { isVerbatim } = command;
-		return {
-			...{ name, limiter, secret, permission, may, heavy },
-			async run(context, rest) {
-				try {
-					const text = await command.run(context, rest);
-					const answer = text === undefined ? undefined : { text, isVerbatim };
-					return { answer, isMistake: false };
-				} catch (error) {
-					// Other errors are logged and not shown.
-					if (!(error instanceof ToolError || toToolError(error))) throw error;
-					const text = describeFailure(error, context.guild.preferredLocale, log, { command: name });
-					const isMistake = permissionOf(command) !== undefined && error instanceof ToolError && !error.cause;
-					return { answer: { text }, isMistake };
-				}
-			},
-		};
+	/** Other errors are logged and not shown. */
+	function refused(error: unknown, { name }: ChatCommand, { guild }: Message<true>): Ran<Answer> {
+		if (!(error instanceof ToolError || toToolError(error))) throw error;
+		const text = describeFailure(error, guild.preferredLocale, log, { command: name });
+		return { answer: { text }, isMistake: error instanceof ToolError && !error.cause };
 	}
 }
 
-function ofAction(action: Action, { prefix, performing, log }: ChatCommandsOptions): ChatCommand {
-	const { name } = action;
+function ofCommand(command: Command): ChatCommand {
+	const { isVerbatim } = command;
+	return {
+		...command,
+		async run(context, rest) {
+			const text = await command.run(context, rest);
+			return { answer: text === undefined ? undefined : { text, isVerbatim }, isMistake: false };
+		},
+	};
+}
+
+function ofAction(action: Action, { prefix, performing }: ChatCommandsOptions): ChatCommand {
+	const { name, permission, may, heavy } = action;
 	return {
 		name,
-		permission: action.permission,
-		may: action.may,
-		heavy: action.heavy,
+		permission,
+		may,
+		heavy,
 		async run({ guild, channel, member, message }, rest, holds) {
 			const locale = guild.preferredLocale;
-			try {
-				requirePrivate(action, channel, locale);
-				const values = await readChatArguments(member, holds(action) ? action : withoutOthers(action), rest);
-				return await performing.perform(action, values, {
-					guildId: guild.id,
-					channelId: channel.id,
-					at: message.createdTimestamp,
-					person: { id: member.id, name: member.displayName },
-					command: `${prefix} ${name}`,
-					locale,
-					isThread: (id) => guild.channels.cache.get(id)?.isThread() ?? false,
-				});
-			} catch (error) {
-				if (!(error instanceof ToolError || toToolError(error))) throw error;
-				const usage = usageLine(action, prefix, locale);
-				const shown =
-					error instanceof UsageError ? new SaidError(said("answer.usage", { problem: error.said, usage })) : error;
-				return { answer: { text: describeFailure(shown, locale, log, { command: name }) }, isMistake: true };
-			}
+			requirePrivate(action, channel, locale);
+			const known = holds(action) ? action : withoutOthers(action);
+			const values = await readChatArguments(member, known, rest).catch((error) => {
+				if (!(error instanceof UsageError)) throw error;
+				throw new SaidError(said("answer.usage", { problem: error.said, usage: usageLine(action, prefix, locale) }));
+			});
+			return performing.perform(action, values, {
+				guildId: guild.id,
+				channelId: channel.id,
+				at: message.createdTimestamp,
+				person: { id: member.id, name: member.displayName },
+				command: `${prefix} ${name}`,
+				locale,
+				isThread: (id) => guild.channels.cache.get(id)?.isThread() ?? false,
+			});
 		},
 	};
 }

@@ -77,14 +77,11 @@ export function createConversations(options: ConversationsOptions) {
 		};
 		walk(turns);
 		const limit = maxChain - newestFirst.length;
-		if (next !== null && limit > 0 && keepDays > 0)
-			try {
-				const stored = await selectChain(sql, next, limit);
-				walk(new Map(stored.map((turn) => [turn.message_id, turn])));
-			} catch (error) {
-				if (!(error instanceof StoreUnavailable)) throw error;
-				if (newestFirst.length === 0) return "unknown";
-			}
+		if (next !== null && limit > 0 && keepDays > 0) {
+			const stored = await selectChain(sql, next, limit).catch(ignoreUnavailable);
+			if (!stored && newestFirst.length === 0) return "unknown";
+			walk(new Map(stored?.map((turn) => [turn.message_id, turn])));
+		}
 		return newestFirst.length === 0 ? undefined : newestFirst.reverse();
 	}
 
@@ -94,12 +91,7 @@ export function createConversations(options: ConversationsOptions) {
 		const turn = turns.get(answers.get(userId === undefined ? channelId : `${channelId} ${userId}`) ?? "");
 		if (turn) return turn.at >= since ? turn.message_id : undefined;
 		if (keepDays === 0) return undefined;
-		try {
-			return await selectLatestAnswer(sql, { channelId, userId, since });
-		} catch (error) {
-			if (error instanceof StoreUnavailable) return undefined;
-			throw error;
-		}
+		return selectLatestAnswer(sql, { channelId, userId, since }).catch(ignoreUnavailable);
 	}
 
 	function erase({ guild, user }: Person): void {

@@ -1,8 +1,7 @@
 // Questions that AI chat answers at certain times, in the name and with the rights of who set them. A run is taken before it
 // begins: after a kill it is not repeated.
 
-import { ComponentType, type GuildBasedChannel, type GuildMember, MessageFlags, PermissionFlagsBits } from "discord.js";
-import { channelName } from "../../../discord/describe.ts";
+import { ComponentType, type Guild, type GuildMember, MessageFlags, PermissionFlagsBits } from "discord.js";
 import { inlineText, truncate } from "../../../discord/text.ts";
 import type { Log } from "../../../lib/log.ts";
 import { SaidError } from "../../../texts/said-error.ts";
@@ -54,11 +53,9 @@ export function createRoutines({ connection, settings, store: { sql }, log, time
 		if (!(await beginRoutine(sql, routine, then))) return;
 		const fields = { routine: id, guild: guild.id };
 		if (now() - next_at > lateMs) return log.warn("a routine of AI chat was missed: the bot did not run", fields);
-		const member = guild.members.cache.get(person_id);
-		const channel = guild.channels.cache.get(channel_id);
-		if (!member || !mayWrite(member, channel))
-			return log.warn("a routine of AI chat was skipped: its person has left, or cannot write in its channel", fields);
-		await run(routine, member);
+		const member = writerIn(guild, channel_id, person_id);
+		if (member) return run(routine, member);
+		log.warn("a routine of AI chat was skipped: its person has left, or cannot write in its channel", fields);
 	}
 
 	/** What there is, with a menu to remove one. */
@@ -104,25 +101,21 @@ export function createRoutines({ connection, settings, store: { sql }, log, time
 			if (question !== null) {
 				const schedule = readSchedule(options.getString("when") ?? "");
 				if (!schedule) throw new SaidError(said("routine.when"));
-				const channel = connection
-					.guild(guildId)
-					?.channels.cache.get(options.getChannel("channel")?.id ?? interaction.channelId);
-				const member = connection.guild(guildId)?.members.cache.get(user.id);
-				if (!member || !channel?.isSendable() || !mayWrite(member, channel))
-					throw new SaidError(said("routine.channel"));
+				const channelId = options.getChannel("channel")?.id ?? interaction.channelId;
+				if (!writerIn(connection.guild(guildId), channelId, user.id)) throw new SaidError(said("routine.channel"));
 				const { length } = await routineRows.all(sql, { guild_id: guildId });
 				if (length >= maxRoutines) throw new SaidError(said("routine.full", { max: maxRoutines }));
 				const routine = {
 					id: crypto.randomUUID(),
 					guild_id: guildId,
-					channel_id: channel.id,
+					channel_id: channelId,
 					person_id: user.id,
 					question,
 					schedule: JSON.stringify(schedule),
 					next_at: nextTime(schedule, now(), timezone),
 				};
 				await routineRows.insert(sql, [routine]);
-				log.info("a routine of AI chat was set", { guild: guildId, channel: channelName(channel), person: user.id });
+				log.info("a routine of AI chat was set", { guild: guildId, channel: channelId, person: user.id });
 				work.wake();
 			}
 			await interaction.editReply(await listOf(guildId, locale));
@@ -144,7 +137,11 @@ export function createRoutines({ connection, settings, store: { sql }, log, time
 	return { command, component, start: work.wake, close: () => work.close() };
 }
 
-function mayWrite(member: GuildMember, channel: GuildBasedChannel | undefined): boolean {
+/** The person, if they and the bot may write there. */
+function writerIn(guild: Guild | undefined, channelId: string, personId: string): GuildMember | undefined {
 	const { ViewChannel, SendMessages } = PermissionFlagsBits;
-	return channel?.permissionsFor(member).has(ViewChannel | SendMessages) ?? false;
+	const channel = guild?.channels.cache.get(channelId);
+	const member = guild?.members.cache.get(personId);
+	const mayWrite = member && channel?.isSendable() && channel.permissionsFor(member).has(ViewChannel | SendMessages);
+	return mayWrite ? member : undefined;
 }

@@ -104,18 +104,6 @@ export async function countDenials(sql: Sql, principalId: string, now: number, m
 	return rows.filter(({ expires_at }) => expires_at > now).length;
 }
 
-/** Undefined also for a request of another principal. */
-export async function selectApprovalOf(sql: Sql, principalId: string, id: string): Promise<ApprovalRow | undefined> {
-	const row = await approvalRows.first(sql, { id });
-	return row?.principal_id === principalId ? row : undefined;
-}
-
-/** Newest first. */
-export function selectApprovalsOf(sql: Sql, principalId: string, limit: number): Promise<ApprovalRow[]> {
-	return sql<ApprovalRow>`
-		SELECT * FROM approvals WHERE principal_id = ${principalId} ORDER BY created_at DESC, id LIMIT ${limit}`;
-}
-
 /** Oldest first: the open ones, and ended ones whose messages do not show the end yet. */
 export function selectUnfinishedApprovals(sql: Sql): Promise<ApprovalRow[]> {
 	return sql<ApprovalRow>`
