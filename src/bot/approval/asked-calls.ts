@@ -29,7 +29,7 @@ import type { Preview } from "../tool/review.ts";
 import { accessors } from "../tool/search/offered-tools.ts";
 import { toolTitle } from "../tool/titles.ts";
 import type { Approval } from "./approval.ts";
-import { canonicalJson, previewCall } from "./call-preview.ts";
+import { canonicalJson, digest, previewCall } from "./call-preview.ts";
 import { argumentsOf } from "./request-message.ts";
 
 /**
@@ -230,12 +230,9 @@ export class AskedCalls {
 
 	async #plan(asker: Asker, name: string, given: JsonObject, signal?: Signal): Promise<ShownCall> {
 		const { tool, args, context } = this.#resolve(asker, name, given);
-		let failure: unknown;
-		const onEnd: BotContext["onEnd"] = (end) => {
-			if ("error" in end) failure = end.error;
-		};
-		const preview = await previewCall(tool, args, { ...context, onEnd }, signal);
-		if (typeof preview === "string") throw failure instanceof SaidError ? failure : new ToolError(textIn(preview));
+		const preview = await previewCall(tool, args, context, signal);
+		if ("result" in preview)
+			throw preview.failure instanceof SaidError ? preview.failure : new ToolError(textIn(preview.result));
 		const [, plan_hash = args.plan_hash] = /^plan_hash=(\w+)$/.exec(preview.basis[0] ?? "") ?? [];
 		const lines = preview.lines?.join("\n") ?? "";
 		if (plan_hash && lines.includes("\nThere is nothing to do.")) throw new ToolError(lines);
@@ -272,9 +269,7 @@ function plainNeeds({ permissions, person }: BotTool["needs"]): Permission[] {
 	});
 }
 
-function hashOf({ basis }: Preview): string {
-	return new Bun.CryptoHasher("sha256").update(JSON.stringify(basis)).digest("hex");
-}
+const hashOf = ({ basis }: Preview) => digest(basis);
 
 /** What the tool says for people, and in blocks the arguments that it does not name, and a plan of several lines. */
 function planText({ lines = [], shown = [], names = [] }: Preview, args: JsonObject, language: Language): string {

@@ -2,7 +2,8 @@
 
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
-import { type Effect, isErrorResult, type Tool, type ToolCall, textIn } from "../../mcp/tool.ts";
+import { type Effect, type Tool, type ToolCall, textIn } from "../../mcp/tool.ts";
+import { callFacts } from "../tool/audit.ts";
 import { endOf, saidOf } from "../tool/call-as.ts";
 import type { BotContext, BotTool } from "../tool/context.ts";
 import type { Preview } from "../tool/review.ts";
@@ -12,32 +13,26 @@ export class CallStopped extends Error {
 	override name = "CallStopped";
 }
 
-/** Runs the call until its review; a failure before is returned as JSON. RpcError for invalid arguments. */
+/** Runs the call until its review, or until it fails before. RpcError for invalid arguments. */
 export async function previewCall(
 	tool: Tool<BotContext>,
 	args: JsonObject,
 	context: BotContext,
 	signal?: ToolCall["signal"],
-): Promise<(Preview & { effect: Effect }) | string> {
+): Promise<(Preview & { effect: Effect }) | { failure: unknown; result: string }> {
 	requireReviewable(tool);
 	const stopped = new CallStopped();
 	let preview: Preview | undefined;
-	let { effect } = tool;
-	const onDestructive = () => {
-		effect = "destructive";
-	};
 	const review = (given: Preview) => {
 		preview = given;
 		throw stopped;
 	};
-	try {
-		const result = await tool.call(args, { ...context, review }, { ...quiet(signal), onDestructive });
-		if (!isErrorResult(result)) throw new Error(`the tool ${tool.name} ran without a review`);
-		return result;
-	} catch (error) {
-		if (error !== stopped || !preview) throw error;
-		return { ...preview, effect };
-	}
+	const facts = callFacts();
+	const { result, error } = await endOf(tool, args, { ...context, review }, quiet(signal), facts);
+	if (error === stopped && preview) return { ...preview, effect: facts.recorded(tool, args).effect };
+	if (result === undefined) throw error;
+	if (!error) throw new Error(`the tool ${tool.name} ran without a review`);
+	return { failure: error, result };
 }
 
 /** Runs until its plan or first change. `isPreviewed`: the plan leaves nothing out. */
@@ -72,6 +67,11 @@ export function requireReviewable(tool: Tool<BotContext>): void {
 /** Ignores progress reports. */
 export function quiet(signal?: ToolCall["signal"]): ToolCall {
 	return { signal, reportProgress() {} };
+}
+
+/** SHA-256 of JSON. */
+export function digest(value: unknown): string {
+	return new Bun.CryptoHasher("sha256").update(JSON.stringify(value)).digest("hex");
 }
 
 /** With sorted keys, so that equal arguments have the same text. */

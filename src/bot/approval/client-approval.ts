@@ -2,7 +2,7 @@
 // requestState. An answer is stored before the call runs, so each approval works once; before it, nothing is.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { Sql } from "../../lib/store/statement.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { inputRequired } from "../../mcp/elicitation.ts";
@@ -13,7 +13,7 @@ import { approvalRows, countDenials, insertDecided } from "../store/tables/appro
 import { loadSecret } from "../store/tables/secrets.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 import { noPreview, type Preview } from "../tool/review.ts";
-import { canonicalJson, previewCall } from "./call-preview.ts";
+import { canonicalJson, digest, previewCall } from "./call-preview.ts";
 import type { DecidingOptions } from "./deciding.ts";
 import { idOf } from "./needs-approval.ts";
 import { decisionIn, questionAbout, questionName } from "./question.ts";
@@ -160,7 +160,7 @@ export class ClientApproval {
 				`The person at the MCP client denied ${maxDenials} calls in the last 10 minutes, so ${tool.name} was not asked about, and not run. Do something else, or wait 10 minutes.`,
 			);
 		const preview = await previewCall(tool, args, context, signal);
-		if (typeof preview === "string") return preview;
+		if ("result" in preview) return preview.result;
 		return this.#ask(request, call, key, { id: state?.id, preview });
 	}
 
@@ -177,7 +177,7 @@ function hashOfCall({ tool, args, context }: RequestedCall): string {
 	const { principal } = context;
 	const guildId = guildIdOf(tool, args, context) ?? null;
 	const parts = [idOf(principal), principal?.person?.id ?? null, tool.name, guildId, canonicalJson(args)];
-	return createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
+	return digest(parts);
 }
 
 function readState(key: string, given: unknown, call: RequestedCall): RequestState {

@@ -2,7 +2,7 @@
 // and each change of its state is one conditional statement, so an approved call runs at most once. What is left after a
 // kill is found by a scan: a call that had begun is "unknown" and never runs again.
 
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { type Client, DiscordAPIError, type SendableChannels } from "discord.js";
 import { onSessionOrGuild } from "../../discord/connection/session-events.ts";
 import { channelName } from "../../discord/describe.ts";
@@ -38,7 +38,7 @@ import type { BotContext } from "../tool/context.ts";
 import { resolveOrUnknown } from "../tool/named-calls.ts";
 import type { Preview } from "../tool/review.ts";
 import { toolTitle } from "../tool/titles.ts";
-import { CallStopped, canonicalJson, previewCall, quiet, requireReviewable } from "./call-preview.ts";
+import { CallStopped, canonicalJson, digest, previewCall, quiet, requireReviewable } from "./call-preview.ts";
 import { type ApprovalRules, idOf } from "./needs-approval.ts";
 import {
 	endedMessage,
@@ -305,7 +305,7 @@ export class Requests {
 		const { tool, args, context } = call;
 		// First: who may not make the call learns nothing of the guild.
 		const preview = await previewCall(tool, args, context, call.signal);
-		if (typeof preview === "string") return preview;
+		if ("result" in preview) return preview.result;
 		let channelId: string | undefined;
 		try {
 			await this.options.settings.ready();
@@ -617,7 +617,7 @@ function planOf(
 	return {
 		plan: JSON.stringify(preview.lines ?? named(preview)),
 		// What a person approves.
-		hash: createHash("sha256").update(JSON.stringify(parts)).digest("hex"),
+		hash: digest(parts),
 		token: randomBytes(8).toString("hex"),
 	};
 }
