@@ -165,7 +165,6 @@ export class AskedCalls {
 			const resolved = this.#resolve(asker, name, given);
 			const { tool, context } = resolved;
 			const args = await withoutNames(tool, resolved.args, context, signal);
-			if (args instanceof ToolError) throw args;
 			if (tool.effect === "read") {
 				const where = { record, client: context.principal?.name ?? "", guildId: asker.guildId, signal };
 				const { result, error } = await recordedCall(tool, args, context, where);

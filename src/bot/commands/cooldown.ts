@@ -1,6 +1,7 @@
 // Cooldowns: a sliding window of attempts per key.
 
 import { SlidingWindow, type WindowOptions } from "../../lib/sliding-window.ts";
+import { SaidError } from "../../texts/said-error.ts";
 import { type Said, said } from "../../texts/texts.ts";
 
 const maxKeys = 10_000;
@@ -38,6 +39,12 @@ export class Limiter {
 	/** Does not count as an attempt. */
 	hasRoom(key: string): boolean {
 		return !this.#byKey.get(key)?.accepted.waitMs;
+	}
+
+	/** Throws a SaidError. */
+	require(key: string): void {
+		const { waitS } = this.take(key);
+		if (waitS > 0) throw new SaidError(tooOften(this, waitS));
 	}
 
 	refund(key: string): void {

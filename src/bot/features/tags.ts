@@ -6,7 +6,7 @@ import { SaidError } from "../../texts/said-error.ts";
 import { inList, said, sayIn } from "../../texts/texts.ts";
 import { answerPrivately, deferPrivately } from "../commands/answer.ts";
 import { callerOf } from "../commands/components.ts";
-import { Limiter, tooOften } from "../commands/cooldown.ts";
+import { Limiter } from "../commands/cooldown.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import { modalOf } from "../commands/forms.ts";
 import { requireHeld } from "../commands/who-may.ts";
@@ -52,8 +52,7 @@ export function createTags({ config, settings, callAs }: FeatureOptions): Featur
 				async run(interaction) {
 					const { guildId, user, options } = interaction;
 					const content = textOf(guildId, options.getString("name", true));
-					const { waitS } = limiter.take(`${guildId} ${user.id}`);
-					if (waitS > 0) throw new SaidError(tooOften(limiter, waitS));
+					limiter.require(`${guildId} ${user.id}`);
 					await interaction.reply({ content, allowedMentions: noMentions });
 				},
 			},

@@ -105,12 +105,10 @@ export function receiveRequests(server: Server, options: ReceiverOptions): Recei
 	async function named(request: RpcRequest, caller: Caller, selection: Selection<BotContext>) {
 		const { params } = request;
 		try {
-			const ids = await idsFor(params, caller, selection);
-			if (ids instanceof ToolError)
-				return { params, end: toolResponse(request.id, caller, errorResult(ids.message), "tool_error") };
-			return { params: ids };
+			return { params: await idsFor(params, caller, selection) };
 		} catch (error) {
-			return { params, end: failed(error, request, caller, log) };
+			if (!(error instanceof ToolError)) return { params, end: failed(error, request, caller, log) };
+			return { params, end: toolResponse(request.id, caller, errorResult(error.message), "tool_error") };
 		}
 	}
 

@@ -5,7 +5,6 @@ import { toToolError } from "../../discord/rest/errors.ts";
 import { withinRun } from "../../discord/rest/rest.ts";
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import { Deadlines } from "../../lib/signal.ts";
-import { ToolError } from "../../lib/tool-error.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
 import type { Caller, Selection } from "../../mcp/server.ts";
 import type { Tool } from "../../mcp/tool.ts";
@@ -26,26 +25,25 @@ export function resolveOrUnknown({ name, arguments: given }: JsonObject, { set }
 	}
 }
 
-/** The params of a call with ids in place of names; a ToolError for unknown and ambiguous ones. */
+/** The params of a call with ids in place of names. Throws a ToolError for unknown and ambiguous ones. */
 export async function idsFor(
 	params: JsonObject,
 	caller: Pick<Caller, "signal">,
 	selection: Selection<BotContext>,
-): Promise<JsonObject | ToolError> {
+): Promise<JsonObject> {
 	const { tool, args, refusal } = resolveOrUnknown(params, selection);
 	if (!tool || refusal !== undefined) return params;
 	const ids = await withoutNames(tool, args, selection.context, caller.signal);
-	if (ids === args) return params;
-	return ids instanceof ToolError ? ids : { ...params, name: tool.name, arguments: ids };
+	return ids === args ? params : { ...params, name: tool.name, arguments: ids };
 }
 
-/** The arguments with ids in place of names: the same object if there are none. */
+/** The arguments with ids in place of names: the same object if there are none. Throws a ToolError. */
 export async function withoutNames(
 	tool: Tool<BotContext>,
 	args: JsonObject,
 	context: BotContext,
 	caller: Caller["signal"],
-): Promise<JsonObject | ToolError> {
+): Promise<JsonObject> {
 	const { inputSchema: schema } = tool.listing;
 	const names = namesIn(schema, args);
 	if (names.length === 0) return args;
@@ -61,9 +59,7 @@ export async function withoutNames(
 	try {
 		return await (person ? actAs(person, work) : work());
 	} catch (error) {
-		const known = toToolError(error) ?? error;
-		if (known instanceof ToolError) return known;
-		throw error;
+		throw toToolError(error) ?? error;
 	} finally {
 		nameDeadlines.end(signal);
 	}

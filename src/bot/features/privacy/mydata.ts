@@ -1,11 +1,10 @@
 // /privacy and /mydata: what is stored of people in this guild, a file of it, erasing it, and AI chat off for oneself.
 
 import { ButtonStyle, MessageFlags, type RepliableInteraction } from "discord.js";
-import { SaidError } from "../../../texts/said-error.ts";
 import { type Say, sayIn } from "../../../texts/texts.ts";
 import { deferPrivately } from "../../commands/answer.ts";
 import type { ComponentInteraction } from "../../commands/components.ts";
-import { Limiter, tooOften } from "../../commands/cooldown.ts";
+import { Limiter } from "../../commands/cooldown.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
 import type { MenuHandler } from "../../commands/menus.ts";
 import { buttonRow } from "../../messages/buttons.ts";
@@ -27,10 +26,8 @@ export function createMyData({ config, store, settings, ai, chatPrivacy }: Featu
 	// Who erases their reports can report again.
 	const rarely = new Limiter({ max: 2, windowMs: 3_600_000 });
 
-	function limit(by: Limiter, interaction: RepliableInteraction): void {
-		const { waitS } = by.take(Object.values(personOf(interaction)).join());
-		if (waitS > 0) throw new SaidError(tooOften(by, waitS));
-	}
+	const limit = (by: Limiter, interaction: RepliableInteraction) =>
+		by.require(Object.values(personOf(interaction)).join());
 
 	function describe(guild: string, say: Say): string {
 		const { chat, features, mcp } = config.toml;
