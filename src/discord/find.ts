@@ -169,8 +169,7 @@ export async function currentRole(guild: Guild, id: string): Promise<Role> {
 
 /** Fetched if the cache is incomplete. Throws a ToolError if the user is not a member. */
 export async function member(guild: Guild, id: string, connection: MemberState): Promise<GuildMember> {
-	const found = await memberOrNone(guild, id, connection);
-	return found ?? throwNoMember(guild, id);
+	return (await memberOrNone(guild, id, connection)) ?? throwNoMember(guild, id);
 }
 
 function throwNoMember(guild: Guild, id: string): never {
@@ -180,8 +179,7 @@ function throwNoMember(guild: Guild, id: string): never {
 
 /** Fetched: the cached one may be older than the latest edit. Throws a ToolError if there is none. */
 export async function currentMember(guild: Guild, id: string, connection: MemberState): Promise<GuildMember> {
-	const known = await member(guild, id, connection);
-	return guild.members.fetch({ user: known.id, force: true });
+	return guild.members.fetch({ user: (await member(guild, id, connection)).id, force: true });
 }
 
 /** From the cache only, for tools that look up many. Throws a ToolError if the user is not a member. */
@@ -190,11 +188,7 @@ export function knownMember(guild: Guild, id: string, connection: MemberState): 
 	return member ?? throwNoMember(guild, id);
 }
 
-function knownPerson(
-	guild: Guild,
-	id: string,
-	connection: MemberState,
-): { id: string; member: GuildMember | undefined } {
+function knownPerson(guild: Guild, id: string, connection: MemberState) {
 	requireKnownMembers(guild, connection);
 	return { id, member: guild.members.cache.get(id) };
 }
@@ -245,8 +239,7 @@ export async function voiceMember(guild: Guild, id: string, connection: MemberSt
 		throw new SaidError(said("refusal.not_in_voice", { who: `<@${id}>` }), {
 			models: `${memberName(found)} is not in a voice channel. Use list_voice_members to find members who are.`,
 		});
-	const connectedTo = await voiceChannel(guild, voice.channelId);
-	return { member: found, connectedTo, voice };
+	return { member: found, connectedTo: await voiceChannel(guild, voice.channelId), voice };
 }
 
 /** Member or not. Throws a ToolError if there is no such user. */

@@ -28,8 +28,7 @@ export function limitsPruning(guild: Guild): boolean {
 
 export function requirePruning(guild: Guild): void {
 	if (!limitsPruning(guild)) return;
-	const { Administrator } = PermissionFlagsBits;
-	requirePermissions(guild, undefined, Administrator, () => [
+	requirePermissions(guild, undefined, PermissionFlagsBits.Administrator, () => [
 		"The guild lets only administrators prune members (PRUNE_REQUIRES_ADMIN).",
 	]);
 }

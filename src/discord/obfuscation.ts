@@ -20,15 +20,12 @@ interface Flagged {
 
 /** The name does not tell: a channel can really be called "___hidden___". False for threads. */
 export function isObfuscated({ flags }: Flagged): boolean {
-	const { ChannelObfuscated } = ChannelFlags;
-	return (ChannelFlagsBitField.resolve(flags ?? 0) & ChannelObfuscated) !== 0;
+	return (ChannelFlagsBitField.resolve(flags ?? 0) & ChannelFlags.ChannelObfuscated) !== 0;
 }
 
 /** With those that the bot cannot see, as Discord's Gateway sends them. */
 export async function fetchGuildChannels(guild: Guild): Promise<APIGuildChannel[]> {
-	const { rest } = guild.client;
-	const route = Routes.guildChannels(guild.id);
-	const listed = (await rest.get(route)) as APIGuildChannel[];
+	const listed = (await guild.client.rest.get(Routes.guildChannels(guild.id))) as APIGuildChannel[];
 	const ids = new Set(listed.map(({ id }) => id));
 	const others = guild.channels.cache.filter((channel) => !channel.isThread() && !ids.has(channel.id));
 	const unseen = await Promise.all(

@@ -172,8 +172,7 @@ export function botBitsWith(
 ): bigint {
 	const { id: memberId, roles } = botMember(guild);
 	const roleIds = new Set(roles.cache.keys());
-	const holder = { guildId: guild.id, roleIds, memberId };
-	return withOverwrites(inGuild, holder, overwrites);
+	return withOverwrites(inGuild, { guildId: guild.id, roleIds, memberId }, overwrites);
 }
 
 function isVisibleWith(bits: bigint, channel: GuildBasedChannel): boolean {
@@ -275,8 +274,7 @@ export function overwritesOf({ permissionOverwrites: { cache } }: NonThreadGuild
 
 /** To check before sending: Discord blocks bots that send many forbidden requests. */
 export function missingToWrite(channel: GuildTextBasedChannel): bigint {
-	const needed = bitsIn(channel, ["ViewChannel", "SendMessages"]);
-	return missingPermissions(channel.guild, channel, needed);
+	return missingPermissions(channel.guild, channel, bitsIn(channel, ["ViewChannel", "SendMessages"]));
 }
 
 /**

@@ -58,8 +58,7 @@ export function powersOf(role: Role, powerful = powerfulPermissions): RolePowers
 	if (bits !== 0n) return { bits };
 	for (const channel of guild.channels.cache.values()) {
 		if (channel.isThread()) continue;
-		const overwrite = channel.permissionOverwrites.cache.get(id);
-		const allow = overwrite?.allow.bitfield ?? 0n;
+		const allow = channel.permissionOverwrites.cache.get(id)?.allow.bitfield ?? 0n;
 		if ((allow & powerful) === 0n) continue;
 		const bits = powersIn(allow, guild, channel, powerful);
 		if (bits !== 0n) return { bits, channel };

@@ -108,8 +108,7 @@ export function isAbove({ guild, id, roles }: GuildMember, role: Role) {
 
 /** Undefined if the bot has MANAGE_ROLES. */
 export function cannotGiveRoles(guild: Guild): string | undefined {
-	const { ManageRoles } = PermissionFlagsBits;
-	if (missingForBot(guild, undefined, ManageRoles) === 0n) return undefined;
+	if (missingForBot(guild, undefined, PermissionFlagsBits.ManageRoles) === 0n) return undefined;
 	return `the bot lacks MANAGE_ROLES in the guild ${guild.id}`;
 }
 

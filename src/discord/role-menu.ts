@@ -213,8 +213,7 @@ export function refreshed(
 			return label === undefined ? [] : [{ ...option, label }];
 		});
 		if (options.length === 0) return [];
-		const max_values = Math.min(part.max_values ?? 1, options.length);
-		return [row([{ ...part, options, max_values }])];
+		return [row([{ ...part, options, max_values: Math.min(part.max_values ?? 1, options.length) }])];
 	});
 	const rows = [...inRows(buttons), ...selects];
 	return differs && rows.length > 0 ? rows : undefined;

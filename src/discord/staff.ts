@@ -33,9 +33,8 @@ export function isStaffOrBotRole({ permissions, tags }: Role): boolean {
 
 /** Overwrites for single members are ignored. */
 export function isStaffOnly(channel: GuildBasedChannel): boolean {
-	const { ViewChannel } = PermissionFlagsBits;
 	return channel.guild.roles.cache.every(
-		(role) => isStaffOrBotRole(role) || !channel.permissionsFor(role)?.has(ViewChannel),
+		(role) => isStaffOrBotRole(role) || !channel.permissionsFor(role)?.has(PermissionFlagsBits.ViewChannel),
 	);
 }
 

@@ -76,8 +76,7 @@ function hasPrivate(channel?: ThreadedChannel): boolean {
 }
 
 function managesThreads(guild: Guild, channel?: ThreadedChannel): boolean {
-	const { ManageThreads } = PermissionFlagsBits;
-	return missingPermissions(guild, channel, ManageThreads) === 0n;
+	return missingPermissions(guild, channel, PermissionFlagsBits.ManageThreads) === 0n;
 }
 
 async function threadPage(guild: Guild, query: ThreadQuery): Promise<Page> {
@@ -100,8 +99,7 @@ async function threadPage(guild: Guild, query: ThreadQuery): Promise<Page> {
 const maxLookUps = 100;
 
 function personManages(guild: Guild, { parent_id }: Pick<APIThreadChannel, "parent_id">): boolean {
-	const parent = visibleChannel(guild, parent_id ?? "");
-	return personHas(guild, parent, PermissionFlagsBits.ManageThreads);
+	return personHas(guild, visibleChannel(guild, parent_id ?? ""), PermissionFlagsBits.ManageThreads);
 }
 
 /** Newest first, of those that the person in whose name the call acts can see. `before`: only lower ids. */
@@ -109,8 +107,7 @@ export async function activeThreads(
 	guild: Guild,
 	{ channel, before, ...filter }: Pick<ThreadQuery, "channel" | "before"> & ThreadFilter,
 ): Promise<APIThreadChannel[]> {
-	const path = Routes.guildActiveThreads(guild.id);
-	const { threads } = (await guild.client.rest.get(path)) as ThreadList;
+	const { threads } = (await guild.client.rest.get(Routes.guildActiveThreads(guild.id))) as ThreadList;
 	const matching = threads
 		.filter(({ parent_id }) => !channel || parent_id === channel.id)
 		.filter(({ id }) => before === undefined || compareIds(id, before) < 0)
@@ -165,7 +162,7 @@ async function archivedPage(
 	kinds: readonly ("public" | "private")[],
 	limit: number,
 	before: string | undefined,
-): Promise<{ threads: APIThreadChannel[]; more: boolean }> {
+) {
 	const query = new URLSearchParams({
 		// Discord rejects a limit of 1.
 		limit: String(Math.min(100, Math.max(2, limit))),

@@ -14,6 +14,5 @@ export function requiresTwoFactor({ mfaLevel }: Guild): boolean {
 export async function lacksTwoFactor({ client }: Guild): Promise<boolean> {
 	if (client.user.mfaEnabled !== false) return false;
 	// It may have been enabled since the login.
-	const user = (await client.rest.get(Routes.user())) as APIUser;
-	return user.mfa_enabled === false;
+	return ((await client.rest.get(Routes.user())) as APIUser).mfa_enabled === false;
 }

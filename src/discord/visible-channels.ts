@@ -17,8 +17,7 @@ const { ManageThreads, ViewChannel } = PermissionFlagsBits;
 
 /** False if the bot cannot see it. */
 export function isPublic(channel: GuildBasedChannel): boolean {
-	const { everyone } = channel.guild.roles;
-	return channel.permissionsFor(everyone)?.has(ViewChannel) ?? false;
+	return channel.permissionsFor(channel.guild.roles.everyone)?.has(ViewChannel) ?? false;
 }
 
 /** By id, threads too. A private thread of the person only with MANAGE_THREADS, or after `canSee`. */

@@ -126,7 +126,6 @@ export class Connection {
 	readonly pictures: Pictures;
 	readonly droppedEvents: DroppedEvents;
 
-	readonly #options: ConnectionOptions;
 	readonly #timing: typeof connectionTiming;
 	readonly #closing = new AbortController();
 	readonly #waitForIdentify: ReturnType<typeof createIdentifyThrottler>;
@@ -145,9 +144,8 @@ export class Connection {
 	#isTokenRefused = false;
 	#state: ConnectionState = { connected: false, since: new Date(), reason: "not logged in yet" };
 
-	constructor(options: ConnectionOptions) {
+	constructor(private readonly options: ConnectionOptions) {
 		const { log } = options;
-		this.#options = options;
 		this.pictures = new Pictures(options);
 		this.requests = new RequestPacing({
 			perSecond: options.requestsPerSecond,
@@ -240,7 +238,7 @@ export class Connection {
 	 * each new client before it logs in; failed logins can need several.
 	 */
 	async open(attach?: (client: Client) => void): Promise<void> {
-		const { log } = this.#options;
+		const { log } = this.options;
 		const delay = new ReconnectDelay(this.#timing);
 		while (!this.#closing.signal.aborted) {
 			const client = this.#createClient(attach);
@@ -275,7 +273,7 @@ export class Connection {
 	}
 
 	async #logIn(client: Client): Promise<void> {
-		const { token } = this.#options;
+		const { token } = this.options;
 		const ready = new Promise((resolve) => client.once(Events.ClientReady, resolve));
 		client.rest.setToken(token);
 		let info: unknown;
@@ -283,7 +281,7 @@ export class Connection {
 			info = await client.rest.get(Routes.gatewayBot());
 			return info;
 		};
-		const { shards = 1 } = this.#options;
+		const { shards = 1 } = this.options;
 		const count = () => (shards === "auto" ? (recommendedShards(info) ?? 1) : shards);
 		await this.#waitForStart(fetchInfo, count);
 		if (shards === "auto" && info === undefined) {
@@ -301,12 +299,11 @@ export class Connection {
 
 	#waitForStart(fetchLimit: () => Promise<unknown>, sessions: () => number): Promise<void> {
 		const note = (reason: string) => this.#noteState(reason);
-		const { signal } = this.#closing;
-		return this.#starts.wait(fetchLimit, signal, note, sessions);
+		return this.#starts.wait(fetchLimit, this.#closing.signal, note, sessions);
 	}
 
 	#createClient(attach: ((client: Client) => void) | undefined): Client {
-		const { api, responses } = this.#options;
+		const { api, responses } = this.options;
 		const intents = GatewayIntentBits;
 		const refused = new Set(this.refusedIntents.map((name): number => intents[name]));
 		const client: Client = new Client({
@@ -317,7 +314,7 @@ export class Connection {
 				intents.GuildMessages,
 				intents.GuildModeration,
 				intents.AutoModerationExecution,
-				...this.#options.privileged.map((name) => intents[name]),
+				...this.options.privileged.map((name) => intents[name]),
 			].filter((intent) => !refused.has(intent)),
 			rest: restOptions(api, responses, this.requests),
 			ws: { buildStrategy: (manager) => new Shards(manager, (shard) => this.#socketOptions(client, manager, shard)) },
@@ -337,7 +334,7 @@ export class Connection {
 		this.#deferredEvents.clear();
 		guardRest(client.rest, {
 			timeoutMs: platformTimeoutMs,
-			timeoutSignal: this.#options.timeoutSignal,
+			timeoutSignal: this.options.timeoutSignal,
 			onUnauthorized: () => void this.#verifyToken(client),
 			closing: this.#closing.signal,
 			pauseMs: this.#timing.resendPauseMs,
@@ -385,11 +382,18 @@ export class Connection {
 			onDisallowedIntents: (requested) => this.#leaveOutIntents(client, requested),
 			knownGuilds: () => [...client.guilds.cache.keys()].filter((guild) => shardOf(guild, count) === id),
 			readEvent: (event, how) => this.#readEvent(client, id, event, how),
-			onLost: (reason, heardAt) => this.#noteLoss(id, reason, heardAt),
+			onLost: (reason, heardAt) => {
+				this.#shards.noteLoss(id, reason, heardAt);
+				this.#noteState(reason);
+				this.options.log.warn("lost the connection to Discord's Gateway, reconnecting", {
+					reason,
+					...this.#shardField(id),
+				});
+			},
 			onFailure: (reason, retryMs) => {
 				this.#shards.noteFailure(id, reason);
 				this.#noteState(reason);
-				this.#options.log.warn("could not connect to Discord's Gateway, trying again", {
+				this.options.log.warn("could not connect to Discord's Gateway, trying again", {
 					reason,
 					retry_in_ms: Math.round(retryMs),
 					...this.#shardField(id),
@@ -418,8 +422,7 @@ export class Connection {
 			if (type === GatewayDispatchEvents.InteractionCreate) keepObfuscated(client, d);
 			how.read();
 		};
-		const { maxCommandAgeMs } = this.#timing;
-		const isLate = how.isReplay && this.#shards.gapMs(shard) > maxCommandAgeMs;
+		const isLate = how.isReplay && this.#shards.gapMs(shard) > this.#timing.maxCommandAgeMs;
 		if (isLate && commandEvents.has(type)) {
 			this.#shards.noteIgnoredCommand(shard);
 			return true;
@@ -436,7 +439,8 @@ export class Connection {
 		}
 		const wasRead = this.#attempt(type, read);
 		if (wasRead && type === GatewayDispatchEvents.Ready) this.#members.forgetMembers(shard);
-		if (!wasRead && memberEvents.has(type)) this.#loadAgain(client, d);
+		const outdated = !wasRead && memberEvents.has(type) && isObject(d) && client.guilds.cache.get(String(d.guild_id));
+		if (outdated) this.#members.loadLater(outdated);
 		return wasRead;
 	}
 
@@ -461,27 +465,11 @@ export class Connection {
 		const deferred = [...this.#deferredEvents.values()].flat();
 		this.#deferredEvents.clear();
 		if (this.#undeferredEvents > 0)
-			this.#options.log.warn("dropped events from Discord's Gateway: too many arrived during the login", {
+			this.options.log.warn("dropped events from Discord's Gateway: too many arrived during the login", {
 				events: this.#undeferredEvents,
 			});
 		this.#undeferredEvents = 0;
 		for (const pass of deferred) pass();
-	}
-
-	/** An event about a member of the guild could not be read. */
-	#loadAgain(client: Client, d: unknown): void {
-		const id = isObject(d) ? d.guild_id : undefined;
-		const guild = client.guilds.cache.get(String(id));
-		if (guild) this.#members.loadLater(guild);
-	}
-
-	#noteLoss(shard: number, reason: string, heardAt: number): void {
-		this.#shards.noteLoss(shard, reason, heardAt);
-		this.#noteState(reason);
-		this.#options.log.warn("lost the connection to Discord's Gateway, reconnecting", {
-			reason,
-			...this.#shardField(shard),
-		});
 	}
 
 	#noteReturn(shard: number, session: "new" | "resumed", replayed = 0): void {
@@ -489,7 +477,7 @@ export class Connection {
 		if (!returned) return;
 		this.#noteState();
 		if (returned.wasLost)
-			this.#options.log.info("reconnected to Discord's Gateway", {
+			this.options.log.info("reconnected to Discord's Gateway", {
 				session,
 				gap_seconds: Number((returned.gapMs / 1000).toFixed(1)),
 				replayed,
@@ -502,7 +490,7 @@ export class Connection {
 		if (this.#isTokenRefused || !client.isReady()) return;
 		this.#isTokenRefused = true;
 		this.#noteState("Discord answered 401");
-		const { log } = this.#options;
+		const { log } = this.options;
 		log.warn("Discord answered 401 Unauthorized, checking the bot token");
 		const delay = new ReconnectDelay(this.#timing);
 		while (!this.#closing.signal.aborted) {
@@ -527,9 +515,9 @@ export class Connection {
 			closeCode === GatewayCloseCodes.AuthenticationFailed ||
 			(error instanceof DiscordAPIError && error.status === 401) ||
 			(error instanceof DiscordjsError && error.code === DiscordjsErrorCodes.TokenInvalid);
-		if (isTokenRefused) this.#fail(new Error(tokenRefused(this.#options.api), { cause: error }));
+		if (isTokenRefused) this.#fail(new Error(tokenRefused(this.options.api), { cause: error }));
 		else if (error instanceof GatewayCloseError) {
-			const { shards = 1 } = this.#options;
+			const { shards = 1 } = this.options;
 			const text = describeShardRefusal(error.code, shards);
 			this.#fail(text ? new Error(text, { cause: error }) : error);
 		} else return false;
@@ -549,7 +537,7 @@ export class Connection {
 		for (const name of refused) {
 			if (this.#refusedIntents.has(name)) continue;
 			this.#refusedIntents.add(name);
-			this.#options.log.warn("running without a privileged intent", { intent: name, reason: describeRefused(name) });
+			this.options.log.warn("running without a privileged intent", { intent: name, reason: describeRefused(name) });
 		}
 		const bits = refused.map((name) => privilegedIntents[name].bit);
 		options.intents = new IntentsBitField(requested).remove(bits).freeze();
@@ -563,8 +551,7 @@ export class Connection {
 	}
 
 	async #sleep(ms: number): Promise<void> {
-		const { signal } = this.#closing;
-		await sleep(ms, undefined, { signal }).catch(() => {});
+		await sleep(ms, undefined, { signal: this.#closing.signal }).catch(() => {});
 	}
 }
 

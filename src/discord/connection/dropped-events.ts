@@ -16,21 +16,17 @@ interface Dropped {
 }
 
 export class DroppedEvents {
-	readonly #byType = new Map<string, Dropped>();
+	/** By event type. Those that discord.js does not list count as "other". */
+	readonly counts = new Map<string, Dropped>();
 
 	constructor(private readonly log: Log) {}
-
-	/** By event type. Those that discord.js does not list count as "other". */
-	get counts(): ReadonlyMap<string, Readonly<Dropped>> {
-		return this.#byType;
-	}
 
 	/** Logs at most once a minute per event type. */
 	note(type: unknown, error: unknown): void {
 		const label = knownTypes.has(type) ? String(type) : "other";
 		const now = performance.now();
-		const dropped = this.#byType.get(label) ?? { count: 0, logged: 0, loggedAt: Number.NEGATIVE_INFINITY };
-		this.#byType.set(label, dropped);
+		const dropped = this.counts.get(label) ?? { count: 0, logged: 0, loggedAt: Number.NEGATIVE_INFINITY };
+		this.counts.set(label, dropped);
 		dropped.count += 1;
 		if (now - dropped.loggedAt < logEveryMs) return;
 		this.log.warn("dropped events from Discord's Gateway: could not parse them", {
@@ -44,7 +40,7 @@ export class DroppedEvents {
 }
 
 /** Without the error's message, which may quote what people wrote. */
-function errorFields(error: unknown): { error: string; at?: string } {
+function errorFields(error: unknown) {
 	if (!(error instanceof Error)) return { error: typeof error };
 	const frames = (error.stack ?? "").match(/^\s*at .+$/gm) ?? [];
 	const at = frames.slice(0, maxFrames).map((frame) => frame.trim());

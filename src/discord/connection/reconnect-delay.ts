@@ -26,7 +26,8 @@ export interface ConnectionEnd {
 }
 
 export class ReconnectDelay {
-	#failures = 0;
+	/** In a row. An invalid session is none. */
+	failures = 0;
 	#logins = 0;
 	#since: number | undefined;
 
@@ -35,17 +36,12 @@ export class ReconnectDelay {
 		private readonly now = () => performance.now(),
 	) {}
 
-	/** In a row. An invalid session is none. */
-	get failures(): number {
-		return this.#failures;
-	}
-
 	next({ hasIdentified, isInvalid, readyMs = -1 }: ConnectionEnd = {}): number {
 		const { backOffMs: range, shortOutageBackOffMs, stableMs } = this.timing;
 		const [firstMs, maxMs] = range;
 		const hasLasted = readyMs >= stableMs;
 		if (hasLasted) {
-			this.#failures = 0;
+			this.failures = 0;
 			this.#logins = 0;
 			this.#since = undefined;
 		}
@@ -59,6 +55,6 @@ export class ReconnectDelay {
 		}
 		const outageMaxMs = (this.now() - this.#since) / 100;
 		const mostMs = Math.min(Math.max(shortOutageBackOffMs, outageMaxMs), maxMs);
-		return Math.max(backOffMs(this.#failures++, [firstMs, mostMs]), loginMs);
+		return Math.max(backOffMs(this.failures++, [firstMs, mostMs]), loginMs);
 	}
 }

@@ -3,7 +3,6 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import * as v from "valibot";
-import { isObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import { SlidingWindow } from "../../lib/sliding-window.ts";
 
@@ -26,7 +25,8 @@ type Limit = v.InferOutput<typeof limitSchema>;
 export class SessionStarts {
 	readonly #own: SlidingWindow;
 	#isWaiting = false;
-	#maxConcurrency = 1;
+	/** By Discord's latest response; 1 until there is one. */
+	maxConcurrency = 1;
 	#countedByDiscord = 0;
 
 	constructor(
@@ -41,11 +41,6 @@ export class SessionStarts {
 		return Math.max(this.#own.count, this.#countedByDiscord);
 	}
 
-	/** By Discord's latest response; 1 until there is one. */
-	get maxConcurrency(): number {
-		return this.#maxConcurrency;
-	}
-
 	/** Waits for Discord's limit, which `fetchLimit` reads (GET /gateway/bot). */
 	async wait(
 		fetchLimit: () => Promise<unknown>,
@@ -55,10 +50,12 @@ export class SessionStarts {
 	): Promise<void> {
 		for (;;) {
 			signal.throwIfAborted();
-			const limit = readLimit(await fetchLimit().catch(() => undefined));
+			const response = await fetchLimit().catch(() => undefined);
+			const { success, output } = v.safeParse(limitSchema, Object(response).session_start_limit);
+			const limit = success ? output : undefined;
 			signal.throwIfAborted();
 			if (limit) this.#countedByDiscord = limit.total - limit.remaining;
-			this.#maxConcurrency = limit?.max_concurrency ?? this.#maxConcurrency;
+			this.maxConcurrency = limit?.max_concurrency ?? this.maxConcurrency;
 			const waitMs = this.#waitMs(limit, sessions());
 			if (waitMs <= 0) {
 				this.#isWaiting = false;
@@ -86,10 +83,4 @@ export class SessionStarts {
 		const { remaining = total - this.#own.count, reset_after = maxWaitMs } = limit ?? {};
 		return remaining < reserved + more ? Math.max(Math.min(reset_after, dayMs), minWaitMs) : 0;
 	}
-}
-
-function readLimit(response: unknown): Limit | undefined {
-	const limit = isObject(response) ? response.session_start_limit : undefined;
-	const { success, output } = v.safeParse(limitSchema, limit);
-	return success ? output : undefined;
 }

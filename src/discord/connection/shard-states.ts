@@ -39,47 +39,41 @@ export class ShardStates {
 	}
 
 	begin(count: number): void {
-		this.#states = Array.from({ length: count }, (_, id) => ({
-			...(this.#states[id] ?? newState()),
-			hasSession: false,
-		}));
+		this.#states = Array.from({ length: count }, (_, id) => ({ ...this.#of(id), hasSession: false }));
 	}
 
 	isLost(id: number): boolean {
-		return this.#states[id]?.lostAt !== undefined;
+		return this.#of(id).lostAt !== undefined;
 	}
 
 	/** 0 while the shard is connected. */
 	gapMs(id: number): number {
 		const now = performance.now();
-		return now - (this.#states[id]?.lostAt ?? now);
+		return now - (this.#of(id).lostAt ?? now);
 	}
 
 	/** Its guilds have not arrived yet. */
 	noteSession(id: number): void {
-		const state = this.#states[id];
-		if (state) state.hasSession = true;
+		this.#of(id).hasSession = true;
 	}
 
 	/** `heardAt` is when the shard's last data arrived. */
 	noteLoss(id: number, reason: string, heardAt: number): void {
-		const state = this.#states[id];
-		if (!state) return;
+		const state = this.#of(id);
 		state.hasSession = false;
 		state.lostAt ??= heardAt;
 		this.#set(state, false, reason);
 	}
 
 	noteFailure(id: number, reason: string): void {
-		const state = this.#states[id];
-		if (state) this.#set(state, false, reason);
+		this.#set(this.#of(id), false, reason);
 	}
 
 	/** The shard has resumed, or has the guilds of a new session. Undefined if that was lost meanwhile. */
 	noteReturn(id: number, session: "new" | "resumed"): Return | undefined {
-		const state = this.#states[id];
+		const state = this.#of(id);
 		// discord.js emits ShardReady after its timeout for guilds, even when the connection was lost meanwhile.
-		if (!state || (session === "new" && !state.hasSession)) return undefined;
+		if (session === "new" && !state.hasSession) return undefined;
 		const { lostAt, ignoredCommands } = state;
 		const wasLost = lostAt !== undefined;
 		const gapMs = this.gapMs(id);
@@ -91,8 +85,12 @@ export class ShardStates {
 	}
 
 	noteIgnoredCommand(id: number): void {
-		const state = this.#states[id];
-		if (state) state.ignoredCommands += 1;
+		this.#of(id).ignoredCommands += 1;
+	}
+
+	/** A login may begin with fewer shards than the last one had. */
+	#of(id: number): State {
+		return this.#states[id] ?? newState();
 	}
 
 	#set(state: State, connected: boolean, reason = state.reason): void {

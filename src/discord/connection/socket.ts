@@ -10,7 +10,7 @@ import {
 	type WebSocketOptions,
 } from "discord.js";
 import { isObject, type JsonObject } from "../../lib/json.ts";
-import { type ConnectionEnd, ReconnectDelay } from "./reconnect-delay.ts";
+import { ReconnectDelay } from "./reconnect-delay.ts";
 import { SocketConnection } from "./socket-connection.ts";
 
 type BuildStrategy = NonNullable<WebSocketOptions["buildStrategy"]>;
@@ -172,7 +172,7 @@ export class Socket {
 	}
 
 	/** Resolves when the connection has closed. Never rejects. */
-	async #runConnection(): Promise<ConnectionEnd & { code: number; reason: string; heardAt: number }> {
+	async #runConnection() {
 		const { open, timing, beforeNewSession } = this.options;
 		const { signal } = this.#closing;
 		let connection: SocketConnection;

@@ -121,7 +121,7 @@ function canLoad({ client }: Guild): boolean {
 	return usesIntent(client, privilegedIntents.GuildMembers);
 }
 
-async function fetchMembers(guild: Guild): Promise<{ size: number; outdated: string[] }> {
+async function fetchMembers(guild: Guild) {
 	const { cache } = guild.members;
 	const before = [...cache.keys()];
 	const joined = Float64Array.from(cache.values(), joinTime);

@@ -27,7 +27,7 @@ function matcherOf(query: string): ((name: string) => boolean)[] {
 }
 
 /** `query` must be a result of `fold`. The best matches: equal usernames, other equal names, beginnings, all others. */
-export function findByName(guild: Guild, query: string, limit: number): { total: number; members: GuildMember[] } {
+export function findByName(guild: Guild, query: string, limit: number) {
 	const rankOf = ranker(query);
 	const found: GuildMember[][] = [[], [], [], []];
 	for (const member of guild.members.cache.values()) found[rankOf(member)]?.push(member);

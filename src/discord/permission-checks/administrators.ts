@@ -24,8 +24,7 @@ export function unlimitedLine(holders: readonly Named[]): string | undefined {
 		const role = holder.roles.find(({ permissions }) => permissions.has(PermissionFlagsBits.Administrator, false));
 		if (!role) continue;
 		const label = roleName(role);
-		const names = byRole.get(label) ?? [];
-		byRole.set(label, [...names, name === label ? "the role" : name]);
+		byRole.set(label, [...(byRole.get(label) ?? []), name === label ? "the role" : name]);
 	}
 	if (owners.length === 0 && byRole.size === 0) return undefined;
 	return fieldLine(

@@ -35,11 +35,7 @@ const maxBytes = 10 * 1024 * 1024;
 const defaultRetryAfter = 1;
 
 export class Pictures {
-	readonly #options: PicturesOptions;
-
-	constructor(options: PicturesOptions) {
-		this.#options = options;
-	}
+	constructor(private readonly options: PicturesOptions) {}
 
 	/**
 	 * PNG, or WebP if animated, uploaded as AVIF or not convertible; undefined if the CDN lacks it. Rejects as requests
@@ -69,7 +65,7 @@ export class Pictures {
 	}
 
 	async #download(files: readonly string[]): Promise<Picture | undefined> {
-		const { timeoutSignal = (ms: number) => AbortSignal.timeout(ms) } = this.#options;
+		const { timeoutSignal = (ms: number) => AbortSignal.timeout(ms) } = this.options;
 		const run = currentRun();
 		const signals = [timeoutSignal(platformTimeoutMs), run && toAbortSignal(run.signal)];
 		const signal = AbortSignal.any(signals.filter((one) => one !== undefined));
@@ -86,7 +82,7 @@ export class Pictures {
 	}
 
 	async #request(file: string, signal: AbortSignal): Promise<Picture | undefined | "unsupported"> {
-		const { cdn, responses } = this.#options;
+		const { cdn, responses } = this.options;
 		if (signal.aborted) throw new PlatformTimeout("not sent");
 		let status = 0;
 		try {

@@ -273,8 +273,7 @@ function reportRateLimit(headers: ResponseLike["headers"]): void {
 function failIfLimitedTooOften(headers: ResponseLike["headers"], call: Call): void {
 	call.rateLimits += 1;
 	if (call.rateLimits < maxRateLimits) return;
-	const retryAfterMs = Number(headers.get("retry-after")) * 1000;
-	throw new PlatformBusy("rate limit", Math.max(retryAfterMs, 1000));
+	throw new PlatformBusy("rate limit", Math.max(Number(headers.get("retry-after")) * 1000, 1000));
 }
 
 export function outcomeOf(status: number): PlatformOutcome {
@@ -474,8 +473,7 @@ async function requestOnce(
 	const onEnd = scope.getStore()?.onRequest?.({ method, path });
 	let code: DiscordAnswer["code"];
 	try {
-		const responded = withScope({ call }, () => request(options));
-		return await Promise.race([responded, timedOut]);
+		return await Promise.race([withScope({ call }, () => request(options)), timedOut]);
 	} catch (error) {
 		hideToken(path, error);
 		if (error instanceof DiscordAPIError) code = error.code;
