@@ -101,7 +101,8 @@ export function createOAuth({ settings, store, clients, askRights, log, clocks =
 
 	const page = (on: Route["on"]): Route => ({ on, isPublic: false });
 	const api = (on: Route["on"]): Route => ({ on, isPublic: true });
-	const document = (value: unknown) => api({ GET: () => metadata(value) });
+	const headers = { "Cache-Control": "public, max-age=300" };
+	const document = (value: unknown) => api({ GET: () => Response.json(value, { headers }) });
 	const routes = new Map<string, Route>([
 		...serverMetadataPaths.map((path): [string, Route] => [path, document(serverMetadata(publicUrl))]),
 		// Clients that look only at the root find the resource that most want.
@@ -136,8 +137,7 @@ export function createOAuth({ settings, store, clients, askRights, log, clocks =
 		},
 		/** For `WWW-Authenticate: Bearer` with HTTP 401: where the metadata is. */
 		challenge(path: string): string {
-			const resource = resourcePaths.find((known) => known === path);
-			return challengeFor(publicUrl, resource ?? "/mcp");
+			return challengeFor(publicUrl, resourcePaths.find((known) => known === path) ?? "/mcp");
 		},
 	};
 }
@@ -197,8 +197,3 @@ const preflightHeaders = {
 	"Access-Control-Allow-Headers": "*, Authorization",
 	"Access-Control-Max-Age": "7200",
 };
-
-function metadata(value: unknown): Response {
-	const headers = { "Cache-Control": "public, max-age=300" };
-	return Response.json(value, { headers });
-}

@@ -50,10 +50,8 @@ export function isDocumentId(id: string): boolean {
 }
 
 /**
- * Returns a function that finds an OAuth client whose id is the URL of its metadata document, for a request from
- * `address`. The function fetches the document unless it is cached, and resolves with the client, or with undefined if
- * the document is not usable, within 10 s. If the document cannot be fetched now, it uses an expired one, or rejects with
- * an OAuthError (temporarily_unavailable).
+ * Finds a client by the URL of its metadata document, for a request from `address`, within 10 s. Undefined if the
+ * document is not usable. If it cannot be fetched now, an expired one counts, else an OAuthError (temporarily_unavailable).
  */
 export function createClientDocuments({
 	log,
@@ -72,7 +70,7 @@ export function createClientDocuments({
 
 	async function load(id: string, address: string): Promise<OAuthClient> {
 		const url = documentUrl(id);
-		const holders = [`network ${networkOf(address)}`, `domain ${domainOf(url.hostname)}`];
+		const holders = [`network ${networkOf(address)}`, `domain ${url.hostname.split(".").slice(-2).join(".")}`];
 		const holderOfMost = holders.find((one) => (busy.get(one) ?? 0) >= maxAtOnce);
 		if (holderOfMost !== undefined) throw new Overloaded(`too many fetches for the ${holderOfMost}`);
 		if (!windowOf(url.host).take()) throw new Overloaded("too many fetches from this host");
@@ -92,8 +90,7 @@ export function createClientDocuments({
 		// The fetch goes on if the browser that needed it leaves: others may wait for it.
 		await semaphore.acquire(new PlainSignal());
 		try {
-			const limits = { maxBytes, timeoutMs };
-			const { text, headers } = await fetchPublicJson(url, limits, safeFetch);
+			const { text, headers } = await fetchPublicJson(url, { maxBytes, timeoutMs }, safeFetch);
 			const client = readDocument(id, text);
 			const ageSeconds = maxAgeOf(headers.get("cache-control"));
 			const expiresAt = now() + ageSeconds * 1000;
@@ -134,10 +131,6 @@ export function createClientDocuments({
 	};
 }
 
-function domainOf(hostname: string): string {
-	return hostname.split(".").slice(-2).join(".");
-}
-
 function documentUrl(id: string): URL {
 	const url = id.length > maxIdLength ? null : URL.parse(id);
 	if (!url) throw new FetchRefused("the client id is not a URL");
@@ -157,7 +150,8 @@ function readDocument(id: string, text: string): OAuthClient {
 	}
 	const { client_id, client_name, client_uri, redirect_uris } = result.output;
 	if (client_id !== id) throw new FetchRefused("its client_id is not the URL of the document");
-	if (!canBePublic(result.output))
+	const { token_endpoint_auth_method: method = "none", token_endpoint_auth_methods_supported: others } = result.output;
+	if (method.startsWith("client_secret") || (method !== "none" && !others?.includes("none")))
 		throw new FetchRefused(
 			"token_endpoint_auth_method: must be none, or token_endpoint_auth_methods_supported must include it",
 		);
@@ -165,14 +159,6 @@ function readDocument(id: string, text: string): OAuthClient {
 	const redirectUris = redirect_uris.filter((uri) => redirectIssue(uri) === undefined);
 	if (redirectUris.length === 0) throw new FetchRefused("none of its redirect_uris is valid");
 	return { id, name: clientName(client_name, redirectUris), uri: clientUri(client_uri), redirectUris };
-}
-
-function canBePublic({
-	token_endpoint_auth_method: method = "none",
-	token_endpoint_auth_methods_supported: supported = [],
-}: v.InferOutput<typeof document>): boolean {
-	if (method.startsWith("client_secret")) return false;
-	return method === "none" || supported.includes("none");
 }
 
 function maxAgeOf(header: string | null): number {

@@ -40,7 +40,7 @@ export async function fetchPublicJson(
 	url: URL,
 	{ maxBytes, timeoutMs }: SafeFetchLimits,
 	{ resolve = resolveHost, fetch: send = fetch }: SafeFetch = {},
-): Promise<{ text: string; headers: Headers }> {
+) {
 	const issue = hostIssue(url);
 	if (issue) throw new FetchRefused(issue);
 	const signal = AbortSignal.timeout(timeoutMs);

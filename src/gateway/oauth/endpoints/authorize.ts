@@ -39,8 +39,7 @@ export function createAuthorize(context: OAuthContext): (request: Request, addre
 			throw new OAuthError("invalid_request", "The code_challenge must have 43 characters of base64url.");
 		const resource = readResource(publicUrl, parameters.all("resource"));
 		const access = accessAt(resource, parameters.get("scope"));
-		const client = { id, name, uri };
-		return { client, redirectUri, state, codeChallenge, resource, access };
+		return { client: { id, name, uri }, redirectUri, state, codeChallenge, resource, access };
 	}
 
 	return async (request, address) => {

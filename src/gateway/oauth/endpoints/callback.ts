@@ -13,7 +13,7 @@ import { queryOf } from "../protocol/parameters.ts";
 import { consoleState } from "./console-sign-in.ts";
 import { backLink, languageFor, type OAuthContext } from "./context.ts";
 
-export function createCallback(context: OAuthContext): (request: Request) => Promise<Response> {
+export function createCallback(context: OAuthContext) {
 	const { attempts, browsers, discord, log, publicUrl } = context;
 
 	function refuse(
@@ -22,16 +22,13 @@ export function createCallback(context: OAuthContext): (request: Request) => Pro
 		error: OAuthError,
 		language: Language,
 	): Response {
-		const back = request && backLink(publicUrl, request, error);
-		return errorPage({ ...page, back }, language);
+		return errorPage({ ...page, back: request && backLink(publicUrl, request, error) }, language);
 	}
 
-	async function complete(request: Request): Promise<Response> {
+	return async (request: Request): Promise<Response> => {
 		const language = languageFor(request);
 		const parameters = queryOf(request);
-		const browser = browsers.secretOf(request);
-		const state = parameters.get("state");
-		const key = browser && state ? { browser, state } : undefined;
+		const key = browsers.keyOf(request, parameters.get("state"));
 		const attempt = key && (await attempts.comeBack(key));
 		if (!key || !attempt)
 			return errorPage({ status: 400, title: said("page.lost"), text: said("page.lost.text") }, language);
@@ -56,8 +53,11 @@ export function createCallback(context: OAuthContext): (request: Request) => Pro
 				language,
 			);
 		}
-		return attempt.request ? askForConsent(key, attempt.request, person, language) : showPage(key, person);
-	}
+		if (attempt.request) return askForConsent(key, attempt.request, person, language);
+		await attempts.setPerson(key, person, []);
+		const isForConsole = key.state.startsWith(consoleState);
+		return redirect(isForConsole ? `${paths.console}?from=discord` : paths.connections);
+	};
 
 	async function askForConsent(
 		key: AttemptKey,
@@ -80,12 +80,4 @@ export function createCallback(context: OAuthContext): (request: Request) => Pro
 		await attempts.setPerson(key, person, guilds);
 		return redirect(`${paths.consent}?request=${key.state}`);
 	}
-
-	async function showPage(key: AttemptKey, person: DiscordPerson): Promise<Response> {
-		await attempts.setPerson(key, person, []);
-		const isForConsole = key.state.startsWith(consoleState);
-		return redirect(isForConsole ? `${paths.console}?from=discord` : paths.connections);
-	}
-
-	return complete;
 }

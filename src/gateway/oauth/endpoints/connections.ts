@@ -9,21 +9,16 @@ import { paths } from "../protocol/metadata.ts";
 import { queryOf, readForm } from "../protocol/parameters.ts";
 import { beginSignIn, languageFor, type OAuthContext } from "./context.ts";
 
-export function createConnections(context: OAuthContext): {
-	show(request: Request, address: () => string): Promise<Response>;
-	change(request: Request): Promise<Response>;
-} {
+export function createConnections(context: OAuthContext) {
 	const { attempts, browsers, grants, log } = context;
-
-	/** To Discord, which sends the browser back to see the page /connections. */
-	async function signIn(request: Request, address: string) {
-		const { url, cookie } = await beginSignIn(context, request, address);
-		return redirect(url, cookie);
-	}
 
 	async function show(request: Request, address: () => string): Promise<Response> {
 		const query = queryOf(request);
-		if (query.get("sign-in")) return signIn(request, address());
+		if (query.get("sign-in")) {
+			// Discord sends the browser back to see this page.
+			const { url, cookie } = await beginSignIn(context, request, address());
+			return redirect(url, cookie);
+		}
 		const browser = browsers.secretOf(request);
 		const person = browser && (await attempts.visitor(browser));
 		if (!browser || !person) return signInPage(`${paths.connections}?sign-in=1`, languageFor(request));

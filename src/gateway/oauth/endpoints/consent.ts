@@ -8,17 +8,9 @@ import { OAuthError } from "../protocol/oauth-error.ts";
 import { queryOf, readForm } from "../protocol/parameters.ts";
 import { clientUrl, languageFor, type OAuthContext } from "./context.ts";
 
-export function createConsent(context: OAuthContext): {
-	show(request: Request): Promise<Response>;
-	decide(request: Request): Promise<Response>;
-} {
+export function createConsent(context: OAuthContext) {
 	const { attempts, browsers, grants, log, publicUrl } = context;
-
-	function keyOf(request: Request): AttemptKey | undefined {
-		const browser = browsers.secretOf(request);
-		const state = queryOf(request).get("request");
-		return browser && state ? { browser, state } : undefined;
-	}
+	const keyOf = (request: Request) => browsers.keyOf(request, queryOf(request).get("request"));
 
 	async function show(request: Request): Promise<Response> {
 		const key = keyOf(request);

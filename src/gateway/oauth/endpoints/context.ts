@@ -36,7 +36,7 @@ export async function beginSignIn(
 	address: string,
 	wanted?: AuthorizationRequest,
 	prefix?: string,
-): Promise<{ url: string; cookie: string }> {
+) {
 	if (!signIns.take(address)) throw new OAuthError("temporarily_unavailable", said("page.too-many"));
 	const browser = browsers.secretOf(request) ?? newSecret();
 	const state = await attempts.start(browser, wanted, prefix);

@@ -40,13 +40,10 @@ export function createTokenEndpoint(context: OAuthContext): (request: Request) =
 		return outcome;
 	}
 
-	async function findToken(token: string): Promise<StoredToken | undefined> {
-		return kindOfToken(token) && grants.findToken(hashToken(token));
-	}
-
 	async function refresh(form: Parameters): Promise<Tokens | Refusal> {
 		const clientId = form.require("client_id");
-		const token = await findToken(form.require("refresh_token"));
+		const given = form.require("refresh_token");
+		const token = kindOfToken(given) && (await grants.findToken(hashToken(given)));
 		if (token?.kind !== "refresh") return "unknown";
 		const { grant } = token;
 		if (grant.client.id !== clientId) return "mismatch";
@@ -84,19 +81,15 @@ export function createTokenEndpoint(context: OAuthContext): (request: Request) =
 		}
 	}
 
-	async function checkClient(id: string): Promise<void> {
-		if (isDocumentId(id)) return;
-		if (await clients.findClient(id)) return;
-		throw new OAuthError("invalid_client", "The client is not registered.");
-	}
-
 	return async (request) => {
 		const form = await readForm(request);
 		const type = form.require("grant_type");
 		if (type !== "authorization_code" && type !== "refresh_token")
 			throw new OAuthError("unsupported_grant_type", "The grant_type must be authorization_code or refresh_token.");
 		const outcome = await (type === "refresh_token" ? refresh : exchangeCode)(form);
-		if (outcome === "unknown") await checkClient(form.require("client_id"));
+		const id = outcome === "unknown" ? form.require("client_id") : "";
+		if (id !== "" && !isDocumentId(id) && !(await clients.findClient(id)))
+			throw new OAuthError("invalid_client", "The client is not registered.");
 		if (typeof outcome === "string") throw new OAuthError("invalid_grant", refusals[outcome]);
 		return jsonResponse({
 			access_token: outcome.accessToken,

@@ -62,8 +62,7 @@ function form(csrf: string, button: Html): Html {
 
 /** In UTC, because the person's time zone is unknown. */
 function time(ms: number): Html {
-	const iso = new Date(ms).toISOString();
-	return html`<time datetime="${iso}">${timeText(ms)}</time>`;
+	return html`<time datetime="${new Date(ms).toISOString()}">${timeText(ms)}</time>`;
 }
 
 /** `signInUrl` is the link that starts the sign-in. */

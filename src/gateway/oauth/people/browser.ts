@@ -29,6 +29,12 @@ export class Browsers {
 		return others.length === 0 && /^[\w-]{43}$/.test(secret) ? secret : undefined;
 	}
 
+	/** `state` is the secret in the URL. Undefined if one of both secrets is missing. */
+	keyOf(request: Request, state: string | undefined) {
+		const browser = this.secretOf(request);
+		return browser && state ? { browser, state } : undefined;
+	}
+
 	/** Set-Cookie. */
 	setCookie(secret: string): string {
 		return `${this.#name}=${secret}; ${this.#attributes}`;
