@@ -23,8 +23,7 @@ export function writeAtomically(path: string, text: string, mode: number, owner?
 	const create = (temporary: string) => {
 		// In another user's directory, that user could have placed a link under this name. These flags do not follow it.
 		const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
-		const flags = O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY;
-		const file = openSync(temporary, flags, 0o600);
+		const file = openSync(temporary, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
 		writeFileSync(file, text);
 		return file;
 	};

@@ -140,8 +140,7 @@ function importStep(system: System, record: InstallRecord): Step {
 		apply() {
 			const before = text();
 			if (!has()) {
-				const end = before === "" || before.endsWith("\n") ? "" : "\n";
-				write(`${before}${end}${importLine}\n`);
+				write(`${before}${before === "" || before.endsWith("\n") ? "" : "\n"}${importLine}\n`);
 			}
 			try {
 				load("reload-or-restart");

@@ -42,8 +42,7 @@ export class InstallRecord {
 		this.content = Object.assign(this.content, fields);
 		if (this.exists && JSON.stringify(this.content) === before) return;
 		mkdirSync(dirname(this.#path), { recursive: true, mode: 0o755 });
-		const text = `${JSON.stringify(this.content, null, "\t")}\n`;
-		writeAtomically(this.#path, text, 0o644);
+		writeAtomically(this.#path, `${JSON.stringify(this.content, null, "\t")}\n`, 0o644);
 		this.exists = true;
 	}
 

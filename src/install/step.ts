@@ -29,8 +29,7 @@ export function planSteps(steps: readonly Step[]): Plan {
 }
 
 export function planUndo(steps: readonly Step[]): Plan {
-	const changes = steps.toReversed().flatMap((step) => step.describeUndo() ?? []);
-	return { changes, notes: [] };
+	return { changes: steps.toReversed().flatMap((step) => step.describeUndo() ?? []), notes: [] };
 }
 
 /** Reports each step before it begins. Throws an InstallError that names the step that failed. */

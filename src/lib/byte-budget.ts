@@ -13,20 +13,16 @@ export interface ByteHolder {
 
 export class ByteBudget {
 	readonly #holders = new Set<ByteHolder>();
-	#usedBytes = 0;
+	usedBytes = 0;
 
 	constructor(readonly maxBytes: number) {}
-
-	get usedBytes(): number {
-		return this.#usedBytes;
-	}
 
 	/** Counts `bytes` more. Over the limit, drops the largest response of the owner that holds most. */
 	hold(holder: ByteHolder, bytes: number): void {
 		this.#holders.add(holder);
 		holder.heldBytes += bytes;
-		this.#usedBytes += bytes;
-		while (this.#usedBytes > this.maxBytes) {
+		this.usedBytes += bytes;
+		while (this.usedBytes > this.maxBytes) {
 			const largest = this.#largest() ?? holder;
 			this.release(largest);
 			largest.overflow(this);
@@ -35,7 +31,7 @@ export class ByteBudget {
 
 	release(holder: ByteHolder): void {
 		if (!this.#holders.delete(holder)) return;
-		this.#usedBytes -= holder.heldBytes;
+		this.usedBytes -= holder.heldBytes;
 		holder.heldBytes = 0;
 	}
 

@@ -226,8 +226,7 @@ export function nameNearMisses(
 	return issues.map((issue) => {
 		const [near] = issue.message === "is required" ? similar(issue.path.join(), unread) : [];
 		if (!near) return issue;
-		const hint = `${near} is set: is it meant to be this one?`;
-		return { ...issue, message: `${issue.message}; ${hint}` };
+		return { ...issue, message: `${issue.message}; ${near} is set: is it meant to be this one?` };
 	});
 }
 

@@ -166,7 +166,9 @@ function createSeries<State>(labelNames: readonly string[], begin: () => State) 
 }
 
 function labelText(labelNames: readonly string[], labelValues: LabelValues): string {
-	return labelNames.map((name, at) => `${name}="${escapeLabel(labelValues[at] ?? "")}"`).join(",");
+	return labelNames
+		.map((name, at) => `${name}="${escapeHelp(labelValues[at] ?? "").replaceAll('"', '\\"')}"`)
+		.join(",");
 }
 
 function sample(name: string, labels: string, value: number): string {
@@ -177,10 +179,6 @@ function sample(name: string, labels: string, value: number): string {
 function numberText(value: number): string {
 	if (Number.isFinite(value) || Number.isNaN(value)) return String(value);
 	return value > 0 ? "+Inf" : "-Inf";
-}
-
-function escapeLabel(text: string): string {
-	return escapeHelp(text).replaceAll('"', '\\"');
 }
 
 function escapeHelp(text: string): string {

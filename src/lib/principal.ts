@@ -95,8 +95,7 @@ export function withClient(principal: Principal, client: string | undefined, eli
 /** Undefined if the header is invalid. */
 export function decodePrincipal(value: string): Principal | undefined {
 	try {
-		const json = Buffer.from(value, "base64url").toString();
-		return v.parse(sent, JSON.parse(json));
+		return v.parse(sent, JSON.parse(Buffer.from(value, "base64url").toString()));
 	} catch {
 		return undefined;
 	}

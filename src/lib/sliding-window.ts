@@ -9,33 +9,29 @@ export interface WindowOptions {
 
 export class SlidingWindow {
 	readonly #times: number[] = [];
-	readonly #max: number;
-	readonly #windowMs: number;
 	readonly #now: () => number;
 
-	constructor({ max, windowMs, now = () => performance.now() }: WindowOptions) {
-		this.#max = max;
-		this.#windowMs = windowMs;
-		this.#now = now;
+	constructor(private readonly options: WindowOptions) {
+		this.#now = options.now ?? (() => performance.now());
 	}
 
 	/** Events within the window; at most the limit. */
 	get count(): number {
-		const since = this.#now() - this.#windowMs;
+		const since = this.#now() - this.options.windowMs;
 		return this.#times.filter((time) => time > since).length;
 	}
 
 	/** Milliseconds until another event is allowed; 0 if now. */
 	get waitMs(): number {
 		const [oldest = Infinity] = this.#times;
-		if (this.#times.length < this.#max) return 0;
-		return Math.max(0, oldest + this.#windowMs - this.#now());
+		if (this.#times.length < this.options.max) return 0;
+		return Math.max(0, oldest + this.options.windowMs - this.#now());
 	}
 
 	/** Counts an event even beyond the limit. */
 	add(): void {
 		this.#times.push(this.#now());
-		if (this.#times.length > this.#max) this.#times.shift();
+		if (this.#times.length > this.options.max) this.#times.shift();
 	}
 
 	/** Counts an event if the limit allows it, and returns whether. */

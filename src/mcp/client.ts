@@ -173,8 +173,7 @@ export function createClient(options: ClientOptions) {
 	function cancel({ id, session }: PendingRequest): void {
 		if (!session) return;
 		const body = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id}}}`;
-		const signal = AbortSignal.timeout(cancelTimeoutMs);
-		notify("POST", session, body, signal).catch(() => {});
+		notify("POST", session, body, AbortSignal.timeout(cancelTimeoutMs)).catch(() => {});
 	}
 
 	return {
@@ -199,8 +198,7 @@ export function createClient(options: ClientOptions) {
 			const status = await notify("POST", session, note, signal);
 			if (status < 300) return session;
 			// The session is open at the server but will not be used.
-			const ending = AbortSignal.timeout(cancelTimeoutMs);
-			notify("DELETE", session, undefined, ending).catch(() => {});
+			notify("DELETE", session, undefined, AbortSignal.timeout(cancelTimeoutMs)).catch(() => {});
 			throw new ClientError(`the MCP server answered notifications/initialized with HTTP ${status}`, "refused");
 		},
 		/** Resolves with why the server is not ready, after any answer to a plain GET. Rejects with a ClientError. */

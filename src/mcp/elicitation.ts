@@ -11,8 +11,7 @@ export function inputRequired(
 	requestState: string,
 ): TextResponse {
 	const resultType = inputRequiredType;
-	const result = { resultType, inputRequests, requestState };
-	return textResponse(id, JSON.stringify(result));
+	return textResponse(id, JSON.stringify({ resultType, inputRequests, requestState }));
 }
 
 export const inputRequiredType = "input_required";

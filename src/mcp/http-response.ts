@@ -69,8 +69,7 @@ export function eventBytes(response: RpcResponse): Uint8Array {
 /** Without `hasOAuth`, the text says that there is none: clients with a wrong token look for OAuth and show it. */
 export function notFound({ hasOAuth = false } = {}): Response {
 	const token = hasOAuth ? "" : " It takes a fixed bearer token (MCP_AUTH_TOKEN) and has no OAuth.";
-	const text = `Not found. The MCP endpoint is /mcp.${token}\n`;
-	return new Response(text, { status: 404 });
+	return new Response(`Not found. The MCP endpoint is /mcp.${token}\n`, { status: 404 });
 }
 
 /** One SSE event; `text` is JSON. */
@@ -83,8 +82,7 @@ export function frame(status: number, text: string, sessionId?: string, more?: R
 }
 
 export function json(status: number, text: string, more?: Record<string, string>): Response {
-	const headers = { "Content-Type": "application/json", ...more };
-	return respond(status, text, headers);
+	return respond(status, text, { "Content-Type": "application/json", ...more });
 }
 
 export function respond(

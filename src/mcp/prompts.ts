@@ -99,7 +99,7 @@ export function completeByName(things: readonly { id: string; name: string }[], 
 }
 
 /** Empty arguments count as absent. Throws an RpcError if the params are invalid. */
-export function readPromptRequest({ name, arguments: given }: JsonObject): { name: string; args: PromptArguments } {
+export function readPromptRequest({ name, arguments: given }: JsonObject) {
 	if (typeof name !== "string") throw invalidParameters(["name: expected the name of a prompt"]);
 	return { name, args: readTexts(given, "arguments") };
 }

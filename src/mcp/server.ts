@@ -176,8 +176,7 @@ export function createServer(options: ServerOptions): Server {
 
 	/** What the stateless revision requires in results that clients may cache. */
 	function completed() {
-		const ttlMs = tools.ttlMs();
-		return { resultType: "complete", ttlMs, cacheScope: "private" };
+		return { resultType: "complete", ttlMs: tools.ttlMs(), cacheScope: "private" };
 	}
 
 	function discover(id: string, caller: Caller): TextResponse {
@@ -197,8 +196,7 @@ export function createServer(options: ServerOptions): Server {
 		const protocolVersion = protocolVersions.find((version) => version === requested) ?? protocolVersions[0];
 		const instructions = instructionsFor(caller);
 		const result = { protocolVersion, capabilities, serverInfo, instructions };
-		const response = textResponse(id, JSON.stringify(result));
-		return { ...response, initialized: protocolVersion };
+		return { ...textResponse(id, JSON.stringify(result)), initialized: protocolVersion };
 	}
 
 	return {

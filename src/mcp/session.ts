@@ -1,7 +1,7 @@
 // The sessions of a server. `initialize` opens one; it ends by DELETE, by idle time, or when newer ones replace it.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
 
-import { PlainSignal, type Signal } from "../lib/signal.ts";
+import { PlainSignal } from "../lib/signal.ts";
 
 const cancelled = new DOMException("the client cancelled the request", "AbortError");
 
@@ -21,7 +21,7 @@ export class Session {
 	) {}
 
 	/** `id` is JSON text. `signal` aborts when the client cancels; call `end` when the request has ended. */
-	begin(id: string): { signal: Signal; end(): void } {
+	begin(id: string) {
 		const key = idKey(JSON.parse(id));
 		const signal = new PlainSignal();
 		const others = this.#inFlight.get(key) ?? new Set();

@@ -104,8 +104,7 @@ function encode(text: string): string {
 function cut(text: string): string {
 	let kept = text;
 	for (let bytes = Infinity; bytes > maxTextBytes; ) {
-		const encoded = Buffer.byteLength(encode(kept));
-		const fits = Math.floor((kept.length * maxTextBytes) / encoded) - 500;
+		const fits = Math.floor((kept.length * maxTextBytes) / Buffer.byteLength(encode(kept))) - 500;
 		const end = kept.lastIndexOf("\n", fits);
 		kept = kept.slice(0, end > 0 ? end : fits);
 		bytes = Buffer.byteLength(encode(kept)) + 500;
@@ -143,7 +142,7 @@ export function textIn(result: string): string {
 }
 
 /** Missing arguments and null become `{}`. Throws an RpcError for invalid params. */
-export function readToolCall(params: JsonObject): { name: string; args: JsonObject } {
+export function readToolCall(params: JsonObject) {
 	const { name } = params;
 	if (typeof name !== "string") throw invalidParameters(["name: expected the name of a tool"]);
 	const args = params.arguments ?? {};

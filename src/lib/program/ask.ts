@@ -9,8 +9,7 @@ export async function askOnTerminal(question: string): Promise<boolean> {
 	const terminal = createInterface({ input: process.stdin, output: process.stderr });
 	try {
 		// Ctrl-C and Ctrl-D reject the promise.
-		const answer = await terminal.question(`${question} [y/N] `).catch(() => "");
-		return /^y(es)?$/i.test(answer.trim());
+		return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `).catch(() => "")).trim());
 	} finally {
 		terminal.close();
 	}
@@ -29,8 +28,7 @@ export async function askSecret(question: string): Promise<string | undefined> {
 	try {
 		// readline has switched off the terminal's own echo at this point.
 		process.stderr.write(question);
-		const answer = await terminal.question("").catch(() => undefined);
-		return answer?.trim();
+		return (await terminal.question("").catch(() => undefined))?.trim();
 	} finally {
 		terminal.close();
 		process.stderr.write("\n");

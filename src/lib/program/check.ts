@@ -104,8 +104,7 @@ export async function runChecks(
 /** "in use" if a program listens there. Rejects with a CheckFailed for any other failure. */
 export async function tryListening(options: Omit<ListenOptions, "fetch">): Promise<"free" | "in use"> {
 	try {
-		const fetch = () => new Response(null, { status: 503 });
-		await listen({ ...options, fetch }).close(0);
+		await listen({ ...options, fetch: () => new Response(null, { status: 503 }) }).close(0);
 		return "free";
 	} catch (error) {
 		if (!(error instanceof ConfigError)) throw error;

@@ -17,10 +17,7 @@ const timeoutMs = 4_000;
 const maxShownLength = 100;
 
 /** Ready is a 2xx within `timeout` ms. Rejects with a ConfigError for port 0, since the actual port is unknown. */
-export async function askHealth(
-	{ hostname, port, path, portSetting }: HealthAddress,
-	timeout = timeoutMs,
-): Promise<{ ready: boolean; line: string }> {
+export async function askHealth({ hostname, port, path, portSetting }: HealthAddress, timeout = timeoutMs) {
 	if (port === 0)
 		throw new ConfigError("the environment", [
 			`${portSetting}: is 0 (any free port), so the health check does not know the port; set a fixed port`,

@@ -5,6 +5,5 @@ import { build } from "./program.ts";
 
 export function commandOf(program: string): string[] {
 	if (build) return [process.execPath, program];
-	const main = join(import.meta.dir, "../../guildhall/main.ts");
-	return [process.execPath, main, program];
+	return [process.execPath, join(import.meta.dir, "../../guildhall/main.ts"), program];
 }

@@ -41,8 +41,7 @@ export function createMonitor({
 	}
 
 	function metrics(): Response {
-		const headers = { "Content-Type": metricsContentType };
-		return new Response(registry.text(), { headers });
+		return new Response(registry.text(), { headers: { "Content-Type": metricsContentType } });
 	}
 
 	return (request, path) => {

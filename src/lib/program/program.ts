@@ -186,8 +186,7 @@ export function describeRows(rows: readonly (readonly [name: string, description
 	const indent = " ".repeat(nameWidth + 4);
 	return rows
 		.map(([name, words]) => {
-			const lines = wrap(words, lineWidth - indent.length);
-			return `  ${name.padEnd(nameWidth)}  ${lines.join(`\n${indent}`)}`;
+			return `  ${name.padEnd(nameWidth)}  ${wrap(words, lineWidth - indent.length).join(`\n${indent}`)}`;
 		})
 		.join("\n");
 }

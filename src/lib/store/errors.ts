@@ -100,7 +100,6 @@ export function explainSqlite(file: string, variable: string) {
 			return { kind: "lost", reason: `${variable}: ${file} cannot be created (${code})` };
 		if (!(error instanceof SQL.SQLiteError)) return undefined;
 		const found = meaningOf(error.code.replace("SQLITE_", ""), meanings);
-		const reason = `${variable}: ${found?.reason} (${code}: ${message})`;
-		return found && { ...found, reason };
+		return found && { ...found, reason: `${variable}: ${found?.reason} (${code}: ${message})` };
 	};
 }

@@ -136,8 +136,7 @@ async function takeClaim(
 }
 
 async function holderIn(claim: SQL): Promise<string | undefined> {
-	const tables = await claim`SELECT name FROM sqlite_master WHERE name = 'claim'`;
-	if (tables.length === 0) return undefined;
+	if ((await claim`SELECT name FROM sqlite_master WHERE name = 'claim'`).length === 0) return undefined;
 	const [row] = await claim`SELECT holder FROM claim`;
 	return row?.holder;
 }

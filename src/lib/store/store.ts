@@ -47,7 +47,7 @@ export class Store implements AsyncDisposable {
 	readonly #closing = new AbortController();
 	readonly #timing;
 	#state: StoreState<Executor> = { name: "connecting", reason: "the database is being opened" };
-	#since = new Date();
+	since = new Date();
 	/** Undefined before the end of the first attempt. */
 	#wasOpen: boolean | undefined;
 	#warned = { reason: "", at: 0 };
@@ -74,10 +74,6 @@ export class Store implements AsyncDisposable {
 
 	get reason(): string | undefined {
 		return reasonOf(this.#state);
-	}
-
-	get since(): Date {
-		return this.#since;
 	}
 
 	/** Resolves if another attempt would not help: another process has the claim, or the tables do not fit. */
@@ -146,14 +142,13 @@ export class Store implements AsyncDisposable {
 
 	#apply(event: StoreEvent<Executor>): void {
 		const { log } = this.options;
-		const { where } = this.database;
 		const before = this.#state;
 		const state = transition(before, event);
 		this.#state = state;
-		if ((before.name === "ready") !== (state.name === "ready")) this.#since = new Date();
+		if ((before.name === "ready") !== (state.name === "ready")) this.since = new Date();
 		const reason = reasonOf(state);
 		if (reason !== undefined && reason !== reasonOf(before) && !this.#closing.signal.aborted)
-			log.warn("database is unavailable or read-only", { where, reason });
+			log.warn("database is unavailable or read-only", { where: this.database.where, reason });
 		if (state.name === "refusing" && before.name === "ready") void this.#probeWrites(state.session);
 		if (state.name === "ready" && before.name === "refusing") log.info("database accepts writes again");
 	}
@@ -167,7 +162,6 @@ export class Store implements AsyncDisposable {
 
 	async #keepOpen(): Promise<void> {
 		const { database } = this;
-		const { log } = this.options;
 		for (let failures = 0; !this.#closing.signal.aborted; ) {
 			try {
 				const { session, applied } = await this.#open();
@@ -175,7 +169,7 @@ export class Store implements AsyncDisposable {
 				this.#wasOpen = true;
 				const executor = new Executor(session, database, this.#timing.queryTimeoutMs);
 				this.#apply({ type: "opened", session: executor });
-				log.info("opened the database", { where: database.where, migrations_applied: applied });
+				this.options.log.info("opened the database", { where: database.where, migrations_applied: applied });
 				this.#opened.resolve();
 				await this.#serve(session, executor);
 			} catch (error) {
@@ -195,7 +189,7 @@ export class Store implements AsyncDisposable {
 		this.#opened.resolve();
 	}
 
-	async #open(): Promise<{ session: Session; applied: number }> {
+	async #open() {
 		const { database } = this;
 		const { queryTimeoutMs, connectTimeoutMs } = this.#timing;
 		const late = `${database.where} did not answer within ${connectTimeoutMs / 1000} seconds`;
