@@ -65,7 +65,7 @@ export function readDocument(value: unknown): GuildDocument {
 }
 
 /** Without the parts that are null, whose names are `removed`. Throws an InvalidDocument that lists the mistakes. */
-export function readChanges(given: unknown): { changes: GuildDocument; removed: Part[] } {
+export function readChanges(given: unknown) {
 	const { value, maxValues: max } = typeof given === "string" ? parse(given) : { value: given, maxValues };
 	const removed = partNames.filter((part) => Object(value)[part] === null);
 	const left = removed.length > 0 ? { ...Object(value) } : value;

@@ -71,6 +71,5 @@ export function pairUp<W extends Thing, C extends Thing>(pairing: Pairing<W, C>)
 }
 
 function areAlike(things: readonly Thing[]): boolean {
-	const texts = things.map(({ id: _, key: __, ...rest }) => JSON.stringify(rest));
-	return new Set(texts).size === 1;
+	return new Set(things.map(({ id: _, key: __, ...rest }) => JSON.stringify(rest))).size === 1;
 }

@@ -116,8 +116,7 @@ export function ruleFieldsOf(rule: APIAutoModerationRule): RuleFields {
 }
 
 export function changedRule(rule: RuleFields, given: GivenRuleFields): RuleFields {
-	const changes = givenFields(given).map((field) => [field, given[field]]);
-	return { ...rule, ...Object.fromEntries(changes) };
+	return { ...rule, ...Object.fromEntries(givenFields(given).map((field) => [field, given[field]])) };
 }
 
 export function givenFields(given: GivenRuleFields): (keyof RuleFields)[] {

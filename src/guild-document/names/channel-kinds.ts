@@ -92,6 +92,5 @@ export function nameIn<Name extends string>(values: Record<Name, number>, value:
 
 /** Undefined for types without a kind, such as threads. */
 export function kindOf(type: ChannelType): EditedKind | undefined {
-	const names = Object.keys(editedKinds) as EditedKind[];
-	return names.find((name) => editedKinds[name].type === type);
+	return (Object.keys(editedKinds) as EditedKind[]).find((name) => editedKinds[name].type === type);
 }

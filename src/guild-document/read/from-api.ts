@@ -54,7 +54,6 @@ export function permissionNames(bits: string | bigint): string[] {
 export function bitsOfNames(names: readonly string[]): bigint {
 	return names.reduce((bits, name) => {
 		const [, number] = /^BIT_(\d+)$/.exec(name) ?? [];
-		const bit = number ? 1n << BigInt(number) : (bitsByName.get(name) ?? 0n);
-		return bits | bit;
+		return bits | (number ? 1n << BigInt(number) : (bitsByName.get(name) ?? 0n));
 	}, 0n);
 }

@@ -57,10 +57,9 @@ class Restoration implements Difference {
 		this.#recreated = new Set(deleted.map(placeholderOf));
 		const created = restore.deleteCreated ? restore.items.filter(({ fields }) => fields.exists?.before === false) : [];
 		this.#removed = new Set(created.map(({ id }) => id));
-		const { roles } = state.guild;
 		this.#names = new Map([
 			...deleted.map((item) => [placeholderOf(item), item.name] as const),
-			...[...roles, ...state.channels].map(({ id, name }) => [id, name ?? id] as const),
+			...[...state.guild.roles, ...state.channels].map(({ id, name }) => [id, name ?? id] as const),
 		]);
 	}
 

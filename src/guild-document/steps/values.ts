@@ -73,8 +73,7 @@ export function accessChanges(
 	const old = new Map(before.map((one) => [one.id, one]));
 	const fresh = new Map(after.map((one) => [one.id, one]));
 	return [...new Set([...fresh.keys(), ...old.keys()])].flatMap((id) => {
-		const texts = [old.get(id), fresh.get(id)].map(describeOverwrite);
-		const [from = "", to = ""] = texts;
+		const [from = "", to = ""] = [old.get(id), fresh.get(id)].map(describeOverwrite);
 		if (from === to) return [];
 		const change = { field: `access of ${nameOf(id)}`, after: to };
 		return old.has(id) ? { ...change, before: from } : change;

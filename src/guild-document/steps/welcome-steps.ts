@@ -79,8 +79,7 @@ function addEdit(
 }
 
 function rolesOf({ prompts = [] }: Onboarding): string[] {
-	const ids = prompts.flatMap(({ options }) => options.flatMap(({ roles = [] }) => roles));
-	return [...new Set(ids)];
+	return [...new Set(prompts.flatMap(({ options }) => options.flatMap(({ roles = [] }) => roles)))];
 }
 
 function channelsOf({ default_channels, prompts }: Onboarding): string[] {
