@@ -9,7 +9,7 @@ import type { Step } from "../../guild-document/steps.ts";
 import { ConfigError } from "../../lib/config.ts";
 import { escapeBreaks } from "../../lib/text.ts";
 import { drawPicture, type Picture, recognizePicture } from "../world/guilds/pictures.ts";
-import type { Account, Guild, User, Role as WorldRole } from "../world/state/entities.ts";
+import type { Account, Guild, User } from "../world/state/entities.ts";
 import { allPermissions } from "../world/state/permissions.ts";
 import { isSnowflake } from "../world/state/snowflake.ts";
 import type { World } from "../world/world.ts";
@@ -72,10 +72,8 @@ export async function buildGuild(parts: Parts, given: GuildFile, options: BuildO
 class GuildBuilder {
 	readonly #world: World;
 	readonly #people: readonly Account[];
-	readonly #owner: Account;
 	readonly #file: string;
 	readonly #files: ReadonlyMap<string, Uint8Array>;
-	readonly #options: BuildOptions;
 	readonly #document: GuildDocument;
 	readonly #notes: string[];
 	readonly #guild: Guild;
@@ -90,22 +88,25 @@ class GuildBuilder {
 
 	constructor(
 		{ world, people, callAs }: Parts,
-		owner: Account,
+		private readonly owner: Account,
 		{ file, document: given, pictures = new Map() }: GuildFile,
-		options: BuildOptions,
+		private readonly options: BuildOptions,
 	) {
 		this.#world = world;
 		this.#people = people;
-		this.#owner = owner;
 		this.#file = file;
 		this.#files = pictures;
-		this.#options = options;
-		const { document, notes } = withFutureEvents(withPictures(given), Date.now());
+		const emojis = given.emojis?.map((emoji) => ({
+			...emoji,
+			picture: emoji.picture || new Bun.CryptoHasher("md5").update(emoji.name).digest("hex"),
+		}));
+		const { document, notes } = withFutureEvents({ ...given, ...(emojis && { emojis }) }, Date.now());
 		this.#document = document;
 		this.#notes = notes;
 		const { id = "", settings } = document;
+		const fileName = file.replace(/^.*[\\/]/, "").replace(/\.\w+$/, "");
 		this.#guild = world.guilds.add({
-			name: settings?.name ?? nameOf(file),
+			name: settings?.name ?? fileName.padEnd(2, "_").slice(0, 100),
 			owner: owner.user,
 			id: isSnowflake(id) && !world.guilds.get(id) ? id : undefined,
 		});
@@ -121,7 +122,7 @@ class GuildBuilder {
 		if (added) this.#world.roles.move(this.#guild, new Map([[added, this.#guild.roles.size]]));
 		this.#giveRoles(await this.#read(), invented);
 		for (const { id, reason } of this.#document.bans ?? [])
-			this.#world.bans.add(this.#guild, this.#userWith(id), 0, { actor: this.#owner.user.id, reason });
+			this.#world.bans.add(this.#guild, this.#userWith(id), 0, { actor: this.owner.user.id, reason });
 		// What made the guild is not what happened in it.
 		this.#guild.auditLog.length = 0;
 		// They have names from the document, and are shown on a terminal.
@@ -136,10 +137,10 @@ class GuildBuilder {
 		return recognizePicture(this.#files.get(hash) ?? new Uint8Array());
 	}
 
-	#addManagedRoles(): { bot: Account; added?: WorldRole } {
+	#addManagedRoles() {
 		const world = this.#world;
 		const managed = (this.#document.roles ?? []).filter((role) => role.managed);
-		const own = botRoleOf(this.#document, managed, this.#options.botRoles);
+		const own = botRoleOf(this.#document, managed, this.options.botRoles);
 		const taken = Array.from(world.state.users.values(), (one) => one.username);
 		const username = botNameOf(own, new Set(taken));
 		const bot = world.users.addBot({ username });
@@ -166,7 +167,7 @@ class GuildBuilder {
 	#report(what: string, done: number, total: number): void {
 		if (performance.now() < this.#reportAt) return;
 		this.#reportAt = performance.now() + progressMs;
-		this.#options.progress?.(`${this.#file}: ${done} of ${total} ${what}`);
+		this.options.progress?.(`${this.#file}: ${done} of ${total} ${what}`);
 	}
 
 	/** The next thing gets the document's id, unless another one has it. */
@@ -198,7 +199,7 @@ class GuildBuilder {
 		const banned = new Set(bans?.map(({ id }) => id));
 		const listed = new Set(members?.map(({ id }) => id) ?? inOverwrites);
 		for (const id of listed.difference(banned)) add(this.#userWith(id));
-		const wanted = this.#options.members ?? (members ? 0 : defaultMembers);
+		const wanted = this.options.members ?? (members ? 0 : defaultMembers);
 		const invented: string[] = [];
 		while (this.#guild.members.size < wanted) {
 			this.#report("members", this.#guild.members.size, wanted);
@@ -239,7 +240,8 @@ class GuildBuilder {
 		const isAnimated = emojis?.some((emoji) => emoji.animated && emoji.picture === picture?.hash) ?? false;
 		const image =
 			picture && (this.#pictureOf(picture.hash) ?? drawPicture(picture.hash, isAnimated && kind === "emoji"));
-		const sent = image ? { ...(body as object), [picture.field]: dataUri(image) } : body;
+		const uri = image && `data:image/${image.format};base64,${Buffer.from(image.bytes).toString("base64")}`;
+		const sent = image ? { ...(body as object), [picture.field]: uri } : body;
 		const reply = await this.#call(method, path, sent);
 		if (reply.status >= 400) {
 			this.#refused.set(id, describeError(reply));
@@ -276,21 +278,4 @@ class GuildBuilder {
 		for (const [index, rank] of [length - 1, Math.floor(length / 2), 0].entries())
 			give(this.#people[index + 1]?.user.id ?? "", fromLowest.slice(rank, rank + 1));
 	}
-}
-
-function nameOf(file: string): string {
-	const name = file.replace(/^.*[\\/]/, "").replace(/\.\w+$/, "");
-	return name.padEnd(2, "_").slice(0, 100);
-}
-
-function withPictures(document: GuildDocument): GuildDocument {
-	const emojis = document.emojis?.map((emoji) => ({
-		...emoji,
-		picture: emoji.picture || new Bun.CryptoHasher("md5").update(emoji.name).digest("hex"),
-	}));
-	return { ...document, ...(emojis && { emojis }) };
-}
-
-function dataUri({ format, bytes }: Picture): string {
-	return `data:image/${format};base64,${Buffer.from(bytes).toString("base64")}`;
 }

@@ -54,7 +54,7 @@ const weekMs = 7 * 24 * 60 * 60 * 1000;
 const marginMs = 60 * 60 * 1000;
 
 /** Moves events that begin before `nowMs` + `marginMs` by whole weeks, with a line of text for each. */
-export function withFutureEvents(document: GuildDocument, nowMs: number): { document: GuildDocument; notes: string[] } {
+export function withFutureEvents(document: GuildDocument, nowMs: number) {
 	const notes: string[] = [];
 	const events = document.events?.map((event) => {
 		const { scheduled_start_time: at = "", scheduled_end_time: end } = event;

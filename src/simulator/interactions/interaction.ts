@@ -113,7 +113,9 @@ export function eventOf(world: World, interaction: Interaction): EventPayloads["
 export function originOf(interaction: Interaction): Partial<NewMessage> {
 	const { application, id, user, message, command } = interaction;
 	const first = interaction.original;
-	const answers = first ?? message ?? targetOf(interaction);
+	const { target_id } = interaction.data as { target_id: string };
+	const target = command?.type === ApplicationCommandType.Message ? { id: target_id } : undefined;
+	const answers = first ?? message ?? target;
 	return {
 		application_id: application.user.id,
 		webhook_id: application.user.id,
@@ -146,34 +148,23 @@ function typeOf(interaction: Interaction): MessageType {
 	return isSlash ? MessageType.ChatInputCommand : MessageType.ContextMenuCommand;
 }
 
-function targetOf({ data, command }: Interaction): { id: string } | undefined {
-	if (command?.type !== ApplicationCommandType.Message) return undefined;
-	return { id: (data as { target_id: string }).target_id };
-}
-
 // https://docs.discord.com/developers/resources/message#message-interaction-metadata-object
 function metadataOf(interaction: Interaction): object {
 	const { id, user, type, message, command, trigger } = interaction;
-	const { target_id } = interaction.data as { target_id?: string };
+	const { target_id = "", resolved } = interaction.data as { target_id?: string; resolved?: { users?: Users } };
 	return {
 		id,
 		type,
 		user,
 		authorizing_integration_owners: ownersOf(interaction),
 		...(type === InteractionType.MessageComponent && { interacted_message_id: message?.id }),
-		...(command?.type === ApplicationCommandType.User && { target_user: targetUserOf(interaction) }),
+		...(command?.type === ApplicationCommandType.User && { target_user: resolved?.users?.[target_id] }),
 		...(command?.type === ApplicationCommandType.Message && { target_message_id: target_id }),
 		...(trigger && { triggering_interaction_metadata: metadataOf(trigger) }),
 	};
 }
 
-function targetUserOf({ data }: Interaction): User | undefined {
-	const { target_id = "", resolved } = data as {
-		target_id?: string;
-		resolved?: { users?: Readonly<Record<string, User>> };
-	};
-	return resolved?.users?.[target_id];
-}
+type Users = Readonly<Record<string, User>>;
 
 function ownersOf({ channel }: { channel: Channel }): Sent<APIAuthorizingIntegrationOwnersMap> {
 	return { "0": inGuild(channel) ? channel.guild_id : "0" };

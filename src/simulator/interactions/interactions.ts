@@ -60,10 +60,11 @@ export class Interactions {
 
 	begin(invocation: Invocation): Interaction {
 		const id = this.world.state.newId();
+		const secret = randomBytes(48).toString("base64url");
 		const interaction: Live = {
 			...invocation,
 			id,
-			token: newInteractionToken(id),
+			token: Buffer.from(`interaction:${id}:${secret}`).toString("base64url"),
 			state: "waiting",
 			answer: undefined,
 			followUps: [],
@@ -189,9 +190,4 @@ export class Interactions {
 		if (!live) throw new Error(`unknown interaction ${id}`);
 		return live;
 	}
-}
-
-function newInteractionToken(id: string): string {
-	const random = randomBytes(48).toString("base64url");
-	return Buffer.from(`interaction:${id}:${random}`).toString("base64url");
 }

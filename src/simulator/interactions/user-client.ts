@@ -3,7 +3,7 @@
 
 import { ApplicationCommandType as CommandKind, ComponentType, InteractionType } from "discord.js";
 import { mayUse } from "../world/accounts/commands.ts";
-import { type Button, buttonsIn, selectMenusIn } from "../world/messages/components.ts";
+import { buttonsIn, selectMenusIn } from "../world/messages/components.ts";
 import {
 	type Account,
 	type Channel,
@@ -32,14 +32,15 @@ export class UserClient {
 	readonly username: string;
 	readonly token: string;
 	readonly #user: User;
-	readonly #context: ClientContext;
 
-	constructor({ user, token }: Account, context: ClientContext) {
+	constructor(
+		{ user, token }: Account,
+		private readonly context: ClientContext,
+	) {
 		this.id = user.id;
 		this.username = user.username;
 		this.token = token;
 		this.#user = user;
-		this.#context = context;
 	}
 
 	/** `channel` is its id or name. Rejects with Discord's error if Discord would refuse the message. */
@@ -48,13 +49,13 @@ export class UserClient {
 		content: string,
 		{ attachments = [] }: { attachments?: readonly Upload[] } = {},
 	): Promise<SentMessage> {
-		const path = `/channels/${this.#context.findChannel(channel).id}/messages`;
+		const path = `/channels/${this.context.findChannel(channel).id}/messages`;
 		return this.#post(`write in ${channel}`, path, { content }, attachments);
 	}
 
 	/** For slash and context menus. A command registered globally and in the guild is there twice. */
 	commands(channelName: string): readonly Command[] {
-		const { world, findChannel } = this.#context;
+		const { world, findChannel } = this.context;
 		const channel = findChannel(channelName);
 		const granted = world.channels.permissionsOf(channel, this.#user);
 		return commandsIn(world, channel).filter((command) => mayUse(command, granted));
@@ -79,7 +80,7 @@ export class UserClient {
 		const { channel, body } = this.#slash(channelName, line, { [focused]: "", ...options }, focused);
 		const type = InteractionType.ApplicationCommandAutocomplete;
 		const interaction = await this.#create(`type /${line}`, channel, { type, ...body });
-		return this.#context.interactions.until(interaction, () => {
+		return this.context.interactions.until(interaction, () => {
 			// What Discord's client shows.
 			if (interaction.state === "failed") throw new Error("Loading options failed");
 			return interaction.choices;
@@ -97,7 +98,7 @@ export class UserClient {
 	/** Removes earlier votes. Rejects if the poll or an answer (its text or id) does not exist, or the poll has ended. */
 	async vote({ id, channel_id }: MessageIds, ...answers: readonly (string | number)[]): Promise<void> {
 		// The route that Discord's clients use is not documented: this bypasses the REST API.
-		const { world, findChannel } = this.#context;
+		const { world, findChannel } = this.context;
 		const user = this.#user;
 		const channel = findChannel(channel_id);
 		const message = world.messages.get(channel_id, id);
@@ -106,14 +107,21 @@ export class UserClient {
 			throw new Error(
 				`the user ${user.username} cannot vote: there is no message ${id} with a poll that the user can see`,
 			);
-		const ids = answers.map((answer) => answerIn(message, answer));
+		const all = message.poll.answers;
+		const ids = answers.map((wanted) => {
+			const answer = all.find(({ answer_id, poll_media }) => answer_id === wanted || poll_media.text === wanted);
+			if (!answer) throw new Error(`the poll has no answer ${wanted}`);
+			return answer.answer_id;
+		});
 		world.polls.vote(channel, message, user, ids);
 	}
 
 	/** `button` is its custom_id or label. Rejects if it is missing or disabled, or if Discord would refuse the click. */
 	async press(message: MessageIds, button: string): Promise<InteractionHandle> {
 		const seen = this.#seen(message);
-		const { custom_id } = findButton(seen, button);
+		const { custom_id, url, disabled } = findNamed("button", buttonsIn(seen.components), button);
+		if (url !== undefined) throw new Error(`the button ${button} is a link, which nobody can press`);
+		if (disabled) throw new Error(`the button ${button} is disabled`);
 		return this.#use(`press ${button}`, seen, { component_type: ComponentType.Button, custom_id });
 	}
 
@@ -132,7 +140,7 @@ export class UserClient {
 		{ id }: Pick<InteractionHandle, "id">,
 		values: Readonly<Record<string, string | readonly string[]>>,
 	): Promise<InteractionHandle> {
-		const { interactions } = this.#context;
+		const { interactions } = this.context;
 		const trigger = interactions.get(id);
 		if (!trigger) throw new Error(`the simulator has no interaction ${id}`);
 		const modal = await interactions.until(trigger, () =>
@@ -147,7 +155,7 @@ export class UserClient {
 	}
 
 	async #post<T>(what: string, path: string, body: unknown, files: readonly Upload[] = []): Promise<T> {
-		const response = await this.#context.call(path, body, files);
+		const response = await this.context.call(path, body, files);
 		if (!response.ok) throw new Error(`${this.username} could not ${what}: ${await response.text()}`);
 		return (await response.json()) as T;
 	}
@@ -156,17 +164,17 @@ export class UserClient {
 		const place = inGuild(channel) ? { guild_id: channel.guild_id } : {};
 		const whole = { ...body, channel_id: channel.id, ...place };
 		const { id } = await this.#post<{ id: string }>(what, "/interactions", whole);
-		const interaction = this.#context.interactions.get(id);
+		const interaction = this.context.interactions.get(id);
 		if (!interaction) throw new Error(`the simulator has no interaction ${id}`);
 		return interaction;
 	}
 
 	async #ask(what: string, channel: Channel, body: object): Promise<InteractionHandle> {
-		return createHandle(this.#context.interactions, await this.#create(what, channel, body));
+		return createHandle(this.context.interactions, await this.#create(what, channel, body));
 	}
 
 	#slash(channelName: string, line: string, values: OptionValues, focused?: string) {
-		const { world, findChannel } = this.#context;
+		const { world, findChannel } = this.context;
 		const channel = findChannel(channelName);
 		const [name = "", ...subcommands] = line.split(" ");
 		const type = CommandKind.ChatInput;
@@ -176,7 +184,7 @@ export class UserClient {
 	}
 
 	#runOn(type: CommandType, channelName: string, name: string, target_id: string): Promise<InteractionHandle> {
-		const { world, findChannel } = this.#context;
+		const { world, findChannel } = this.context;
 		const channel = findChannel(channelName);
 		const { application_id, id } = findCommand(world, channel, name, type);
 		return this.#ask(`use ${name} in ${channelName}`, channel, {
@@ -187,7 +195,7 @@ export class UserClient {
 	}
 
 	#use(what: string, message: Message, data: object): Promise<InteractionHandle> {
-		return this.#ask(what, this.#context.findChannel(message.channel_id), {
+		return this.#ask(what, this.context.findChannel(message.channel_id), {
 			type: InteractionType.MessageComponent,
 			application_id: message.author.id,
 			message_id: message.id,
@@ -196,7 +204,7 @@ export class UserClient {
 	}
 
 	#seen({ id, channel_id }: MessageIds): Message {
-		const { interactions, world } = this.#context;
+		const { interactions, world } = this.context;
 		const message = interactions.ephemeral(id, this.#user) ?? world.messages.get(channel_id, id);
 		if (message) return message;
 		throw new Error(`the user ${this.username} cannot see the message ${id}`);
@@ -225,13 +233,6 @@ function findCommand(world: World, channel: Channel, name: string, type: Command
 	return first;
 }
 
-function findButton({ components }: Message, wanted: string): Button {
-	const button = findNamed("button", buttonsIn(components), wanted);
-	if (button.url !== undefined) throw new Error(`the button ${wanted} is a link, which nobody can press`);
-	if (button.disabled) throw new Error(`the button ${wanted} is disabled`);
-	return button;
-}
-
 /** By custom_id or label. */
 function findNamed<One extends { custom_id?: string; label?: string }>(
 	noun: string,
@@ -242,10 +243,4 @@ function findNamed<One extends { custom_id?: string; label?: string }>(
 	if (found) return found;
 	const names = all.map(({ label, custom_id }) => label ?? custom_id);
 	throw new Error(`the message has no ${noun} ${wanted}; it has: ${names.join(", ") || "none"}`);
-}
-
-function answerIn({ poll }: Message, wanted: string | number): number {
-	const answer = poll?.answers.find(({ answer_id, poll_media }) => answer_id === wanted || poll_media.text === wanted);
-	if (!answer) throw new Error(`the poll has no answer ${wanted}`);
-	return answer.answer_id;
 }

@@ -34,8 +34,7 @@ export async function serveAuthorizePage(world: World, request: Request, url: UR
 		if (request.method === "GET" || request.method === "HEAD")
 			return new Response(renderForm(world, query), { headers: pageHeaders });
 		if (request.method !== "POST") throw refusal(405, "Method Not Allowed");
-		const text = await request.text();
-		return redirect(world, query, new URLSearchParams(text));
+		return redirect(world, query, new URLSearchParams(await request.text()));
 	} catch (error) {
 		// Shown instead of redirecting, for example because the request has no redirect URI of the application.
 		if (!(error instanceof ApiError)) throw error;

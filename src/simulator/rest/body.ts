@@ -36,8 +36,7 @@ export async function readForm(request: Request): Promise<Content> {
 	const type = request.headers.get("content-type") ?? "";
 	const text = await request.text();
 	const isForm = /^application\/x-www-form-urlencoded\b/i.test(type);
-	const body = Object.fromEntries(new URLSearchParams(isForm ? text : ""));
-	return { body, files: new Map() };
+	return { body: Object.fromEntries(new URLSearchParams(isForm ? text : "")), files: new Map() };
 }
 
 async function readMultipart(request: Request): Promise<Content> {

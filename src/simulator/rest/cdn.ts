@@ -32,11 +32,7 @@ function refusal(status: number, text: string): Response {
 }
 
 /** A still picture is the first frame. Animations, and what Bun cannot decode such as AVIF, keep their format. */
-async function convert(
-	picture: Picture,
-	format: Format,
-	animated: boolean,
-): Promise<Pick<Picture, "bytes" | "format">> {
+async function convert(picture: Picture, format: Format, animated: boolean) {
 	const isStill = picture.format !== "gif" && !picture.animated;
 	if (animated && picture.animated) return picture;
 	if (isStill && picture.format === format) return picture;
@@ -44,8 +40,7 @@ async function convert(
 	try {
 		if (format === "png") return { format, bytes: await still.png().bytes() };
 		if (format === "jpeg") return { format, bytes: await still.jpeg().bytes() };
-		const bytes = await still.webp({ lossless: true }).bytes();
-		return { format: "webp", bytes };
+		return { format: "webp", bytes: await still.webp({ lossless: true }).bytes() };
 	} catch {
 		return picture;
 	}

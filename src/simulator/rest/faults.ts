@@ -49,8 +49,7 @@ export class Faults {
 		code: number,
 		given: { status?: number | undefined; message?: string | undefined } & FaultLimits = {},
 	): InjectedFault {
-		const error = apiError(code, given);
-		return this.#add(match, { kind: "refuse", executed: false, error }, given);
+		return this.#add(match, { kind: "refuse", executed: false, error: apiError(code, given) }, given);
 	}
 
 	/** Holds requests until the test releases them. With `after` they take effect and only their responses are held. */
@@ -61,8 +60,7 @@ export class Faults {
 	}
 
 	drop(match: string, given: { when: "before" | "after" } & FaultLimits): InjectedFault {
-		const effect = { kind: "drop", executed: given.when === "after" } as const;
-		return this.#add(match, effect, given);
+		return this.#add(match, { kind: "drop", executed: given.when === "after" } as const, given);
 	}
 
 	rateLimit(
@@ -94,8 +92,7 @@ export class Faults {
 	/** Injects a fault: matching requests get an HTTP error status. With the option `executed`, they also take effect. */
 	fail(match: string, status: number, given: { executed?: boolean | undefined } & FaultLimits = {}): InjectedFault {
 		const error = httpError(status, "Simulated Failure");
-		const executed = given.executed ?? false;
-		return this.#add(match, { kind: "fail", executed, error }, given);
+		return this.#add(match, { kind: "fail", executed: given.executed ?? false, error }, given);
 	}
 
 	/** With the option `executed`, the requests also take effect. */

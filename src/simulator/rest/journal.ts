@@ -62,16 +62,12 @@ export class RequestLog {
 	#records: RequestRecord[] = [];
 	/** Notified of every request after its response was sent, or after its connection was closed without one. */
 	readonly ended = new Subscribers<RequestRecord>();
-	#invalid = 0;
+	/** 401, 403 and 429 (except scope "shared"): after 10,000 in ten minutes, Discord bans the IP address. */
+	invalid = 0;
 
 	/** The latest 10,000, oldest first; with `route` only those of this route. */
 	list(route?: string): readonly RequestRecord[] {
 		return this.#records.slice(-kept).filter((record) => route === undefined || record.route === route);
-	}
-
-	/** 401, 403 and 429 (except scope "shared"): after 10,000 in ten minutes, Discord bans the IP address. */
-	get invalid(): number {
-		return this.#invalid;
 	}
 
 	/** The router adds to the record what it finds out, until it ends. */
@@ -92,12 +88,12 @@ export class RequestLog {
 	/** `isShared` is whether a rate limit of all clients was exceeded, which does not count as invalid. */
 	end(record: RequestRecord, status: number | "hung up", isShared = false): void {
 		record.status = status;
-		if (status === 401 || status === 403 || (status === 429 && !isShared)) this.#invalid += 1;
+		if (status === 401 || status === 403 || (status === 429 && !isShared)) this.invalid += 1;
 		this.ended.notify(record);
 	}
 
 	clear(): void {
 		this.#records = [];
-		this.#invalid = 0;
+		this.invalid = 0;
 	}
 }

@@ -120,7 +120,7 @@ function findMentions(
 	content: string,
 	{ allowed_mentions }: Content,
 	repliedTo?: Message,
-): Pick<Message, "mentions" | "mention_roles" | "mention_everyone"> {
+) {
 	const allowed = allowed_mentions ?? (call.interaction ? usersOnly : undefined);
 	for (const kind of ["users", "roles"] as const)
 		if (allowed?.parse?.includes(kind) && allowed[kind]?.length)

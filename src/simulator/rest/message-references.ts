@@ -63,7 +63,7 @@ export function asForward(call: Call, target: Channel, body: Content, reference:
 	};
 }
 
-function forwarded(call: Call, { channel_id, message_id }: Reference): { channel: Channel; message: Message } {
+function forwarded(call: Call, { channel_id, message_id }: Reference) {
 	const { world, actor } = call;
 	if (channel_id === undefined) throw missingField("message_reference", "channel_id");
 	const channel = found(world.channels.get(channel_id), "UnknownChannel");

@@ -84,8 +84,7 @@ export class RateLimiter {
 			throw rateLimited(global.resetAt - this.now(), { global: true, scope: "global" });
 
 		const limit = this.limits.routes?.[request.route] ?? this.limits.each;
-		const key = `${request.actor} ${request.route} ${request.major}`;
-		const bucket = this.#bucket(key, limit);
+		const bucket = this.#bucket(`${request.actor} ${request.route} ${request.major}`, limit);
 		const full = bucket.used >= limit.requests;
 		if (!full) {
 			bucket.used += 1;

@@ -100,9 +100,8 @@ export class Router {
 	/** Handles a request to the REST API, below /api. `url` is the parsed URL of the request. */
 	async handle(request: Request, url: URL): Promise<Response> {
 		const [, version, path = "/"] = /^\/api(?:\/v(\d+))?(\/.*)?$/.exec(url.pathname) ?? [];
-		const { method } = request;
 		const { requests } = this.parts;
-		const record = requests.add({ method, path: redactToken(path) });
+		const record = requests.add({ method: request.method, path: redactToken(path) });
 		const seen: Seen = { limits: {} };
 		let response: ResponseData;
 		try {
@@ -274,7 +273,7 @@ export class Router {
 	}
 }
 
-function parseQuery(given: URLSearchParams): Record<string, string | string[]> {
+function parseQuery(given: URLSearchParams) {
 	const entries = [...new Set(given.keys())].map((key) => {
 		const values = given.getAll(key);
 		return [key, values.length > 1 ? values : (values[0] ?? "")] as const;

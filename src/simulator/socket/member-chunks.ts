@@ -5,7 +5,7 @@ import { GatewayIntentBits as Intent } from "discord.js";
 import * as v from "valibot";
 import { membersNamed } from "../world/guilds/members.ts";
 import type { EventPayloads } from "../world/state/api-types.ts";
-import type { Guild, Member } from "../world/state/entities.ts";
+import type { Guild } from "../world/state/entities.ts";
 import * as serialize from "../world/state/serialize.ts";
 import type { World } from "../world/world.ts";
 import type { Session } from "./session.ts";
@@ -23,15 +23,10 @@ const membersRequest = v.object({
 });
 
 type MembersChunk = EventPayloads["GUILD_MEMBERS_CHUNK"];
-type RateLimited = EventPayloads["RATE_LIMITED"];
 type MembersRequest = v.InferOutput<typeof membersRequest>;
 
 /** Undefined if Discord would not answer, for example because the guild belongs to another shard. Created lazily. */
-export function memberChunks(
-	d: unknown,
-	session: Session,
-	world: World,
-): { chunks: Iterable<MembersChunk>; limited: RateLimited["meta"] | undefined } | undefined {
+export function memberChunks(d: unknown, session: Session, world: World) {
 	const { success, output } = v.safeParse(membersRequest, d);
 	if (!success) return undefined;
 	const guild = world.guilds.get(output.guild_id);
@@ -63,10 +58,7 @@ function* chunks(guild: Guild, request: MembersRequest, presences: boolean): Gen
 	}
 }
 
-function select(
-	guild: Guild,
-	{ user_ids, query = "", limit }: MembersRequest,
-): { members: Member[]; missing: string[] } {
+function select(guild: Guild, { user_ids, query = "", limit }: MembersRequest) {
 	if (user_ids !== undefined) {
 		const ids = [user_ids].flat().slice(0, namedLimit);
 		return {

@@ -79,7 +79,8 @@ export class SocketHub {
 	/** Notified after each change, with the user ids of the connected bots. */
 	readonly changed = new Subscribers<readonly string[]>();
 	#refusedStatus: number | undefined;
-	#upgrades = 0;
+	/** The number of WebSocket connections that clients have attempted so far. */
+	upgrades = 0;
 	#alter: Alter | undefined;
 
 	constructor(
@@ -105,7 +106,7 @@ export class SocketHub {
 
 	/** Resolves with undefined if that succeeds, else with an error response. */
 	async upgrade(request: Request, url: URL, server: Bun.Server<Connection>): Promise<Response | undefined> {
-		this.#upgrades += 1;
+		this.upgrades += 1;
 		if (this.#refusedStatus !== undefined)
 			return new Response("<html>simulated</html>", { status: this.#refusedStatus });
 		await new Promise<void>((resolve) => this.#newConnections.run(resolve));
@@ -130,11 +131,6 @@ export class SocketHub {
 
 	get open(): number {
 		return this.#sockets.size;
-	}
-
-	/** The number of WebSocket connections that clients have attempted so far. */
-	get upgrades(): number {
-		return this.#upgrades;
 	}
 
 	/** With this HTTP status, like a proxy whose backend is down. Undefined accepts them again. */
@@ -312,7 +308,8 @@ export class SocketHub {
 		if (!bot?.user.bot) throw new CloseError(Code.AuthenticationFailed);
 		const { sharding } = this.world;
 		const [shardId, shards] = shard;
-		if (!isValidShard(shardId, shards)) throw new CloseError(Code.InvalidShard);
+		const isShard = Number.isInteger(shardId) && Number.isInteger(shards) && shardId >= 0 && shardId < shards;
+		if (!isShard) throw new CloseError(Code.InvalidShard);
 		if ((intents & ~knownIntents) !== 0) throw new CloseError(Code.InvalidIntents);
 		const refused = allPrivileged & ~bitsOf(bot.privilegedIntents);
 		if ((intents & refused) !== 0) throw new CloseError(Code.DisallowedIntents);
@@ -356,8 +353,7 @@ export class SocketHub {
 			const { size } = guild.members;
 			const listed = session.hasIntent(Intent.GuildPresences) && size < largeThreshold && size < maxListedGuildSize;
 			const members = listed ? guild.members.values() : undefined;
-			const data = this.world.guilds.serializeFor(guild, bot.user, members);
-			session.dispatch("GUILD_CREATE", data);
+			session.dispatch("GUILD_CREATE", this.world.guilds.serializeFor(guild, bot.user, members));
 			session.noteChannels(guild);
 		}
 	}
@@ -380,10 +376,6 @@ export class SocketHub {
 		session.replay(seq);
 		session.dispatch("RESUMED", { _trace: ["simulator"] });
 	}
-}
-
-function isValidShard(shard: number, shards: number): boolean {
-	return Number.isInteger(shard) && Number.isInteger(shards) && shard >= 0 && shard < shards;
 }
 
 const answered = new Set<number>([Op.RequestGuildMembers, Op.PresenceUpdate, Op.VoiceStateUpdate]);

@@ -88,8 +88,7 @@ export const boolean = optional((value) => {
 export const snowflake = optional((value) => {
 	const id = typeof value === "number" ? String(value) : value;
 	if (typeof id === "string" && isSnowflake(id)) return id;
-	const message = `Value "${show(value)}" is not snowflake.`;
-	throw formError("NUMBER_TYPE_COERCE", message);
+	throw formError("NUMBER_TYPE_COERCE", `Value "${show(value)}" is not snowflake.`);
 });
 
 export const permissionBits = optional((value) => {

@@ -107,8 +107,7 @@ function readOption(
 }
 
 function invalid(message: string, ...path: readonly (string | number)[]) {
-	const code = "APPLICATION_COMMAND_INVALID_OPTION_VALUE";
-	return formError(code, message, ...path);
+	return formError("APPLICATION_COMMAND_INVALID_OPTION_VALUE", message, ...path);
 }
 
 /** The kinds of objects to which the values of options refer. */

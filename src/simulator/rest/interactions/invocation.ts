@@ -80,15 +80,16 @@ export function checkInvocation(call: InvocationCall): Invocation {
 		case InteractionType.ApplicationCommand:
 		case InteractionType.ApplicationCommandAutocomplete: {
 			const command = commandOf(call, channel, guild);
-			const isUse = body.type === InteractionType.ApplicationCommand;
-			const data = isUse ? commandData(call, channel, command) : focusedData(call, channel, command);
+			const { id, name, type, guild_id } = command;
+			const data = { id, name, type, guild_id, ...commandData(call, channel, command) };
 			return { ...common, type: body.type, command, data };
 		}
 		case InteractionType.MessageComponent: {
-			const message = messageOf(call, channel, body.message_id ?? "");
+			const { message_id = "" } = body;
+			const message = call.interactions.ephemeral(message_id, user) ?? world.messages.get(channel.id, message_id);
+			if (message?.channel_id !== channel.id) throw apiError("UnknownMessage");
 			if (message.author !== application.user) throw invalidComponent();
-			const data = componentData(call, channel, message);
-			return { ...common, type: body.type, message, data };
+			return { ...common, type: body.type, message, data: componentData(call, channel, message) };
 		}
 		case InteractionType.ModalSubmit: {
 			const trigger = call.interactions.get(body.data.id ?? "");
@@ -109,27 +110,12 @@ export function checkInvocation(call: InvocationCall): Invocation {
 	}
 }
 
-function messageOf(call: Call, channel: Channel, id: string): Message {
-	const message = call.interactions.ephemeral(id, call.actor.user) ?? call.world.messages.get(channel.id, id);
-	if (message?.channel_id !== channel.id) throw apiError("UnknownMessage");
-	return message;
-}
-
 function commandData(call: InvocationCall, channel: Channel, command: Command): object {
-	const { options = [] } = call.body.data;
-	if (command.type === CommandKind.ChatInput)
-		return { ...headOf(command), ...resolveOptions(call, channel, command.options, options) };
-	const { target_id = "" } = call.body.data;
-	return { ...headOf(command), target_id, resolved: resolveTarget(call, channel, command, target_id) };
-}
-
-function focusedData(call: InvocationCall, channel: Channel, command: Command): object {
-	const { options = [] } = call.body.data;
-	return { ...headOf(command), ...focusedOptions(call, channel, command.options, options) };
-}
-
-function headOf({ id, name, type, guild_id }: Command) {
-	return { id, name, type, ...(guild_id !== undefined && { guild_id }) };
+	const { options = [], target_id = "" } = call.body.data;
+	if (call.body.type === InteractionType.ApplicationCommandAutocomplete)
+		return focusedOptions(call, channel, command.options, options);
+	if (command.type === CommandKind.ChatInput) return resolveOptions(call, channel, command.options, options);
+	return { target_id, resolved: resolveTarget(call, channel, command, target_id) };
 }
 
 function resolveTarget(call: InvocationCall, channel: Channel, { type }: Command, id: string): object {

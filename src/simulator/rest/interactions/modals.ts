@@ -22,8 +22,7 @@ import {
 	selectFields,
 } from "../fields/select-fields.ts";
 import type { Call } from "../route.ts";
-import type { Resolved } from "./resolved.ts";
-import { chosenIn } from "./resolved.ts";
+import { chosenIn, type Resolved } from "./resolved.ts";
 
 const maxParts = 5;
 
@@ -84,23 +83,20 @@ export const modalData = f.required(
 			components: f.required(f.list(part, 1, maxParts)),
 		}),
 		(given): Modal => {
-			const modal = { ...given, components: numbered(given.components) };
+			const number = numbering();
+			const components = given.components.map((one): ModalPart => {
+				const outer = number(one);
+				if ("component" in outer) return { ...outer, component: number(outer.component) };
+				if ("components" in outer) return { ...outer, components: outer.components.map(number) };
+				return outer;
+			});
+			const modal = { ...given, components };
 			const ids = inputsIn(modal).map(({ input }) => input.custom_id);
 			if (new Set(ids).size < ids.length) throw duplicateId("components");
 			return modal;
 		},
 	),
 );
-
-function numbered(parts: readonly ModalPart[]): ModalPart[] {
-	const number = numbering();
-	return parts.map((one): ModalPart => {
-		const outer = number(one);
-		if ("component" in outer) return { ...outer, component: number(outer.component) };
-		if ("components" in outer) return { ...outer, components: outer.components.map(number) };
-		return outer;
-	});
-}
 
 const given = f.object({ custom_id: f.text(1, 100), value: f.text(0, 4000), values: f.list(f.text(0, 100), 0, 25) });
 type Given = f.Read<typeof given> & object;
@@ -126,8 +122,7 @@ export function submission(
 		const chosen = value?.values ?? [];
 		// A menu that is not required can stay empty.
 		if (chosen.length === 0 && input.required === false) return { ...common, values: [] };
-		const { values } = chosenIn(call, channel, input, chosen, resolved);
-		return { ...common, values };
+		return { ...common, values: chosenIn(call, channel, input, chosen, resolved).values };
 	};
 	return { ...filledIn(modal, fill), ...(Object.keys(resolved).length > 0 && { resolved }) };
 }

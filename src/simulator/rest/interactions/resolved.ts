@@ -37,19 +37,16 @@ export function resolveUser({ world }: Call, place: Channel, id: string, resolve
 	const user = world.users.get(id);
 	if (!user) return false;
 	resolved.users = { ...resolved.users, [id]: user };
-	const guild = world.guilds.of(place);
-	const member = guild?.members.get(id);
+	const member = world.guilds.of(place)?.members.get(id);
 	if (!member) return true;
 	const { deaf: _, mute: __, ...bare } = serialize.bareMember(member);
 	const permissions = String(world.channels.permissionsOf(place, user));
-	const shown = { ...bare, permissions };
-	resolved.members = { ...resolved.members, [id]: shown };
+	resolved.members = { ...resolved.members, [id]: { ...bare, permissions } };
 	return true;
 }
 
 function resolveRole({ world }: Call, place: Channel, id: string, resolved: Resolved): boolean {
-	const guild = world.guilds.of(place);
-	const role = guild?.roles.get(id);
+	const role = world.guilds.of(place)?.roles.get(id);
 	if (!role) return false;
 	resolved.roles = { ...resolved.roles, [id]: role };
 	return true;
@@ -66,9 +63,10 @@ function resolveChannel(
 	const channel = guild?.channels.get(id) ?? guild?.threads.get(id);
 	if (!channel || (types && !types.includes(channel.type))) return false;
 	const shown = isThread(channel) ? serialize.thread(channel, actor.user.id) : serialize.guildChannel(channel);
+	const partial = Object.fromEntries(Object.entries(shown).filter(([key]) => partialChannel.includes(key)));
 	resolved.channels = {
 		...resolved.channels,
-		[id]: { ...pick(shown, partialChannel), permissions: String(world.channels.permissionsOf(channel, actor.user)) },
+		[id]: { ...partial, permissions: String(world.channels.permissionsOf(channel, actor.user)) },
 	} as NonNullable<Resolved["channels"]>;
 	return true;
 }
@@ -92,11 +90,7 @@ const partialChannel = [
 	"topic",
 	"position",
 	"thread_metadata",
-] as const;
-
-function pick(from: object, keys: readonly string[]): object {
-	return Object.fromEntries(Object.entries(from).filter(([key]) => keys.includes(key)));
-}
+];
 
 /** Returns Discord's error for a component that does not exist or cannot be used in this way. */
 export function invalidComponent() {

@@ -119,8 +119,7 @@ function actionsOf(
 }
 
 function ruleOf({ world, guild, params }: Call<typeof one>) {
-	const rules = world.autoModeration.in(guild);
-	const rule = rules.find(({ id }) => id === params.rule_id);
+	const rule = world.autoModeration.in(guild).find(({ id }) => id === params.rule_id);
 	// Discord has no code for an unknown rule.
 	if (!rule) throw httpError(404, "Not Found");
 	return rule;

@@ -59,8 +59,7 @@ export const banRoutes = [
 	route(`DELETE ${one}`, {
 		needs: "BanMembers",
 		run: (call) => {
-			const ban = banOf(call);
-			call.world.bans.remove(call.guild, ban, call.by);
+			call.world.bans.remove(call.guild, banOf(call), call.by);
 		},
 	}),
 ];

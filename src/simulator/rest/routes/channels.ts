@@ -204,8 +204,7 @@ export const channelRoutes = [
 				// Without overwrites of its own a channel copies those of its category.
 				permission_overwrites: changes.permission_overwrites ?? structuredClone(parent?.permission_overwrites),
 			};
-			const channel = call.world.channels.add(guild, given, call.by);
-			return serialize.guildChannel(channel);
+			return serialize.guildChannel(call.world.channels.add(guild, given, call.by));
 		},
 	}),
 	route("PATCH /guilds/:guild_id/channels", {
@@ -225,8 +224,7 @@ export const channelRoutes = [
 			const { guild } = call;
 			const moves = call.body.map((move) => {
 				const channel = found(guild.channels.get(move.id), "UnknownChannel");
-				const { type } = channel;
-				const given = checkParent(guild, type, move.parent_id, channel);
+				const given = checkParent(guild, channel.type, move.parent_id, channel);
 				const parent_id = given === channel.parent_id ? undefined : given;
 				requireMove(call, channel, parent_id);
 				// MANAGE_ROLES is documented; a guess (move-lock): in which channel, and the error code.

@@ -55,7 +55,7 @@ function scopeOf({ world, actor, params }: Call<typeof everywhere>): Scope {
 	return { application_id, guild_id };
 }
 
-function put(call: Call<typeof everywhere>, form: NewCommand): { command: Command; isNew: boolean } {
+function put(call: Call<typeof everywhere>, form: NewCommand) {
 	const { commands } = call.world;
 	const scope = scopeOf(call);
 	checkSize(form);

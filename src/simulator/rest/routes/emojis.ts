@@ -75,8 +75,7 @@ export const emojiRoutes = [
 			if (sameKind.length >= (emojiLimits[guild.premium_tier] ?? 0))
 				throw apiError(animated ? "MaximumNumberOfAnimatedEmojisReached" : "MaximumNumberOfEmojisReached");
 			const roles = knownRoles(guild, body.roles ?? []);
-			const given = { name: body.name, picture: body.image, roles };
-			return world.emojis.add(guild, actor.user, given, by);
+			return world.emojis.add(guild, actor.user, { name: body.name, picture: body.image, roles }, by);
 		},
 	}),
 	route(`PATCH ${one}`, {

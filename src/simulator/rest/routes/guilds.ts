@@ -175,8 +175,7 @@ export const guildRoutes = [
 			const isNew = isCommunity && !guild.features.includes("COMMUNITY");
 			for (const key of Object.keys(kinds)) checkChannel(call, isCommunity, key);
 			if (isCommunity) checkCommunity(guild, body, isNew);
-			const changes = { ...body, features, icon: body.icon && addIcon(call, body.icon) };
-			world.guilds.edit(guild, changes, by);
+			world.guilds.edit(guild, { ...body, features, icon: body.icon && addIcon(call, body.icon) }, by);
 			return serialize.guild(guild);
 		},
 	}),

@@ -91,13 +91,11 @@ function answer(
 		requireContent(call, data);
 		const content = newContent(call, channel, data);
 		const flags = content.flags | ephemeral;
-		const original = interactions.write(interaction, { ...content, flags });
-		return { original };
+		return { original: interactions.write(interaction, { ...content, flags }) };
 	}
 	if (type === UpdateMessage) {
 		if (!interactions.exists(message)) throw apiError("UnknownMessage");
-		const changes = editedContent(call, channel, message, data);
-		interactions.edit(interaction, message, changes);
+		interactions.edit(interaction, message, editedContent(call, channel, message, data));
 	}
 	return { original: message };
 }
@@ -143,9 +141,7 @@ function answeredWith(call: TokenCall): Message {
 
 function edit(call: TokenCall<Content>, message: Message) {
 	const { interactions, interaction } = call;
-	const { channel } = interaction;
-	const changes = editedContent(call, channel, message, call.body);
-	interactions.edit(interaction, message, changes);
+	interactions.edit(interaction, message, editedContent(call, interaction.channel, message, call.body));
 	return serializeMessage(call, message);
 }
 

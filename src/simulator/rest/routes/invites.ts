@@ -60,8 +60,7 @@ function join({ world, actor: { user } }: Call, invite: Invite): boolean {
 	});
 	world.invites.use(invite);
 	const channel = guild.channels.get(guild.system_channel_id ?? "");
-	const { SuppressJoinNotifications } = GuildSystemChannelFlags;
-	if (channel && (guild.system_channel_flags & SuppressJoinNotifications) === 0)
+	if (channel && (guild.system_channel_flags & GuildSystemChannelFlags.SuppressJoinNotifications) === 0)
 		world.messages.add(channel, user, { content: "", type: MessageType.UserJoin });
 	return true;
 }

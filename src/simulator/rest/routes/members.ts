@@ -79,8 +79,7 @@ export const memberRoutes = [
 		run: (call) => {
 			requireMembersIntent(call);
 			const members = call.guild.members.values();
-			const page = pageById(members, ({ user }) => user.id, call.query, 1);
-			return page.map(serialize.member);
+			return pageById(members, ({ user }) => user.id, call.query, 1).map(serialize.member);
 		},
 	}),
 	route("GET /guilds/:guild_id/members/search", {
@@ -157,8 +156,7 @@ export const memberRoutes = [
 		run: (call) => {
 			const { days = defaultDays, include_roles } = call.query;
 			const ids = include_roles ? include_roles.split(",") : undefined;
-			const read = atKey("include_roles", () => roles.read(ids)) ?? [];
-			return { pruned: prunable(call, days, read).length };
+			return { pruned: prunable(call, days, atKey("include_roles", () => roles.read(ids)) ?? []).length };
 		},
 	}),
 	route(`POST ${prunePath}`, {

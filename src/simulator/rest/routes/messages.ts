@@ -206,8 +206,7 @@ export const messageRoutes = [
 			if (!own && Object.keys(others).length > 0) throw apiError("CannotEditMessageAuthoredByAnotherUser");
 			if (!own) requirePermissions(call, channel, "ManageMessages");
 			const executeActions = moderate(call, channel, body.content ?? "");
-			const changes = editedContent(call, channel, message, body);
-			world.messages.edit(channel, message, changes);
+			world.messages.edit(channel, message, editedContent(call, channel, message, body));
 			executeActions(message);
 			return serializeMessage(call, message);
 		},

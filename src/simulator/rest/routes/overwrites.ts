@@ -49,8 +49,7 @@ export function requireReadable(guild: Guild, channel: GuildChannel): void {
 /** Throws if new permission overwrites would hide a channel of the guild's onboarding from @everyone. */
 export function keepReadable(guild: Guild, channel: GuildChannel, overwrites: readonly Overwrite[]): void {
 	if (!onboardingChannelIds(guild).has(channel.id)) return;
-	const permission_overwrites = [...overwrites];
-	requireReadable(guild, { ...channel, permission_overwrites });
+	requireReadable(guild, { ...channel, permission_overwrites: [...overwrites] });
 }
 
 function requireOverwrite({ actor }: Call, guild: Guild, channel: GuildChannel | undefined, bits: bigint): void {

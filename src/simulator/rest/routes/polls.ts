@@ -47,12 +47,10 @@ export const pollRoutes = [
 		needs: "ReadMessageHistory",
 		query: { limit: f.integer(1, 100), after: f.snowflake },
 		run: (call) => {
-			const { poll } = call.message;
-			const voters = poll?.votes.get(Number(call.params.answer_id));
+			const voters = call.message.poll?.votes.get(Number(call.params.answer_id));
 			if (!voters) throw formError("BASE_TYPE_CHOICES", "The poll has no such answer.", "answer_id");
 			const page = f.pageById(voters, (id) => id, call.query, 25);
-			const users = page.flatMap((id) => call.world.users.get(id) ?? []);
-			return { users };
+			return { users: page.flatMap((id) => call.world.users.get(id) ?? []) };
 		},
 	}),
 	route("POST /channels/:channel_id/polls/:message_id/expire", (call) => {

@@ -78,8 +78,7 @@ export const reactionRoutes = [
 		query: { type: integer(0, 1), limit: integer(1, 100), after: snowflake },
 		run: (call) => {
 			const ids = idsOf(reactionOf(call), call.query.type === 1);
-			const page = pageById(ids, (id) => id, call.query, 25);
-			return page.flatMap((id) => call.world.users.get(id) ?? []);
+			return pageById(ids, (id) => id, call.query, 25).flatMap((id) => call.world.users.get(id) ?? []);
 		},
 	}),
 	route(`DELETE ${all}`, {

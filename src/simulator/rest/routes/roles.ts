@@ -87,8 +87,7 @@ export const roleRoutes = [
 			const permissions = call.body.permissions ?? BigInt(guild.roles.get(guild.id)?.permissions ?? 0);
 			requireGuildPermissions(call, permissions & allPermissions);
 			const changes = changesOf(guild, { ...call.body, permissions });
-			const given = { ...changes, name: changes.name ?? "new role" };
-			return call.world.roles.add(guild, given, call.by);
+			return call.world.roles.add(guild, { ...changes, name: changes.name ?? "new role" }, call.by);
 		},
 	}),
 	route(`PATCH ${all}`, {

@@ -160,9 +160,7 @@ export const scheduledEventRoutes = [
 			checkTimes(changes, event);
 			const unfinished = scheduledEvents.in(guild).filter(({ status }) => nextStatus[status]);
 			if (unfinished.length >= eventLimit) throw apiError("MaximumNumberOfUncompletedGuildScheduledEventsReached");
-			const { id } = call.actor.user;
-			const added = scheduledEvents.add(guild, id, event, call.by);
-			return scheduledEvents.serialize(added);
+			return scheduledEvents.serialize(scheduledEvents.add(guild, call.actor.user.id, event, call.by));
 		},
 	}),
 	route(`GET ${one}`, {
@@ -172,7 +170,6 @@ export const scheduledEventRoutes = [
 	route(`PATCH ${one}`, {
 		body: editFields,
 		run: (call) => {
-			const { guild } = call;
 			const { scheduledEvents } = call.world;
 			const event = eventOf(call);
 			const editing = editingBits(call, event);
@@ -188,7 +185,7 @@ export const scheduledEventRoutes = [
 					"status",
 				);
 			const changed = { ...event, ...changes };
-			checkPlace(guild, changed);
+			checkPlace(call.guild, changed);
 			requirePermissionsAt(call, changed, editing);
 			checkTimes(changes, changed);
 			scheduledEvents.edit(event, changes, call.by);
@@ -203,20 +200,18 @@ export const scheduledEventRoutes = [
 	route(`GET ${one}/users`, {
 		query: { limit: f.integer(1, 100), before: f.snowflake, after: f.snowflake, with_member: f.boolean },
 		run: (call) => {
-			const { guild } = call;
 			const event = eventOf(call);
-			const { with_member } = call.query;
 			return f
 				.pageById(event.userIds, (id) => id, call.query, 100)
 				.map((id) => {
-					const member = guild.members.get(id);
+					const member = call.guild.members.get(id);
 					return {
 						guild_scheduled_event_id: event.id,
 						user_id: id,
 						// Interested, by the OpenAPI document.
 						response: 1,
 						user: call.world.users.get(id),
-						...(with_member && member && { member: serialize.member(member) }),
+						...(call.query.with_member && member && { member: serialize.member(member) }),
 					};
 				});
 		},

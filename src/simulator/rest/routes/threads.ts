@@ -86,8 +86,7 @@ function startAlone(call: Call<"", Body>, parent: GuildChannel) {
 	requirePermissions(call, parent, needed);
 	const start = startOf(call, parent, body);
 	const given = { ...start, type, invitable: hidden ? body.invitable : undefined };
-	const thread = world.threads.add(parent, actor.user, given, by);
-	return serialize.thread(thread, actor.user.id);
+	return serialize.thread(world.threads.add(parent, actor.user, given, by), actor.user.id);
 }
 
 function startPost(call: Call<"", Body>, forum: GuildChannel) {
@@ -180,8 +179,7 @@ const memberLimit = 1000;
 function userOf(call: Call<typeof oneMember>): User {
 	const { world, params } = call;
 	found(world.users.get(params.user_id), "UnknownUser");
-	const { members } = world.guilds.of(threadOf(call));
-	return found(members.get(params.user_id), "UnknownMember").user;
+	return found(world.guilds.of(threadOf(call)).members.get(params.user_id), "UnknownMember").user;
 }
 
 function join(call: Call<":channel_id">, user: User): void {
@@ -215,8 +213,7 @@ export const threadRoutes = [
 			const guild = world.guilds.of(parent);
 			if (guild.threads.has(message.id)) throw apiError("ThreadAlreadyCreatedForMessage");
 			const given = { ...startOf(call, parent, call.body), message };
-			const thread = world.threads.add(parent, actor.user, given, by);
-			return serialize.thread(thread, actor.user.id);
+			return serialize.thread(world.threads.add(parent, actor.user, given, by), actor.user.id);
 		},
 	}),
 	route("POST /channels/:channel_id/threads", {
@@ -279,10 +276,8 @@ export const threadRoutes = [
 	route(`GET ${oneMember}`, {
 		query: { with_member: boolean },
 		run: (call) => {
-			const { user_id } = call.params;
 			const { with_member } = call.query;
-			const known = serializeMember(call, threadOf(call), user_id, with_member);
-			return found(known[0], "UnknownMember");
+			return found(serializeMember(call, threadOf(call), call.params.user_id, with_member)[0], "UnknownMember");
 		},
 	}),
 	route(`GET ${membersPath}`, {

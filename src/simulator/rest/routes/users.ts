@@ -46,8 +46,7 @@ export const userRoutes = [
 			if (other === actor.user) throw apiError("InvalidRecipients");
 			const known = world.channels.findDm(actor.user, other);
 			if (known) skipJournal();
-			const dm = known ?? world.channels.openDm(actor.user, other);
-			return serialize.channel(dm, actor);
+			return serialize.channel(known ?? world.channels.openDm(actor.user, other), actor);
 		},
 	}),
 ];

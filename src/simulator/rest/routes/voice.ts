@@ -51,8 +51,7 @@ function namedChannel(call: Call, id: string): GuildChannel {
 }
 
 function stageOf(call: Call<typeof oneStage>): StageInstance {
-	const stage = call.world.stages.of(guildChannelOf(call));
-	return found(stage, "UnknownStageInstance");
+	return found(call.world.stages.of(guildChannelOf(call)), "UnknownStageInstance");
 }
 
 export const voiceRoutes = [
@@ -71,8 +70,7 @@ export const voiceRoutes = [
 			const { id } = call.actor.user;
 			// Actors outside the channel need to manage it.
 			if (guild.voiceStates.get(id)?.channel_id !== channel.id) requirePermissions(call, channel, "ManageChannels");
-			const { status } = call.body;
-			call.world.voiceStatuses.set(channel, status || null, call.by);
+			call.world.voiceStatuses.set(channel, call.body.status || null, call.by);
 		},
 	}),
 	route("POST /stage-instances", {

@@ -31,8 +31,7 @@ function webhookOf({ world, params }: Call<typeof byId>): Webhook {
 
 function managedWebhook(call: Call<typeof byId>): Webhook {
 	const webhook = webhookOf(call);
-	const channel = call.world.state.channelOf(webhook);
-	requirePermissions(call, channel, "ManageWebhooks");
+	requirePermissions(call, call.world.state.channelOf(webhook), "ManageWebhooks");
 	return webhook;
 }
 
@@ -96,8 +95,7 @@ const managing = [
 	route(`GET ${byId}`, (call) => {
 		// Creating one does not require managing the others.
 		const made = webhookOf(call).application_id === call.actor.user.id;
-		const webhook = made ? webhookOf(call) : managedWebhook(call);
-		return serializeWebhook(webhook, call.actor);
+		return serializeWebhook(made ? webhookOf(call) : managedWebhook(call), call.actor);
 	}),
 	route(`PATCH ${byId}`, {
 		body: { name, avatar, channel_id: snowflake },
@@ -142,8 +140,7 @@ const writing = [
 		body: contentFields,
 		run: (call) => {
 			const { place, message } = ownMessage(call);
-			const changes = editedContent(call, place, message, call.body);
-			call.world.messages.edit(place, message, changes);
+			call.world.messages.edit(place, message, editedContent(call, place, message, call.body));
 			return serializeMessage(call, message);
 		},
 	}),

@@ -38,8 +38,7 @@ export class Sharding {
 	}
 
 	recommended(botId: string): number {
-		const count = this.#guildsOf(botId).length;
-		return this.settings.shards ?? Math.max(1, Math.ceil(count / guildsPerShard));
+		return this.settings.shards ?? Math.max(1, Math.ceil(this.#guildsOf(botId).length / guildsPerShard));
 	}
 
 	isTooLarge(botId: string, shard: number, shards: number): boolean {

@@ -154,9 +154,8 @@ export class Channels {
 	}
 
 	#dispatch(type: `CHANNEL_${Verb}`, guild: Guild, channel: GuildChannel): void {
-		const { id } = guild;
 		const data = (reader: MessageReader) => serialize.guildChannelFor(guild, channel, reader.id);
-		this.state.dispatch({ type, guildId: id, data });
+		this.state.dispatch({ type, guildId: guild.id, data });
 	}
 }
 

@@ -109,8 +109,7 @@ export class Guilds {
 
 	/** Dispatches the event GUILD_CREATE to a bot that has joined the guild. */
 	dispatchCreate(guild: Guild, bot: User): void {
-		const data = this.serializeFor(guild, bot);
-		this.state.dispatchToGuild("GUILD_CREATE", guild, data, { only: [bot.id] });
+		this.state.dispatchToGuild("GUILD_CREATE", guild, this.serializeFor(guild, bot), { only: [bot.id] });
 	}
 
 	/** For GUILD_CREATE. Default `members`: the bot and those in voice channels. Throws if the bot is not in the guild. */

@@ -78,8 +78,7 @@ export class Invites {
 	remove(invite: Invite, by?: Attribution): void {
 		const channel = this.state.channelOf(invite);
 		this.#all.delete(invite.code);
-		const { code } = invite;
-		this.#dispatch("INVITE_DELETE", channel, { ...placeOf(channel), code });
+		this.#dispatch("INVITE_DELETE", channel, { ...placeOf(channel), code: invite.code });
 		const guild = this.state.guildOf(channel);
 		this.state.audit(guild, by, AuditLogEvent.InviteDelete, null, { before: auditFields(invite) });
 	}

@@ -83,8 +83,7 @@ export class Members {
 		for (const thread of guild.threads.values()) this.parts.threads.leave(thread, user);
 		guild.members.delete(user.id);
 		this.state.dispatchToGuild("GUILD_MEMBER_REMOVE", guild, { guild_id: id, user });
-		const to = { only: [user.id] };
-		if (user.bot) this.state.dispatchToGuild("GUILD_DELETE", guild, { id }, to);
+		if (user.bot) this.state.dispatchToGuild("GUILD_DELETE", guild, { id }, { only: [user.id] });
 		this.state.audit(guild, by, AuditLogEvent.MemberKick, user.id);
 	}
 

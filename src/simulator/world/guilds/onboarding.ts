@@ -75,8 +75,7 @@ export class Onboardings {
 	 * A guess (onboarding-role-events): Discord sends an event for each role whose flag changes.
 	 */
 	#flagRoles(guild: Guild): void {
-		const { prompts } = guild.onboarding;
-		const chosen = new Set(prompts.flatMap(({ options }) => options.flatMap((one) => one.role_ids)));
+		const chosen = new Set(guild.onboarding.prompts.flatMap(({ options }) => options.flatMap((one) => one.role_ids)));
 		for (const role of guild.roles.values()) {
 			const others = role.flags & ~RoleFlags.InPrompt;
 			const flags = chosen.has(role.id) ? others | RoleFlags.InPrompt : others;

@@ -89,7 +89,7 @@ interface ModalMenu extends SelectMenu {
 	required?: boolean | null | undefined;
 }
 
-export function inputsIn({ components }: Modal): { label: string; input: ModalInput }[] {
+export function inputsIn({ components }: Modal) {
 	return components.flatMap((part) => {
 		if ("component" in part) return [{ label: part.label, input: part.component }];
 		if (!("components" in part)) return [];

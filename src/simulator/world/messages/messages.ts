@@ -144,8 +144,7 @@ export class Messages {
 	}
 
 	add(channel: Channel, author: User, given: NewMessage): Message {
-		const id = given.id ?? this.state.newId();
-		const message = newMessage(id, channel.id, author, given);
+		const message = newMessage(given.id ?? this.state.newId(), channel.id, author, given);
 		this.#insert(message);
 		channel.last_message_id = this.in(channel.id).at(-1)?.id ?? null;
 		this.dispatch("MESSAGE_CREATE", channel, message);

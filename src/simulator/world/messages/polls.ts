@@ -84,8 +84,7 @@ export class Polls {
 			if (Date.parse(message.poll.expiry) > Date.now()) this.#endInTime(channel, message);
 			else this.end(channel, message);
 		};
-		const waitMs = Math.min(Math.max(leftMs, 0), longestTimerMs);
-		setTimeout(onTime, waitMs).unref();
+		setTimeout(onTime, Math.min(Math.max(leftMs, 0), longestTimerMs)).unref();
 	}
 }
 

@@ -175,8 +175,7 @@ export class Threads {
 		if (thread.members.has(user.id)) return false;
 		thread.members.set(user.id, new Date().toISOString());
 		// A new member receives the thread first.
-		const data = () => serialize.thread(thread, user.id);
-		this.#dispatch("THREAD_CREATE", thread, data, [user.id]);
+		this.#dispatch("THREAD_CREATE", thread, () => serialize.thread(thread, user.id), [user.id]);
 		this.#dispatchMembers(thread, [user.id], []);
 		this.#notice(thread, MessageType.RecipientAdd, user, by);
 		return true;
@@ -195,13 +194,12 @@ export class Threads {
 	#dispatchMembers(thread: Thread, added: readonly string[], removed: readonly string[]): void {
 		const guild = this.state.guildOf(thread);
 		const count = thread.members.size - removed.length;
-		const { id } = thread;
 		for (const userId of [...added, ...removed])
 			this.state.dispatchToGuild(
 				"THREAD_MEMBERS_UPDATE",
 				guild,
 				{
-					id,
+					id: thread.id,
 					guild_id: guild.id,
 					member_count: Math.min(50, count),
 					added_members: added.flatMap((one) => serialize.threadMemberWith(guild, thread, one)),
@@ -238,8 +236,7 @@ export class Threads {
 	}
 
 	#dispatch<T extends EventType>(type: T, thread: Thread, data: WorldEvent<T>["data"], only?: readonly string[]): void {
-		const to = { ...viewersOf(thread), ...(only && { only }) };
-		this.state.dispatch<T>({ type, data, ...to });
+		this.state.dispatch<T>({ type, data, ...viewersOf(thread), ...(only && { only }) });
 	}
 }
 

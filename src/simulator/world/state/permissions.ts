@@ -57,8 +57,7 @@ export function has(permissions: bigint, needed: Needed): boolean {
 export function guildPermissions(guild: Guild, userId: string): bigint {
 	const member = guild.members.get(userId);
 	if (!member) return 0n;
-	const granted = rolePermissions(guild, member);
-	return limitInTimeout(member, granted);
+	return limitInTimeout(member, rolePermissions(guild, member));
 }
 
 function rolePermissions(guild: Guild, member: Member): bigint {
@@ -111,8 +110,7 @@ export function permissionsOfEveryone(guild: Guild, channel: GuildChannel): bigi
 	const base = BigInt(guild.roles.get(guild.id)?.permissions ?? 0);
 	if (has(base, "Administrator")) return allPermissions;
 	const own = channel.permission_overwrites.find(({ id }) => id === guild.id);
-	const granted = (base & ~BigInt(own?.deny ?? 0)) | BigInt(own?.allow ?? 0);
-	return withoutImplied(granted, channel);
+	return withoutImplied((base & ~BigInt(own?.deny ?? 0)) | BigInt(own?.allow ?? 0), channel);
 }
 
 function inThread(granted: bigint, thread: Thread, userId: string): bigint {
@@ -187,6 +185,5 @@ export function mayOverwrite(guild: Guild, channel: GuildChannel | undefined, ac
 	if (grantedHere) return true;
 	if ((bits & Permission.ManageRoles) !== 0n) return false;
 	const parent = guild.channels.get(channel?.parent_id ?? "");
-	const inParent = parent ? channelPermissions(guild, parent, actorId) : 0n;
-	return has(inGuild | inParent, bits);
+	return has(inGuild | (parent ? channelPermissions(guild, parent, actorId) : 0n), bits);
 }

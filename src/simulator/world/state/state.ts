@@ -171,10 +171,9 @@ export function isIn(place: Place) {
 }
 
 /** Returns the conditions that restrict a Gateway event to users who can view a channel. */
-export function viewersOf(channel: Channel): Pick<WorldEvent, "guildId" | keyof Audience> {
+export function viewersOf(channel: Channel) {
 	if (!inGuild(channel)) return { only: channel.recipients.map(({ id }) => id) };
-	const { guild_id } = channel;
-	return { guildId: guild_id, ...permittedIn(channel, "ViewChannel") };
+	return { guildId: channel.guild_id, ...permittedIn(channel, "ViewChannel") };
 }
 
 /** Returns the condition that restricts a Gateway event to members with these permission bits in a channel. */
