@@ -1,7 +1,6 @@
 // The simulator's event stream, for pages and programs that watch it.
 
 import { type EventStream, eventText, openEventStream } from "../../lib/event-stream.ts";
-import type { RequestRecord } from "../rest/journal.ts";
 import type { EventType, WorldEvent } from "../world/state/events.ts";
 import type { Controllable } from "./controllable.ts";
 import { summarizeInteraction } from "./views.ts";
@@ -54,14 +53,11 @@ export function watch(simulator: Controllable, log: EventLog): void {
 	});
 	journal.added.add((entry) => log.add("journal", entry));
 	requests.ended.add((record) => {
-		if (isUnusual(record)) log.add("request", record);
+		if (record.fault !== undefined || typeof record.status === "string" || Number(record.status) >= 400)
+			log.add("request", record);
 	});
 	interactions.changed.add((one) => log.add("interaction", summarizeInteraction(interactions, one)));
 	sockets.changed.add((connected) => log.add("bots", { connected }));
-}
-
-function isUnusual({ status, fault }: RequestRecord): boolean {
-	return fault !== undefined || typeof status === "string" || Number(status) >= 400;
 }
 
 function describe(event: WorldEvent) {

@@ -14,7 +14,6 @@ import {
 	type Guild,
 	type GuildPlace,
 	inGuild,
-	type Localizations,
 	type Message,
 } from "../world/state/entities.ts";
 import { channelPermissions, guildPermissions, has } from "../world/state/permissions.ts";
@@ -186,12 +185,8 @@ function leavesOf(command: Command | CommandOption, locale: string, path: readon
 	return [{ name, description, options: shown, path }];
 }
 
-interface Localizable {
-	name: string;
-	description?: string;
-	name_localizations?: Localizations;
-	description_localizations?: Localizations;
-}
+type Localizable = Pick<CommandOption, "name" | "name_localizations"> &
+	Partial<Pick<CommandOption, "description" | "description_localizations">>;
 
 /** https://docs.discord.com/developers/interactions/application-commands#localization */
 function localized(one: Localizable, locale: string) {

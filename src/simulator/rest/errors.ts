@@ -150,12 +150,7 @@ export function notSimulated(what: string): ApiError {
 
 /** The errors of an invalid request body: a tree with the names of the fields as keys. */
 export interface FormErrors {
-	[key: string]: FormErrors | readonly FieldError[];
-}
-
-interface FieldError {
-	code: string;
-	message: string;
+	[key: string]: FormErrors | readonly { code: string; message: string }[];
 }
 
 /** The error response for a request body with invalid fields (status 400, "Invalid Form Body"). */

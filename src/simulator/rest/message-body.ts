@@ -58,8 +58,6 @@ const allowedMentions = f.object({
 	replied_user: f.boolean,
 });
 
-type AllowedMentions = f.Read<typeof allowedMentions>;
-
 const maxFiles = 10;
 
 /** Uploaded files, and the attachments that an edited message keeps. */
@@ -112,7 +110,7 @@ function textLength({ title, description, footer, author, fields }: Embed) {
 }
 
 // The default of interaction responses.
-const usersOnly: AllowedMentions = { parse: ["users"] };
+const usersOnly: f.Read<typeof allowedMentions> = { parse: ["users"] };
 
 function findMentions(
 	call: Call,

@@ -111,7 +111,8 @@ export class Router {
 		} catch (error) {
 			if (error instanceof HangUp) {
 				requests.end(record, "hung up");
-				return hangUp();
+				// The body fails before the first chunk, so that Bun closes the connection without sending anything.
+				return new Response(new ReadableStream({ start: (controller) => controller.error(undefined) }));
 			}
 			response = this.#errorResponse(error, record);
 		}
@@ -291,9 +292,4 @@ function respond({ status, body, headers }: ResponseData, limits: Readonly<Recor
 	const all = { ...limits, ...headers };
 	if (body === undefined) return new Response(null, { status, headers: all });
 	return new Response(body, { status, headers: { "content-type": "application/json", ...all } });
-}
-
-/** The body fails before the first chunk, so that Bun closes the connection without sending anything. */
-function hangUp(): Response {
-	return new Response(new ReadableStream({ start: (controller) => controller.error(undefined) }));
 }

@@ -4,7 +4,6 @@
 import { GatewayIntentBits as Intent } from "discord.js";
 import * as v from "valibot";
 import { membersNamed } from "../world/guilds/members.ts";
-import type { EventPayloads } from "../world/state/api-types.ts";
 import type { Guild } from "../world/state/entities.ts";
 import * as serialize from "../world/state/serialize.ts";
 import type { World } from "../world/world.ts";
@@ -21,8 +20,6 @@ const membersRequest = v.object({
 	user_ids: v.optional(v.union([v.string(), v.array(v.string())])),
 	nonce: v.optional(v.string()),
 });
-
-type MembersChunk = EventPayloads["GUILD_MEMBERS_CHUNK"];
 type MembersRequest = v.InferOutput<typeof membersRequest>;
 
 /** Undefined if Discord would not answer, for example because the guild belongs to another shard. Created lazily. */
@@ -40,7 +37,7 @@ export function memberChunks(d: unknown, session: Session, world: World) {
 	return { chunks: chunks(guild, output, presences), limited: everyone && limit === 0 ? meta : undefined };
 }
 
-function* chunks(guild: Guild, request: MembersRequest, presences: boolean): Generator<MembersChunk> {
+function* chunks(guild: Guild, request: MembersRequest, presences: boolean) {
 	const { members, missing } = select(guild, request);
 	const count = Math.max(1, Math.ceil(members.length / chunkSize));
 	for (let index = 0; index < count; index += 1) {

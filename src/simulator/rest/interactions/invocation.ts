@@ -55,9 +55,7 @@ export const invocationFields = {
 		}),
 	),
 } as const;
-
-type InvocationBody = ReadForm<typeof invocationFields>;
-type InvocationCall = Call<"", InvocationBody>;
+type InvocationCall = Call<"", ReadForm<typeof invocationFields>>;
 
 /** Checks whether the user may create this interaction. Throws Discord's error if not. */
 export function checkInvocation(call: InvocationCall): Invocation {

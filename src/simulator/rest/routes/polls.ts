@@ -21,9 +21,7 @@ export const pollForm = f.object({
 	layout_type: f.choice(1),
 });
 
-type PollForm = Exclude<f.Read<typeof pollForm>, undefined>;
-
-export function readPoll(call: Call, form: PollForm): NewPoll {
+export function readPoll(call: Call, form: Exclude<f.Read<typeof pollForm>, undefined>): NewPoll {
 	const hours = form.duration ?? 24;
 	return {
 		question: form.question,

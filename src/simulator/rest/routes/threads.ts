@@ -34,8 +34,6 @@ const startFields = {
 	rate_limit_per_user: slowMode,
 };
 
-type Start = ReadForm<typeof startFields>;
-
 /** A request body that edits a thread. */
 export const threadForm = required(
 	object({
@@ -50,7 +48,7 @@ export const threadForm = required(
 	}),
 );
 
-function startOf(call: Call, parent: GuildChannel, body: Start): NewThread {
+function startOf(call: Call, parent: GuildChannel, body: ReadForm<typeof startFields>): NewThread {
 	const guild = call.world.guilds.of(parent);
 	const active = [...guild.threads.values()].filter((one) => !one.archived);
 	if (active.length >= activeLimit) throw apiError("MaximumActiveThreads");

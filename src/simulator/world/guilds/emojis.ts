@@ -9,8 +9,6 @@ import * as serialize from "../state/serialize.ts";
 import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
 import type { Picture, Pictures } from "./pictures.ts";
 
-type EmojiChanges = Changes<Pick<GuildEmoji, "name" | "roles">>;
-
 export class Emojis {
 	constructor(
 		private readonly state: State,
@@ -41,7 +39,7 @@ export class Emojis {
 		return emoji;
 	}
 
-	edit(guild: Guild, emoji: GuildEmoji, changes: EmojiChanges, by?: Attribution): void {
+	edit(guild: Guild, emoji: GuildEmoji, changes: Changes<Pick<GuildEmoji, "name" | "roles">>, by?: Attribution): void {
 		const before = { ...emoji };
 		apply(emoji, changes);
 		this.#dispatch(guild);

@@ -157,8 +157,6 @@ function countChannels(
 	return counted.size;
 }
 
-type WelcomeScreenChanges = Changes<WelcomeScreen & { enabled: boolean }>;
-
 const feature = "WELCOME_SCREEN_ENABLED";
 
 export class WelcomeScreens {
@@ -184,7 +182,7 @@ export class WelcomeScreens {
 	 * Edits a guild's welcome screen. Omitted fields keep their values.
 	 * A guess (welcome-audit): Discord adds the same entry to the audit log.
 	 */
-	edit(guild: Guild, changes: WelcomeScreenChanges, by?: Attribution): WelcomeScreen {
+	edit(guild: Guild, changes: Changes<WelcomeScreen & { enabled: boolean }>, by?: Attribution): WelcomeScreen {
 		const old = this.of(guild);
 		const before = { ...old, enabled: guild.features.includes(feature) };
 		const { enabled: wanted = before.enabled, ...texts } = changes;

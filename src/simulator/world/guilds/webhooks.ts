@@ -4,36 +4,38 @@
 // A gap: Webhooks have no avatars, their messages only a hash of one, and they create no forum posts.
 
 import { randomBytes } from "node:crypto";
-import { type APIWebhook, AuditLogEvent } from "discord.js";
+import type { APIWebhook } from "discord.js";
 import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { Sent } from "../state/api-types.ts";
 import { newUserProfile } from "../state/defaults.ts";
-import type { Account, GuildChannel, User, Webhook } from "../state/entities.ts";
-import { type Attribution, apply, type Changes, isIn, type Place, permittedIn, type State } from "../state/state.ts";
+import type { Account, Guild, GuildChannel, User, Webhook } from "../state/entities.ts";
+import type { Verb } from "../state/events.ts";
+import { GuildObjects } from "../state/guild-objects.ts";
+import { type Attribution, type Changes, isIn, type Place, permittedIn, type State } from "../state/state.ts";
 
 type NewWebhook = Pick<Webhook, "name"> & Partial<Pick<Webhook, "type" | "user" | "source_guild" | "source_channel">>;
 
-export class Webhooks {
-	readonly #all = new Map<string, Webhook>();
-
-	constructor(private readonly state: State) {}
+export class Webhooks extends GuildObjects<Webhook> {
+	constructor(state: State) {
+		super(state, "Webhook");
+	}
 
 	/** The webhooks of a guild or of a channel, sorted by id. Webhooks of deleted channels are left out. */
 	list(place: Place): Webhook[] {
-		return [...this.#all.values()]
+		return [...this.all.values()]
 			.filter(isIn(place))
 			.filter(({ channel_id }) => this.state.channels.has(channel_id))
 			.sort((a, b) => compareIds(a.id, b.id));
 	}
 
 	get(id: string): Webhook | undefined {
-		const found = this.#all.get(id);
+		const found = this.all.get(id);
 		return found && this.state.channels.has(found.channel_id) ? found : undefined;
 	}
 
 	/** Whether a webhook with this id exists. True also if its channel has been deleted. */
 	has(id: string): boolean {
-		return this.#all.has(id);
+		return this.all.has(id);
 	}
 
 	/** Adds a webhook to a channel. The default type is 1: an incoming webhook, which gets a token. */
@@ -50,48 +52,25 @@ export class Webhooks {
 			...(type === 1 && { token: randomBytes(51).toString("base64url") }),
 			...rest,
 		};
-		this.#all.set(webhook.id, webhook);
-		this.#dispatch(channel);
-		const guild = this.state.guildOf(channel);
-		this.state.audit(guild, by, AuditLogEvent.WebhookCreate, webhook.id, { after: auditFields(webhook) });
-		return webhook;
+		return this.insert(webhook, webhook, by);
 	}
 
-	edit(webhook: Webhook, changes: Changes<Pick<Webhook, "name" | "channel_id">>, by?: Attribution): void {
-		const before = auditFields(webhook);
-		const left = this.state.channelOf(webhook);
-		apply(webhook, changes);
-		const channel = this.state.channelOf(webhook);
-		this.#dispatch(left);
-		if (left !== channel) this.#dispatch(channel);
-		const after = auditFields(webhook);
-		const guild = this.state.guildOf(channel);
-		this.state.audit(guild, by, AuditLogEvent.WebhookUpdate, webhook.id, { before, after });
+	override edit(webhook: Webhook, changes: Changes<Pick<Webhook, "name" | "channel_id">>, by?: Attribution): void {
+		const { channel_id = webhook.channel_id } = changes;
+		// The channel that it leaves.
+		if (channel_id !== webhook.channel_id) this.dispatch("UPDATE", this.state.guildOf(webhook), webhook);
+		super.edit(webhook, changes, by);
 	}
 
-	/** Removes a webhook. Messages that it has sent stay. */
-	remove(webhook: Webhook, by?: Attribution): void {
-		const channel = this.state.channelOf(webhook);
-		this.#all.delete(webhook.id);
-		this.#dispatch(channel);
-		const guild = this.state.guildOf(channel);
-		this.state.audit(guild, by, AuditLogEvent.WebhookDelete, webhook.id, { before: auditFields(webhook) });
+	protected dispatch(_verb: Verb, guild: Guild, webhook: Webhook): void {
+		const { channel_id, guild_id } = webhook;
+		const to = permittedIn(this.state.channelOf(webhook), "ViewChannel");
+		this.state.dispatchToGuild("WEBHOOKS_UPDATE", guild, { guild_id, channel_id }, to);
 	}
 
-	#dispatch(channel: GuildChannel): void {
-		const { id: channel_id, guild_id } = channel;
-		this.state.dispatchToGuild(
-			"WEBHOOKS_UPDATE",
-			this.state.guildOf(channel),
-			{ guild_id, channel_id },
-			permittedIn(channel, "ViewChannel"),
-		);
+	protected logged({ type, name, channel_id, application_id }: Changes<Webhook>) {
+		return { type, name, channel_id, application_id: application_id ?? undefined };
 	}
-}
-
-function auditFields(webhook: Webhook) {
-	const { type, name, channel_id, application_id } = webhook;
-	return { type, name, channel_id, ...(application_id !== null && { application_id }) };
 }
 
 /** Each message can override the webhook's name and avatar. */

@@ -133,17 +133,9 @@ export type Member = Stored<
 > & { user: User; joined_at: string; flags: number };
 
 /** While connected to a voice channel. `deaf` and `mute` are stored in the guild member instead. */
-export type VoiceState = Stored<
-	APIVoiceState,
-	| "user_id"
-	| "session_id"
-	| "self_deaf"
-	| "self_mute"
-	| "self_stream"
-	| "self_video"
-	| "suppress"
-	| "request_to_speak_timestamp"
-> & { channel_id: string };
+export type VoiceState = Complete<Omit<APIVoiceState, "guild_id" | "channel_id" | "member" | "deaf" | "mute">> & {
+	channel_id: string;
+};
 
 export type StageInstance = SentStage;
 
@@ -177,8 +169,6 @@ export type GuildSettings = Pick<
 	widget_channel_id: string | null;
 };
 
-type IncidentsData = Readonly<Pick<APIIncidentsData, "invites_disabled_until" | "dms_disabled_until">>;
-
 /** A guild's welcome screen as stored. When the simulator sends it, channels that have been deleted are left out. */
 export type WelcomeScreen = Sent<APIGuildWelcomeScreen>;
 
@@ -194,7 +184,7 @@ export interface Guild extends GuildSettings {
 	premium_tier: number;
 	/** 1 if moderators of the guild must have two-factor authentication, otherwise 0. */
 	mfa_level: number;
-	incidents_data: IncidentsData | null;
+	incidents_data: Readonly<Pick<APIIncidentsData, "invites_disabled_until" | "dms_disabled_until">> | null;
 	/** The guild's welcome screen; null until someone edits it for the first time. */
 	welcomeScreen: WelcomeScreen | null;
 	onboarding: Onboarding;

@@ -6,11 +6,11 @@ import type { Verb } from "./events.ts";
 import { type Attribution, apply, type Changes, type State } from "./state.ts";
 
 export abstract class GuildObjects<T extends { readonly id: string; readonly guild_id: string }> {
-	readonly #all = new Map<string, T>();
+	protected readonly all = new Map<string, T>();
 
 	constructor(
 		protected readonly state: State,
-		private readonly noun: "AutoModerationRule" | "GuildScheduledEvent" | "StageInstance",
+		private readonly noun: "AutoModerationRule" | "GuildScheduledEvent" | "StageInstance" | "Webhook",
 	) {}
 
 	protected abstract dispatch(verb: Verb, guild: Guild, one: T): void;
@@ -23,12 +23,12 @@ export abstract class GuildObjects<T extends { readonly id: string; readonly gui
 	}
 
 	in({ id }: Guild): T[] {
-		return [...this.#all.values()].filter(({ guild_id }) => guild_id === id);
+		return [...this.all.values()].filter(({ guild_id }) => guild_id === id);
 	}
 
 	/** The audit log has the fields of `given`. */
 	protected insert(one: T, given: Changes<T>, by: Attribution | undefined): T {
-		this.#all.set(one.id, one);
+		this.all.set(one.id, one);
 		const guild = this.state.guildOf(one);
 		this.dispatch("CREATE", guild, one);
 		this.#audit("Create", guild, one, by, { after: this.logged(given) });
@@ -55,7 +55,7 @@ export abstract class GuildObjects<T extends { readonly id: string; readonly gui
 	}
 
 	remove(one: T, by?: Attribution): void {
-		this.#all.delete(one.id);
+		this.all.delete(one.id);
 		const guild = this.state.guildOf(one);
 		this.dispatch("DELETE", guild, one);
 		this.#audit("Delete", guild, one, by, { before: this.logged(one) });
