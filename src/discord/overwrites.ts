@@ -95,10 +95,8 @@ export function syncedWith(category: Channel): Channel[] {
 	);
 }
 
-type OverwriteTarget = Pick<PermissionOverwrites, "id" | "type">;
-
 /** Without the id. The bot and its own role have similar names, so that they are told apart. */
-export function overwriteName(guild: Guild, { id, type }: OverwriteTarget): string {
+export function overwriteName(guild: Guild, { id, type }: Pick<PermissionOverwrites, "id" | "type">): string {
 	const { id: botId } = botMember(guild);
 	if (type === OverwriteType.Role) {
 		const role = guild.roles.cache.get(id);

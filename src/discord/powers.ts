@@ -46,16 +46,11 @@ export function powersIn(
 	return bits & powerful & ~common.bitfield;
 }
 
-interface RolePowers {
-	bits: bigint;
-	channel?: GuildBasedChannel;
-}
-
 /** The first place in which a role gives powers beyond @everyone's. */
-export function powersOf(role: Role, powerful = powerfulPermissions): RolePowers | undefined {
+export function powersOf(role: Role, powerful = powerfulPermissions) {
 	const { guild, id, permissions } = role;
 	const bits = powersIn(permissions.bitfield, guild, undefined, powerful);
-	if (bits !== 0n) return { bits };
+	if (bits !== 0n) return { bits, channel: undefined };
 	for (const channel of guild.channels.cache.values()) {
 		if (channel.isThread()) continue;
 		const allow = channel.permissionOverwrites.cache.get(id)?.allow.bitfield ?? 0n;

@@ -98,10 +98,6 @@ async function threadPage(guild: Guild, query: ThreadQuery): Promise<Page> {
 
 const maxLookUps = 100;
 
-function personManages(guild: Guild, { parent_id }: Pick<APIThreadChannel, "parent_id">): boolean {
-	return personHas(guild, visibleChannel(guild, parent_id ?? ""), PermissionFlagsBits.ManageThreads);
-}
-
 /** Newest first, of those that the person in whose name the call acts can see. `before`: only lower ids. */
 export async function activeThreads(
 	guild: Guild,
@@ -116,7 +112,9 @@ export async function activeThreads(
 	const visible: APIThreadChannel[] = [];
 	let lookUps = 0;
 	for (const thread of matching) {
-		const isLookedUp = thread.type === ChannelType.PrivateThread && !personManages(guild, thread);
+		const isLookedUp =
+			thread.type === ChannelType.PrivateThread &&
+			!personHas(guild, visibleChannel(guild, thread.parent_id ?? ""), PermissionFlagsBits.ManageThreads);
 		if (isLookedUp && lookUps >= maxLookUps) continue;
 		if (isLookedUp) lookUps += 1;
 		if (await canSeeThread(guild, thread)) visible.push(thread);

@@ -56,10 +56,6 @@ export interface ResponseHandler {
 /** Sends a request. Reports to an object instead of a promise, which costs less. Never throws. */
 export type Dispatch = (request: HttpRequest, signal: Signal, handler: ResponseHandler) => void;
 
-function tooLarge(maxBytes: number): HttpFailure {
-	return new HttpFailure(`invalid HTTP response: the body is larger than ${maxBytes} bytes`, "answered");
-}
-
 /** The failure of a request whose response was dropped at the memory limit of unfinished responses. */
 export function noRoom({ maxBytes }: ByteBudget): HttpFailure {
 	return new HttpFailure(
@@ -88,7 +84,8 @@ export function createFetchDispatch(url: string, budget?: ByteBudget): Dispatch 
 			try {
 				for await (const chunk of body ?? []) {
 					length += chunk.length;
-					if (length > maxBodyBytes) throw tooLarge(maxBodyBytes);
+					if (length > maxBodyBytes)
+						throw new HttpFailure(`invalid HTTP response: the body is larger than ${maxBodyBytes} bytes`, "answered");
 					budget?.hold(holder, chunk.length);
 					yield chunk;
 				}

@@ -96,7 +96,8 @@ export function parseMessage(text: string): RpcMessage {
 			paramsAt = members.start;
 		}
 	}
-	if (id !== undefined && !isId(id)) throw invalidRequest("id: expected a string or an integer");
+	if (id !== undefined && !(id.startsWith('"') || /^-?\d+$/.test(id)))
+		throw invalidRequest("id: expected a string or an integer");
 	if (repeated) throw duplicateKey(repeated, id);
 	if (message.jsonrpc !== "2.0") throw invalidRequest('"jsonrpc" is not the string "2.0"', id);
 
@@ -156,10 +157,6 @@ export function errorResponse(
 /** For a `key` that occurs twice, such as "id". */
 export function duplicateKey(key: string, id?: string): MalformedMessage {
 	return invalidRequest(`duplicate key "${key}"`, id);
-}
-
-function isId(text: string): boolean {
-	return text.startsWith('"') || /^-?\d+$/.test(text);
 }
 
 /** `id` is JSON text. */

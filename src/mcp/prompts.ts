@@ -20,11 +20,6 @@ export interface PromptArgument {
 /** Absent arguments are undefined. */
 export type PromptArguments = Readonly<Record<string, string | undefined>>;
 
-interface PromptMessage {
-	role: "user" | "assistant";
-	content: JsonObject;
-}
-
 export interface Prompt {
 	name: string;
 	title: string;
@@ -32,7 +27,7 @@ export interface Prompt {
 	description: string;
 	arguments: readonly PromptArgument[];
 	/** The text of the only message, or all messages. Throws an RpcError for an invalid argument. */
-	get(args: PromptArguments): string | readonly PromptMessage[];
+	get(args: PromptArguments): string | readonly { role: "user" | "assistant"; content: JsonObject }[];
 	/** Best first, for the text typed so far. Default: none. */
 	complete?(argument: string, typed: string): readonly string[];
 }

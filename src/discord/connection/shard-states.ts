@@ -12,13 +12,6 @@ interface State {
 
 export type ShardState = Readonly<Pick<State, "connected" | "since" | "reason"> & { id: number }>;
 
-interface Return {
-	wasLost: boolean;
-	/** Without events. */
-	gapMs: number;
-	ignoredCommands: number;
-}
-
 export class ShardStates {
 	#states: State[] = [newState()];
 
@@ -70,7 +63,7 @@ export class ShardStates {
 	}
 
 	/** The shard has resumed, or has the guilds of a new session. Undefined if that was lost meanwhile. */
-	noteReturn(id: number, session: "new" | "resumed"): Return | undefined {
+	noteReturn(id: number, session: "new" | "resumed") {
 		const state = this.#of(id);
 		// discord.js emits ShardReady after its timeout for guilds, even when the connection was lost meanwhile.
 		if (session === "new" && !state.hasSession) return undefined;

@@ -29,8 +29,6 @@ export const defaultTiming = {
 	closeMs: 2_000,
 };
 
-type SocketTiming = typeof defaultTiming;
-
 /** Not validated. */
 export interface Dispatch {
 	op: GatewayOpcodes.Dispatch;
@@ -45,7 +43,7 @@ export interface Shard {
 }
 
 export interface SocketOptions {
-	timing: SocketTiming;
+	timing: typeof defaultTiming;
 	/** Of all clients. */
 	open: Set<SocketConnection>;
 	closing: AbortSignal;

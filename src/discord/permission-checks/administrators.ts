@@ -6,18 +6,13 @@ import { roleName } from "../describe.ts";
 import type { Holder } from "../effective-permissions.ts";
 import { fieldLine } from "../text.ts";
 
-interface Named {
-	name: string;
-	holder: Holder;
-}
-
 const maxNamed = 15;
 
 /**
  * Returns a result line with the names of those of `holders` (members or roles) that have all permissions: the guild's
  * owner, and for each role with ADMINISTRATOR its members, the owner too. Returns undefined if there are none.
  */
-export function unlimitedLine(holders: readonly Named[]): string | undefined {
+export function unlimitedLine(holders: readonly { name: string; holder: Holder }[]): string | undefined {
 	const owners = holders.filter(({ holder }) => holder.isOwner);
 	const byRole = new Map<string, string[]>();
 	for (const { name, holder } of holders) {

@@ -340,7 +340,7 @@ export function guardRest(
 		const timeout = timeoutSignal(timeoutMs);
 		const signals = [timeout, options.signal, run && toAbortSignal(run.signal)];
 		const signal = AbortSignal.any(signals.filter((one) => one != null));
-		const reason = takesReason(options) ? (options.reason ?? run?.reason) : undefined;
+		const reason = !createsMessage(options) && !isReadOnly(options) ? (options.reason ?? run?.reason) : undefined;
 		const limited = { ...options, signal, ...(reason && { reason }) };
 		const ownDeadline = performance.now() + timeoutMs;
 		const endsAt = run ? Math.min(ownDeadline, run.endsAt) : ownDeadline;
@@ -448,10 +448,6 @@ function isReadOnly({ method, fullRoute }: InternalRequest): boolean {
 function createsMessage({ method, fullRoute }: InternalRequest) {
 	const isMessages = /^\/channels\/\d+\/messages$/.test(fullRoute);
 	return isMessages && method === RequestMethod.Post;
-}
-
-function takesReason(options: InternalRequest): boolean {
-	return !createsMessage(options) && !isReadOnly(options);
 }
 
 async function requestOnce(

@@ -45,8 +45,6 @@ interface Identity {
 	name: string;
 }
 
-type IdsByKey = Map<string, string[]>;
-
 /**
  * `known`: ids of what was already created, by placeholder. Throws an InvalidDocument for mistakes, ambiguous names, or
  * references to what does not exist.
@@ -199,7 +197,11 @@ class Matching {
 			const isMissing = !other && (managed || unseen);
 			const id = isMissing ? undefined : (other?.id ?? placeholderOf(one));
 			const isSameName = other && pairing.normalName(one) === pairing.normalName(other);
-			const name = isSameName ? other.name : newNameOf(kind, one);
+			const name = isSameName
+				? other.name
+				: kind === "channel"
+					? newChannelName((one as Channel).kind ?? "text", one.name)
+					: trimmedName(one);
 			const key = keyOf(one);
 			this.#found.set(one, { id, name });
 			if (id !== undefined) this.names.set(id, shownName(one.name, key));
@@ -304,7 +306,7 @@ function shownName(name: string, key: string): string {
 	return [key, base].some((one) => one === name || one.endsWith(`/${name}`)) ? key : `${name} (key ${key})`;
 }
 
-const emptyTables = (): Record<"role" | "channel" | "emoji", IdsByKey> => ({
+const emptyTables = (): Record<"role" | "channel" | "emoji", Map<string, string[]>> => ({
 	role: new Map(),
 	channel: new Map(),
 	emoji: new Map(),
@@ -313,10 +315,6 @@ const emptyTables = (): Record<"role" | "channel" | "emoji", IdsByKey> => ({
 /** "channel" also for categories; undefined if documents never refer to this kind. */
 const tableOf = (kind: string) =>
 	(["role", "channel", "emoji"] as const).find((one) => one === (kind === "category" ? "channel" : kind));
-
-function newNameOf(kind: string, thing: Thing): string {
-	return kind === "channel" ? newChannelName((thing as Channel).kind ?? "text", thing.name) : trimmedName(thing);
-}
 
 function channelsOf({ channels = [], categories = [] }: GuildDocument): { channel: Channel; category?: Category }[] {
 	const inside = categories.flatMap((category) => (category.channels ?? []).map((channel) => ({ channel, category })));

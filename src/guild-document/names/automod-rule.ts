@@ -33,7 +33,6 @@ const presets = { profanity: Preset.Profanity, sexual_content: Preset.SexualCont
 
 export type TriggerName = keyof typeof triggers;
 export type ActionName = keyof typeof actions;
-type PresetName = keyof typeof presets;
 
 export const triggerNames = Object.keys(triggers) as TriggerName[];
 export const actionNames = namesOf(actions);
@@ -42,7 +41,7 @@ export const presetNames = namesOf(presets);
 const emptyTrigger = {
 	keyword_filter: [] as string[],
 	regex_patterns: [] as string[],
-	presets: [] as PresetName[],
+	presets: [] as (keyof typeof presets)[],
 	allow_list: [] as string[],
 	mention_total_limit: 0,
 	mention_raid_protection_enabled: false,

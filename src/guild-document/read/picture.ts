@@ -16,7 +16,6 @@ export const pictureTypes = {
 	"image/webp": "webp",
 	"image/avif": "avif",
 } as const;
-type PictureType = keyof typeof pictureTypes;
 
 /** The first 32 hexadecimal digits of the SHA-256. */
 export function pictureHash(bytes: Uint8Array): string {
@@ -24,7 +23,7 @@ export function pictureHash(bytes: Uint8Array): string {
 }
 
 /** By the first bytes; undefined if Discord does not accept the format. */
-export function pictureType(bytes: Uint8Array): PictureType | undefined {
+export function pictureType(bytes: Uint8Array): keyof typeof pictureTypes | undefined {
 	const start = Buffer.from(bytes.subarray(0, 12)).toString("latin1");
 	if (start.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
 	if (start.startsWith("\xff\xd8\xff")) return "image/jpeg";

@@ -26,7 +26,7 @@ export function orderChannels(list: StepList): void {
 		const end = own.findLastIndex((id) => !isPlaceholder(id)) + 1;
 		const before = placed[end - 1];
 		const order =
-			before && !isOnlyNamed(before)
+			before && !Object.keys(before).every((field) => naming.has(field))
 				? [...mergeOrder(now, own.slice(0, end)), ...own.slice(end)]
 				: mergeOrder(now, own);
 		const moved = movedIn(now, order, own);
@@ -70,7 +70,3 @@ export function orderChannels(list: StepList): void {
 }
 
 const naming: ReadonlySet<string> = new Set(["id", "key", "name", "kind"]);
-
-function isOnlyNamed(thing: Channel | Category): boolean {
-	return Object.keys(thing).every((field) => naming.has(field));
-}

@@ -26,8 +26,6 @@ export const knownSchemes: readonly string[] = [
 	"zed",
 ];
 
-type RedirectKind = "https" | "loopback" | "private-use";
-
 /** Group 1 is the host, group 2 everything after the port. */
 const loopback = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?((?:[/?].*)?)$/;
 /** RFC 8252, section 7.1. */
@@ -48,7 +46,7 @@ export function redirectIssue(uri: string): string | undefined {
 		: undefined;
 }
 
-function kindOf(uri: string): RedirectKind | undefined {
+function kindOf(uri: string): ("https" | "loopback" | "private-use") | undefined {
 	// The URL parser also accepts https:host, which people would read as a path.
 	if (/^https:\/\/[^/?]/.test(uri)) return "https";
 	if (loopback.test(uri)) return "loopback";
