@@ -184,10 +184,16 @@ export class GameServer extends ControlledServer<Misbehaviour, GameRoute> {
 
 	#execute(name: string, request: Request, body: unknown): GameResponse {
 		if (!gameRoutes.some((route) => route === name)) return failure(404, "There is nothing here.");
-		if (!isAuthorized(request, this.secret)) return failure(401, "Unauthorized");
+		// Digests have equal lengths, so the comparison takes constant time.
+		const digest = (text: string) => hash("sha256", text, "buffer");
+		const given = request.headers.get("authorization") ?? "";
+		if (!timingSafeEqual(digest(given), digest(`Bearer ${this.secret}`))) return failure(401, "Unauthorized");
 		if (name === "POST /api/verify") return this.#verify(body);
-		if (name === "POST /api/ban") return this.#ban(body);
-		return { status: 200, body: { donators: this.#listed() } };
+		if (name !== "POST /api/ban") return { status: 200, body: { donators: this.#listed() } };
+		const { success, output } = v.safeParse(banRequest, body);
+		if (!success) return failure(400, "uuid must be a string.");
+		this.bans.set(output.uuid, output.reason);
+		return { status: 200, body: { success: true } };
 	}
 
 	#verify(body: unknown): GameResponse {
@@ -204,13 +210,6 @@ export class GameServer extends ControlledServer<Misbehaviour, GameRoute> {
 		return { status: 200, body: { success: true, username, uuid } };
 	}
 
-	#ban(body: unknown): GameResponse {
-		const { success, output } = v.safeParse(banRequest, body);
-		if (!success) return failure(400, "uuid must be a string.");
-		this.bans.set(output.uuid, output.reason);
-		return { status: 200, body: { success: true } };
-	}
-
 	#listed(): object[] {
 		return this.donators.map(({ chat_id, ...rest }) => ({ [this.idField]: chat_id, ...rest }));
 	}
@@ -218,13 +217,6 @@ export class GameServer extends ControlledServer<Misbehaviour, GameRoute> {
 
 function failure(status: number, error: string): GameResponse {
 	return { status, body: { success: false, error } };
-}
-
-function isAuthorized(request: Request, secret: string): boolean {
-	const digest = (text: string) => hash("sha256", text, "buffer");
-	const given = request.headers.get("authorization") ?? "";
-	// Digests have equal lengths, so the comparison takes constant time.
-	return timingSafeEqual(digest(given), digest(`Bearer ${secret}`));
 }
 
 /** The refunded payment of a player. If the player's uuid is missing, a random one is used. */

@@ -2,7 +2,7 @@
 // people in place of passwords. Scripts send what its form would send: `user_id`, and `authorize` with `true` or `false`.
 // https://docs.discord.com/developers/topics/oauth2#authorization-code-grant
 
-import type { OAuth2Settings } from "../world/accounts/authorizations.ts";
+import { random } from "../world/accounts/authorizations.ts";
 import type { User } from "../world/state/entities.ts";
 import type { World } from "../world/world.ts";
 import { ApiError, apiError } from "./errors.ts";
@@ -56,18 +56,12 @@ function readQuery(world: World, params: URLSearchParams): Query {
 	if (responseType === "token") throw refusal(501, "The simulator has no implicit grant.");
 	if (responseType !== "code") throw refusal(400, "Unsupported response_type");
 	if (params.get("scope") !== "identify") throw refusal(501, "The simulator has no scope but identify.");
-	return { client, redirectUri: readRedirectUri(settings, params.get("redirect_uri")), state: params.get("state") };
-}
-
-/**
- * Returns the redirect URI that an authorization request names, by default the application's first one. Throws an
- * ApiError if it is not a redirect URI of the application.
- * https://docs.discord.food/topics/oauth2#authorization-url-structure
- */
-function readRedirectUri({ redirectUris }: OAuth2Settings, given: string | null): string {
-	const found = given === null ? redirectUris[0] : redirectUris.find((uri) => uri === given);
-	if (found === undefined) throw refusal(400, "Invalid OAuth2 redirect_uri");
-	return found;
+	// By default the first one: https://docs.discord.food/topics/oauth2#authorization-url-structure
+	const [first] = settings.redirectUris;
+	const redirectUri = params.get("redirect_uri") ?? first;
+	if (redirectUri === undefined || !settings.redirectUris.includes(redirectUri))
+		throw refusal(400, "Invalid OAuth2 redirect_uri");
+	return { client, redirectUri, state: params.get("state") };
 }
 
 function redirect(world: World, { client, redirectUri, state }: Query, form: URLSearchParams): Response {
@@ -80,7 +74,11 @@ function redirect(world: World, { client, redirectUri, state }: Query, form: URL
 		target.searchParams.set("error_description", "The resource owner or authorization server denied the request");
 	} else if (answer !== "true") throw refusal(400, 'authorize must be "true" or "false".');
 	else if (!user || user.bot) throw refusal(400, "user_id is not the id of a person.");
-	else target.searchParams.set("code", world.authorizations.accept({ clientId: client.id, user, redirectUri }));
+	else {
+		const code = random();
+		world.authorizations.codes.set(code, { clientId: client.id, user, redirectUri });
+		target.searchParams.set("code", code);
+	}
 	if (state !== null) target.searchParams.set("state", state);
 	return new Response(null, { status: 303, headers: { location: target.href, "cache-control": "no-store" } });
 }

@@ -26,9 +26,7 @@ export function moderate(call: Call, channel: Channel, text: string): (message: 
 	if (!inGuild(channel)) return () => {};
 	const guild = world.guilds.of(channel);
 	const member = guild.members.get(actor.user.id);
-	const granted = guildPermissions(guild, actor.user.id);
-	const isExempt = actor.user.bot || has(granted, "ManageGuild");
-	if (!member || isExempt) return () => {};
+	if (!member || actor.user.bot || has(guildPermissions(guild, actor.user.id), "ManageGuild")) return () => {};
 	const violations = world.autoModeration.violations(guild, {
 		text,
 		channelIds: [channel.id, channel.parent_id ?? ""],

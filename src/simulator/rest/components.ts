@@ -84,12 +84,7 @@ const topLevel = f.refine(row, ({ type, components }) => {
 	return { type, components };
 });
 
-export const components = f.refine(f.list(topLevel, 0, rowsPerMessage), (rows) => {
-	requireUniqueIds(rows);
-	return numbered(rows);
-});
-
-function requireUniqueIds(rows: readonly Row[]): void {
+export const components = f.refine(f.list(topLevel, 0, rowsPerMessage), (rows: readonly Row[]) => {
 	const seen = new Set<string>();
 	for (const [index, { components }] of rows.entries())
 		for (const [place, { custom_id }] of components.entries()) {
@@ -97,13 +92,10 @@ function requireUniqueIds(rows: readonly Row[]): void {
 			if (seen.has(custom_id)) throw duplicateId(index, "components", place, "custom_id");
 			seen.add(custom_id);
 		}
-}
-
-/** As Discord does: the id in the request body, otherwise the number in the message, starting with 1. */
-function numbered(rows: readonly Row[]) {
+	// As Discord does: the id in the request body, otherwise the number in the message, starting with 1.
 	const number = numbering();
 	return rows.map((row) => {
 		const { type, id } = number(row);
 		return { type, id, components: row.components.map(number) };
 	});
-}
+});

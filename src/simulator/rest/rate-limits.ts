@@ -78,7 +78,8 @@ export class RateLimiter {
 
 	/** Returns the rate limit headers for the response; throws a 429 if a limit is exceeded. */
 	take(request: { actor: string; route: string; major: string; exempt: boolean }): Record<string, string> {
-		this.#forgetOld();
+		if (this.#buckets.size >= 10_000)
+			for (const [key, { resetAt }] of this.#buckets) if (resetAt <= this.now()) this.#buckets.delete(key);
 		const global = this.#bucket(`${request.actor} *`, this.limits.global);
 		if (!request.exempt && global.used >= this.limits.global.requests)
 			throw rateLimited(global.resetAt - this.now(), { global: true, scope: "global" });
@@ -108,10 +109,5 @@ export class RateLimiter {
 		const fresh = { used: 0, resetAt: this.now() + limit.perMs };
 		this.#buckets.set(key, fresh);
 		return fresh;
-	}
-
-	#forgetOld(): void {
-		if (this.#buckets.size < 10_000) return;
-		for (const [key, bucket] of this.#buckets) if (bucket.resetAt <= this.now()) this.#buckets.delete(key);
 	}
 }

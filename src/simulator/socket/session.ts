@@ -161,13 +161,8 @@ export class Session {
 		// A removed member receives the event about it, although it is no longer in the guild.
 		if (!event.only && !guild.members.has(own)) return false;
 		if (!this.hasIntent(guildIntents[event.type]) && event.always !== own) return false;
-		return this.#isPermitted(event, guild);
-	}
-
-	#isPermitted({ permission }: WorldEvent, guild: Guild): boolean {
-		if (!permission) return true;
-		const { bits, channelId } = permission;
-		const own = this.bot.user.id;
+		if (!event.permission) return true;
+		const { bits, channelId } = event.permission;
 		if (channelId === undefined) return has(guildPermissions(guild, own), bits);
 		const channel = guild.channels.get(channelId) ?? guild.threads.get(channelId);
 		return channel !== undefined && has(channelPermissions(guild, channel, own), bits);

@@ -246,7 +246,11 @@ export class SocketHub {
 	}
 
 	#receive(socket: Socket, message: string | Buffer): void {
-		if (this.#isRateLimited(socket)) throw new CloseError(Code.RateLimited);
+		const { minute } = socket.data;
+		const now = Date.now();
+		if (now - minute.since >= 60_000) Object.assign(minute, { count: 0, since: now });
+		minute.count += 1;
+		if (minute.count > payloadsPerMinute) throw new CloseError(Code.RateLimited);
 		const text = message.toString();
 		if (text.length > payloadLimit) throw new CloseError(Code.DecodeError);
 		const { op, d } = parse(payload, parseJson(text, keepLargeIntegers));
@@ -293,13 +297,6 @@ export class SocketHub {
 		const waitMs = Math.max(0, at + this.timing.allMembersMs - now);
 		if (waitMs === 0) this.#allMembersAt.set(key, now);
 		return waitMs;
-	}
-
-	#isRateLimited({ data: { minute } }: Socket): boolean {
-		const now = Date.now();
-		if (now - minute.since >= 60_000) Object.assign(minute, { count: 0, since: now });
-		minute.count += 1;
-		return minute.count > payloadsPerMinute;
 	}
 
 	#identify(socket: Socket, d: unknown): void {

@@ -109,7 +109,7 @@ function issueToken(call: FormCall): string {
 	const clientId = authenticateClient(call);
 	// A guess (oauth2-missing-code): the error of a missing code.
 	if (!code) throw oauthError("invalid_request", 'Missing "code" in request.');
-	const accepted = authorizations.accepted(code);
+	const accepted = authorizations.codes.get(code);
 	// https://github.com/reboxer/discord-oauth2/issues/92
 	if (accepted?.clientId !== clientId) throw oauthError("invalid_grant", 'Invalid "code" in request.');
 	// A guess (oauth2-redirect-uri): this error, and that the code remains valid.

@@ -98,18 +98,10 @@ function normalizeName(type: GuildChannelType, name: string | undefined): string
 	return isText ? given?.toLowerCase().replace(/\s+/g, "-") : given;
 }
 
-/**
- * Returns the maximum bitrate of a voice or stage channel in bit/s.
- * https://discord.com/developers/docs/resources/channel#modify-channel-json-params-guild-channel
- */
-function bitrateLimit(guild: Guild, type: GuildChannelType): number {
-	if (type === ChannelType.GuildStageVoice) return 64_000;
-	const level = guild.features.includes("VIP_REGIONS") ? 3 : guild.premium_tier;
-	return bitrateLimits[level] ?? 0;
-}
-
 function checkTypeLimits(guild: Guild, type: GuildChannelType, body: ChannelBody): void {
-	const limit = bitrateLimit(guild, type);
+	// https://discord.com/developers/docs/resources/channel#modify-channel-json-params-guild-channel
+	const level = guild.features.includes("VIP_REGIONS") ? 3 : guild.premium_tier;
+	const limit = type === ChannelType.GuildStageVoice ? 64_000 : (bitrateLimits[level] ?? 0);
 	if ((body.bitrate ?? 0) > limit)
 		throw formError("NUMBER_TYPE_MAX", `int value should be less than or equal to ${limit}.`, "bitrate");
 	if (!holdsPosts({ type }) && [...(body.topic ?? "")].length > 1024)

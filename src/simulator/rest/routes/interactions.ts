@@ -7,7 +7,7 @@ import {
 	ApplicationCommandOptionType as Option,
 } from "discord.js";
 import type { SentOption } from "../../interactions/given-options.ts";
-import type { Choice, Interaction, Response } from "../../interactions/interaction.ts";
+import type { Interaction, Response } from "../../interactions/interaction.ts";
 import { isThread, type Message } from "../../world/state/entities.ts";
 import { apiError, atKey, notSimulated } from "../errors.ts";
 import { boolean, integer, notOneOf, object, required, unchecked } from "../fields/fields.ts";
@@ -64,13 +64,6 @@ const callback = { type: required(integer(0, 255)), data: unchecked };
 
 type Callback = ReadForm<typeof callback>;
 
-function answerType(interaction: Interaction, type: number): InteractionResponseType {
-	if (otherAnswers.has(type)) throw notSimulated(`responses to interactions of type ${type}`);
-	const known = answersTo(interaction);
-	if (known.includes(type)) return type;
-	throw notOneOf(known, "type");
-}
-
 function answer(
 	call: Call<":interaction_token", Callback>,
 	interaction: Interaction,
@@ -78,7 +71,12 @@ function answer(
 ): Response {
 	const { interactions } = call;
 	const { channel, message } = interaction;
-	if (type === ApplicationCommandAutocompleteResult) return { choices: choicesFor(interaction, call.body.data) };
+	if (type === ApplicationCommandAutocompleteResult) {
+		const { options } = interaction.data as { options: readonly SentOption[] };
+		const [focused] = focusedIn(options);
+		const form = object({ choices: choicesOf(focused?.type ?? Option.String) });
+		return { choices: required(form).read(call.body.data).choices ?? [] };
+	}
 	if (type === Modal) return { modal: modalData.read(call.body.data) };
 	if (isThread(channel) && channel.archived && channel.locked) throw apiError("InvalidActionOnArchivedThread");
 	const data = messageData.read(call.body.data) ?? noData;
@@ -98,13 +96,6 @@ function answer(
 		interactions.edit(interaction, message, editedContent(call, channel, message, data));
 	}
 	return { original: message };
-}
-
-function choicesFor({ data }: Interaction, given: unknown): readonly Choice[] {
-	const { options } = data as { options: readonly SentOption[] };
-	const [focused] = focusedIn(options);
-	const form = object({ choices: choicesOf(focused?.type ?? Option.String) });
-	return required(form).read(given).choices ?? [];
 }
 
 function serializeCallback(call: Call<"", Callback>, { id, type, answer }: Interaction, message: Message | undefined) {
@@ -172,7 +163,10 @@ export const interactionRoutes = [
 			const { interaction } = call;
 			if (interaction.state === "failed") throw apiError("UnknownInteraction");
 			if (interaction.state === "acknowledged") throw apiError("InteractionHasAlreadyBeenAcknowledged");
-			const type = answerType(interaction, call.body.type);
+			const { type } = call.body;
+			if (otherAnswers.has(type)) throw notSimulated(`responses to interactions of type ${type}`);
+			const known = answersTo(interaction);
+			if (!known.includes(type)) throw notOneOf(known, "type");
 			const response = atKey("data", () => answer(call, interaction, type));
 			call.interactions.acknowledge(interaction, type, response);
 			return call.query.with_response ? serializeCallback(call, interaction, response.original) : undefined;

@@ -38,18 +38,6 @@ const roleFields = {
 type RoleBody = ReadForm<typeof roleFields>;
 
 /**
- * Throws unless the guild has the features that a role's icon and gradient colors need.
- * A guess (role-features): Discord's error code is 50101.
- */
-function requireFeatures({ features }: Guild, body: RoleBody): void {
-	const { colors, icon, unicode_emoji } = body;
-	const gradient = colors?.secondary_color ?? colors?.tertiary_color;
-	const lacksIcons = (icon || unicode_emoji) && !features.includes("ROLE_ICONS");
-	const lacksColors = gradient !== undefined && !features.includes("ENHANCED_ROLE_COLORS");
-	if (lacksIcons || lacksColors) throw apiError("ServerNeedsMoreBoostsToPerformThisAction");
-}
-
-/**
  * Returns the colors of a role from a request body, in which `colors` overrides the older field `color`.
  * A guess (role-color): setting only `color` removes a gradient from the role.
  */
@@ -62,10 +50,14 @@ function colorsOf({ color, colors }: RoleBody) {
 	return { primary_color, secondary_color, tertiary_color };
 }
 
-function changesOf(guild: Guild, body: RoleBody): RoleChanges {
-	requireFeatures(guild, body);
+/** A guess (role-features): Discord's error code is 50101 if a guild lacks the features for icons and gradients. */
+function changesOf({ features }: Guild, body: RoleBody): RoleChanges {
+	const { permissions, icon, unicode_emoji } = body;
+	const gradient = body.colors?.secondary_color ?? body.colors?.tertiary_color;
+	const lacksIcons = (icon || unicode_emoji) && !features.includes("ROLE_ICONS");
+	const lacksColors = gradient !== undefined && !features.includes("ENHANCED_ROLE_COLORS");
+	if (lacksIcons || lacksColors) throw apiError("ServerNeedsMoreBoostsToPerformThisAction");
 	const colors = colorsOf(body);
-	const { permissions } = body;
 	return {
 		...body,
 		permissions: permissions === undefined ? undefined : String(permissions & allPermissions),

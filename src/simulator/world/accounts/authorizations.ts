@@ -23,7 +23,8 @@ interface Accepted extends Authorization {
 
 export class Authorizations {
 	readonly #settings = new Map<string, OAuth2Settings>();
-	readonly #codes = new Map<string, Accepted>();
+	/** That applications have not yet exchanged for a token. */
+	readonly codes = new Map<string, Accepted>();
 	/** By access token. */
 	readonly #authorizations = new Map<string, Authorization>();
 
@@ -48,20 +49,9 @@ export class Authorizations {
 		return settings !== undefined && timingSafeEqual(sha256(settings.clientSecret), sha256(clientSecret));
 	}
 
-	accept(accepted: Accepted): string {
-		const code = random();
-		this.#codes.set(code, accepted);
-		return code;
-	}
-
-	/** Undefined if the code is unknown or was used. */
-	accepted(code: string): Accepted | undefined {
-		return this.#codes.get(code);
-	}
-
 	/** Returns the access token. The code cannot be used again. */
 	exchange(code: string, { clientId, user }: Accepted): string {
-		this.#codes.delete(code);
+		this.codes.delete(code);
 		const token = random();
 		this.#authorizations.set(token, { clientId, user });
 		return token;

@@ -129,18 +129,13 @@ export class Bans {
 		const member = guild.members.get(user.id);
 		if (member) this.members.remove(guild, member);
 		this.#dispatch("GUILD_BAN_ADD", guild, user);
-		if (deleteSeconds > 0) this.#deleteMessages(guild, user, deleteSeconds);
-		this.state.audit(guild, by, AuditLogEvent.MemberBanAdd, user.id);
-		return ban;
-	}
-
-	#deleteMessages(guild: Guild, user: User, seconds: number): void {
-		const since = Date.now() - seconds * 1000;
-		const { channels, threads } = guild;
-		for (const channel of [...channels.values(), ...threads.values()]) {
+		const since = Date.now() - deleteSeconds * 1000;
+		for (const channel of deleteSeconds > 0 ? [...guild.channels.values(), ...guild.threads.values()] : []) {
 			const recent = this.messages.in(channel.id).filter(({ author, id }) => author === user && timeOf(id) > since);
 			if (recent.length > 0) this.messages.removeMany(channel, recent);
 		}
+		this.state.audit(guild, by, AuditLogEvent.MemberBanAdd, user.id);
+		return ban;
 	}
 
 	remove(guild: Guild, { user }: Ban, by?: Attribution): void {

@@ -19,7 +19,7 @@ import {
 import * as serialize from "../state/serialize.ts";
 import { timeOf } from "../state/snowflake.ts";
 import { type Attribution, apply, type Changes, placeOf, type State, viewersOf } from "../state/state.ts";
-import { Threads } from "./threads.ts";
+import { isStart, Threads } from "./threads.ts";
 
 /** With default values and the time in `id`. Adds it to no channel. */
 export function newMessage(id: string, channelId: string, author: User, given: NewMessage): Message {
@@ -108,7 +108,7 @@ export class Messages {
 		const index = messages.indexOf(message);
 		if (index < 0) return;
 		messages.splice(index, 1);
-		if (isThread(channel)) this.threads.messageRemoved(channel, message);
+		if (isThread(channel) && !isStart(channel, message)) channel.message_count -= 1;
 	}
 
 	/** Deletes all messages of a channel that is removed. Dispatches no events. */

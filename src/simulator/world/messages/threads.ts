@@ -231,10 +231,6 @@ export class Threads {
 		if (this.state.guildOf(thread).members.has(author.id)) this.join(thread, author);
 	}
 
-	messageRemoved(thread: Thread, message: Message): void {
-		if (!isStart(thread, message)) thread.message_count -= 1;
-	}
-
 	#dispatch<T extends EventType>(type: T, thread: Thread, data: WorldEvent<T>["data"], only?: readonly string[]): void {
 		this.state.dispatch<T>({ type, data, ...viewersOf(thread), ...(only && { only }) });
 	}
@@ -244,7 +240,7 @@ export class Threads {
  * Whether a message is the one that a thread or forum post starts with. Discord does not include it in `message_count`.
  * https://discord.com/developers/docs/resources/channel#channel-object-channel-structure
  */
-function isStart(thread: Thread, { id, type }: Message): boolean {
+export function isStart(thread: Thread, { id, type }: Message): boolean {
 	return id === thread.id || type === MessageType.ThreadStarterMessage;
 }
 

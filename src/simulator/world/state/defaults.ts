@@ -40,7 +40,7 @@ export const newGuildSettings: Omit<GuildSettings, "name"> = {
 	default_message_notifications: GuildDefaultMessageNotifications.AllMessages,
 	explicit_content_filter: GuildExplicitContentFilter.Disabled,
 	afk_channel_id: null,
-	afk_timeout: 300,
+	afk_timeout: 300 as const,
 	system_channel_id: null,
 	system_channel_flags: 0,
 	rules_channel_id: null,

@@ -292,21 +292,17 @@ export function message(
 		pinned: pinned_at !== null,
 		...(reactions.length > 0 && { reactions: reactions.map((one) => reaction(one, reader)) }),
 		...(suppressed && { embeds: [] }),
-		...(visible ? asked && { poll: poll(asked, reader) } : hidden(of)),
+		...(visible && asked && { poll: poll(asked, reader) }),
+		...(!visible && noContent),
+		...(!visible &&
+			of.message_snapshots && {
+				message_snapshots: of.message_snapshots.map(({ message }) => ({ message: { ...message, ...noContent } })),
+			}),
 		...(referenced !== undefined && { referenced_message: referenced && message(referenced, reader, guildId) }),
 	};
 }
 
 const noContent = { content: "", embeds: [], attachments: [], components: [] };
-
-function hidden({ message_snapshots }: Message) {
-	return {
-		...noContent,
-		...(message_snapshots && {
-			message_snapshots: message_snapshots.map(({ message }) => ({ message: { ...message, ...noContent } })),
-		}),
-	};
-}
 
 function poll({ votes, ended, ...asked }: Poll, reader: MessageReader): Sent<APIPoll> {
 	return {
