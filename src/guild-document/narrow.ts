@@ -35,7 +35,9 @@ export function narrow(document: GuildDocument, narrowing: Narrowing): GuildDocu
 	for (const part of partNames) if (!wanted.includes(part)) delete kept[part];
 	if (categories) kept.categories = named("category", document.categories ?? [], categories);
 	if (!roles && (!categories || parts?.includes("roles"))) return kept;
-	const used = new Set(channelsWithCategories(kept).flatMap(({ channel }) => rolesIn(channel.overwrites)));
+	const used = new Set(
+		channelsWithCategories(kept).flatMap(({ channel }) => channel.overwrites?.map(({ role }) => role)),
+	);
 	const all = document.roles ?? [];
 	const chosen = named("role", all, roles ?? []);
 	kept.roles = all.filter((role) => chosen.includes(role) || used.has(keyOf(role)));
@@ -99,8 +101,4 @@ function named<One extends Role | Category>(kind: string, things: readonly One[]
 			unknown.map((name) => `no ${kind} is called ${JSON.stringify(name)}; there are ${things.map(keyOf).join(", ")}`),
 		);
 	return things.filter((thing) => isNamed(thing, names));
-}
-
-function rolesIn(overwrites: readonly Overwrite[] = []): string[] {
-	return overwrites.flatMap(({ role }) => role ?? []);
 }

@@ -50,7 +50,10 @@ export function checkSettings<const S extends v.GenericSchema<unknown, unknown>>
 	const unknown = unknownKeys(schema, values);
 	if (result.success && unknown.length === 0) return { settings: result.output, issues: [] };
 	const issues = [
-		...otherIssues(result.issues ?? [], unknown).map(toConfigIssue),
+		...otherIssues(result.issues ?? [], unknown).map((issue) => {
+			const path = (issue.path ?? []).map(({ key }) => String(key));
+			return { path, message: describeIssue(issue, path.at(-1) ?? "") };
+		}),
 		...unknown.map(({ path, known }, index) => ({
 			path,
 			known,
@@ -116,11 +119,6 @@ export function sectionsWith(schema: object, key: string, path: readonly string[
 		...(Object.hasOwn(entries, key) ? [path] : []),
 		...Object.entries(entries).flatMap(([name, entry]) => sectionsWith(entry, key, [...path, name])),
 	];
-}
-
-function toConfigIssue(issue: v.BaseIssue<unknown>): ConfigIssue {
-	const path = (issue.path ?? []).map(({ key }) => String(key));
-	return { path, message: describeIssue(issue, path.at(-1) ?? "") };
 }
 
 function describeIssue(issue: v.BaseIssue<unknown>, key: string): string {

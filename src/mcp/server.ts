@@ -282,27 +282,21 @@ export function toolSource<Context>(select: (principal: Principal | undefined) =
 		return list;
 	}
 
-	async function run(
-		request: RpcRequest,
-		caller: Caller,
-		{ tool, args, refusal }: ResolvedCall<Tool<Context>>,
-		context: Context,
-	): Promise<TextResponse> {
-		const result =
-			refusal === undefined ? await tool.call(args, context, toolCall(request, caller)) : errorResult(refusal);
-		return toolResponse(request.id, caller, result, outcomeIn(result));
-	}
-
 	// Encoded at the start instead of at the first request.
 	listOf(select(undefined).set);
 	return {
 		list: (principal) => listOf(select(principal).set),
 		// The tools change only with a restart.
 		ttlMs: () => 5 * 60_000,
-		call(request, caller) {
+		async call(request, caller) {
 			const { name, args } = readToolCall(request.params);
 			const { set, context } = select(caller.principal);
-			return run(request, caller, set.resolve(name, args), context);
+			const found = set.resolve(name, args);
+			const result =
+				found.refusal === undefined
+					? await found.tool.call(found.args, context, toolCall(request, caller))
+					: errorResult(found.refusal);
+			return toolResponse(request.id, caller, result, outcomeIn(result));
 		},
 	};
 }

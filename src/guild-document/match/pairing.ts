@@ -56,8 +56,9 @@ export function pairUp<W extends Thing, C extends Thing>(pairing: Pairing<W, C>)
 	);
 	for (const [name, group] of unpaired) {
 		const others = free.get(name) ?? [];
-		const isClear =
-			others.length === 0 || others.length === group.length || (others.length < group.length && areAlike(group));
+		const isAlike = new Set(group.map(({ id: _, key: __, ...rest }) => JSON.stringify(rest))).size === 1;
+		const { length } = others;
+		const isClear = length === 0 || length === group.length || (length < group.length && isAlike);
 		if (isClear) for (const [index, one] of group.entries()) pair(one, others[index]);
 		else
 			issues.push(
@@ -68,8 +69,4 @@ export function pairUp<W extends Thing, C extends Thing>(pairing: Pairing<W, C>)
 			);
 	}
 	return pairs;
-}
-
-function areAlike(things: readonly Thing[]): boolean {
-	return new Set(things.map(({ id: _, key: __, ...rest }) => JSON.stringify(rest))).size === 1;
 }

@@ -33,8 +33,11 @@ export function readTable(directory: string): Table {
 		if (!statOf(path)?.isDirectory()) continue;
 		const issue =
 			instanceNameIssue(name) ?? (statOf(join(path, "config.toml"))?.isFile() ? undefined : "it has no config.toml");
-		if (issue === undefined) entries.push(readEntry(name, path));
-		else ignored.push({ name, reason: issue });
+		if (issue !== undefined) ignored.push({ name, reason: issue });
+		else {
+			const files = filesIn(path).map((file) => `${file} ${fingerprintOf(join(path, file))}`);
+			entries.push({ name, path, env: readEnv(join(path, ".env")), fingerprint: files.join("\n") });
+		}
 	}
 	return { entries, ignored };
 }
@@ -59,11 +62,6 @@ function namesIn(directory: string): string[] {
 		const { code } = error as NodeJS.ErrnoException;
 		throw new ConfigError(directory, [`the directory of the instances cannot be read (${code})`]);
 	}
-}
-
-function readEntry(name: string, path: string): Entry {
-	const files = filesIn(path).map((file) => `${file} ${fingerprintOf(join(path, file))}`);
-	return { name, path, env: readEnv(join(path, ".env")), fingerprint: files.join("\n") };
 }
 
 function filesIn(path: string): string[] {

@@ -31,17 +31,16 @@ export function createMonitor({
 		["/healthz", { refuse: refuseUnauthenticated, answer: () => text("ok") }],
 		["/readyz", { refuse: refuseUnauthenticated, answer: readiness }],
 		["/status", { refuse, answer: async () => Response.json(await status()) }],
-		["/metrics", { refuse, answer: metrics }],
+		[
+			"/metrics",
+			{ refuse, answer: () => new Response(registry.text(), { headers: { "Content-Type": metricsContentType } }) },
+		],
 	]);
 
 	function readiness(): Response {
 		const reason = notReady();
 		if (reason !== undefined) return text(reason, 503);
 		return text(degraded() ? "degraded" : "ok");
-	}
-
-	function metrics(): Response {
-		return new Response(registry.text(), { headers: { "Content-Type": metricsContentType } });
 	}
 
 	return (request, path) => {

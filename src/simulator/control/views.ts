@@ -180,7 +180,7 @@ function leavesOf(command: Command | CommandOption, locale: string, path: readon
 	const shown = options.map((option) => {
 		const { name: label, description } = localized(option, locale);
 		const choices = option.choices?.map((one) => ({ ...one, name: localized(one, locale).name }));
-		return { ...option, label, description, ...(choices && { choices }) };
+		return { ...option, label, description, choices };
 	});
 	return [{ name, description, options: shown, path }];
 }

@@ -104,7 +104,7 @@ export function eventOf(world: World, interaction: Interaction): EventPayloads["
 		attachment_size_limit: 10 * 1024 * 1024,
 		type,
 		data,
-		...(message && { message: world.messages.serialize(message, reader) }),
+		message: message && world.messages.serialize(message, reader),
 	};
 	// The types of interactions differ in `data`, which the routes have built and checked.
 	return event as unknown as EventPayloads["INTERACTION_CREATE"];
@@ -157,10 +157,10 @@ function metadataOf(interaction: Interaction): object {
 		type,
 		user,
 		authorizing_integration_owners: ownersOf(interaction),
-		...(type === InteractionType.MessageComponent && { interacted_message_id: message?.id }),
-		...(command?.type === ApplicationCommandType.User && { target_user: resolved?.users?.[target_id] }),
-		...(command?.type === ApplicationCommandType.Message && { target_message_id: target_id }),
-		...(trigger && { triggering_interaction_metadata: metadataOf(trigger) }),
+		interacted_message_id: type === InteractionType.MessageComponent ? message?.id : undefined,
+		target_user: command?.type === ApplicationCommandType.User ? resolved?.users?.[target_id] : undefined,
+		target_message_id: command?.type === ApplicationCommandType.Message ? target_id : undefined,
+		triggering_interaction_metadata: trigger && metadataOf(trigger),
 	};
 }
 

@@ -33,7 +33,7 @@ export function memberChunks(d: unknown, session: Session, world: World) {
 	if (everyone && !session.hasIntent(Intent.GuildMembers)) return undefined;
 	const presences = output.presences && session.hasIntent(Intent.GuildPresences);
 	const { limit, nonce } = output;
-	const meta = { guild_id: guild.id, ...(nonce !== undefined && { nonce }) };
+	const meta = { guild_id: guild.id, nonce };
 	return { chunks: chunks(guild, output, presences), limited: everyone && limit === 0 ? meta : undefined };
 }
 
@@ -47,10 +47,10 @@ function* chunks(guild: Guild, request: MembersRequest, presences: boolean) {
 			members: part.map(serialize.member),
 			chunk_index: index,
 			chunk_count: count,
-			...(missing.length > 0 && { not_found: missing }),
-			...(presences && { presences: part.map(serialize.presence) }),
+			not_found: missing.length > 0 ? missing : undefined,
+			presences: presences ? part.map(serialize.presence) : undefined,
 			// Longer nonces are ignored.
-			...(request.nonce !== undefined && request.nonce.length <= 32 && { nonce: request.nonce }),
+			nonce: (request.nonce?.length ?? 0) <= 32 ? request.nonce : undefined,
 		};
 	}
 }

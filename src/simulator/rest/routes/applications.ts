@@ -135,5 +135,5 @@ function authenticateClient({ world, body, authorizationHeader }: FormCall): str
 
 /** Creates an error response in OAuth2's format: https://www.rfc-editor.org/rfc/rfc6749#section-5.2 */
 function oauthError(error: string, error_description?: string, status = 400) {
-	return new ApiError(status, { error, ...(error_description && { error_description }) });
+	return new ApiError(status, { error, error_description });
 }

@@ -211,7 +211,7 @@ export const scheduledEventRoutes = [
 						// Interested, by the OpenAPI document.
 						response: 1,
 						user: call.world.users.get(id),
-						...(call.query.with_member && member && { member: serialize.member(member) }),
+						member: call.query.with_member && member ? serialize.member(member) : undefined,
 					};
 				});
 		},

@@ -138,5 +138,5 @@ export class Guilds {
 }
 
 function auditFields({ icon, ...rest }: GuildChanges) {
-	return { ...rest, ...(icon !== undefined && { icon_hash: icon }) };
+	return { ...rest, icon_hash: icon };
 }

@@ -91,7 +91,7 @@ export class Roles {
 
 	#storeIcon({ id }: Role, { icon, ...changes }: RoleChanges) {
 		const hash = icon && this.pictures.addIcon("role-icons", id, icon);
-		return { ...changes, ...(hash !== undefined && { icon: hash }) };
+		return { ...changes, icon: hash };
 	}
 
 	#dispatch(type: "GUILD_ROLE_CREATE" | "GUILD_ROLE_UPDATE", guild: Guild, role: Role): void {
@@ -100,5 +100,5 @@ export class Roles {
 }
 
 function auditFields({ icon, ...rest }: Changes<Pick<Role, "icon">>) {
-	return { ...rest, ...(icon !== undefined && { icon_hash: icon }) };
+	return { ...rest, icon_hash: icon };
 }

@@ -34,8 +34,8 @@ export class ScheduledEvents extends GuildObjects<ScheduledEvent> {
 			image: null,
 			recurrence_rule: null,
 			guild_scheduled_event_exceptions: [],
-			...(creator && { creator }),
-			...(counted && { user_count: userIds.size }),
+			creator,
+			user_count: counted ? userIds.size : undefined,
 		};
 	}
 

@@ -91,10 +91,5 @@ export function accountOf(webhook: Webhook): Account {
 export function serializeWebhook(webhook: Webhook, { user }: Account): Sent<APIWebhook> {
 	const { token, application_id, user: creator, ...rest } = webhook;
 	const foreign = application_id !== null && application_id !== user.id;
-	return {
-		...rest,
-		application_id,
-		...(creator && { user: creator }),
-		...(token === undefined || foreign ? {} : { token }),
-	};
+	return { ...rest, application_id, user: creator ?? undefined, token: foreign ? undefined : token };
 }

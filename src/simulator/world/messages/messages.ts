@@ -2,7 +2,7 @@
 //
 // A gap: Links have no embeds.
 
-import { type APIAuditLogOptions, type APIMessage, AuditLogEvent, MessageType } from "discord.js";
+import { type APIMessage, AuditLogEvent, MessageType } from "discord.js";
 import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { EventPayloads, Sent } from "../state/api-types.ts";
 import {
@@ -208,7 +208,7 @@ export class Messages {
 		by: Attribution | undefined,
 		action: AuditLogEvent,
 		targetId: string,
-		options: Sent<APIAuditLogOptions>,
+		options: Record<string, string>,
 	): void {
 		if (inGuild(channel)) this.state.audit(this.state.guildOf(channel), by, action, targetId, { options });
 	}
@@ -219,7 +219,7 @@ export class Messages {
 			...placeOf(channel),
 			user_id: user.id,
 			timestamp: Math.floor(Date.now() / 1000),
-			...(member && { member: serialize.member(member) }),
+			member: member && serialize.member(member),
 		});
 	}
 
@@ -235,7 +235,7 @@ export class Messages {
 		const thread = this.threads.startedFrom(message);
 		return {
 			...serialize.message(message, reader, guildId, referenced),
-			...(thread && { thread: serialize.thread(thread, reader.id) }),
+			thread: thread && serialize.thread(thread, reader.id),
 		};
 	}
 
@@ -245,8 +245,8 @@ export class Messages {
 		const data = (reader: serialize.MessageReader): EventPayloads[typeof type] => ({
 			...this.serialize(message, reader),
 			...placeOf(channel),
-			...(isText(channel.type) && { channel_type: channel.type }),
-			...(member && { member: serialize.bareMember(member) }),
+			channel_type: isText(channel.type) ? channel.type : undefined,
+			member: member && serialize.bareMember(member),
 			mentions: message.mentions.map((user) => serialize.mention(user, guild)),
 		});
 		this.state.dispatch({ type, data, ...viewersOf(channel) });

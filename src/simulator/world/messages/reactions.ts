@@ -19,9 +19,9 @@ export class Reactions {
 		this.state.dispatchToChannel("MESSAGE_REACTION_ADD", channel, {
 			...placeOf(channel),
 			...reactionEvent(message, user, emoji, burst),
-			...(burst && { burst_colors: serialize.burstColors }),
+			burst_colors: burst ? serialize.burstColors : undefined,
 			message_author_id: message.author.id,
-			...(member && { member: serialize.member(member) }),
+			member: member && serialize.member(member),
 		});
 	}
 

@@ -111,7 +111,7 @@ export class Threads {
 		const active =
 			(archived ?? thread.archived) !== thread.archived ||
 			(auto_archive_duration ?? thread.auto_archive_duration) !== thread.auto_archive_duration;
-		apply(thread, changes);
+		apply<Thread>(thread, changes);
 		if (active) thread.archive_timestamp = new Date().toISOString();
 		this.#dispatch("THREAD_UPDATE", thread, (reader) => serialize.thread(thread, reader.id));
 		const guild = this.state.guildOf(thread);
@@ -259,7 +259,7 @@ function auditFields(thread: Thread) {
 		auto_archive_duration,
 		rate_limit_per_user,
 		flags,
-		...(type === ChannelType.PrivateThread && { invitable }),
-		...(applied_tags && { applied_tags }),
+		invitable: type === ChannelType.PrivateThread ? invitable : undefined,
+		applied_tags,
 	};
 }

@@ -16,7 +16,7 @@ import type {
 	GatewayReadyDispatchData,
 } from "discord.js";
 
-/** For data that the simulator sends: string enums are strings, flags numbers, message components unknown. */
+/** For data that the simulator sends as JSON: string enums are strings, flags numbers, message components unknown. */
 export type Sent<T> = T extends string
 	? `${T}`
 	: {
@@ -24,7 +24,7 @@ export type Sent<T> = T extends string
 				? readonly unknown[]
 				: K extends `${string}flags`
 					? number
-					: Sent<T[K]>;
+					: Sent<T[K]> | (undefined extends T[K] ? undefined : never);
 		};
 
 type Payloads = {

@@ -25,39 +25,34 @@ export interface WorldEvent<T extends EventType = EventType> extends Audience {
 }
 
 const None = 0;
+const verbs = ["CREATE", "UPDATE", "DELETE"] as const;
+
+/** The last word in the name of an event about something created, updated or deleted, as in CHANNEL_CREATE. */
+export type Verb = (typeof verbs)[number];
+
+function changesOf<Noun extends string>(intent: number, ...nouns: readonly Noun[]) {
+	const types = nouns.flatMap((noun) => verbs.map((verb) => [`${noun}_${verb}`, intent]));
+	return Object.fromEntries(types) as Record<`${Noun}_${Verb}`, number>;
+}
 
 /** Needed to receive each type of event in guilds. Types with the value None are sent to a single bot. */
 export const guildIntents = {
-	GUILD_CREATE: Intent.Guilds,
-	GUILD_UPDATE: Intent.Guilds,
-	GUILD_DELETE: Intent.Guilds,
-	GUILD_ROLE_CREATE: Intent.Guilds,
-	GUILD_ROLE_UPDATE: Intent.Guilds,
-	GUILD_ROLE_DELETE: Intent.Guilds,
-	CHANNEL_CREATE: Intent.Guilds,
-	CHANNEL_UPDATE: Intent.Guilds,
-	CHANNEL_DELETE: Intent.Guilds,
-	THREAD_CREATE: Intent.Guilds,
-	THREAD_UPDATE: Intent.Guilds,
-	THREAD_DELETE: Intent.Guilds,
+	...changesOf(Intent.Guilds, "GUILD", "GUILD_ROLE", "CHANNEL", "THREAD", "STAGE_INSTANCE"),
+	...changesOf(Intent.GuildMessages, "MESSAGE"),
+	...changesOf(Intent.GuildScheduledEvents, "GUILD_SCHEDULED_EVENT"),
+	...changesOf(Intent.AutoModerationConfiguration, "AUTO_MODERATION_RULE"),
 	THREAD_LIST_SYNC: Intent.Guilds,
 	// Bots receive it about themselves without the intent.
 	THREAD_MEMBERS_UPDATE: Intent.GuildMembers,
 	GUILD_MEMBER_ADD: Intent.GuildMembers,
 	GUILD_MEMBER_UPDATE: Intent.GuildMembers,
 	GUILD_MEMBER_REMOVE: Intent.GuildMembers,
-	STAGE_INSTANCE_CREATE: Intent.Guilds,
-	STAGE_INSTANCE_UPDATE: Intent.Guilds,
-	STAGE_INSTANCE_DELETE: Intent.Guilds,
 	VOICE_CHANNEL_STATUS_UPDATE: Intent.Guilds,
 	VOICE_STATE_UPDATE: Intent.GuildVoiceStates,
 	GUILD_BAN_ADD: Intent.GuildModeration,
 	GUILD_BAN_REMOVE: Intent.GuildModeration,
 	GUILD_EMOJIS_UPDATE: Intent.GuildExpressions,
 	GUILD_AUDIT_LOG_ENTRY_CREATE: Intent.GuildModeration,
-	MESSAGE_CREATE: Intent.GuildMessages,
-	MESSAGE_UPDATE: Intent.GuildMessages,
-	MESSAGE_DELETE: Intent.GuildMessages,
 	MESSAGE_DELETE_BULK: Intent.GuildMessages,
 	MESSAGE_REACTION_ADD: Intent.GuildMessageReactions,
 	MESSAGE_REACTION_REMOVE: Intent.GuildMessageReactions,
@@ -69,14 +64,8 @@ export const guildIntents = {
 	WEBHOOKS_UPDATE: Intent.GuildWebhooks,
 	INVITE_CREATE: Intent.GuildInvites,
 	INVITE_DELETE: Intent.GuildInvites,
-	GUILD_SCHEDULED_EVENT_CREATE: Intent.GuildScheduledEvents,
-	GUILD_SCHEDULED_EVENT_UPDATE: Intent.GuildScheduledEvents,
-	GUILD_SCHEDULED_EVENT_DELETE: Intent.GuildScheduledEvents,
 	GUILD_SCHEDULED_EVENT_USER_ADD: Intent.GuildScheduledEvents,
 	GUILD_SCHEDULED_EVENT_USER_REMOVE: Intent.GuildScheduledEvents,
-	AUTO_MODERATION_RULE_CREATE: Intent.AutoModerationConfiguration,
-	AUTO_MODERATION_RULE_UPDATE: Intent.AutoModerationConfiguration,
-	AUTO_MODERATION_RULE_DELETE: Intent.AutoModerationConfiguration,
 	AUTO_MODERATION_ACTION_EXECUTION: Intent.AutoModerationExecution,
 	READY: None,
 	RESUMED: None,
@@ -88,18 +77,13 @@ export const guildIntents = {
 
 export type EventType = keyof typeof guildIntents;
 
-/** The last word in the name of an event about something created, updated or deleted, as in CHANNEL_CREATE. */
-export type Verb = "CREATE" | "UPDATE" | "DELETE";
-
 export function isEvent<T extends EventType>(event: WorldEvent, type: T): event is WorldEvent<T> {
 	return event.type === type;
 }
 
 /** Needed for events in direct messages. Types not listed here need no intent and are sent to a single bot. */
 export const directIntents: Readonly<Partial<Record<EventType, number>>> = {
-	MESSAGE_CREATE: Intent.DirectMessages,
-	MESSAGE_UPDATE: Intent.DirectMessages,
-	MESSAGE_DELETE: Intent.DirectMessages,
+	...changesOf(Intent.DirectMessages, "MESSAGE"),
 	MESSAGE_REACTION_ADD: Intent.DirectMessageReactions,
 	MESSAGE_REACTION_REMOVE: Intent.DirectMessageReactions,
 	MESSAGE_REACTION_REMOVE_ALL: Intent.DirectMessageReactions,

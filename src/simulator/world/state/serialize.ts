@@ -72,14 +72,14 @@ export function guildChannel(channel: GuildChannel): EventPayloads["CHANNEL_CREA
 			user_limit,
 			rtc_region,
 			// "1 when not present": https://discord.com/developers/docs/resources/channel#channel-object
-			...(video_quality_mode !== 1 && { video_quality_mode }),
+			video_quality_mode: video_quality_mode === 1 ? undefined : video_quality_mode,
 		};
 	}
 	const { default_auto_archive_duration } = channel;
 	const withThreads = {
 		...messageable,
 		default_thread_rate_limit_per_user: channel.default_thread_rate_limit_per_user,
-		...(default_auto_archive_duration && { default_auto_archive_duration }),
+		default_auto_archive_duration: default_auto_archive_duration ?? undefined,
 	};
 	if (type === ChannelType.GuildText || type === ChannelType.GuildAnnouncement) return { ...withThreads, type };
 	return {
@@ -135,9 +135,9 @@ export function thread(of: Thread, viewerId: string): Sent<APIThreadChannel> {
 			auto_archive_duration,
 			locked,
 			create_timestamp,
-			...(of.type === ChannelType.PrivateThread && { invitable }),
+			invitable: of.type === ChannelType.PrivateThread ? invitable : undefined,
 		},
-		...(member && { member }),
+		member,
 	};
 }
 
@@ -292,13 +292,13 @@ export function message(
 		pinned: pinned_at !== null,
 		...(reactions.length > 0 && { reactions: reactions.map((one) => reaction(one, reader)) }),
 		...(suppressed && { embeds: [] }),
-		...(visible && asked && { poll: poll(asked, reader) }),
+		poll: visible && asked ? poll(asked, reader) : undefined,
 		...(!visible && noContent),
 		...(!visible &&
 			of.message_snapshots && {
 				message_snapshots: of.message_snapshots.map(({ message }) => ({ message: { ...message, ...noContent } })),
 			}),
-		...(referenced !== undefined && { referenced_message: referenced && message(referenced, reader, guildId) }),
+		referenced_message: referenced && message(referenced, reader, guildId),
 	};
 }
 
