@@ -31,8 +31,7 @@ function byPosition(a: Channel, b: Channel): number {
 
 function groupOf(type: ChannelType): number {
 	if (type === ChannelType.GuildCategory) return 2;
-	const { GuildVoice, GuildStageVoice } = ChannelType;
-	return type === GuildVoice || type === GuildStageVoice ? 1 : 0;
+	return type === ChannelType.GuildVoice || type === ChannelType.GuildStageVoice ? 1 : 0;
 }
 
 /** Of the same sort as `raw` (text, voice or category), from the top; with `raw` if it is there. */

@@ -109,13 +109,11 @@ export type Forum = ForumChannel | MediaChannel;
 export type ThreadedChannel = TextChannel | NewsChannel | Forum;
 
 export function isForum(channel: GuildBasedChannel): channel is Forum {
-	const { GuildForum, GuildMedia } = ChannelType;
-	return channel.type === GuildForum || channel.type === GuildMedia;
+	return channel.type === ChannelType.GuildForum || channel.type === ChannelType.GuildMedia;
 }
 
 function isTextOrNews(channel: GuildBasedChannel): channel is TextChannel | NewsChannel {
-	const { GuildText, GuildAnnouncement } = ChannelType;
-	return channel.type === GuildText || channel.type === GuildAnnouncement;
+	return channel.type === ChannelType.GuildText || channel.type === ChannelType.GuildAnnouncement;
 }
 
 export const forum = channelOfKind(

@@ -76,8 +76,7 @@ export function neededBy<Args extends object>(
 /** Whether `needed.orInGuild` is held, so that `needed.permission` in the channel is not needed. */
 export function isHeldInGuild<Args>(needed: Needed<Args>, guild: Guild, person?: GuildMember): boolean {
 	if (typeof needed === "string" || "inGuild" in needed || !needed.orInGuild) return false;
-	const bit = PermissionFlagsBits[needed.orInGuild];
-	return (permissionsOf(person ?? botMember(guild), undefined) & bit) !== 0n;
+	return (permissionsOf(person ?? botMember(guild), undefined) & PermissionFlagsBits[needed.orInGuild]) !== 0n;
 }
 
 function isPresent(value: unknown): boolean {
@@ -247,8 +246,7 @@ export function bitsIn(
 
 /** By the type alone; discord.js's own check also needs a bitrate. */
 export function isVoice(channel: GuildBasedChannel): channel is VoiceBasedChannel {
-	const { GuildVoice, GuildStageVoice } = ChannelType;
-	return channel.type === GuildVoice || channel.type === GuildStageVoice;
+	return channel.type === ChannelType.GuildVoice || channel.type === ChannelType.GuildStageVoice;
 }
 
 /** Without these (VIEW_CHANNEL, in voice CONNECT) nothing is allowed in the channel; 0 without a channel. */

@@ -54,8 +54,7 @@ export function siteFor(domain: string, address: string): string {
 }
 
 export function domainSteps(system: System, record: InstallRecord, domain: string): Step[] {
-	const env = parseEnv(readWithoutLinks(system.at(gatewayEnvPath)));
-	const port = env.GATEWAY_PORT ?? "9100";
+	const port = parseEnv(readWithoutLinks(system.at(gatewayEnvPath))).GATEWAY_PORT ?? "9100";
 	const address = `127.0.0.1:${/^\d{1,5}$/.test(port) ? port : "9100"}`;
 	const site = fileStep(system, record, {
 		path: sitePath,

@@ -133,8 +133,7 @@ function hadNoConnection(cause: unknown): boolean {
 
 export function abortFailure({ reason }: Signal, progress: Progress): HttpFailure {
 	const late = reason instanceof Error && reason.name === "TimeoutError";
-	const message = late ? "no response in time" : "cancelled";
-	return new HttpFailure(message, progress, { cause: reason });
+	return new HttpFailure(late ? "no response in time" : "cancelled", progress, { cause: reason });
 }
 
 /** For operators, since Bun's messages are written for programmers. */

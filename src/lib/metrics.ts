@@ -136,8 +136,7 @@ function createSeries<State>(labelNames: readonly string[], begin: () => State) 
 	const createNode = (): SeriesNode<State> => ({ series: undefined, next: new Map() });
 	const root = createNode();
 	const start = (node: SeriesNode<State>, labelValues: LabelValues) => {
-		const labels = labelText(labelNames, labelValues);
-		node.series = { labels, state: begin() };
+		node.series = { labels: labelText(labelNames, labelValues), state: begin() };
 		all.push(node.series);
 		return node.series;
 	};
@@ -172,8 +171,7 @@ function labelText(labelNames: readonly string[], labelValues: LabelValues): str
 }
 
 function sample(name: string, labels: string, value: number): string {
-	const braced = labels === "" ? "" : `{${labels}}`;
-	return `${name}${braced} ${numberText(value)}`;
+	return `${name}${labels === "" ? "" : `{${labels}}`} ${numberText(value)}`;
 }
 
 function numberText(value: number): string {

@@ -91,8 +91,7 @@ export function createBearerCheck(token: string): Check {
 }
 
 export function bearerToken({ headers }: Request): string | undefined {
-	const header = headers.get("authorization") ?? "";
-	return /^Bearer +(\S+)$/i.exec(header)?.[1];
+	return /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
 }
 
 /** Compares in constant time. */

@@ -150,8 +150,7 @@ export function errorResponse(
 	id: string,
 	{ code, message, data }: Pick<RpcError, "code" | "message" | "data">,
 ): string {
-	const error = JSON.stringify({ code, message, data });
-	return `{"jsonrpc":"2.0","id":${id},"error":${error}}`;
+	return `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code, message, data })}}`;
 }
 
 /** For a `key` that occurs twice, such as "id". */

@@ -47,8 +47,7 @@ export interface Caller {
 
 /** `id` and `result` are JSON text. Adds the `resultType` that the stateless revision requires. */
 export function toolResponse(id: string, { modern }: Caller, result: string, outcome: Outcome): TextResponse {
-	const text = modern ? withMembers({ resultType: "complete" }, result) : result;
-	return textResponse(id, text, outcome);
+	return textResponse(id, modern ? withMembers({ resultType: "complete" }, result) : result, outcome);
 }
 
 const methods = new Set([
@@ -160,8 +159,7 @@ export function createServer(options: ServerOptions): Server {
 	async function promptList({ id, params }: RpcRequest, { modern, principal }: Caller): Promise<RpcResponse> {
 		refuseCursor(params, "prompts/list");
 		const list = await prompts.list(principal);
-		const members = { ...completed(), ...from };
-		return textResponse(id, modern ? withMembers(members, list) : list);
+		return textResponse(id, modern ? withMembers({ ...completed(), ...from }, list) : list);
 	}
 
 	async function fromPrompts({ id, method, params }: RpcRequest, caller: Caller): Promise<RpcResponse> {
@@ -194,8 +192,7 @@ export function createServer(options: ServerOptions): Server {
 		const requested = params.protocolVersion;
 		if (typeof requested !== "string") throw invalidParameters(["protocolVersion: expected a string"]);
 		const protocolVersion = protocolVersions.find((version) => version === requested) ?? protocolVersions[0];
-		const instructions = instructionsFor(caller);
-		const result = { protocolVersion, capabilities, serverInfo, instructions };
+		const result = { protocolVersion, capabilities, serverInfo, instructions: instructionsFor(caller) };
 		return { ...textResponse(id, JSON.stringify(result)), initialized: protocolVersion };
 	}
 

@@ -59,8 +59,7 @@ await runProgram(
 			values,
 		);
 		if (!settings) throw new ConfigError("the command line", issues);
-		const format = json ? "json" : "text";
-		return { ...settings, log: { format, level: "info" } as const };
+		return { ...settings, log: { format: json ? "json" : "text", level: "info" } as const };
 	},
 	async ({ port, "game-port": gamePort, "ai-port": aiPort, "redirect-uri": redirectUris }, log) => {
 		const { worlds, worldOptions } = await readWorlds(values);

@@ -154,9 +154,8 @@ export class Connection {
 		});
 		this.#timing = { ...connectionTiming, ...options.timing };
 		this.droppedEvents = new DroppedEvents(log);
-		const { identifyMs, identifyClock } = this.#timing;
 		this.#starts = new SessionStarts(log);
-		this.#waitForIdentify = createIdentifyThrottler(identifyMs, identifyClock);
+		this.#waitForIdentify = createIdentifyThrottler(this.#timing.identifyMs, this.#timing.identifyClock);
 		this.#members = new MemberLoader({
 			log,
 			backOffMs: this.#timing.backOffMs,
@@ -303,7 +302,6 @@ export class Connection {
 	}
 
 	#createClient(attach: ((client: Client) => void) | undefined): Client {
-		const { api, responses } = this.options;
 		const intents = GatewayIntentBits;
 		const refused = new Set(this.refusedIntents.map((name): number => intents[name]));
 		const client: Client = new Client({
@@ -316,7 +314,7 @@ export class Connection {
 				intents.AutoModerationExecution,
 				...this.options.privileged.map((name) => intents[name]),
 			].filter((intent) => !refused.has(intent)),
-			rest: restOptions(api, responses, this.requests),
+			rest: restOptions(this.options.api, this.options.responses, this.requests),
 			ws: { buildStrategy: (manager) => new Shards(manager, (shard) => this.#socketOptions(client, manager, shard)) },
 			// discord.js would read variables such as SHARDS itself. The login sets the number.
 			shards: [0],

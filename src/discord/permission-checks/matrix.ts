@@ -97,8 +97,7 @@ function nameOf({ subject }: Row): string {
 function rowsOf(guild: Guild, subjects: readonly Subject[]): Row[] {
 	const rows = subjects.map((subject) => {
 		const name = subject instanceof GuildMember ? subject.user.username : subject.name;
-		const label = quoted(`@${oneField(name).replace(/^@/, "")}`);
-		return { subject, holder: holderOf(guild, subject), label };
+		return { subject, holder: holderOf(guild, subject), label: quoted(`@${oneField(name).replace(/^@/, "")}`) };
 	});
 	return rows.map((row) => {
 		const isShared = rows.some((other) => other !== row && other.label === row.label);

@@ -123,8 +123,7 @@ export function toToolError(error: unknown): SaidError | undefined {
 		);
 	// The message has one line per invalid field.
 	const message = oneLine(error.message.replaceAll("\n", "; "));
-	const next = advice.get(error.code) ?? "Nothing was done.";
-	return apiError(`${message} (code ${error.code}). ${next}`, error);
+	return apiError(`${message} (code ${error.code}). ${advice.get(error.code) ?? "Nothing was done."}`, error);
 }
 
 /** For logs, without a final period; undefined for any other error. */

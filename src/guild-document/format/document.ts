@@ -183,8 +183,7 @@ function parse(source: string): Given {
 	const twice = partNames.filter((name) => [...text.matchAll(new RegExp(`^${name}:`, "gm"))].length > 1);
 	if (twice.length > 0)
 		throw new InvalidDocument(twice.map((name) => `${name}: it is there more than once; write one`));
-	const max = Math.max(maxValuesOfShort, text.length);
-	return { value, maxValues: Math.min(max, maxValues) };
+	return { value, maxValues: Math.min(Math.max(maxValuesOfShort, text.length), maxValues) };
 }
 
 export function toYaml(document: GuildDocument): string {

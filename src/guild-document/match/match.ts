@@ -118,8 +118,7 @@ class Matching {
 		readonly known: ReadonlyMap<string, string>,
 		readonly issues: string[],
 	) {
-		const { roles, channels, emojis } = ownKeys;
-		this.names = new Map([...roles, ...channels, ...emojis]);
+		this.names = new Map([...ownKeys.roles, ...ownKeys.channels, ...ownKeys.emojis]);
 	}
 
 	matchAll(): void {

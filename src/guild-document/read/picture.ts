@@ -43,8 +43,7 @@ export function pictureIssue(bytes: Uint8Array, hash: string): string | undefine
 
 /** "guild.pictures" beside the file "guild.yaml". */
 export function picturesDirectoryOf(file: string): string {
-	const name = basename(file).replace(/\.(ya?ml|json)$/i, "");
-	return join(dirname(file), `${name}.pictures`);
+	return join(dirname(file), `${basename(file).replace(/\.(ya?ml|json)$/i, "")}.pictures`);
 }
 
 /** For an icon that was not downloaded; never compared. A missing field would mean the default, and delete the icon. */

@@ -59,8 +59,7 @@ function addCommunity(list: StepList, given: Settings): void {
 
 /** `target` makes the id of the step unique. */
 function addEdit(list: StepList, phase: Phase, part: Settings, target: string): void {
-	const { current, guildPath, state } = list;
-	const { values, changes, isChanged } = list.compare<Settings>(current.settings ?? {}, part);
+	const { values, changes, isChanged } = list.compare<Settings>(list.current.settings ?? {}, part);
 	if (!isChanged) return;
 	const { icon: hash } = values;
 	list.add(phase, {
@@ -69,8 +68,8 @@ function addEdit(list: StepList, phase: Phase, part: Settings, target: string): 
 		name: target,
 		targetId: target,
 		changes,
-		path: guildPath,
-		body: settingsBody(values.community ? part : values, state.guild),
+		path: list.guildPath,
+		body: settingsBody(values.community ? part : values, list.state.guild),
 		picture: hash ? { field: "icon", hash } : undefined,
 	});
 }

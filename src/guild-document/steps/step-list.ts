@@ -136,8 +136,7 @@ export class StepList {
 		this.fixedRoles = options.fixedRoles ?? new Set();
 		this.guildPath = `/guilds/${state.guild.id}`;
 		this.#placeholders = new Map([...this.ids].map(([placeholder, id]) => [id, placeholder]));
-		const { roles, channels, emojis } = matched.keys;
-		this.#keys = new Map([...roles, ...channels, ...emojis]);
+		this.#keys = new Map([...matched.keys.roles, ...matched.keys.channels, ...matched.keys.emojis]);
 	}
 
 	/** For messages; texts that are no id or placeholder stay. */

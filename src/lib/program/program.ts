@@ -28,8 +28,7 @@ export function runs(name: string): string {
 
 export function versionLine(): string {
 	if (!build) return version;
-	const { commit, dirty, target } = build;
-	const made = [`commit ${commit}`, ...(dirty ? ["dirty"] : []), target];
+	const made = [`commit ${build.commit}`, ...(build.dirty ? ["dirty"] : []), build.target];
 	return `${version} (${made.join(", ")})`;
 }
 

@@ -185,8 +185,7 @@ class GuildBuilder {
 	}
 
 	#invent(id?: string): User {
-		const { users, state } = this.#world;
-		return users.add({ ...personNamed(state.users.size), ...(id && { id }) });
+		return this.#world.users.add({ ...personNamed(this.#world.state.users.size), ...(id && { id }) });
 	}
 
 	#addMembers(): string[] {
@@ -241,8 +240,7 @@ class GuildBuilder {
 		const image =
 			picture && (this.#pictureOf(picture.hash) ?? drawPicture(picture.hash, isAnimated && kind === "emoji"));
 		const uri = image && `data:image/${image.format};base64,${Buffer.from(image.bytes).toString("base64")}`;
-		const sent = image ? { ...(body as object), [picture.field]: uri } : body;
-		const reply = await this.#call(method, path, sent);
+		const reply = await this.#call(method, path, image ? { ...(body as object), [picture.field]: uri } : body);
 		if (reply.status >= 400) {
 			this.#refused.set(id, describeError(reply));
 			return;

@@ -116,8 +116,7 @@ export class GameServer extends ControlledServer<Misbehaviour, GameRoute> {
 
 	/** The code links a player to a Discord user. It is valid for `validMs` milliseconds, by default ten minutes. */
 	issueCode({ username = "Steve", validMs = 600_000 } = {}): Code {
-		const letter = () => codeAlphabet[randomInt(codeAlphabet.length)];
-		const code = Array.from({ length: 6 }, letter).join("");
+		const code = Array.from({ length: 6 }, () => codeAlphabet[randomInt(codeAlphabet.length)]).join("");
 		const issued: Code = { code, username, uuid: randomUUID(), expiresAt: Date.now() + validMs };
 		this.codes.set(code, issued);
 		return issued;

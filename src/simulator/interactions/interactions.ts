@@ -139,8 +139,7 @@ export class Interactions {
 	edit(interaction: Interaction, message: Message, changes: MessageChanges): void {
 		const live = this.#live(interaction);
 		const thinking = (message.flags & MessageFlags.Loading) !== 0;
-		const flags = (changes.flags ?? message.flags) & ~MessageFlags.Loading;
-		const whole = { ...changes, flags };
+		const whole = { ...changes, flags: (changes.flags ?? message.flags) & ~MessageFlags.Loading };
 		if (this.#ephemeral.has(message.id)) {
 			apply(message, whole);
 			message.edited_timestamp = new Date().toISOString();

@@ -174,19 +174,17 @@ export class UserClient {
 	}
 
 	#slash(channelName: string, line: string, values: OptionValues, focused?: string) {
-		const { world, findChannel } = this.context;
-		const channel = findChannel(channelName);
+		const channel = this.context.findChannel(channelName);
 		const [name = "", ...subcommands] = line.split(" ");
 		const type = CommandKind.ChatInput;
-		const { application_id, id } = findCommand(world, channel, name, type);
+		const { application_id, id } = findCommand(this.context.world, channel, name, type);
 		const options = optionsOf(subcommands, values, focused);
 		return { channel, body: { application_id, data: { id, type, options } } };
 	}
 
 	#runOn(type: CommandType, channelName: string, name: string, target_id: string): Promise<InteractionHandle> {
-		const { world, findChannel } = this.context;
-		const channel = findChannel(channelName);
-		const { application_id, id } = findCommand(world, channel, name, type);
+		const channel = this.context.findChannel(channelName);
+		const { application_id, id } = findCommand(this.context.world, channel, name, type);
 		return this.#ask(`use ${name} in ${channelName}`, channel, {
 			type: InteractionType.ApplicationCommand,
 			application_id,

@@ -93,8 +93,7 @@ export function createClientDocuments({
 			const { text, headers } = await fetchPublicJson(url, { maxBytes, timeoutMs }, safeFetch);
 			const client = readDocument(id, text);
 			const ageSeconds = maxAgeOf(headers.get("cache-control"));
-			const expiresAt = now() + ageSeconds * 1000;
-			cache.set(id, { client, expiresAt });
+			cache.set(id, { client, expiresAt: now() + ageSeconds * 1000 });
 			return client;
 		} finally {
 			semaphore.release();

@@ -59,8 +59,7 @@ export async function fetchPublicJson(
 }
 
 async function resolveHost(hostname: string): Promise<string[]> {
-	const found = await lookup(hostname, { all: true });
-	return found.map(({ address }) => address);
+	return (await lookup(hostname, { all: true })).map(({ address }) => address);
 }
 
 function hostIssue({ protocol, hostname, port, username, password }: URL) {

@@ -58,17 +58,16 @@ export class Discord {
 
 	/** Discord sends the same `state` back. */
 	signInUrl(state: string): string {
-		const { apiUrl, clientId, redirectUri } = this.options;
 		const query = new URLSearchParams({
 			response_type: "code",
-			client_id: clientId,
+			client_id: this.options.clientId,
 			scope: "identify",
-			redirect_uri: redirectUri,
+			redirect_uri: this.options.redirectUri,
 			// The person sees Discord's page each time, and can choose another account.
 			prompt: "consent",
 			state,
 		});
-		return `${apiUrl.replace(/\/api$/, "")}/oauth2/authorize?${query}`;
+		return `${this.options.apiUrl.replace(/\/api$/, "")}/oauth2/authorize?${query}`;
 	}
 
 	/** Takes an authorization code of Discord. Rejects with a DiscordFailure. */
@@ -78,8 +77,7 @@ export class Discord {
 		try {
 			const headers = { Authorization: `Bearer ${token}` };
 			const user = parse(userSchema, await this.#request("/v10/users/@me", { headers }));
-			const name = user.global_name || user.username;
-			return { id: user.id, name: [...name].slice(0, 100).join("") };
+			return { id: user.id, name: [...(user.global_name || user.username)].slice(0, 100).join("") };
 		} finally {
 			this.#revoke(token).catch((error) =>
 				this.options.log.warn("could not revoke a Discord token: it expires by itself", { error }),
@@ -123,8 +121,7 @@ export class Discord {
 			if (body === "too long") throw new Error("the response is too large");
 			text = body.toString();
 		} catch (cause) {
-			const message = `${path}: ${describeConnectionError(cause)}`;
-			throw new DiscordFailure(message, undefined, { cause });
+			throw new DiscordFailure(`${path}: ${describeConnectionError(cause)}`, undefined, { cause });
 		}
 		if (response.ok) return parseJson(text);
 		throw new DiscordFailure(`${path}: HTTP ${response.status}${describeError(parseJson(text))}`, response.status);

@@ -202,8 +202,7 @@ function readAll(readers: readonly (readonly [key: string, read: () => unknown])
 }
 
 function show(value: unknown): string {
-	const written = typeof value === "string" ? value : JSON.stringify(value);
-	return written.slice(0, 100);
+	return (typeof value === "string" ? value : JSON.stringify(value)).slice(0, 100);
 }
 
 /** The last items before the id `before` or, if that is missing, the first items after the id `after`. */

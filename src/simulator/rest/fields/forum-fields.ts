@@ -53,10 +53,8 @@ export function forumChanges(call: Call, type: GuildChannelType, body: ForumBody
 
 function flagsOf(type: GuildChannelType, flags: number | undefined): number | undefined {
 	if (flags === undefined) return undefined;
-	const { GuildStageVoice, GuildCategory } = ChannelType;
-	if (type === GuildStageVoice || type === GuildCategory) return 0;
-	const { IsSpoilerChannel, RequireTag } = ChannelFlags;
-	return flags & (IsSpoilerChannel | (holdsPosts({ type }) ? RequireTag : 0));
+	if (type === ChannelType.GuildStageVoice || type === ChannelType.GuildCategory) return 0;
+	return flags & (ChannelFlags.IsSpoilerChannel | (holdsPosts({ type }) ? ChannelFlags.RequireTag : 0));
 }
 
 /** Tags with an id must exist; tags without one get a new id. Throws if two tags have the same name. */

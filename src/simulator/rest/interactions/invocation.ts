@@ -63,8 +63,7 @@ export function checkInvocation(call: InvocationCall): Invocation {
 	const { user } = call.actor;
 	const application = applicationOf(world, body.application_id);
 	const channel = found(world.channels.get(body.channel_id), "UnknownChannel");
-	const permissions = permissionsIn(call, channel);
-	if (!has(permissions, "ViewChannel")) throw apiError("MissingAccess");
+	if (!has(permissionsIn(call, channel), "ViewChannel")) throw apiError("MissingAccess");
 	const guild = world.guilds.of(channel);
 	if (body.guild_id !== guild?.id) throw apiError("UnknownGuild");
 	const isHere = inGuild(channel)
@@ -160,8 +159,7 @@ function commandOf(call: InvocationCall, channel: Channel, guild: Guild | undefi
 	if (guild && !mayUse(command, permissions)) throw apiError("MissingPermissions");
 	// https://docs.discord.com/developers/interactions/application-commands#user-commands
 	const isUser = command.type === CommandKind.User;
-	const { SendMessages, SendMessagesInThreads } = Permission;
-	const send = isThread(channel) ? SendMessagesInThreads : SendMessages;
+	const send = isThread(channel) ? Permission.SendMessagesInThreads : Permission.SendMessages;
 	if (isUser && !has(permissions, send)) throw apiError("MissingPermissions");
 	// https://docs.discord.com/developers/topics/threads#active-archived-threads
 	if (isThread(channel) && channel.archived) throw apiError("InvalidActionOnArchivedThread");

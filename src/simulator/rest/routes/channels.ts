@@ -164,8 +164,7 @@ function requireMove(call: Call<":guild_id">, channel: GuildChannel, parentId: s
 		has(place ? permissionsIn(call, place) : guildPermissions(guild, actor.user.id), ManageChannels);
 	const category = (id: string | null) => guild.channels.get(id ?? "");
 	if (parentId === undefined) {
-		const places = [undefined, category(channel.parent_id)];
-		if (!places.some(managesIn)) throw apiError("MissingPermissions");
+		if (![undefined, category(channel.parent_id)].some(managesIn)) throw apiError("MissingPermissions");
 	} else if (!managesIn(channel) || !managesIn(category(parentId))) throw apiError("MissingAccess");
 	requireMfa(call, ManageChannels);
 }

@@ -95,8 +95,7 @@ function checkCommunity(guild: Guild, body: ReadForm<typeof settings>, isNew: bo
 		explicit_content_filter: filter !== undefined && filter !== GuildExplicitContentFilter.AllMembers,
 	};
 	const key = Object.keys(refused).find((one) => refused[one]);
-	const message = "A community cannot have this value.";
-	if (key) throw formError("BASE_TYPE_CHOICES", message, key);
+	if (key) throw formError("BASE_TYPE_CHOICES", "A community cannot have this value.", key);
 }
 
 /**

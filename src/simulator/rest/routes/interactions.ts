@@ -88,8 +88,7 @@ function answer(
 	if (type === ChannelMessageWithSource || !message) {
 		requireContent(call, data);
 		const content = newContent(call, channel, data);
-		const flags = content.flags | ephemeral;
-		return { original: interactions.write(interaction, { ...content, flags }) };
+		return { original: interactions.write(interaction, { ...content, flags: content.flags | ephemeral }) };
 	}
 	if (type === UpdateMessage) {
 		if (!interactions.exists(message)) throw apiError("UnknownMessage");

@@ -77,8 +77,7 @@ function requireGrantable({ actor, world }: Call, guild: Guild, ids: readonly st
 export const inviteRoutes = [
 	route("GET /guilds/:guild_id/invites", (call) => {
 		const { guild } = call;
-		const permissions = guildPermissions(guild, call.actor.user.id);
-		const manages = has(permissions, "ManageGuild");
+		const manages = has(guildPermissions(guild, call.actor.user.id), "ManageGuild");
 		if (!manages) requireGuildPermissions(call, "ViewAuditLog");
 		return call.world.invites
 			.list({ guild_id: guild.id })

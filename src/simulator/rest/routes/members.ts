@@ -27,10 +27,9 @@ type MemberCall = Call<":guild_id/members/:user_id">;
 
 /** The sender must be allowed to assign each added role and to remove each removed role. */
 function checkRoles(call: MemberCall, wanted: readonly string[]): void {
-	const { guild, member } = call;
 	requireGuildPermissions(call, "ManageRoles");
-	for (const id of new Set(wanted).symmetricDifference(new Set(member.roles)))
-		requireAssignable(call, found(guild.roles.get(id), "UnknownRole"));
+	for (const id of new Set(wanted).symmetricDifference(new Set(call.member.roles)))
+		requireAssignable(call, found(call.guild.roles.get(id), "UnknownRole"));
 }
 
 function requireAssignable(call: MemberCall, role: Role): void {
@@ -78,8 +77,7 @@ export const memberRoutes = [
 		query: { limit: integer(1, 1000), after: snowflake },
 		run: (call) => {
 			requireMembersIntent(call);
-			const members = call.guild.members.values();
-			return pageById(members, ({ user }) => user.id, call.query, 1).map(serialize.member);
+			return pageById(call.guild.members.values(), ({ user }) => user.id, call.query, 1).map(serialize.member);
 		},
 	}),
 	route("GET /guilds/:guild_id/members/search", {

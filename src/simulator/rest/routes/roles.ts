@@ -113,8 +113,7 @@ export const roleRoutes = [
 			requireAboveRole(call, role);
 			const { permissions, name } = call.body;
 			if (permissions !== undefined) {
-				const changed = permissions ^ BigInt(role.permissions);
-				requireGuildPermissions(call, changed & allPermissions);
+				requireGuildPermissions(call, (permissions ^ BigInt(role.permissions)) & allPermissions);
 			}
 			if (role.id === guild.id && name && name !== role.name)
 				throw formError("BASE_TYPE_CHOICES", "Value must be one of {'@everyone'}.", "name");

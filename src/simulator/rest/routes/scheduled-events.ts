@@ -57,10 +57,9 @@ const nextStatus: Partial<Record<Status, readonly Status[]>> = {
 type Place = Pick<ScheduledEvent, "entity_type" | "channel_id">;
 
 function eventOf(call: Call<typeof one>): ScheduledEvent {
-	const { world, guild, params } = call;
-	const events = world.scheduledEvents.in(guild);
+	const events = call.world.scheduledEvents.in(call.guild);
 	const event = found(
-		events.find(({ id }) => id === params.event_id),
+		events.find(({ id }) => id === call.params.event_id),
 		"UnknownGuildScheduledEvent",
 	);
 	if (!maySee(call, event)) throw apiError("MissingAccess");

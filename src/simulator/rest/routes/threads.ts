@@ -49,8 +49,7 @@ export const threadForm = required(
 );
 
 function startOf(call: Call, parent: GuildChannel, body: ReadForm<typeof startFields>): NewThread {
-	const guild = call.world.guilds.of(parent);
-	const active = [...guild.threads.values()].filter((one) => !one.archived);
+	const active = [...call.world.guilds.of(parent).threads.values()].filter((one) => !one.archived);
 	if (active.length >= activeLimit) throw apiError("MaximumActiveThreads");
 	const { name, auto_archive_duration, rate_limit_per_user } = body;
 	return { name, auto_archive_duration, rate_limit_per_user };
@@ -79,11 +78,8 @@ function startAlone(call: Call<"", Body>, parent: GuildChannel) {
 	const inNews = parent.type === ChannelType.GuildAnnouncement;
 	if (inNews !== (type === ChannelType.AnnouncementThread)) throw apiError("CannotExecuteActionOnThisChannelType");
 	const hidden = type === ChannelType.PrivateThread;
-	const { CreatePrivateThreads, CreatePublicThreads } = Permission;
-	const needed = hidden ? CreatePrivateThreads : CreatePublicThreads;
-	requirePermissions(call, parent, needed);
-	const start = startOf(call, parent, body);
-	const given = { ...start, type, invitable: hidden ? body.invitable : undefined };
+	requirePermissions(call, parent, hidden ? Permission.CreatePrivateThreads : Permission.CreatePublicThreads);
+	const given = { ...startOf(call, parent, body), type, invitable: hidden ? body.invitable : undefined };
 	return serialize.thread(world.threads.add(parent, actor.user, given, by), actor.user.id);
 }
 
@@ -98,8 +94,7 @@ function startPost(call: Call<"", Body>, forum: GuildChannel) {
 	const applied_tags = checkedTags(call, forum, body.applied_tags ?? []);
 	const content = newContent(call, forum, message);
 	const id = world.state.newId();
-	const given = { ...start, id, applied_tags };
-	const thread = world.threads.add(forum, actor.user, given, by);
+	const thread = world.threads.add(forum, actor.user, { ...start, id, applied_tags }, by);
 	const first = world.messages.add(thread, actor.user, { ...content, id });
 	return { ...serialize.thread(thread, actor.user.id), message: serializeMessage(call, first) };
 }
@@ -181,16 +176,14 @@ function userOf(call: Call<typeof oneMember>): User {
 }
 
 function join(call: Call<":channel_id">, user: User): void {
-	const { world, actor } = call;
 	const thread = threadOf(call);
 	const { members } = thread;
 	if (members.size >= memberLimit && !members.has(user.id)) throw apiError("MaximumThreadParticipantsReached");
-	if (!world.threads.join(thread, user, actor.user)) call.skipJournal();
+	if (!call.world.threads.join(thread, user, call.actor.user)) call.skipJournal();
 }
 
 function leave(call: Call<":channel_id">, user: User): void {
-	const { world, actor } = call;
-	if (!world.threads.leave(threadOf(call), user, actor.user)) call.skipJournal();
+	if (!call.world.threads.leave(threadOf(call), user, call.actor.user)) call.skipJournal();
 }
 
 function serializeMember({ world }: Call, thread: Thread, userId: string, withMember = false) {
@@ -208,8 +201,7 @@ export const threadRoutes = [
 			const parent = guildChannelOf(call);
 			requireThreadable(parent);
 			const { message, world, actor, by } = call;
-			const guild = world.guilds.of(parent);
-			if (guild.threads.has(message.id)) throw apiError("ThreadAlreadyCreatedForMessage");
+			if (world.guilds.of(parent).threads.has(message.id)) throw apiError("ThreadAlreadyCreatedForMessage");
 			const given = { ...startOf(call, parent, call.body), message };
 			return serialize.thread(world.threads.add(parent, actor.user, given, by), actor.user.id);
 		},

@@ -71,8 +71,7 @@ export function isSame(a: Pick<Command, "name" | "type">, b: Pick<Command, "name
  * https://docs.discord.com/developers/interactions/application-commands#interaction-contexts
  */
 function worksIn({ contexts, dm_permission }: Command, guild: Guild | undefined): boolean {
-	const { Guild: inGuild, BotDM } = InteractionContextType;
-	if (contexts) return contexts.includes(guild ? inGuild : BotDM);
+	if (contexts) return contexts.includes(guild ? InteractionContextType.Guild : InteractionContextType.BotDM);
 	return guild !== undefined || dm_permission !== false;
 }
 

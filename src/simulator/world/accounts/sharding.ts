@@ -48,11 +48,9 @@ export class Sharding {
 
 	/** If so, the shard is recorded as having identified. */
 	takeIdentify(botId: string, shard: number): boolean {
-		const { maxConcurrency, identifyMs } = this.settings;
-		const key = `${botId} ${shard % maxConcurrency}`;
+		const key = `${botId} ${shard % this.settings.maxConcurrency}`;
 		const now = performance.now();
-		const at = this.#identifiedAt.get(key) ?? -Infinity;
-		if (now < at + identifyMs) return false;
+		if (now < (this.#identifiedAt.get(key) ?? -Infinity) + this.settings.identifyMs) return false;
 		this.#identifiedAt.set(key, now);
 		return true;
 	}

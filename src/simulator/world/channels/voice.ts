@@ -71,8 +71,7 @@ export class VoiceStatuses {
 		else this.#statuses.set(id, status);
 		const guild = this.state.guildOf(channel);
 		this.state.dispatchToGuild("VOICE_CHANNEL_STATUS_UPDATE", guild, { id, guild_id, status });
-		const verb = status === null ? "Delete" : "Create";
-		const action = AuditLogEvent[`VoiceChannelStatus${verb}`];
+		const action = AuditLogEvent[`VoiceChannelStatus${status === null ? "Delete" : "Create"}`];
 		const options = { channel_id: id, ...(status !== null && { status }) };
 		this.state.audit(guild, by, action, id, { options });
 	}

@@ -77,8 +77,7 @@ export const managersOnly = { permission: { bits: Permission.ManageGuild } };
 function violationOf(rule: AutoModerationRule, text: string): Violation[] {
 	const { trigger_metadata: metadata, trigger_type } = rule;
 	if (trigger_type === Trigger.MentionSpam) {
-		const mentions = new Set(text.match(/<@[!&]?\d+>/g));
-		const isTooMany = mentions.size > (metadata.mention_total_limit ?? 0);
+		const isTooMany = new Set(text.match(/<@[!&]?\d+>/g)).size > (metadata.mention_total_limit ?? 0);
 		return isTooMany ? [{ rule, keyword: null, content: null }] : [];
 	}
 	if (trigger_type !== Trigger.Keyword) return [];

@@ -91,13 +91,12 @@ export class Onboardings {
 	 * A guess (onboarding-audit): Discord's entries have the same target and the same fields.
 	 */
 	#audit(guild: Guild, before: Onboarding, by: Attribution | undefined): void {
-		const { OnboardingPromptCreate, OnboardingPromptUpdate, OnboardingUpdate } = AuditLogEvent;
 		for (const { id, ...after } of guild.onboarding.prompts) {
 			const old = before.prompts.find((one) => one.id === id);
-			const action = old ? OnboardingPromptUpdate : OnboardingPromptCreate;
+			const action = old ? AuditLogEvent.OnboardingPromptUpdate : AuditLogEvent.OnboardingPromptCreate;
 			this.state.audit(guild, by, action, id, { before: old, after });
 		}
-		this.state.audit(guild, by, OnboardingUpdate, guild.id, { before, after: guild.onboarding });
+		this.state.audit(guild, by, AuditLogEvent.OnboardingUpdate, guild.id, { before, after: guild.onboarding });
 	}
 }
 
@@ -174,8 +173,7 @@ export class WelcomeScreens {
 	 * https://github.com/discord/discord-api-docs/pull/4344
 	 */
 	isEnabled(guild: Guild): boolean {
-		const count = this.of(guild)?.welcome_channels.length ?? 0;
-		return guild.features.includes(feature) && count > 0;
+		return guild.features.includes(feature) && (this.of(guild)?.welcome_channels.length ?? 0) > 0;
 	}
 
 	/**

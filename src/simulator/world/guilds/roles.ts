@@ -90,8 +90,7 @@ export class Roles {
 	}
 
 	#storeIcon({ id }: Role, { icon, ...changes }: RoleChanges) {
-		const hash = icon && this.pictures.addIcon("role-icons", id, icon);
-		return { ...changes, icon: hash };
+		return { ...changes, icon: icon && this.pictures.addIcon("role-icons", id, icon) };
 	}
 
 	#dispatch(type: "GUILD_ROLE_CREATE" | "GUILD_ROLE_UPDATE", guild: Guild, role: Role): void {

@@ -79,8 +79,7 @@ export class Polls {
 	#endInTime(channel: Channel, message: Message & { poll: Poll }): void {
 		const leftMs = Date.parse(message.poll.expiry) - Date.now();
 		const onTime = () => {
-			const exists = this.messages.get(channel.id, message.id) === message;
-			if (!exists || message.poll.ended) return;
+			if (this.messages.get(channel.id, message.id) !== message || message.poll.ended) return;
 			if (Date.parse(message.poll.expiry) > Date.now()) this.#endInTime(channel, message);
 			else this.end(channel, message);
 		};

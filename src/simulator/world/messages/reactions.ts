@@ -69,6 +69,5 @@ export function reactionWith({ reactions }: Message, { id, name }: Emoji): React
 }
 
 function reactionEvent({ id }: Message, user: User, emoji: Emoji, burst: boolean) {
-	const type = burst ? 1 : 0;
-	return { user_id: user.id, message_id: id, emoji, burst, type };
+	return { user_id: user.id, message_id: id, emoji, burst, type: burst ? 1 : 0 };
 }

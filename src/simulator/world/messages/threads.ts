@@ -107,10 +107,9 @@ export class Threads {
 
 	edit(thread: Thread, changes: ThreadChanges, by?: Attribution): void {
 		const before = auditFields(thread);
-		const { archived, auto_archive_duration } = changes;
 		const active =
-			(archived ?? thread.archived) !== thread.archived ||
-			(auto_archive_duration ?? thread.auto_archive_duration) !== thread.auto_archive_duration;
+			(changes.archived ?? thread.archived) !== thread.archived ||
+			(changes.auto_archive_duration ?? thread.auto_archive_duration) !== thread.auto_archive_duration;
 		apply<Thread>(thread, changes);
 		if (active) thread.archive_timestamp = new Date().toISOString();
 		this.#dispatch("THREAD_UPDATE", thread, (reader) => serialize.thread(thread, reader.id));

@@ -75,11 +75,10 @@ export function guildChannel(channel: GuildChannel): EventPayloads["CHANNEL_CREA
 			video_quality_mode: video_quality_mode === 1 ? undefined : video_quality_mode,
 		};
 	}
-	const { default_auto_archive_duration } = channel;
 	const withThreads = {
 		...messageable,
 		default_thread_rate_limit_per_user: channel.default_thread_rate_limit_per_user,
-		default_auto_archive_duration: default_auto_archive_duration ?? undefined,
+		default_auto_archive_duration: channel.default_auto_archive_duration ?? undefined,
 	};
 	if (type === ChannelType.GuildText || type === ChannelType.GuildAnnouncement) return { ...withThreads, type };
 	return {
