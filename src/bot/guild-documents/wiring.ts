@@ -49,13 +49,12 @@ export function wireGuildDocuments({ mutex, denies, backup, notify, night, ...sh
 	return { pictures, backups, deletionWatch, guildDocuments, mayTouch };
 }
 
-interface RulesOptions extends ReadOptions {
-	denies(toolName: string): boolean;
-	/** Milliseconds of a comparison after which other work gets its turn. */
-	sliceMs?: number;
-}
-
-export function createRules({ denies, sliceMs = 50, ...reading }: RulesOptions): Rules {
+/** `sliceMs`: milliseconds of a comparison after which other work gets its turn. */
+export function createRules({
+	denies,
+	sliceMs = 50,
+	...reading
+}: ReadOptions & { denies(toolName: string): boolean; sliceMs?: number }): Rules {
 	return {
 		async read(guild, parts, document, restore) {
 			const keys = document && new Set(document.messages?.map(keyOfMessage));

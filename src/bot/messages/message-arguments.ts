@@ -158,16 +158,13 @@ function hasForeignEmoji(text: string, guild: Guild): boolean {
 	return text.matchAll(/<a?:\w{1,32}:(\d{17,20})>/g).some(([, id = ""]) => !guild.emojis.cache.has(id));
 }
 
-interface PersonsText extends TextArguments {
-	channel_id: string;
-	embeds?: readonly unknown[] | undefined;
-}
-
 /**
  * For persons: for previews, emoji of other guilds and adding people to private threads, Discord goes by the bot.
  * https://docs.discord.com/developers/topics/permissions#permissions-bitwise-permission-flags
  */
-export const contentPermissions: readonly NeededWith<PersonsText>[] = [
+export const contentPermissions: readonly NeededWith<
+	TextArguments & { channel_id: string; embeds?: readonly unknown[] | undefined }
+>[] = [
 	{
 		permission: "EmbedLinks",
 		with: "content",

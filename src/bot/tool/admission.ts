@@ -158,11 +158,11 @@ function guildIdRequired(bot: Admitting) {
 	return invalidParameters([`guild_id: is required, because this bot is in several guilds${list}`]);
 }
 
-interface Admission {
-	refusal: ToolError | undefined;
-}
-
-async function admit(bot: Admitting, guild: Guild, effect: Effect): Promise<Admission | undefined> {
+async function admit(
+	bot: Admitting,
+	guild: Guild,
+	effect: Effect,
+): Promise<{ refusal: ToolError | undefined } | undefined> {
 	const { connection, principal } = bot;
 	const person = currentPerson();
 	if (!person || !principal?.person) return { refusal: undefined };

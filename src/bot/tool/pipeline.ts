@@ -443,13 +443,9 @@ function requireOpenThreads<Args extends object>(
 	}
 }
 
-interface Belonging {
-	channel?: GuildBasedChannel | undefined;
-}
-
 function channelsOf(things: Record<string, unknown>, argument: string): readonly (GuildBasedChannel | undefined)[] {
 	const { connectedTo } = (things.user ?? {}) as Partial<VoiceMember>;
-	const owner = (things.webhook ?? things.invite ?? {}) as Belonging;
+	const owner = (things.webhook ?? things.invite ?? {}) as { channel?: GuildBasedChannel };
 	const target = things[argument] as GuildBasedChannel | GuildBasedChannel[] | undefined;
 	const channels = [target, connectedTo, owner.channel].flat().filter((channel) => channel !== undefined);
 	return channels.length > 0 ? channels : [undefined];

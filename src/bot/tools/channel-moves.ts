@@ -204,17 +204,12 @@ function requirePlaceable(raws: readonly RawChannel[], below: RawChannel | undef
 		]);
 }
 
-interface Step {
-	id?: string;
-	body: object[];
-}
-
 function stepsFor(
 	arriving: readonly RawChannel[],
 	moves: readonly { id: string; position: number }[],
 	parentId: string,
 	following: ReadonlySet<string>,
-): Step[] {
+): { id?: string; body: object[] }[] {
 	if (arriving.length === 0) return [{ body: [...moves] }];
 	return arriving.map(({ id }, index) => {
 		const lock_permissions = following.has(id);

@@ -33,7 +33,6 @@ import {
 import { writeEach } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
-import { accessForEveryone } from "./channels/access-text.ts";
 import { type Access, accessFields, accessNames, permission_overwrites } from "./channels/channel-access.ts";
 import { latestMessages, silentChannels } from "./channels/channel-activity.ts";
 import { type EditStep, editSteps } from "./channels/channel-edit.ts";
@@ -46,7 +45,7 @@ import {
 	requireAllowedKind,
 } from "./channels/channel-fields.ts";
 import { requirePlaceIn } from "./channels/channel-placement.ts";
-import { fieldText, topicStart } from "./channels/channel-text.ts";
+import { accessForEveryone, fieldText, topicStart } from "./channels/channel-text.ts";
 import { currentTags, tagLine } from "./channels/forum-tags.ts";
 import { createGuildChannel } from "./channels/new-channel.ts";
 

@@ -40,7 +40,6 @@ import type { CaseDraft } from "../tool/case-record.ts";
 import type { Locks } from "../tool/channel-locks.ts";
 import type { BotContext, Plan } from "../tool/context.ts";
 import { editTool } from "../tool/define.ts";
-import { subjectName } from "./channels/access-text.ts";
 import {
 	allowedByOverwrites,
 	bitsOf,
@@ -59,6 +58,7 @@ import {
 	stateOf,
 	writeBits,
 } from "./channels/channel-lock.ts";
+import { subjectName } from "./channels/channel-text.ts";
 
 interface Chosen {
 	guild_id?: string | undefined;

@@ -47,7 +47,7 @@ import {
 } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
-import { describeFollowers } from "./channels/access-text.ts";
+import { describeFollowers } from "./channels/channel-text.ts";
 
 const permissionSets = ["allow", "deny", "neutral"] as const;
 

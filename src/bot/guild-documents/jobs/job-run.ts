@@ -39,8 +39,15 @@ import { attempt, fixedRoles, isEmptyOrder, partsOf, type Rules } from "../plans
 import type { Pictures } from "../read/pictures.ts";
 import type { OwnSettings } from "../read/read-guild.ts";
 import { createdIds, type Job, leftoversOf, newStepRow, runnable, toJob, undoneBy } from "./job-rules.ts";
-import { findMessage, messageBody } from "./made-messages.ts";
-import { comparable, markedReason, newestId, readCreations, thingsOf } from "./made-things.ts";
+import {
+	comparable,
+	findMessage,
+	markedReason,
+	messageBody,
+	newestId,
+	readCreations,
+	thingsOf,
+} from "./made-things.ts";
 
 /** Milliseconds after the end. A job that still runs so long after its start ends as failed. */
 const keptMs = 7 * 86_400_000;

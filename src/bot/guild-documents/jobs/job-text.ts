@@ -19,11 +19,10 @@ interface JobTextOptions {
 	guildName: string;
 	/** Why the job is paused; 0 seconds if the time is unknown. */
 	waiting?: { why: string; seconds: number } | undefined;
-	maxBytes?: number | undefined;
 }
 
 /** What was created and what failed; for a cancelled or failed job also the steps that were done. */
-export function jobText(job: Job, { guildName, waiting, maxBytes = maxPlanBytes }: JobTextOptions): string {
+export function jobText(job: Job, { guildName, waiting }: JobTextOptions): string {
 	const { row, plan, steps } = job;
 	const { id, state, started_at, ended_at, note } = row;
 	const done = plan.steps.filter((step) => steps.get(step.id)?.state === "done");
@@ -63,7 +62,7 @@ export function jobText(job: Job, { guildName, waiting, maxBytes = maxPlanBytes 
 			: []),
 	];
 	const bytes = Buffer.byteLength([...head, ...end].join("\n"));
-	return [...head, ...fitting(entries, maxBytes - bytes), ...end].join("\n");
+	return [...head, ...fitting(entries, maxPlanBytes - bytes), ...end].join("\n");
 }
 
 function createdLines({ plan, steps }: Job): string[] {

@@ -14,10 +14,6 @@ import { auditLogMarkRows, raiseMark } from "../../store/tables/audit-log-marks.
 import type { CasesOptions, NewCase } from "./case.ts";
 import { caseOfEntry, entryKinds, isCandidate } from "./entry-case.ts";
 
-interface ByHandOptions extends Pick<CasesOptions, "connection" | "store" | "log" | "backOffMs"> {
-	cases: { add(guildId: string, added: NewCase): Promise<unknown> };
-}
-
 /** Maximum number of a guild's audit log entries that wait in memory. Further ones are read from Discord later. */
 const maxWaiting = 1_000;
 
@@ -28,7 +24,10 @@ export class ByHand {
 	readonly #work: Durable;
 	readonly #sql: Sql;
 
-	constructor(private readonly options: ByHandOptions) {
+	constructor(
+		options: Pick<CasesOptions, "connection" | "store" | "log" | "backOffMs">,
+		private readonly cases: { add(guildId: string, added: NewCase): Promise<unknown> },
+	) {
 		const { connection, store } = options;
 		this.#sql = store.sql;
 		this.#checks = new GuildChecks(connection);
@@ -66,7 +65,7 @@ export class ByHand {
 
 	async #addCase(guild: Guild, entry: APIAuditLogEntry): Promise<void> {
 		const added = await caseOfEntry(this.#sql, guild, entry);
-		if (added) await this.options.cases.add(guild.id, added);
+		if (added) await this.cases.add(guild.id, added);
 	}
 
 	async #check(guild: Guild): Promise<void> {

@@ -1,12 +1,13 @@
-// What is said about moderation cases: actions, outcomes, reasons, in no language yet.
+// What is said about moderation cases: actions, outcomes, reasons, in no language yet; and the entries of cases in the
+// moderation log.
 
 import { time } from "../../../discord/describe.ts";
 import { withTitles } from "../../../discord/permissions.ts";
 import { render, type Said, said, type Text } from "../../../texts/texts.ts";
 import { at, type Result, result } from "../../results/result.ts";
-import type { CaseRow } from "../../store/tables/cases.ts";
+import type { CaseEdit, CaseRow } from "../../store/tables/cases.ts";
 import { type CaseAction, caseActions } from "../../tool/case-record.ts";
-import type { Gravity } from "../moderation-log.ts";
+import type { Gravity, LogEntry, ModerationLog } from "../moderation-log.ts";
 import type { Case, Cause } from "./case.ts";
 
 export function saidAction(action: CaseAction): Said {
@@ -112,4 +113,55 @@ export function describeNumbers(numbers: readonly number[]): Result {
 	return numbers.length === 1
 		? result(`Case ${first}.`, said("result.case", { number: String(first) }))
 		: result(`Cases ${first} to ${last}.`, said("result.cases", { first: String(first), last: String(last) }));
+}
+
+export function logCase(moderationLog: Pick<ModerationLog, "add">, one: Case): void {
+	moderationLog.add(one.guildId, entryOf(one));
+}
+
+export function entryOf(one: Case): LogEntry {
+	const { number, action, userId, moderatorId } = one;
+	const outcome = saidState(one.state);
+	return {
+		title: outcome ? said("log.undone.title", { action: saidAction(action), outcome }) : saidAction(action),
+		gravity: gravityOf(action),
+		isFailure: one.state !== "done",
+		moderatorId,
+		...(userId !== undefined && { userId }),
+		cause: one.state === "not done" ? saidWhy(one) : undefined,
+		detail: saidAllDetails(one),
+		...(one.endsAt !== undefined && { until: one.endsAt }),
+		reason: saidReason(one) ?? null,
+		client: saidClient(one),
+		...(one.told && { told: said(`log.told.${one.told}`) }),
+		channelIds: one.channelIds,
+		caseNumber: number,
+		confidential: confidentialOf(action),
+		evidence: one,
+	};
+}
+
+function confidentialOf(action: Case["action"]): LogEntry["confidential"] {
+	if (action === "note") return "entry";
+	return action === "warn" ? "reason" : undefined;
+}
+
+const changes = { reason: "log.changed.title", delete: "log.deleted.title", restore: "log.restored.title" } as const;
+
+/** `one` is the case after the change. */
+export function logChange(
+	moderationLog: Pick<ModerationLog, "add">,
+	one: Case,
+	what: CaseEdit["what"],
+	editorId: string,
+): void {
+	const { guildId, number, action, userId } = one;
+	moderationLog.add(guildId, {
+		title: said(changes[what], { action: saidAction(action) }),
+		moderatorId: editorId,
+		...(userId !== undefined && { userId }),
+		reason: saidReason(one) ?? null,
+		caseNumber: number,
+		confidential: confidentialOf(action),
+	});
 }

@@ -6,9 +6,9 @@ import { onSessionOrGuild } from "../../../discord/connection/session-events.ts"
 import { Durable, requireGuild, type Step } from "../../store/durable.ts";
 import { type CaseRow, selectAskedCases } from "../../store/tables/cases.ts";
 import { type Case, type CaseResult, type CasesOptions, type NewCase, toCase } from "./case.ts";
+import { logCase } from "./case-text.ts";
 import { decideCase } from "./decide.ts";
 import { Escalation } from "./escalation.ts";
-import { logCase } from "./log-case.ts";
 
 const maxRead = 100;
 /** Maximum number of outcomes, and of a guild's new cases, that wait in memory until the database is available. */

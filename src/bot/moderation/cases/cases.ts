@@ -40,8 +40,8 @@ import {
 	toRow,
 	whyColumns,
 } from "./case.ts";
+import { logCase, logChange } from "./case-text.ts";
 import { CaseWorker } from "./case-worker.ts";
-import { logCase, logChange } from "./log-case.ts";
 import { Recorder } from "./recorder.ts";
 
 const maxReasonsRead = 200;
@@ -69,7 +69,7 @@ export class Cases implements CaseRecorder {
 		};
 		this.worker = new CaseWorker(writes);
 		this.#recorder = new Recorder({ ...writes, worker: this.worker });
-		this.byHand = new ByHand({ ...options, cases: this });
+		this.byHand = new ByHand(options, this);
 	}
 
 	/** `mustStore`: for warnings and notes, which consist only of their case. Rejects if it cannot be stored. */

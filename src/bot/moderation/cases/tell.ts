@@ -28,10 +28,6 @@ interface Notice {
 	advice?: Text;
 }
 
-interface TellOptions extends Pick<FeatureOptions, "connection" | "log"> {
-	appeal: string | undefined;
-}
-
 export function isTellable(action: CaseAction): action is Notice["action"] {
 	return tellable.some((one) => one === action);
 }
@@ -42,7 +38,7 @@ export function hasAppeal(action: CaseAction): boolean {
 
 /** At most one message each, within 2 s. Never rejects: the action must not depend on it. "asked": it is unknown. */
 export async function tellPeople(
-	{ connection, log, appeal }: TellOptions,
+	{ connection, log, appeal }: Pick<FeatureOptions, "connection" | "log"> & { appeal: string | undefined },
 	guild: Guild,
 	userIds: readonly string[],
 	notice: Notice,

@@ -30,16 +30,11 @@ interface MessageLogOptions extends Pick<FeatureOptions, "settings" | "connectio
 	recent: RecentMessages;
 }
 
-interface Deleter {
-	executorId: string;
-	at: number;
-}
-
 /** In all guilds that have it on. */
 export class MessageLog implements Feature {
 	readonly #log: GuildLog;
 	readonly #saveImages: ReturnType<typeof createSavedImages>;
-	readonly #deleters = new LruMap<string, Deleter | undefined>(maxDeleters);
+	readonly #deleters = new LruMap<string, { executorId: string; at: number } | undefined>(maxDeleters);
 	/** Entries that wait for the audit log. */
 	readonly #waiting = new Delayed();
 	/** Images that are being saved, by message. */
@@ -211,15 +206,8 @@ const maxImageBytes = 8_000_000;
 const rate = { max: 60, windowMs: 60_000 };
 const timeoutMs = 10_000;
 
-interface SavedImagesOptions {
-	/** Files at other addresses are not read. */
-	cdn: string;
-	log: Log;
-	closing: AbortSignal;
-}
-
-/** Saves images on arrival, because Discord deletes a message's files with it. */
-function createSavedImages({ cdn, log, closing }: SavedImagesOptions) {
+/** Saves images on arrival, because Discord deletes a message's files with it. Files elsewhere than at `cdn` are not read. */
+function createSavedImages({ cdn, log, closing }: { cdn: string; log: Log; closing: AbortSignal }) {
 	const recent = new Limiter(rate);
 	const downloads = new Semaphore({ max: 3, maxWaiting: 60 });
 

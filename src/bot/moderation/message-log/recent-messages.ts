@@ -23,28 +23,20 @@ export interface RecentMessage {
 	files: readonly RecentFile[];
 }
 
-interface Limits {
-	/** Milliseconds. */
-	keptMs: number;
+const defaultLimits = {
+	keptMs: 86_400_000,
 	/** Of one guild. */
-	messages: number;
+	messages: 20_000,
 	/** Of all guilds, about. */
-	bytes: number;
-}
-
-const defaultLimits: Limits = { keptMs: 86_400_000, messages: 20_000, bytes: 48 * 1024 * 1024 };
+	bytes: 48 * 1024 * 1024,
+};
 
 const ownBytes = 400;
 
 interface Guild {
-	kept: Map<string, Kept>;
+	/** `since`: monotonic. */
+	kept: Map<string, { message: RecentMessage; since: number }>;
 	bytes: number;
-}
-
-interface Kept {
-	message: RecentMessage;
-	/** Monotonic. */
-	since: number;
 }
 
 export class RecentMessages {

@@ -132,12 +132,13 @@ export function createNotify({ settings, store, ...options }: NotifyOptions): No
 	};
 }
 
-interface ButtonsOptions {
+export function createIncidentButtons({
+	callAs,
+	store,
+}: {
 	callAs: CallAs;
 	store: Pick<Store, "sql">;
-}
-
-export function createIncidentButtons({ callAs, store }: ButtonsOptions): ComponentHandler {
+}): ComponentHandler {
 	return {
 		prefix,
 		async run(interaction, rest) {

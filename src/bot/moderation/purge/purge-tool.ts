@@ -39,12 +39,8 @@ const input = {
 
 type Args = ArgumentsOf<typeof input>;
 
-interface PurgeToolOptions {
-	/** In which the bot keeps records, such as its moderation log. */
-	recordChannels(guildId: string): ReadonlySet<string>;
-}
-
-export function purgeTool({ recordChannels }: PurgeToolOptions): BotTool {
+/** `recordChannels`: in which the bot keeps records, such as its moderation log. */
+export function purgeTool(recordChannels: (guildId: string) => ReadonlySet<string>): BotTool {
 	return destructiveTool({
 		name: purgeToolName,
 		title: "Purge messages",

@@ -116,7 +116,7 @@ export function createPurge(options: PurgeOptions) {
 		return new Set(recordKeys.flatMap((key) => values[key] ?? []));
 	};
 	return {
-		tools: [purgeTool({ recordChannels })],
+		tools: [purgeTool(recordChannels)],
 		actions: purgeActions,
 		commands: [nuke.command],
 		close: nuke.close,

@@ -30,13 +30,6 @@ interface JoinWatchOptions extends Pick<FeatureOptions, "connection" | "log"> {
 	moderationLog: Pick<ModerationLog, "channelOf">;
 }
 
-interface Joins {
-	times: number[];
-	waveEndsAt: number;
-	/** From then on the next join repeats a suggestion that could not be posted. */
-	retryAt: number;
-}
-
 export function suggestionOf({ joins, windowMs }: JoinRate, say: Say) {
 	const description = say("raid.suggested", { count: joins, time: duration(windowMs) });
 	const embed = new EmbedBuilder({ title: say("raid.suggested.title"), description, color: 0xc62828 });
@@ -56,7 +49,8 @@ export function noticeOfRaid(ends: number): Notice {
 
 export function createJoinWatch(options: JoinWatchOptions) {
 	const { settings, connection, modes, moderationLog, log } = options;
-	const guilds = new Map<string, Joins>();
+	/** `retryAt`: from then on the next join repeats a suggestion that could not be posted. */
+	const guilds = new Map<string, { times: number[]; waveEndsAt: number; retryAt: number }>();
 
 	/** The join begins a wave above the allowed rate, or the suggestion for the wave could not be posted. */
 	function beginsWave(guildId: string, { joins: max, windowMs }: JoinRate, at: number): boolean {

@@ -36,8 +36,7 @@ import {
 	selectReporters,
 	selectUnshownReports,
 } from "../../store/tables/reports.ts";
-import type { Copies } from "./copies.ts";
-import { copyMessage, type MessageCopy } from "./message-copy.ts";
+import { type Copies, copyMessage, type MessageCopy } from "./message-copy.ts";
 import { actsOf, changedEntry, isEntryOf, newEntry, type ShownReport, shownReporters } from "./report-entry.ts";
 
 const { UnknownChannel, UnknownMessage } = RESTJSONErrorCodes;

@@ -4,6 +4,7 @@ import { type APIEmbed, type APIMessage, EmbedBuilder, type Message, type Messag
 import { escapeInvisible, inlineText, truncate } from "../../../discord/text.ts";
 import { allLanguages, type Say, sayIn } from "../../../texts/texts.ts";
 import { messageTexts } from "../../messages/message-lines.ts";
+import type { AuthorKind } from "../../store/tables/reports.ts";
 
 const maxTextLength = 3_000;
 const maxFilesLength = 800;
@@ -94,4 +95,43 @@ function filesText(files: MessageCopy["files"], say: Say): string {
 		text += `${line}\n`;
 	}
 	return text.trimEnd();
+}
+
+export interface ReportedMessage {
+	id: string;
+	channelId: string;
+	authorId: string;
+	authorKind: AuthorKind;
+	copy: MessageCopy;
+}
+
+const maxMessages = 500;
+/** Discord accepts the submission of a form for 15 minutes. */
+const keptMs = 900_000;
+
+/**
+ * Copies of reported messages, in memory only and for some minutes, because the database stores no texts. A copy is
+ * kept after its report was posted, because others may still be filling in the form for the same message.
+ */
+export class Copies {
+	readonly #byId = new Map<string, { message: ReportedMessage; at: number }>();
+
+	/** The first copy of a message shows what was reported. */
+	add(message: ReportedMessage): void {
+		this.#prune();
+		if (!this.#byId.has(message.id)) this.#byId.set(message.id, { message, at: performance.now() });
+	}
+
+	get(id: string): ReportedMessage | undefined {
+		this.#prune();
+		return this.#byId.get(id)?.message;
+	}
+
+	#prune(): void {
+		const now = performance.now();
+		for (const [id, { at }] of this.#byId) {
+			if (this.#byId.size < maxMessages && now - at < keptMs) return;
+			this.#byId.delete(id);
+		}
+	}
 }

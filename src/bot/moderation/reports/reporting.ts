@@ -28,8 +28,7 @@ import type { MenuHandler } from "../../commands/menus.ts";
 import { messageReference } from "../../messages/sent-message.ts";
 import type { GuildSettings } from "../../settings/guild-settings.ts";
 import type { AuthorKind } from "../../store/tables/reports.ts";
-import type { ReportedMessage } from "./copies.ts";
-import { copyMessage } from "./message-copy.ts";
+import { copyMessage, type ReportedMessage } from "./message-copy.ts";
 import { maxReportReason, type Reports } from "./reports.ts";
 
 const { MissingAccess, UnknownMessage } = RESTJSONErrorCodes;

@@ -23,8 +23,8 @@ import {
 import { StoreUnavailable } from "../../store/unavailable.ts";
 import type { CallAs, PersonResult } from "../../tool/call-as.ts";
 import type { CaseDraft } from "../../tool/case-record.ts";
-import { Copies, type ReportedMessage } from "./copies.ts";
 import { EntryWorker, type EntryWorkerOptions } from "./entry-worker.ts";
+import { Copies, type ReportedMessage } from "./message-copy.ts";
 import { actsOf, possibleActs, type ShownReport, saidAct, titleOfAct } from "./report-entry.ts";
 
 const reportLimits = { openOf: 5, recentOf: 10, windowMs: 3_600_000, open: 1_000, reporters: 1_000 } as const;

@@ -1,13 +1,16 @@
-// Computes which roles a member gains and loses by pressing a button or selecting options of a role menu.
+// Computes which roles a member gains and loses by pressing a button or selecting options of a role menu: only roles that
+// the bot can give, and that give no moderator rights on Discord or in the bot's configuration.
 
-import type { Guild } from "discord.js";
+import type { Guild, Role } from "discord.js";
 import { withTitles } from "../../../discord/permissions.ts";
-import { cannotGiveRoles } from "../../../discord/role-hierarchy.ts";
+import { describePowers, powersOf } from "../../../discord/powers.ts";
+import { cannotGiveRoles, isBelowBot } from "../../../discord/role-hierarchy.ts";
 import type { MenuRules } from "../../../discord/role-menu.ts";
 import { resultLines } from "../../../discord/text.ts";
 import { SaidError } from "../../../texts/said-error.ts";
-import { type Say, said } from "../../../texts/texts.ts";
-import { type ReservedRoles, whyFixed, whyNotTakeable } from "./takeable.ts";
+import { type Said, type Say, said } from "../../../texts/texts.ts";
+import { type ModeratorAction, moderatorActions } from "../../settings/grants.ts";
+import type { GuildSettings } from "../../settings/guild-settings.ts";
 
 /** What a member chose in a role menu: the role of the pressed button, or all roles selected in the select menu. */
 export type Choice = { pressed: string } | { selected: readonly string[] };
@@ -86,4 +89,48 @@ export function describeChange({ add, remove, after }: Change, say: Say): string
 		remove.length > 0 && say("menu.taken", { roles: mentions(remove) }),
 		after.length > 0 ? say("menu.now", { roles: mentions(after) }) : say("menu.now.none"),
 	).join(" ");
+}
+
+/** Of a guild. By role id, the name of the setting that gives rights with the role or restricts people. */
+export type ReservedRoles = (guildId: string) => ReadonlyMap<string, string>;
+
+const grants = (Object.keys(moderatorActions) as ModeratorAction[]).map((action) => `may.${action}` as const);
+
+const reserving = [
+	...grants,
+	"approval.roles",
+	"sign_in.roles",
+	"game.staff_roles",
+	"game.restricted_role",
+	"spam.exempt_roles",
+] as const;
+
+/** The roles that cannot be in a role menu because a setting of the bot refers to them. */
+export function reservedRoles(settings: Pick<GuildSettings, "of">): ReservedRoles {
+	return (guildId) => {
+		const values = settings.of(guildId);
+		return new Map(reserving.flatMap((key) => [values[key] ?? []].flat().map((id) => [id, key] as const)));
+	};
+}
+
+/** As the end of a sentence that begins with "the role"; undefined if the bot can give and remove it. */
+function whyFixed(guild: Guild, role: Role): Said | undefined {
+	if (role.id === guild.id) return said("menu.unfit.everyone");
+	if (role.managed) return said("menu.unfit.managed");
+	if (!isBelowBot(guild, role)) return said("menu.unfit.rank");
+	return undefined;
+}
+
+/** Like `whyFixed`. Permissions that @everyone also has are ignored. */
+export function whyNotTakeable(guild: Guild, role: Role, reserved: ReservedRoles): Said | undefined {
+	const fixed = whyFixed(guild, role);
+	if (fixed !== undefined) return fixed;
+	const setting = reserved(guild.id).get(role.id);
+	if (setting !== undefined) return said("menu.unfit.setting", { setting });
+	const powers = powersOf(role);
+	if (!powers) return undefined;
+	const permissions = describePowers(powers.bits);
+	return powers.channel
+		? said("menu.unfit.powers.channel", { channel: `<#${powers.channel.id}>`, permissions })
+		: said("menu.unfit.powers", { permissions });
 }

@@ -19,7 +19,7 @@ import { linkTo, placeOf } from "../../messages/sent-message.ts";
 import { roles as mentionsOf, parts, type Result, result } from "../../results/result.ts";
 import { choice, expected, found, guild_id, integer, list, snowflake, text } from "../../tool/arguments/arguments.ts";
 import { writeTool } from "../../tool/define.ts";
-import { type ReservedRoles, whyNotTakeable } from "./takeable.ts";
+import { type ReservedRoles, whyNotTakeable } from "./choice.ts";
 
 /** Discord's maximum length of a message. https://discord.com/developers/docs/resources/message#create-message */
 export const maxContent = 2000;

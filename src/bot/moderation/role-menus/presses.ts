@@ -15,9 +15,8 @@ import type { ComponentHandler, ComponentInteraction } from "../../commands/comp
 import type { FeatureOptions } from "../../commands/feature.ts";
 import type { IsRestricted } from "../../commands/role-writer.ts";
 import { noMentions } from "../../messages/split-message.ts";
-import { type Change, type Choice, changeFor, describeChange } from "./choice.ts";
+import { type Change, type Choice, changeFor, describeChange, type ReservedRoles } from "./choice.ts";
 import type { PressQueue } from "./press-queue.ts";
-import type { ReservedRoles } from "./takeable.ts";
 
 interface PressOptions extends Pick<FeatureOptions, "connection" | "mutex" | "log"> {
 	isRestricted: IsRestricted;

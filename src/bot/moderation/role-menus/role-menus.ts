@@ -9,11 +9,11 @@ import { LruMap } from "../../../lib/lru-map.ts";
 import { within } from "../../../lib/wait.ts";
 import { type Feature, type FeatureOptions, Pending } from "../../commands/feature.ts";
 import { createIsRestricted } from "../../commands/role-writer.ts";
+import { reservedRoles } from "./choice.ts";
 import { createMenuBuilder } from "./menu-builder.ts";
 import { createMenuTool } from "./menu-tool.ts";
 import { type PressLimits, PressQueue } from "./press-queue.ts";
 import { createPressHandler } from "./presses.ts";
-import { reservedRoles } from "./takeable.ts";
 
 const shutdownGraceMs = 1_500;
 

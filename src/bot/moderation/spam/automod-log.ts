@@ -22,14 +22,10 @@ type Shared = Pick<
 	"connection" | "store" | "log" | "settings" | "cases" | "entries" | "timing" | "now"
 >;
 
-interface AutomodLogOptions extends Shared {
-	/** Whether there is an incident of the bot itself. */
-	isFound(guildId: string, userId: string): boolean;
-}
-
 type Seen = Incident & Required<Pick<Incident, "automod">>;
 
-export function createAutomodLog(options: AutomodLogOptions) {
+/** `isFound`: whether there is an incident of the bot itself. */
+export function createAutomodLog(options: Shared & { isFound(guildId: string, userId: string): boolean }) {
 	const { settings, connection, store, log, cases, entries, isFound, timing, now } = options;
 	const open = new Map<string, Seen>();
 

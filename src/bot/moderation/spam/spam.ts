@@ -9,12 +9,12 @@ import type { GuildSettings } from "../../settings/guild-settings.ts";
 import type { Values } from "../../settings/keys.ts";
 import { Durable } from "../../store/durable.ts";
 import type { Cases } from "../cases/cases.ts";
+import { createFileContent } from "../cdn-files.ts";
 import type { ModerationLog } from "../moderation-log.ts";
 import { createAllowances } from "./allowances.ts";
 import { createAutomodLog } from "./automod-log.ts";
 import { createButtons } from "./buttons.ts";
 import { createDetector, type Detection } from "./detector.ts";
-import { createFileContent } from "./file-content.ts";
 import { defaultTiming, Incidents, type IncidentsTiming } from "./incidents.ts";
 import { createEntries } from "./log-entry.ts";
 

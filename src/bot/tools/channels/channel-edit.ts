@@ -13,7 +13,6 @@ import { SaidError } from "../../../texts/said-error.ts";
 import { requireOwnEmoji } from "../../messages/emoji.ts";
 import { saidUnchanged } from "../../results/result.ts";
 import { requireOneOf } from "../../tool/arguments/arguments.ts";
-import { changedEntries, describeFollowers } from "./access-text.ts";
 import {
 	type Access,
 	accessNames,
@@ -44,7 +43,7 @@ import {
 	requireOrderable,
 	requirePlaceIn,
 } from "./channel-placement.ts";
-import { changedField } from "./channel-text.ts";
+import { changedEntries, changedField, describeFollowers } from "./channel-text.ts";
 import { currentTags, type GivenTag, type Tag, tagChanges, tagLine, tagOptions } from "./forum-tags.ts";
 import { type AccessAfterMove, accessAfterMove, lockNeedsCategory } from "./moved-access.ts";
 

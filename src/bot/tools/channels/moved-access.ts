@@ -12,8 +12,8 @@ import { changedBits } from "../../../guild-document/names/overwrites.ts";
 import { gainsText, movedAccess } from "../../../guild-document/steps/moved-access.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
-import { subjectName } from "./access-text.ts";
 import { type Entries, entriesOf } from "./channel-access.ts";
+import { subjectName } from "./channel-text.ts";
 
 export const lockNeedsCategory =
 	'lock_permissions: only works if the channels move to another category; to sync channels with their category: copy_channel_permissions with {"target_channel_ids":[…]}';

@@ -16,7 +16,6 @@ import { changedBits } from "../../../guild-document/names/overwrites.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
 import { requireOwnEmoji } from "../../messages/emoji.ts";
 import { failureOf } from "../../tool/bulk.ts";
-import { accessForEveryone, changedEntries } from "./access-text.ts";
 import {
 	type Access,
 	type Entries,
@@ -48,7 +47,7 @@ import {
 	positionOfNew,
 	requirePlaceIn,
 } from "./channel-placement.ts";
-import { fieldText } from "./channel-text.ts";
+import { accessForEveryone, changedEntries, fieldText } from "./channel-text.ts";
 import { currentTags, type GivenTag, requireUniqueNames, tagLine, tagOptions, toTag } from "./forum-tags.ts";
 
 interface NewChannel extends GivenFields, Access {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { GuildMemberFlags, PermissionFlagsBits as Permission } from "discord.js";
-import { reservedRoles } from "../../../../src/bot/moderation/role-menus/takeable.ts";
+import { reservedRoles } from "../../../../src/bot/moderation/role-menus/choice.ts";
 import { menuComponents } from "../../../../src/discord/role-menu.ts";
 import type { Role, User } from "../../../../src/simulator/world/state/entities.ts";
 import { sayIn } from "../../../../src/texts/texts.ts";

@@ -27,7 +27,7 @@ const moderationTools = [
 	}),
 	...raidTools({ turn: unused, view: unused }),
 	...tempBanTools({ ban: unused }, {} as never),
-	purgeTool({ recordChannels: unused }),
+	purgeTool(unused),
 ];
 
 const found = (query: string, limit = 3) => searchTools(query, tools, limit).best.map(({ name }) => name);
