@@ -10,7 +10,7 @@ import { toCase, toRow } from "../moderation/cases/case.ts";
 import { entryOf, saidAction } from "../moderation/cases/case-text.ts";
 import { hasAppeal, noticeText } from "../moderation/cases/tell.ts";
 import { createEmbed } from "../moderation/moderation-log.ts";
-import { suggestionOf } from "../moderation/raid/join-watch.ts";
+import { suggestionOf } from "../moderation/raid/raid.ts";
 import { newEntry } from "../moderation/reports/report-entry.ts";
 import { reservedRoles, whyNotTakeable } from "../moderation/role-menus/choice.ts";
 import { newIncident } from "../moderation/spam/incident.ts";

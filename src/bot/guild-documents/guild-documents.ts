@@ -26,9 +26,8 @@ import { ignoreUnavailable } from "../store/unavailable.ts";
 import type { Backups } from "./backups/backups.ts";
 import { jobText } from "./jobs/job-text.ts";
 import { Jobs, type JobsOptions } from "./jobs/jobs.ts";
-import { withOwnAccess } from "./plans/own-access.ts";
 import { doneSince, isPartOf, lostForGood, namesText, type PlanTextOptions, planText } from "./plans/plan-text.ts";
-import { invalidText, keepPlan, makePlan, type Plan, partsOf, requirePlan } from "./plans/plans.ts";
+import { invalidText, keepPlan, makePlan, type Plan, partsOf, requirePlan, withOwnAccess } from "./plans/plans.ts";
 import { type Unreadable, unseenIn } from "./read/read-guild.ts";
 
 export interface GuildDocumentsOptions extends JobsOptions {

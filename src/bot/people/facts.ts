@@ -14,7 +14,7 @@ import { emoji, emojiPath, fetchReactions, reactionWith } from "../messages/emoj
 import { fetchMessage } from "../messages/message-arguments.ts";
 import { countCasesByUser } from "../store/tables/cases.ts";
 import { joinRows } from "../store/tables/joins.ts";
-import { membersNamed, type Name, thingsNamed } from "../tool/arguments/find-by-name.ts";
+import { membersNamed, type Name, thingsNamed } from "../tool/arguments/names.ts";
 import { caseActions } from "../tool/case-record.ts";
 import type { PeopleContext } from "../tool/context.ts";
 import { readInvites } from "./invite-watch.ts";

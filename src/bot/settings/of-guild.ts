@@ -24,7 +24,7 @@ import { CheckFailed, type Found } from "../../lib/program/check.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
-import { thingsNamed } from "../tool/arguments/find-by-name.ts";
+import { thingsNamed } from "../tool/arguments/names.ts";
 import { type Change, type GuildState, InvalidSettings, type Problem, read, type Stored } from "./guild-settings.ts";
 import { actingPermissions, isGrant, isKey, keyOf, kindOf, type SettingKey, sectionOf, withoutEffect } from "./keys.ts";
 import { checkReference, type Reference } from "./references.ts";

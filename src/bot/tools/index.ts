@@ -28,17 +28,14 @@ import * as overwrites from "./overwrites.ts";
 import * as permissionChecks from "./permission-checks.ts";
 import * as pins from "./pins.ts";
 import * as polls from "./polls.ts";
-import * as prune from "./prune.ts";
 import * as reactions from "./reactions.ts";
 import * as reading from "./reading.ts";
 import * as roleOrder from "./role-order.ts";
 import * as roles from "./roles.ts";
 import * as scheduledEvents from "./scheduled-events.ts";
 import * as search from "./search.ts";
-import * as stages from "./stages.ts";
 import * as threadMembers from "./thread-members.ts";
 import * as threads from "./threads.ts";
-import * as timeouts from "./timeouts.ts";
 import * as toolAccess from "./tool-access.ts";
 import * as toolCalls from "./tool-calls.ts";
 import * as undoing from "./undo-actions.ts";
@@ -72,10 +69,7 @@ const nouns: readonly object[] = [
 	bulkRoles,
 	bans,
 	moderation,
-	prune,
-	timeouts,
 	voice,
-	stages,
 	scheduledEvents,
 	automod,
 	incidents,

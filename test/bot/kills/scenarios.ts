@@ -17,7 +17,7 @@ import { Cases } from "../../../src/bot/moderation/cases/cases.ts";
 import { createModerationLog } from "../../../src/bot/moderation/moderation-log.ts";
 import { createNotify, noticeOf, postOnce } from "../../../src/bot/moderation/night/notice.ts";
 import { createStrip } from "../../../src/bot/moderation/night/strip.ts";
-import { noticeOfRaid } from "../../../src/bot/moderation/raid/join-watch.ts";
+import { noticeOfRaid } from "../../../src/bot/moderation/raid/raid.ts";
 import { RaidModes } from "../../../src/bot/moderation/raid/raid-mode.ts";
 import { Reports } from "../../../src/bot/moderation/reports/reports.ts";
 import { createAutomodRules } from "../../../src/bot/moderation/spam/automod-rules.ts";

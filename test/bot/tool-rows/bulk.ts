@@ -1,4 +1,4 @@
-// The rows of src/bot/tools/bulk-roles.ts, prune.ts and role-order.ts.
+// The rows of src/bot/tools/bulk-roles.ts, role-order.ts, and of pruning in moderation.ts.
 
 import { AuditLogEvent } from "discord.js";
 import * as person from "./person.ts";

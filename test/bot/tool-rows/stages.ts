@@ -1,4 +1,4 @@
-// The rows of src/bot/tools/stages.ts.
+// The rows of stages in src/bot/tools/voice.ts.
 
 import { AuditLogEvent, ChannelType } from "discord.js";
 import * as person from "./person.ts";

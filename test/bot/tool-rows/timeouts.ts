@@ -1,4 +1,4 @@
-// The rows of src/bot/tools/timeouts.ts.
+// The rows of the timeouts in src/bot/tools/moderation.ts.
 
 import { AuditLogEvent } from "discord.js";
 import * as person from "./person.ts";

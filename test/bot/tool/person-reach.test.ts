@@ -52,7 +52,7 @@ const lists: Record<string, readonly string[]> = {
 	guildActiveThreads: ["../discord/thread-pages.ts"],
 	guildAuditLog: ["tools/audit-log.ts"],
 	guildChannels: ["tools/channels/channel-edit.ts", "tools/channels/new-channel.ts", "tools/channel-moves.ts"],
-	guildInvites: ["tools/invites/guild-invites.ts", "tools/invites.ts"],
+	guildInvites: ["tools/invites.ts"],
 	guildMessagesSearch: ["messages/message-index.ts"],
 	guildScheduledEvents: ["tools/scheduled-events.ts"],
 	guildWebhooks: ["tools/webhooks.ts"],
@@ -60,8 +60,8 @@ const lists: Record<string, readonly string[]> = {
 	channelThreads: ["../discord/thread-pages.ts", "messages/archived-threads.ts"],
 	// One object, whose channel is looked up afterwards.
 	guildScheduledEvent: ["tools/scheduled-events.ts"],
-	invite: ["tools/invites/guild-invites.ts", "tools/invites.ts"],
-	webhook: ["tools/webhooks/guild-webhooks.ts", "tools/webhooks.ts"],
+	invite: ["tools/invites.ts"],
+	webhook: ["tools/webhooks.ts"],
 };
 
 test.each(Object.entries(lists))("Routes.%s is used only where hidden channels are left out", (route, files) => {

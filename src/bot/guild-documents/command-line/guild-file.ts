@@ -4,12 +4,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { GuildDocument } from "../../../guild-document/format/document.ts";
 import { maxPictureBytes, picturesIn } from "../../../guild-document/read/picture.ts";
+import { describeConnectionError } from "../../../lib/http.ts";
+import { isObject, parseJson } from "../../../lib/json.ts";
 import type { Log } from "../../../lib/log.ts";
 import { askOnTerminal } from "../../../lib/program/ask.ts";
 import { CheckFailed } from "../../../lib/program/check.ts";
+import { askPort } from "../../../lib/program/own-port.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import type { BotConfig } from "../../config/config.ts";
-import { askPortOwner, botUrl, type PortOwner } from "../../setup/port-owner.ts";
+import { askPortOwner, botHeaders, botUrl, type PortOwner } from "../../setup/port-owner.ts";
+import { routePrefix } from "../route.ts";
 import {
 	formatDocument,
 	picturesDirectory,
@@ -21,8 +25,7 @@ import {
 } from "./document-file.ts";
 import { createInterrupts, type Interrupts } from "./interrupts.ts";
 import type { GuildFileCommand } from "./options.ts";
-import { maxDocumentBytes, type RequestOutput, type SendDocumentRequest } from "./requests.ts";
-import { createBotClient, NoResponse } from "./running-bot.ts";
+import { maxDocumentBytes, type RequestOutput, requestTimeoutMs, type SendDocumentRequest } from "./requests.ts";
 
 const exitCodes = {
 	done: 0,
@@ -311,4 +314,34 @@ async function withProgress<T>(
 	} finally {
 		clearTimeout(timer);
 	}
+}
+
+/** Added to the bot's own timeout, so that the bot's error message still arrives. */
+const reserveMs = 10_000;
+
+/** It is then unknown whether the bot carried out the request. */
+export class NoResponse extends Error {
+	override name = "NoResponse";
+}
+
+/** Sends requests to the bot that runs on this machine, over HTTP. */
+function createBotClient(config: Pick<BotConfig, "mcpBindAddress" | "mcpPort" | "mcpToken">): SendDocumentRequest {
+	const url = botUrl(config);
+	const address = { hostname: config.mcpBindAddress, port: config.mcpPort };
+	return async (name, input) => {
+		const signal = AbortSignal.timeout(requestTimeoutMs + reserveMs);
+		const headers = { ...botHeaders(config), "Content-Type": "application/json" };
+		const ask = askPort(address, signal)(`${routePrefix}${name}`, headers, JSON.stringify(input));
+		const { status, body } = await ask.catch((error) => {
+			const reason = signal.aborted ? "it did not respond in time" : describeConnectionError(error);
+			throw new NoResponse(`the bot at ${url}: ${reason}`, { cause: error });
+		});
+		const value = parseJson(body);
+		if (status === 200) return value as RequestOutput<typeof name>;
+		throw new ToolError(
+			isObject(value) && typeof value.error === "string"
+				? value.error
+				: `The bot at ${url} refuses the request with HTTP status ${status}: ${body.trim().slice(0, 200)}`,
+		);
+	};
 }

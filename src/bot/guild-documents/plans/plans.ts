@@ -1,11 +1,23 @@
 // Plans: what would change in a guild so that it matches a document. A plan is kept under the hash of its content, so that
 // what was shown is what is done.
 
-import type { Guild } from "discord.js";
-import { type GuildDocument, InvalidDocument, type Part, partNames } from "../../../guild-document/format/document.ts";
+import { type Guild, PermissionFlagsBits as Permission } from "discord.js";
+import { botMember } from "../../../discord/permissions.ts";
+import {
+	type Category,
+	type Channel,
+	type GuildDocument,
+	InvalidDocument,
+	type Part,
+	partNames,
+} from "../../../guild-document/format/document.ts";
+import { mapDocument } from "../../../guild-document/format/map-document.ts";
 import { isPlaceholder } from "../../../guild-document/match/match.ts";
+import { withOverwrites } from "../../../guild-document/names/overwrites.ts";
+import { permissionNames } from "../../../guild-document/read/from-api.ts";
 import type { Restore } from "../../../guild-document/restore.ts";
 import type { DifferenceOptions } from "../../../guild-document/steps/step-list.ts";
+import { rawOverwrites } from "../../../guild-document/steps/to-api.ts";
 import type { Difference, GuildState, Refusal, Step } from "../../../guild-document/steps.ts";
 import { listFirst } from "../../../lib/text.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
@@ -229,4 +241,44 @@ export async function requirePlan(
 	if (by !== undefined && by !== own)
 		throw new ToolError(`${by} does not carry out this plan. Use ${own} with this plan_hash. Nothing was done.`);
 	return plan;
+}
+
+const needed = Permission.ViewChannel | Permission.ManageChannels | Permission.Connect;
+/** For channels with messages. */
+const writing =
+	Permission.SendMessages | Permission.ReadMessageHistory | Permission.EmbedLinks | Permission.PinMessages;
+
+/**
+ * Also the names of what was changed: channels that a document hides from the bot, because people who write one by hand
+ * think of people. Exported documents stay, because they state exactly the guild's overwrites.
+ */
+export function withOwnAccess(guild: Guild, document: GuildDocument): { document: GuildDocument; names: string[] } {
+	const me = botMember(guild);
+	const inGuild = me.permissions.bitfield;
+	const guildId = guild.id;
+	const own = me.roles.cache.filter(({ id }) => id !== guildId);
+	// A document has the names of roles in place of ids.
+	const roleIds = new Set(own.map(({ name }) => name));
+	const holder = { guildId, roleIds, memberId: me.id };
+	const names: string[] = [];
+	const isExact =
+		document.omitted === "default" || document.keep_bot_access === false || (inGuild & Permission.Administrator) !== 0n;
+	if (isExact) return { document, names };
+	const written = new Set(document.messages?.map(({ channel }) => channel));
+	const isWritten = (place: Channel & Category): boolean =>
+		written.has(place.key ?? place.name) || (place.channels ?? []).some((one) => !one.overwrites && isWritten(one));
+	const keep = <Place extends Channel | Category>(place: Place): Place => {
+		const { overwrites } = place;
+		if (!overwrites) return place;
+		const raw = new Map(rawOverwrites(overwrites, guildId).map((one) => [one.id, one]));
+		const wanted = isWritten(place as Channel & Category) ? needed | writing : needed;
+		const lost = wanted & inGuild & ~withOverwrites(inGuild, holder, raw);
+		if (lost === 0n) return place;
+		names.push(place.name);
+		const { allow = 0n, deny = 0n } = raw.get(me.id) ?? {};
+		const own = { member: me.id, allow: permissionNames(allow | lost), deny: permissionNames(deny & ~lost) };
+		const others = overwrites.filter(({ member }) => member !== me.id);
+		return { ...place, overwrites: [...others, own] };
+	};
+	return { document: mapDocument(document, { channels: keep, categories: keep }), names };
 }

@@ -1,16 +1,21 @@
 // Raid mode as a part of the feature `moderation`: background work, tools, commands, and the suggestion to turn it on
 // when many people join.
 
+import { ButtonStyle, type Client, EmbedBuilder, Events, type GuildMember } from "discord.js";
+import { type Say, sayIn } from "../../../texts/texts.ts";
 import { type Action, type ActionOption, announceOption } from "../../commands/action.ts";
 import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
 import { type ComponentHandler, callerOf } from "../../commands/components.ts";
 import { combineFeatures, type FeatureOptions } from "../../commands/feature.ts";
 import { requireHeld } from "../../commands/who-may.ts";
+import { buttonRow } from "../../messages/buttons.ts";
+import { noMentions } from "../../messages/split-message.ts";
+import { duration } from "../../results/result.ts";
 import type { Grants } from "../../settings/grants.ts";
+import type { GuildSettings } from "../../settings/guild-settings.ts";
 import type { CallAs } from "../../tool/call-as.ts";
-import type { ModerationLog } from "../moderation-log.ts";
-import { postOnce } from "../night/notice.ts";
-import { createJoinWatch, noticeOfRaid, raidPrefix } from "./join-watch.ts";
+import { formatEnd, type ModerationLog } from "../moderation-log.ts";
+import { type Notice, postOnce } from "../night/notice.ts";
 import { RaidModes, type RaidModesOptions } from "./raid-mode.ts";
 import { raidTools } from "./raid-tools.ts";
 
@@ -90,6 +95,104 @@ function raidButtonHandler(grants: Grants, callAs: CallAs): ComponentHandler {
 			});
 			await answerPrivately(interaction, text);
 			if (!isError && message.editable) await message.edit({ components: [] });
+		},
+	};
+}
+
+const minQuietMs = 600_000;
+const retryMs = 10_000;
+
+interface JoinRate {
+	joins: number;
+	windowMs: number;
+}
+
+const raidPrefix = "raid";
+/** The slow mode in seconds. */
+const slowmode = 30;
+
+interface JoinWatchOptions extends Pick<FeatureOptions, "connection" | "log"> {
+	settings: Pick<GuildSettings, "of">;
+	modes: Pick<RaidModes, "view" | "turn">;
+	moderationLog: Pick<ModerationLog, "channelOf">;
+}
+
+export function suggestionOf({ joins, windowMs }: JoinRate, say: Say) {
+	const description = say("raid.suggested", { count: joins, time: duration(windowMs) });
+	const embed = new EmbedBuilder({ title: say("raid.suggested.title"), description, color: 0xc62828 });
+	const button = { id: `${raidPrefix}:on`, label: say("raid.suggested.button"), style: ButtonStyle.Danger as const };
+	return { embeds: [embed], components: [buttonRow([button])] };
+}
+
+/** That the bot has turned it on by itself. */
+export function noticeOfRaid(ends: number): Notice {
+	return (say) => {
+		const description = say("raid.night", { end: formatEnd(ends) });
+		const embed = new EmbedBuilder({ title: say("raid.on.running.title"), description, color: 0xc62828 });
+		const button = { id: `${raidPrefix}:off`, label: say("raid.night.button"), style: ButtonStyle.Secondary as const };
+		return { embeds: [embed], components: [buttonRow([button])] };
+	};
+}
+
+export function createJoinWatch(options: JoinWatchOptions) {
+	const { settings, connection, modes, moderationLog, log } = options;
+	/** `retryAt`: from then on the next join repeats a suggestion that could not be posted. */
+	const guilds = new Map<string, { times: number[]; waveEndsAt: number; retryAt: number }>();
+
+	/** The join begins a wave above the allowed rate, or the suggestion for the wave could not be posted. */
+	function beginsWave(guildId: string, { joins: max, windowMs }: JoinRate, at: number): boolean {
+		const joins = guilds.get(guildId) ?? { times: [], waveEndsAt: -Infinity, retryAt: Infinity };
+		guilds.set(guildId, joins);
+		joins.times.push(at);
+		joins.times.splice(0, joins.times.length - max);
+		if (joins.times.length < max) return false;
+		// Discord's events can arrive out of order.
+		const spanMs = Math.max(...joins.times) - Math.min(...joins.times);
+		if (spanMs > windowMs) return false;
+		const isNew = at >= Math.min(joins.waveEndsAt, joins.retryAt);
+		if (isNew) joins.retryAt = Infinity;
+		joins.waveEndsAt = at + Math.max(minQuietMs, windowMs);
+		return isNew;
+	}
+
+	async function suggest(guildId: string, rate: JoinRate): Promise<void> {
+		const view = await modes.view(guildId);
+		if (view?.mode.wanted === "on") return;
+		const fields = { guild: guildId, joins: rate.joins, seconds: rate.windowMs / 1000 };
+		log.warn("more people join than the setting moderation.raid allows", fields);
+		const values = settings.of(guildId);
+		if (values["night.raid"]) {
+			const mark = "Raid mode on: more people joined than the setting moderation.raid allows";
+			const ends_at = Date.now() + values["night.raid_for"];
+			await modes.turn(guildId, { wanted: "on", moderator_id: null, mark, slowmode, ends_at });
+			return;
+		}
+		const channelId = moderationLog.channelOf(guildId);
+		const channel = connection.discord.channels.cache.get(channelId ?? "");
+		if (!channel?.isSendable()) return;
+		const say = sayIn("guild" in channel ? channel.guild.preferredLocale : undefined);
+		await channel.send({ ...suggestionOf(rate, say), allowedMentions: noMentions });
+	}
+
+	function noteJoin({ guild, user, joinedTimestamp }: GuildMember): void {
+		const rate = settings.of(guild.id)["moderation.raid"];
+		if (user.bot || !rate) return;
+		const at = joinedTimestamp ?? Date.now();
+		if (!beginsWave(guild.id, rate, at)) return;
+		suggest(guild.id, rate).catch((error) => {
+			const joins = guilds.get(guild.id);
+			if (joins) joins.retryAt = at + retryMs;
+			log.warn("could not suggest raid mode in the moderation log, or turn it on", {
+				guild: guild.id,
+				reason: String((error as Error).message),
+			});
+		});
+	}
+
+	return {
+		attach(client: Client): void {
+			client.on(Events.GuildMemberAdd, noteJoin);
+			client.on(Events.GuildDelete, ({ id }) => guilds.delete(id));
 		},
 	};
 }

@@ -15,12 +15,10 @@ import { ignoreUnavailable } from "../../store/unavailable.ts";
 import { idsText } from "../cases/case.ts";
 import type { Cases } from "../cases/cases.ts";
 import { maxTold, tellPeople } from "../cases/tell.ts";
-import { createDeletions } from "./deletions.ts";
 import type { Detection } from "./detector.ts";
 import { caseOf, failuresOf, fromRow, type Incident, isSettled, maxMessages, newIncident, toRow } from "./incident.ts";
 import type { createEntries } from "./log-entry.ts";
-import type { PersistentOptions, RequestEnd } from "./persistent-request.ts";
-import { createTimeouts } from "./timeouts.ts";
+import { createDeletions, createTimeouts, type PersistentOptions, type RequestEnd } from "./persistent-request.ts";
 
 const staleMs = 600_000;
 const newMs = 30_000;

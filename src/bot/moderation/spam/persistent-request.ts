@@ -1,15 +1,27 @@
-// Retries a request that can be repeated without harm, such as the deletion of a message, until Discord accepts or
-// refuses it.
+// Requests about spam that can be repeated without harm: timeouts and deletions, each until Discord accepts or refuses it.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { DiscordAPIError, type Guild } from "discord.js";
+import {
+	type APIGuildMember,
+	DiscordAPIError,
+	type Guild,
+	PermissionFlagsBits,
+	RESTJSONErrorCodes,
+	Routes,
+} from "discord.js";
 import type { Connection } from "../../../discord/connection/connection.ts";
-import { withTitles } from "../../../discord/permissions.ts";
+import { absentIf } from "../../../discord/find.ts";
+import { describeBits, missingForBot, withTitles } from "../../../discord/permissions.ts";
 import { saidProblem } from "../../../discord/rest/errors.ts";
 import { PlatformBusy } from "../../../discord/rest/rest.ts";
+import { auditReason } from "../../../discord/text.ts";
 import { backOffMs } from "../../../lib/back-off.ts";
+import { Semaphore } from "../../../lib/semaphore.ts";
 import { SaidError } from "../../../texts/said-error.ts";
 import { type Said, said } from "../../../texts/texts.ts";
+import type { FeatureOptions } from "../../commands/feature.ts";
+import { bulkDelete, isTooOldForBulk } from "../../messages/bulk-delete.ts";
+import { isSameEnd } from "../cases/decide.ts";
 
 const maxAttempts = 8;
 const defaultBackOffMs = [250, 15_000] as const;
@@ -59,4 +71,155 @@ export function requireGuild(connection: Connection, guildId: string): Guild {
 	const guild = connection.discord.guilds.cache.get(guildId);
 	if (guild?.available) return guild;
 	throw new SaidError(said("why.unavailable"));
+}
+
+const maxConcurrent = 5;
+const sameSpamMs = 10_000;
+
+const { UnknownMember } = RESTJSONErrorCodes;
+
+type TimeoutsOptions = PersistentOptions & Pick<FeatureOptions, "connection" | "mutex">;
+
+interface TimeoutRequest {
+	guildId: string;
+	userId: string;
+	until: number;
+	reason: string;
+	/** Not if somebody had set it before, or the person has left. */
+	onSet?(): void;
+}
+
+/** In the order of detection and a few at a time, because Discord limits changes of members per guild. */
+export function createTimeouts({ connection, mutex, ...options }: TimeoutsOptions) {
+	const semaphore = new Semaphore({ max: maxConcurrent });
+
+	async function change(userId: string, work: () => Promise<unknown>): Promise<RequestEnd> {
+		try {
+			await semaphore.acquire(options.closing);
+		} catch {
+			return "stopped";
+		}
+		try {
+			// The lock is held per attempt only, so that a ban does not wait while timeouts are rate-limited.
+			const run = () => mutex.withLock(userId, work);
+			return await persistently(run, [UnknownMember], options);
+		} finally {
+			semaphore.release();
+		}
+	}
+
+	async function send(request: TimeoutRequest): Promise<void> {
+		const { guildId, userId, until, reason } = request;
+		const guild = requireGuild(connection, guildId);
+		const member = guild.members.cache.get(userId);
+		const known = member?.communicationDisabledUntilTimestamp ?? 0;
+		// Keeps a longer timeout that a moderator has set, and the one that another bot has just set.
+		if (known > until - sameSpamMs) return;
+		const { ModerateMembers } = PermissionFlagsBits;
+		const missing = missingForBot(guild, undefined, ModerateMembers);
+		if (missing !== 0n) throw new Impossible(said("why.lacks", { permissions: describeBits(missing) }));
+		await guild.client.rest.patch(Routes.guildMember(guildId, userId), {
+			body: { communication_disabled_until: new Date(until).toISOString() },
+			reason: auditReason(reason),
+		});
+		request.onSet?.();
+	}
+
+	return {
+		/** "done" also if the person has left. Never rejects. */
+		timeOut: (request: TimeoutRequest) => change(request.userId, () => send(request)),
+		timeOutUnlessDone: (request: TimeoutRequest) =>
+			change(request.userId, async () => {
+				const { guildId, userId, until } = request;
+				const { client } = requireGuild(connection, guildId);
+				const member = await absentIf(
+					[UnknownMember],
+					() => client.rest.get(Routes.guildMember(guildId, userId)) as Promise<APIGuildMember>,
+				);
+				const end = Date.parse(member?.communication_disabled_until ?? "");
+				if (!member || isSameEnd(end, until)) return;
+				await send(request);
+			}),
+	};
+}
+
+const maxBatch = 100;
+/** How long a message waits for others, so that one request deletes them together. */
+const defaultGatherMs = 300;
+const maxWaiting = 20_000;
+
+const { UnknownMessage, UnknownChannel } = RESTJSONErrorCodes;
+const { ViewChannel, ManageMessages } = PermissionFlagsBits;
+
+interface DeletionsOptions extends PersistentOptions {
+	connection: Connection;
+	gatherMs?: number | undefined;
+}
+
+interface Place {
+	guildId: string;
+	channelId: string;
+}
+
+interface Waiting {
+	messageId: string;
+	end: (end: RequestEnd) => void;
+}
+
+/**
+ * One queue of messages per channel. Messages of several people are deleted in one request, because Discord limits
+ * requests per channel and allows up to 100 messages in one request.
+ */
+export function createDeletions({ gatherMs = defaultGatherMs, connection, ...options }: DeletionsOptions) {
+	const channels = new Map<string, Waiting[]>();
+	let waiting = 0;
+
+	async function work(place: Place, queue: Waiting[]): Promise<void> {
+		const { closing } = options;
+		await sleep(gatherMs, undefined, { signal: closing }).catch(() => {});
+		while (queue.length > 0) {
+			// The queue is in order of arrival, so the oldest messages are deleted first.
+			const batch = queue.splice(0, batchSize(queue));
+			const ids = batch.map(({ messageId }) => messageId);
+			const end = await deleteIn(place, ids);
+			waiting -= batch.length;
+			for (const one of batch) one.end(end);
+		}
+		channels.delete(place.channelId);
+	}
+
+	function deleteIn({ guildId, channelId }: Place, ids: readonly string[]): Promise<RequestEnd> {
+		const send = async () => {
+			const guild = requireGuild(connection, guildId);
+			// Archived threads are not in the cache.
+			const channel = guild.channels.cache.get(channelId);
+			const missing = channel ? missingForBot(guild, channel, ViewChannel | ManageMessages) : 0n;
+			const lacking = { permissions: describeBits(missing), channel: `<#${channelId}>` };
+			if (missing !== 0n) throw new Impossible(said("spam.why.lacks.channel", lacking));
+			await bulkDelete({ id: channelId, client: guild.client }, ids, "spam");
+		};
+		return persistently(send, [UnknownMessage, UnknownChannel], options);
+	}
+
+	return {
+		/** "done" also if it was deleted already. Never rejects. */
+		delete(place: Place, messageId: string): Promise<RequestEnd> {
+			if (waiting >= maxWaiting) return Promise.resolve({ failure: said("spam.why.full") });
+			waiting += 1;
+			const { promise, resolve } = Promise.withResolvers<RequestEnd>();
+			const known = channels.get(place.channelId);
+			const queue = known ?? [];
+			queue.push({ messageId, end: resolve });
+			if (known) return promise;
+			channels.set(place.channelId, queue);
+			void work(place, queue);
+			return promise;
+		},
+	};
+}
+
+/** A message that is too old for bulk deletion (edited to spam later) is deleted alone. */
+function batchSize(queue: readonly Waiting[]): number {
+	const first = queue.slice(0, maxBatch).findIndex(({ messageId }) => isTooOldForBulk(messageId));
+	return first === -1 ? maxBatch : Math.max(first, 1);
 }

@@ -3,8 +3,7 @@
 
 import { privilegedHint } from "../../../mcp/tool.ts";
 import type { BotTool } from "../context.ts";
-import { stem } from "./stem.ts";
-import { synonyms } from "./tool-synonyms.ts";
+import { stem, synonyms } from "./tool-synonyms.ts";
 
 const weights = { name: 4, title: 3, description: 1.5, argument: 1, toolset: 1 };
 

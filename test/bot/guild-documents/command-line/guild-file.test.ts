@@ -5,11 +5,14 @@ import { EventEmitter } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { guildFile, type OwnDocuments } from "../../../../src/bot/guild-documents/command-line/guild-file.ts";
+import {
+	guildFile,
+	NoResponse,
+	type OwnDocuments,
+} from "../../../../src/bot/guild-documents/command-line/guild-file.ts";
 import { createInterrupts } from "../../../../src/bot/guild-documents/command-line/interrupts.ts";
 import type { GuildFileCommand } from "../../../../src/bot/guild-documents/command-line/options.ts";
 import type { DocumentRequest } from "../../../../src/bot/guild-documents/command-line/requests.ts";
-import { NoResponse } from "../../../../src/bot/guild-documents/command-line/running-bot.ts";
 import { CheckFailed } from "../../../../src/lib/program/check.ts";
 import { ToolError } from "../../../../src/lib/tool-error.ts";
 import { botConfig } from "../../../support/bot-config.ts";

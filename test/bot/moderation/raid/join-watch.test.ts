@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { EventEmitter } from "node:events";
 import { type Client, Events } from "discord.js";
-import { createJoinWatch } from "../../../../src/bot/moderation/raid/join-watch.ts";
+import { createJoinWatch } from "../../../../src/bot/moderation/raid/raid.ts";
 import type { RaidView } from "../../../../src/bot/moderation/raid/raid-mode.ts";
 import { read } from "../../../../src/bot/settings/guild-settings.ts";
 import { recordLog } from "../../../support/log.ts";

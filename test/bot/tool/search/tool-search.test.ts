@@ -7,8 +7,8 @@ import { purgeTool } from "../../../../src/bot/moderation/purge/purge-tool.ts";
 import { raidTools } from "../../../../src/bot/moderation/raid/raid-tools.ts";
 import { createReportTools } from "../../../../src/bot/moderation/reports/report-tools.ts";
 import { tempBanTools } from "../../../../src/bot/moderation/temp-ban-tools.ts";
-import { stem } from "../../../../src/bot/tool/search/stem.ts";
 import { searchTools } from "../../../../src/bot/tool/search/tool-search.ts";
+import { stem } from "../../../../src/bot/tool/search/tool-synonyms.ts";
 import { tools as ownTools } from "../../../../src/bot/tools/index.ts";
 
 const tools = [...ownTools, ...donatorTools(() => undefined)];
