@@ -6,6 +6,7 @@ const mediaTypes: Record<string, string> = {
 	html: "text/html; charset=utf-8",
 	css: "text/css; charset=utf-8",
 	js: "text/javascript; charset=utf-8",
+	svg: "image/svg+xml",
 };
 
 /**

@@ -25,6 +25,7 @@ import settingsHistory from "../../pages/console/settings-history.js" with { typ
 import signIn from "../../pages/console/sign-in.js" with { type: "text" };
 import tryTool from "../../pages/console/try.js" with { type: "text" };
 import dom from "../../pages/dom.js" with { type: "text" };
+import icon from "../../pages/icon.svg" with { type: "text" };
 import { serveFiles } from "../../pages/static-files.ts";
 import style from "../../pages/style.css" with { type: "text" };
 import { paths } from "../oauth/protocol/metadata.ts";
@@ -33,6 +34,7 @@ export const consolePath = paths.console;
 
 const files = {
 	"dom.js": dom,
+	"icon.svg": icon,
 	"style.css": style,
 	"console/api.js": api,
 	"console/approvals.js": approvals,
