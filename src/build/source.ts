@@ -11,6 +11,7 @@ export interface Source {
 
 const inputs = [
 	"src",
+	"demo",
 	"instances/example",
 	"docker/proxy/Caddyfile",
 	"docker/systemd/guildhall.service",

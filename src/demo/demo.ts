@@ -8,25 +8,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigError } from "../lib/config.ts";
 import type { Fields } from "../lib/log.ts";
-import { encodePrincipal, principalHeader } from "../lib/principal.ts";
 import { reachableHost } from "../lib/program/listen.ts";
 import { startAiProvider } from "../simulator/ai/ai-provider.ts";
+import { quoteLastMessage } from "../simulator/ai/chat-completions.ts";
 import type { Worlds } from "../simulator/documents/command-line.ts";
 import { startGameServer } from "../simulator/game/game-server.ts";
 import { addInvites } from "../simulator/seed.ts";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { chatChannelOf } from "../simulator/world/channels/channels.ts";
-import type { Guild } from "../simulator/world/state/entities.ts";
 import type { ProgramStart } from "../up/gateway.ts";
 import { parseLine } from "../up/log-lines.ts";
 import { startChildProcess } from "../up/process.ts";
 import { Supervisor, timing } from "../up/supervisor.ts";
 import { freePort } from "./ports.ts";
+import { addHistory, answerTo, play, tourWith, worldSeed } from "./world.ts";
 
-const demoBots = ["alpha", "beta"];
 const command = { prefix: "!", root: "m" };
-/** The role of members with an open chargeback. */
-const restricted = "Restricted";
+/** The bot whose destructive calls a person has to approve. */
+const approving = "beta";
 const readyWithinMs = 30_000;
 const graceMs = 500;
 
@@ -59,15 +58,18 @@ export async function startDemo(options: DemoOptions) {
 		await startSimulator({
 			port: options.simulatorPort,
 			hostname: options.simulatorBindAddress,
-			...options.worlds,
+			...(options.worlds?.worlds.length ? options.worlds : { seed: worldSeed() }),
 			worldOptions: { ...options.worlds?.worldOptions, progress },
 		}),
 	);
 	addInvites(simulator.world);
 	const { documentGuilds } = simulator;
-	const names = documentGuilds.length === 0 ? demoBots : documentGuilds.map(({ bot }) => bot.user.username);
+	const names = simulator.world.users.bots.map(({ user }) => user.username);
+	const isOwnWorld = documentGuilds.length === 0;
+	if (isOwnWorld) addHistory(simulator);
 	const game = stack.use(await startGameServer());
 	const ai = stack.use(await startAiProvider());
+	ai.answer = (messages) => answerTo(messages.at(-1)?.content ?? "") ?? quoteLastMessage(messages);
 	const codes = ["steve", "alex"].map((username) => game.issueCode({ username }).code);
 
 	progress(`starting the bots ${names.join(" and ")}`);
@@ -76,12 +78,13 @@ export async function startDemo(options: DemoOptions) {
 	const programs = stack.use(new Programs(onTrouble));
 	const around = { simulator, game, ai, directory, programs, token };
 	const bots = await Promise.all(names.map((name) => startDemoBot(name, around)));
-	for (const { name, url, guild_id } of bots) {
-		progress(`waiting for ${name} to log in`);
-		await respondsWith(`${url}/mcp`, "ready");
-		const guild = simulator.world.guilds.get(guild_id);
-		if (guild && documentGuilds.length === 0) await setGame(guild, { url, token });
-	}
+	progress("waiting for the bots to log in");
+	await Promise.all(
+		bots.map(async (bot) => {
+			await respondsWith(`${bot.url}/mcp`, "ready");
+			if (isOwnWorld) await play(simulator, bot);
+		}),
+	);
 
 	progress("starting the gateway");
 	// The settings for signing in contain the port.
@@ -101,6 +104,8 @@ export async function startDemo(options: DemoOptions) {
 		},
 	});
 	await respondsWith(new URL("/readyz", gateway.url).href, "ok");
+	const console = new URL("/console", gateway.url).href;
+	if (isOwnWorld) simulator.tour = tourWith({ console });
 
 	const running = stack.move();
 	return {
@@ -111,7 +116,7 @@ export async function startDemo(options: DemoOptions) {
 				database,
 				/** Where people remove MCP clients that act in their name; undefined if signing in is off. */
 				connections: publicUrl && `${publicUrl}/connections`,
-				console: new URL("/console", gateway.url).href,
+				console,
 			},
 			worlds: documentGuilds.map(({ file, guild, bot, notes }) => ({
 				file,
@@ -148,10 +153,7 @@ async function startDemoBot(name: string, { simulator, game, ai, directory, prog
 	const guild = [...simulator.world.guilds.values()].find(({ members }) => members.has(account.id));
 	if (!guild) throw new Error(`the simulator has no guild for the bot ${name}`);
 	const channels = [...guild.channels.values()];
-	// A role for the game would not be in a document.
 	const hasGame = simulator.documentGuilds.length === 0;
-	// Before the bot starts, so that it knows the role.
-	if (hasGame) simulator.world.roles.add(guild, { name: restricted });
 	const child = await programs.keepRunning("MCP_PORT", {
 		name,
 		program: "bot",
@@ -243,34 +245,6 @@ function signInSettings({ world, api }: Simulator, publicUrl: string): Record<st
 	};
 }
 
-/** In the name of the guild's owner: a token alone cannot choose who decides on chargebacks. */
-async function setGame(guild: Guild, { url, token }: { url: string; token: string }): Promise<void> {
-	const roleNamed = (wanted: string) => guild.roles.values().find(({ name }) => name === wanted);
-	const [staffRole, restrictedRole] = [roleNamed("Staff"), roleNamed(restricted)];
-	const staffChannel = guild.channels.values().find(({ name }) => name === "staff");
-	if (!staffRole || !staffChannel || !restrictedRole)
-		throw new Error(`the guild ${guild.name} has no role "Staff" or "${restricted}", or no channel "staff"`);
-	const settings = {
-		"game.chargeback": true,
-		"game.restricted_role": restrictedRole.id,
-		"game.staff_channel": staffChannel.id,
-		"game.staff_roles": [staffRole.id],
-	};
-	const person = { id: guild.owner_id, name: "", signedIn: false };
-	const principal = encodePrincipal({ id: "key:demo", name: "demo", access: "all", person });
-	const params = { name: "set_settings", arguments: { settings } };
-	const response = await fetch(`${url}/mcp`, {
-		method: "POST",
-		headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json", [principalHeader]: principal },
-		body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
-	});
-	const text = await response.text();
-	if (!text.includes("game.staff_roles: not set"))
-		throw new ConfigError("the start of the Guildhall demo", [
-			`the settings of ${guild.name} were not stored: ${text}`,
-		]);
-}
-
 function writeConfig(parent: string, name: string, given: { aiUrl: string; hasGame: boolean }): string {
 	const directory = join(parent, name);
 	mkdirSync(directory);
@@ -291,7 +265,7 @@ slash_commands = true
 url = "${given.aiUrl}"
 model = "simulated"
 api_key_env = "SIMULATED_API_KEY"
-`,
+${given.hasGame && name === approving ? `\n[mcp]\napproval = "destructive"\napproval_for_root = true\n` : ""}`,
 	);
 	return directory;
 }

@@ -81,6 +81,7 @@ export class Simulator implements Controllable, AsyncDisposable {
 	readonly sockets: SocketHub;
 	/** The guilds that were built from the option `worlds`, in the same order. */
 	readonly documentGuilds: DocumentGuild[] = [];
+	tour: string[][] = [];
 	readonly #options: SimulatorOptions & { log: Log; hostname: string };
 	readonly #files = new LruMap<string, Blob>(maxFiles);
 	readonly #router: Router;

@@ -7,6 +7,8 @@ import { join } from "node:path";
 import { callingTools, tools } from "../../src/bot/tools/index.ts";
 import type { DemoFacts } from "../../src/demo/demo.ts";
 import { Browser } from "../gateway/oauth/browser.ts";
+import { drive } from "../pages/drive.ts";
+import { openChromium } from "../support/chromium.ts";
 import { connectTo, type McpCaller } from "../support/mcp.ts";
 import { pathWithBun } from "../support/path-with-bun.ts";
 import { allEnded, childrenOf, type Program, startProgram } from "../support/program.ts";
@@ -94,10 +96,52 @@ test("list_instances and the default tools of the bots are in one catalogue", as
 	const listed = await mcp.listTools();
 	expect(listed.map(({ name }) => name)).toEqual([
 		...[...tools, ...callingTools].filter(({ offered }) => offered === "listed").map(({ name }) => name),
+		// Calls on beta need approval.
+		...["get_approval", "list_approvals"],
 		"list_instances",
 	]);
 	const { text } = await mcp.call("list_instances");
 	expect(text).toMatch(/^2 instance\(s\):\nalpha \| online \| 1 guild\(s\): .+\nbeta \| online \| 1 guild\(s\): .+$/);
+});
+
+test("the communities live: messages, a thread, a poll, a role menu, a report, cases, an event, and a call that waits", async () => {
+	const [alpha, beta] = [instance("alpha"), instance("beta")];
+	const on = (name: string) => ({ instance: name, guild_id: instance(name).guild_id });
+	const count = async (name: string) =>
+		Number(/\d+/.exec((await mcp.call("search_messages", { ...on(name), count_by: "author" })).text)?.[0]);
+	expect((await count("alpha")) + (await count("beta"))).toBeGreaterThanOrEqual(50);
+	const texts = async (tool: string, args: object) => (await mcp.call(tool, { ...args })).text;
+	expect(await texts("list_threads", on("alpha"))).toContain("Pumpkin soup");
+	expect(await texts("list_reports", on("alpha"))).toContain("Writes to members about gift cards");
+	expect(await texts("list_cases", on("alpha"))).toContain("Advertised his shop");
+	expect(await texts("list_scheduled_events", on("alpha"))).toContain("Tasting");
+	const messagesIn = (one: typeof alpha, channel: string) =>
+		platform<{ content: string; poll?: object; components: object[] }[]>(
+			`/api/v10/channels/${one.channel_ids[channel]}/messages`,
+			{ token: `Bot ${one.discord_token}` },
+		);
+	expect((await messagesIn(alpha, "recipes")).some(({ poll }) => poll)).toBe(true);
+	const welcome = await messagesIn(alpha, "welcome");
+	expect(welcome.some(({ components }) => components.length > 0)).toBe(true);
+	await until("the newcomer is greeted", async () =>
+		(await messagesIn(alpha, "welcome")).some(({ content }) => content.startsWith("Welcome to The Cooks, <@")),
+	);
+	await until("the AI has answered", async () =>
+		(await messagesIn(beta, "help")).some(({ content }) => content.startsWith("Feed it equal weights")),
+	);
+	await until("a ban waits for a person", async () =>
+		/ban \| pending/.test((await mcp.call("list_approvals", { instance: "beta" })).text),
+	);
+});
+
+test("in a raid the bot times out who floods, and suggests raid mode", async () => {
+	const { guild_id, channel_ids, discord_token } = instance("alpha");
+	await platform("/simulator/raid", { post: { guild_id } });
+	await until("the log tells of both", async () => {
+		const path = `/api/v10/channels/${channel_ids["mod-log"]}/messages`;
+		const posted = JSON.stringify(await platform(path, { token: `Bot ${discord_token}` }));
+		return posted.includes("Spam: the same link") && posted.includes("raid:on");
+	});
 });
 
 test.each(["alpha", "beta"])("each tool does its work on %s, by instance and by guild_id", async (name) => {
@@ -201,7 +245,7 @@ test("the demo prints at most 24 lines of 80 columns, without colours in a pipe,
 	const [discord = "", gateway = ""] = said.match(/http:\S+\/(?!mcp)\S*/g) ?? [];
 	expect((await fetch(gateway)).headers.get("content-type")).toStartWith("text/html");
 	const state = await fetch(new URL("/simulator/state", discord));
-	expect(await state.json()).toMatchObject({ guilds: [{}, {}] });
+	expect(await state.json()).toMatchObject({ guilds: [{}, {}], tour: { length: 6 } });
 	const [, url = "", token = ""] =
 		/claude mcp add --transport http guildhall (\S+) \\\n +--header "Authorization: Bearer (\S+)"/.exec(said) ?? [];
 	const pasted = await connectTo(url, token);
@@ -214,27 +258,15 @@ test("the demo prints at most 24 lines of 80 columns, without colours in a pipe,
 	await allEnded(children);
 });
 
-test("with --verbose the demo prints commands that work when pasted", async () => {
+test("with --verbose the demo prints a command for a key, and where sign-ins end", async () => {
 	await using talker = startProgram("src/demo/main.ts", env, ["--verbose", "--gateway-port", "0"]);
 	await talker.line((line) => line.startsWith("Ctrl-C") || undefined);
-	const curl = (part: string) => talker.lines.find((line) => /curl/.test(line) && line.includes(part)) ?? "";
-	expect(await run(curl("list_instances"))).toContain("alpha | online");
-
-	const verify = curl("!m verify");
-	expect(await run(verify)).toMatch(/"content":"!m verify [A-Z0-9]{6}"/);
-	const [, messagesUrl = "", Authorization = ""] = /curl (\S+) -H 'Authorization: ([^']+)'/.exec(verify) ?? [];
-	await until("the bot's answer", async () => {
-		const headers = { Authorization };
-		const response = await fetch(messagesUrl, { headers });
-		return (await response.text()).includes("Your account is linked");
-	});
-
 	const said = talker.lines.join("\n");
-	const [endpoint] = /(?<=endpoint +)http\S+/.exec(said) ?? [];
+	const [endpoint = ""] = /(?<=endpoint +)http\S+/.exec(said) ?? [];
 	const [command] = /GATEWAY_DATABASE=.*/.exec(said) ?? [];
-	const key = await connectTo(endpoint ?? "", await run(command ?? ""));
+	const key = await connectTo(endpoint, await run(command ?? ""));
 	expect((await key.call("list_instances")).text).toContain("alpha");
-	expect(said).toContain(`sign-ins at ${new URL("/connections", endpoint)}\n`);
+	expect(said).toContain(`see and end that at ${new URL("/connections", endpoint)}\n`);
 });
 
 test("the demo ends by a SIGTERM of its own when the `bun run` that started it is killed", async () => {
@@ -324,6 +356,33 @@ test.each(["gateway", "simulator"] as const)(
 		]);
 	},
 );
+
+/** The folder for the pictures of the README: .github/screenshots. */
+const pictures = process.env.SCREENSHOTS;
+
+test.skipIf(!pictures)("pictures", async () => {
+	await using browser = await openChromium({ width: 1280, height: 800 });
+	const page = drive(browser);
+	await browser.prefer("dark");
+	await browser.open(facts.platform.url, "Simulator");
+	for (const step of [1, 2, 3, 4]) {
+		await page.sees("#tour", `${step} of 6`);
+		await page.isLoaded();
+		await page.click("#tour button", "Next");
+	}
+	await page.sees("#messages", "Turn on raid mode");
+	await browser.evaluate("document.querySelector('.component.danger').closest('li').scrollIntoView()");
+	await page.settle();
+	await browser.screenshot(`${pictures}/simulator.png`);
+	await browser.resize(390, 844);
+	await browser.prefer("light");
+	await page.click("#tour button", "Dismiss");
+	await page.view("channels");
+	await page.click("#channels button", "welcome");
+	await page.isLoaded();
+	await page.settle();
+	await browser.screenshot(`${pictures}/simulator-phone.png`);
+});
 
 // The last one: nobody else needs it any more.
 test("SIGKILL ends the demo and everything that it started", async () => {

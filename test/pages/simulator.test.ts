@@ -7,7 +7,6 @@ import {
 	ApplicationCommandType,
 	ButtonBuilder,
 	ButtonStyle,
-	ChannelType,
 	type GuildTextBasedChannel,
 	type Interaction,
 	LabelBuilder,
@@ -29,9 +28,6 @@ import { violations } from "./axe.ts";
 import { drive } from "./drive.ts";
 
 if (!chromium) console.warn("no page is tried in a browser: chromium is not installed");
-
-/** The folder for pictures of the page, such as .github/screenshots. Without it, none are made. */
-const pictures = process.env.SCREENSHOTS;
 
 const sizes = { wide: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
 
@@ -246,6 +242,29 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 			expect(browser.problems).toEqual([]);
 		});
 
+		test("mentions complete while a person types, and are sent as Discord's markup", async () => {
+			await page.fill("#text", "@al");
+			await page.click("#suggestions button", "@alpha");
+			await page.misses("#suggestions", "@");
+			await browser.type(`and @Regular of ${size}, see #staff, not @nobody or a@zoe`);
+			await page.click("#send");
+			await page.sees("#messages li:last-child .text", `@alpha and @Regular of ${size}, see #staff, not @nobody`);
+			const [cooks, { transcript }] = [simulator.guild("The Cooks"), simulator.channel("The Cooks/general")];
+			const regular = cooks.roles.values().find(({ name }) => name === "Regular")?.id;
+			const [alpha, staff] = [simulator.bot("alpha").id, simulator.channel("The Cooks/staff").id];
+			const sent = `<@${alpha}> and <@&${regular}> of ${size}, see <#${staff}>, not @nobody or a@zoe`;
+			expect(transcript()).toEndWith(`ada: ${sent}`);
+			expect(browser.problems).toEqual([]);
+		});
+
+		test("a pasted command with its options is not posted", async () => {
+			await page.fill("#text", `/greet everybody of ${size}`);
+			await page.click("#send");
+			await page.sees("#command", "/greet");
+			await page.click("#command button", "Cancel");
+			expect(simulator.channel("The Cooks/general").transcript()).not.toContain(`everybody of ${size}`);
+		});
+
 		test("a person runs commands with and without options", async () => {
 			await page.fill("#text", "/pi");
 			await page.click("#suggestions button", "/ping");
@@ -375,6 +394,54 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 		await page.sees("#messages li:last-child", "pong");
 		await page.focuses("Message");
 		await page.sees("#log", "alpha: pong");
+		await browser.type("@zo");
+		await page.sees("#suggestions", "@zoe");
+		await browser.press("Enter");
+		await browser.type("knows");
+		await browser.press("Enter");
+		await page.sees("#messages li:last-child .text", "@Zoë 🍞 knows");
+		expect(browser.problems).toEqual([]);
+	});
+
+	test("one press starts a raid: accounts join and advertise", async () => {
+		await visit("wide", "dark");
+		const { members } = simulator.guild("The Cooks");
+		const before = members.size;
+		await page.click("#guild-tools button", "Start a raid");
+		await page.sees("#notice", "24 accounts join");
+		await page.sees("#messages", "FREE NITRO");
+		await page.sees("#member-list summary", "Nitro Gifts");
+		await until("all have joined", () => members.size === before + 24);
+	});
+
+	test("a tour opens its places, has no problem for axe, and stays dismissed until it is wanted", async () => {
+		simulator.tour = [
+			["A first step", "Look **here**", "ada/The Cooks/general", "-"],
+			["A raid", "With [a link](http://127.0.0.1:9100/console)", "zoe/The Bakers/staff", "raid", "Who joined?", "Why?"],
+		];
+		await visit("wide", "dark");
+		await page.sees("#tour", "1 of 2 A first step");
+		await page.click("#tour button", "Next");
+		await page.sees("#tour", "2 of 2 A raid");
+		await page.sees("#channel-name", "staff");
+		await page.sees("#guild-name", "The Bakers");
+		expect(await browser.evaluate("document.querySelector('#person').selectedOptions[0].text")).toBe("Zoë 🍞");
+		for (const [size, scheme] of [
+			["wide", "light"],
+			["phone", "dark"],
+		] as const) {
+			await browser.resize(sizes[size].width, sizes[size].height);
+			await browser.prefer(scheme);
+			expect(await violations(browser)).toEqual([]);
+			expect(await browser.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+		}
+		await page.click("#tour button", "Done");
+		await visit("phone", "light");
+		await page.misses("#tour", "of 2");
+		await page.view("channels");
+		await page.click("#take-tour");
+		await page.sees("#tour", "1 of 2");
+		simulator.tour = [];
 		expect(browser.problems).toEqual([]);
 	});
 
@@ -497,65 +564,5 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 		expect(simulator.channel("The Cooks/staff").transcript()).toBe("jose.garcia: after the restart");
 		await page.misses("#member-list summary", "alpha BOT offline");
 		expect(browser.problems).toEqual([]);
-	});
-
-	/** Fills The Cooks with messages for the screenshots. */
-	async function prepareEvening() {
-		const guild = bot.client.guilds.cache.first();
-		const channel = bot.client.channels.cache.get(simulator.channel("The Cooks/general").id);
-		if (!guild || channel?.type !== ChannelType.GuildText) throw new Error("there is a guild");
-		await channel.bulkDelete(100);
-		await simulator.user("mona_lisa").say("The Cooks/general", "What do we cook **on Friday**?");
-		await simulator.user("zoe").say("The Cooks/general", "Something with the pumpkins from the market :)");
-		const vote = await channel.send({
-			embeds: [
-				{
-					title: "Friday's dinner",
-					description: "Choose until Thursday, `18:00`. Mona brings the pumpkins.",
-					color: 0xe67e22,
-					fields: [
-						{ name: "Starter", value: "Soup", inline: true },
-						{ name: "Main", value: "Risotto", inline: true },
-						{ name: "Dessert", value: "||Surprise||", inline: true },
-					],
-					footer: { text: "Votes count once" },
-				},
-			],
-			components: panel.components,
-		});
-		await vote.react("🎃");
-		await vote.react("🍲");
-		const ada = simulator.user("ada");
-		await ada.say("The Cooks/general", "Risotto! And please make a channel for the shopping list.");
-		const created = await guild.channels.create({
-			name: "shopping-list",
-			parent: channel.parentId,
-			reason: "Ada asked for it",
-		});
-		await created.send("- 2 kg pumpkin\n- rice");
-		const zoe = await guild.members.fetch(simulator.user("zoe").id);
-		const regular = guild.roles.cache.find(({ name }) => name === "Regular");
-		if (regular) await zoe.roles.add(regular, "30 days in the guild");
-		await channel.send(`Done: ${created}. ${zoe} is now a ${regular}.`);
-		const lounge = simulator.channel("The Cooks/Lounge").channel;
-		const cooks = simulator.guild("The Cooks");
-		for (const name of ["zoe", "mona_lisa"]) {
-			const member = cooks.members.get(simulator.user(name).id);
-			if (member && "bitrate" in lounge)
-				simulator.world.voice.join(lounge, member, { self_mute: name === "mona_lisa" });
-		}
-	}
-
-	test.skipIf(!pictures)("pictures", async () => {
-		await visit("wide", "dark");
-		await prepareEvening();
-		await page.sees("#messages li:last-child", "Done");
-		await page.sees("#channels", "shopping-list");
-		await page.settle();
-		await browser.screenshot(`${pictures}/simulator.png`);
-		await visit("phone", "light");
-		await page.sees("#messages li:last-child", "Done");
-		await page.settle();
-		await browser.screenshot(`${pictures}/simulator-phone.png`);
 	});
 });

@@ -127,6 +127,14 @@ export function invite() {
 	});
 }
 
+/** @param {string} guildId */
+export function raid(guildId) {
+	void attempt(async () => {
+		const { accounts } = await request("POST", "/simulator/raid", { body: { guild_id: guildId } });
+		notify(`A raid has begun: ${accounts} accounts join and advertise. Watch the channels.`);
+	});
+}
+
 export function leave() {
 	const { guildId, name } = world;
 	void attempt(async () => {

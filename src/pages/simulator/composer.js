@@ -2,6 +2,7 @@
 
 import { byId, element } from "../dom.js";
 import { run, suggest, write } from "./actions.js";
+import { completionsOf, withMarkup } from "./mentions.js";
 import { excerptOf } from "./message-state.js";
 import { closableForm } from "./notices.js";
 import { createInputs, optionField, showChoices, valuesOf } from "./options.js";
@@ -36,8 +37,8 @@ text.addEventListener("keydown", receiveKey);
 suggestions.addEventListener("keydown", moveInSuggestions);
 text.addEventListener("input", async () => {
 	showSuggestions();
-	if (text.value !== "/") return;
 	// Bots register commands at any time.
+	if (text.value !== "/" && (commands.length > 0 || !text.value.startsWith("/"))) return;
 	await readCommands();
 	showSuggestions();
 });
@@ -49,16 +50,21 @@ function receiveKey(event) {
 	const isDown = event.key === "ArrowDown" && !suggestions.hidden;
 	if (!isSend && !isDown) return;
 	event.preventDefault();
-	if (isSend) void submit();
-	else suggestions.querySelector("button")?.focus();
+	const { found } = completionsOf(typed());
+	const isComplete = found.some(({ text }) => typed().endsWith(text));
+	if (isDown) suggestions.querySelector("button")?.focus();
+	else if (found[0] && !isComplete) complete(found[0]);
+	else void submit();
 }
 
 async function submit() {
 	const content = text.value.trim();
 	if (content === "") return;
-	const command = commands.find(({ name }) => content === `/${name}`);
+	if (content.startsWith("/")) await readCommands();
+	// What a person pastes may be a command with its options. Everyone would read it as a message.
+	const command = commands.find(({ name }) => `${content} `.startsWith(`/${name} `));
 	if (command) return choose(command);
-	if (!(await write(content, replyTo))) return;
+	if (!(await write(withMarkup(content), replyTo))) return;
 	reply(undefined);
 	clear();
 }
@@ -79,19 +85,33 @@ async function readCommands() {
 	world.menuCommands = found.filter((/** @type {Json} */ one) => !isSlash(one));
 }
 
-/** Shows the commands whose names begin with the text, and fits the input field to the text. */
+/** The text up to the cursor. */
+function typed() {
+	return text.value.slice(0, text.selectionStart);
+}
+
+/** @param {import("./mentions.js").Mention} mention */
+function complete(mention) {
+	text.setRangeText(`${mention.text} `, completionsOf(typed()).start, text.selectionStart, "end");
+	text.focus();
+	showSuggestions();
+}
+
+/** Shows the commands or mentions that begin with what was typed, and fits the input field to the text. */
 function showSuggestions() {
 	text.style.height = "auto";
 	text.style.height = `${Math.min(200, text.scrollHeight + 2)}px`;
-	const [, typed = ""] = /^\/([^\n]*)$/.exec(text.value) ?? [];
+	const [, name = ""] = /^\/([^\n]*)$/.exec(text.value) ?? [];
 	const isCommand = text.value.startsWith("/");
-	const found = isCommand ? commands.filter(({ name }) => name.startsWith(typed)) : [];
+	const mentions = isCommand ? [] : completionsOf(typed()).found;
+	const found = isCommand ? commands.filter((one) => one.name.startsWith(name)) : [];
 	const others = found.length - maxSuggestions;
 	const note = found.length === 0 ? "No bot here has such a command." : `and ${others} others: type more of the name`;
-	suggestions.hidden = !isCommand || (found.length === 0 && typed.includes(" "));
+	suggestions.hidden = isCommand ? found.length === 0 && name.includes(" ") : mentions.length === 0;
 	suggestions.replaceChildren(
-		...found.slice(0, maxSuggestions).map(suggestion),
-		...(found.length === 0 || others > 0 ? [element("li.quiet", note)] : []),
+		...mentions.slice(0, maxSuggestions).map((one) => choice(one.text, one.names.at(1), "", () => complete(one))),
+		...found.slice(0, maxSuggestions).map((one) => choice(`/${one.name}`, one.description, one.bot, () => choose(one))),
+		...(isCommand && (found.length === 0 || others > 0) ? [element("li.quiet", note)] : []),
 	);
 }
 
@@ -172,16 +192,16 @@ export async function updateComposer() {
 	showSuggestions();
 }
 
-/** @param {Json} command */
-function suggestion(command) {
+/** @param {string} name @param {string | undefined} description @param {string} bot @param {() => void} act */
+function choice(name, description, bot, act) {
 	return element(
 		"li",
 		element(
 			"button",
-			{ onclick: () => choose(command) },
-			element("strong", `/${command.name}`),
-			element("span.quiet", { dir: "auto" }, command.description),
-			element("span.small.quiet", command.bot),
+			{ onclick: act },
+			element("strong", name),
+			element("span.quiet", { dir: "auto" }, description),
+			element("span.small.quiet", bot),
 		),
 	);
 }

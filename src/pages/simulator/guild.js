@@ -1,7 +1,7 @@
 // Renders the list of guilds, and the open guild's channels with the members in voice.
 
 import { element } from "../dom.js";
-import { invite, joinVoice, joinWith, leave, page } from "./actions.js";
+import { invite, joinVoice, joinWith, leave, page, raid } from "./actions.js";
 import { avatar } from "./messages.js";
 import { channelTypes, direct, holdsPosts, isThread, isVoice, world } from "./world.js";
 
@@ -9,12 +9,12 @@ import { channelTypes, direct, holdsPosts, isThread, isVoice, world } from "./wo
 
 export function renderGuilds() {
 	const entries = [
-		...world.guilds.map(({ id, name, channels, threads }) => ({
-			id,
-			name,
-			initials: initialsOf(name),
-			channelIds: [...channels, ...threads].map((one) => one.id),
-		})),
+		...world.guilds.map((guild) => {
+			const { id, name } = guild;
+			// Of the open guild, those that the person sees.
+			const { channels, threads } = (id === world.guildId && world.view) || guild;
+			return { id, name, initials: initialsOf(name), channelIds: [...channels, ...threads].map((one) => one.id) };
+		}),
 		{ id: direct, name: "Direct messages", initials: "DM", channelIds: world.conversations.map((one) => one.id) },
 	];
 	return entries.map(({ id, name, initials, channelIds }) => {
@@ -159,7 +159,8 @@ export function guildTools() {
 	const isOwner = view.guild.owner_id === person?.id;
 	/** @param {string} text @param {() => void} act */
 	const tool = (text, act) => element("button.small-button", { "data-key": text, onclick: act }, text);
-	return [tool("Make an invite", invite), ...(isOwner ? [] : [tool("Leave", leave)])];
+	const raidThis = tool("Start a raid", () => raid(world.guildId));
+	return [tool("Make an invite", invite), ...(isOwner ? [] : [tool("Leave", leave)]), raidThis];
 }
 
 /** @returns {HTMLElement[]} */

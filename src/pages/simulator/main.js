@@ -10,6 +10,7 @@ import { renderMembers } from "./members.js";
 import { renderMessage } from "./messages.js";
 import { showConnection } from "./notices.js";
 import { followEvents, rememberedNames, rememberNames } from "./server.js";
+import { showTour } from "./tour.js";
 import { direct, shownName, world } from "./world.js";
 
 const narrow = matchMedia("(max-width: 60rem)");
@@ -35,6 +36,7 @@ async function loadAll() {
 		before.guild === direct ? direct : (world.guilds.find(({ name }) => name === before.guild) ?? world.guilds[0])?.id;
 	showPeople();
 	await open(guild ?? direct, undefined, before.channel);
+	showTour();
 	showConnection(true);
 }
 

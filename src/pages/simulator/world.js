@@ -28,6 +28,8 @@ class World {
 	bots = [];
 	/** @type {Json[]} */
 	guilds = [];
+	/** @type {string[][]} the steps of the tour */
+	tour = [];
 	/** @type {Json[]} */
 	directChannels = [];
 	/** @type {Set<string>} the bots with a connection */
@@ -58,6 +60,7 @@ class World {
 		this.locales = state.locales;
 		this.bots = state.bots;
 		this.guilds = state.guilds;
+		this.tour = state.tour;
 		this.directChannels = state.direct_channels;
 		this.connected = new Set(state.connected);
 	}

@@ -27,6 +27,8 @@ export interface Controllable {
 	interactions: Interactions;
 	/** The bots' WebSocket connections to the simulated Gateway. Tests can close and delay them. */
 	sockets: SocketHub;
+	/** The steps of the page's tour: title, text, "person/guild/channel" to open, "raid" or "-", questions. */
+	tour: string[][];
 	/** Returns a client that acts as the person or bot with this user name. Throws if there is none. */
 	user(username: string): UserClient;
 }

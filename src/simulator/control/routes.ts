@@ -9,6 +9,7 @@ import { channelPermissions, guildPermissions } from "../world/state/permissions
 import { BadRequest, type ControlRoutes, count, withBody, withQuery } from "./control.ts";
 import type { Controllable } from "./controllable.ts";
 import { EventLog, watch } from "./event-log.ts";
+import { startRaid } from "./raid.ts";
 import { summarizeCommands, summarizeFault, summarizeGuild, summarizeInteraction, summarizeState } from "./views.ts";
 
 const match = v.pipe(v.string(), v.check(isMatch, 'expected a method and a route such as "POST /channels/*/messages"'));
@@ -155,6 +156,9 @@ function personRoutes(simulator: Controllable): ControlRoutes {
 				const { user, token } = world.users.addPerson({ username, global_name });
 				return { id: user.id, username, global_name, token };
 			},
+		),
+		"POST /simulator/raid": withBody(v.strictObject({ guild_id: v.string() }), ({ guild_id }) =>
+			startRaid(world, guildOf(simulator, guild_id)),
 		),
 		"POST /simulator/locale": withBody(
 			v.strictObject({ user_id: v.string(), locale: v.picklist(Object.values(Locale)) }),

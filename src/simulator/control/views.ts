@@ -62,7 +62,7 @@ export function summarizeInteraction(interactions: Interactions, interaction: In
 	};
 }
 
-export function summarizeState({ world, sockets, url, api, cdn }: Controllable) {
+export function summarizeState({ world, sockets, url, api, cdn, tour }: Controllable) {
 	const summarize = ({ user, token }: Account) => ({
 		id: user.id,
 		username: user.username,
@@ -76,6 +76,7 @@ export function summarizeState({ world, sockets, url, api, cdn }: Controllable) 
 		api,
 		cdn,
 		connected: sockets.connected,
+		tour,
 		bots: world.users.bots.map((account) => ({
 			...summarize(account),
 			...oauth2Summary(world, account.user.id),

@@ -1,6 +1,7 @@
 // The control routes, which serve programs on this machine and refuse web pages.
 
-import { expect, test } from "bun:test";
+import { expect, jest, test } from "bun:test";
+import { startRaid } from "../../../src/simulator/control/raid.ts";
 import { addInvites } from "../../../src/simulator/seed.ts";
 import { testWith } from "../../support/test-with.ts";
 import { present, until } from "../../support/until.ts";
@@ -284,4 +285,24 @@ simulatorTest("one fault is removed by its id, and the latest entries of the jou
 	const latest = await control(simulator, "GET", "journal?last=2");
 	expect(latest.body).toMatchObject([{ seq: 2 }, { seq: 3 }]);
 	expect((await control(simulator, "GET", "journal?last=-1")).status).toBe(400);
+});
+
+simulatorTest("a raid ends when invites are paused", async ({ world, guild: guildNamed, channel }) => {
+	const guild = guildNamed("The Cooks");
+	const before = guild.members.size;
+	jest.useFakeTimers();
+	try {
+		startRaid(world, guild);
+		jest.advanceTimersByTime(1_250);
+		expect(guild.members.size).toBe(before + 6);
+		// The sixth writes in all channels that it sees.
+		expect(channel("The Cooks/Lounge").transcript()).toStartWith("free_nitro");
+		expect(channel("The Cooks/staff").transcript()).toBe("");
+		const invites_disabled_until = new Date(Date.now() + 3_600_000).toISOString();
+		world.guilds.edit(guild, { incidents_data: { invites_disabled_until, dms_disabled_until: null } });
+		jest.advanceTimersByTime(10_000);
+		expect(guild.members.size).toBe(before + 6);
+	} finally {
+		jest.useRealTimers();
+	}
 });

@@ -19,7 +19,7 @@ const longestSeconds = 5_184_000;
  * (discord-userdoccers, Create Channel Invite). A guess (invite-paused): this holds both for the feature
  * INVITES_DISABLED and for `invites_disabled_until`.
  */
-function arePaused({ features, incidents_data }: Guild): boolean {
+export function arePaused({ features, incidents_data }: Guild): boolean {
 	const until = incidents_data?.invites_disabled_until;
 	return features.includes("INVITES_DISABLED") || (typeof until === "string" && Date.parse(until) > Date.now());
 }
