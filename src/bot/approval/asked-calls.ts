@@ -13,7 +13,7 @@ import type { Signal } from "../../lib/signal.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
 import type { Selection } from "../../mcp/server.ts";
-import { type Tool, textIn } from "../../mcp/tool.ts";
+import { textIn } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { type Language, render, said } from "../../texts/texts.ts";
 import { forPeople } from "../results/result.ts";
@@ -29,8 +29,8 @@ import type { Preview } from "../tool/review.ts";
 import { accessors } from "../tool/search/offered-tools.ts";
 import { toolTitle } from "../tool/titles.ts";
 import type { Approval } from "./approval.ts";
-import { canonicalJson, digest, previewCall } from "./call-preview.ts";
-import { argumentsOf } from "./request-message.ts";
+import { digest, previewCall } from "./call-preview.ts";
+import { mentionsIn } from "./request-message.ts";
 
 /**
  * Who asks, and the address of the question on Discord. `language`: in which they read plans and results. `hides`: whose messages
@@ -67,12 +67,6 @@ export interface Carried {
 	outcome: "done" | "failed" | "unknown" | "waiting";
 }
 
-interface Resolved {
-	tool: Tool<BotContext>;
-	args: JsonObject;
-	context: BotContext;
-}
-
 interface AskedCallsOptions {
 	record(call: AuditedCall): void;
 	settings: GuildSettings;
@@ -102,8 +96,9 @@ const shortList: ReadonlySet<string> = new Set([
 const givenByBot = ["guild_id", "guild_ids", "instance", "dry_run"];
 /** The plan that it stands for is shown. */
 const notShown = [...givenByBot, "plan_hash"];
-const linesForModels =
-	/^(?:plan_hash=|Nothing was changed\. |Counts as destructive: ).*\n?|^Plan for .* \(ID: \d+\): /gm;
+/** In plans and results. */
+const forModelsOnly =
+	/^(?:plan_hash=|Estimated time: |Nothing was changed\. |Counts as destructive: ).*\n?|^Plan for .* \(ID: \d+\): | \(ID: \d{17,20}\)| \| ID: \d{17,20}|, plan\\?_hash=\w+/gm;
 
 export const askedClient = "AI chat";
 
@@ -168,14 +163,16 @@ export class AskedCalls {
 			if (tool.effect === "read") {
 				const where = { record, client: context.principal?.name ?? "", guildId: asker.guildId, signal };
 				const { result, error } = await recordedCall(tool, args, context, where);
-				return { text: result === undefined ? this.#failure(name, error) : withoutTokens(textIn(result)) };
+				if (result === undefined) throw error;
+				return { text: withoutTokens(textIn(result)) };
 			}
 			if (!this.mayChange(asker, member))
 				return { text: `${tool.name} changes something, and the person who asks has no right to do that.` };
 			const planned = await this.#plan(asker, tool.name, args, signal);
 			return { text: `Planned, not done. The person sees this plan and decides:\n${planned.text}`, planned };
 		} catch (error) {
-			return { text: withoutTokens(this.#failure(name, error)) };
+			const isKnown = error instanceof RpcError || error instanceof ToolError;
+			return { text: isKnown ? withoutTokens(error.message) : this.#failed(asker, name, error).text };
 		}
 	}
 
@@ -209,15 +206,15 @@ export class AskedCalls {
 		}
 		const where = { record, client: context.principal?.name ?? "", guildId: asker.guildId };
 		const outcomes = new Set<ItemOutcome>();
-		const onItem: BotContext["onItem"] = (_, outcome) => outcomes.add(outcome);
+		const onItem = (_: string, outcome: ItemOutcome) => outcomes.add(outcome);
 		const ended = await recordedCall(tool, args, { ...context, review, onItem }, where);
 		if (ended.output === undefined) outcomes.add(outcomeOf(ended.error));
 		const outcome = outcomes.has("unknown") ? "unknown" : outcomes.has("not done") ? "failed" : "done";
-		return { text: forPerson(name, ended, language, log), outcome };
+		return { text: forPerson(name, ended, language, log).replace(forModelsOnly, ""), outcome };
 	}
 
 	/** Throws a ToolError if the call is refused. */
-	#resolve(asker: Asker, name: string, given: JsonObject): Resolved {
+	#resolve(asker: Asker, name: string, given: JsonObject) {
 		const { set, context } = this.#select(asker);
 		const own = Object.entries(given).filter(([key]) => !givenByBot.includes(key));
 		const { tool, args, refusal } = set.resolve(name, Object.fromEntries(own));
@@ -253,12 +250,6 @@ export class AskedCalls {
 	#failed({ language }: Asker, tool: string, error: unknown): Carried {
 		return { text: forPerson(tool, { outcome: "failed", error }, language, this.options.log), outcome: "failed" };
 	}
-
-	#failure(tool: string, error: unknown): string {
-		if (error instanceof RpcError || error instanceof ToolError) return error.message;
-		this.options.log.error("a tool call of AI chat failed: internal error", { tool, error });
-		return "Internal error.";
-	}
 }
 
 function plainNeeds({ permissions, person }: BotTool["needs"]): Permission[] {
@@ -273,13 +264,16 @@ const hashOf = ({ basis }: Preview) => digest(basis);
 /** What the tool says for people, and in blocks the arguments that it does not name, and a plan of several lines. */
 function planText({ lines = [], shown = [], names = [] }: Preview, args: JsonObject, language: Language): string {
 	const people = [shown].flat().filter((part) => typeof part === "object");
-	const text = forPeople([...names, ...people], language);
+	const mentions = names.length > 0 ? mentionsIn(args) : [];
+	const others = names.filter((line) => !mentions.some((one) => line.includes(one.replace(/\D/g, ""))));
+	const text = [mentions.join(" "), forPeople([...others, ...people], language)].join("\n").trim();
 	const named = new Set<unknown>(text.match(/(?<=(?<!\\)<[@#&]+|ID: )\d+(?=[>)])/g));
 	const isNamed = (ids: readonly unknown[]) => ids.length > 0 && ids.every((id) => named.has(id));
 	const left = Object.entries(args).filter(([key, value]) => !notShown.includes(key) && !isNamed([value].flat()));
-	const plan =
-		people.length > 0 && !lines.join("\n").includes("\n") ? "" : lines.join("\n").replace(linesForModels, "");
-	const given = left.length > 0 ? argumentsOf({ arguments: canonicalJson(Object.fromEntries(left)) }) : "";
-	const blocks = [given, escapeInvisible(plan.trimEnd())].filter((block) => block !== "");
-	return [text, ...blocks.map((block) => `\`\`\`\n${block.replaceAll("`", "ˋ")}\n\`\`\``)].join("\n").trim();
+	const plan = people.length > 0 && !lines.join("\n").includes("\n") ? "" : lines.join("\n").replace(forModelsOnly, "");
+	// As JSON, which keeps a text in its line.
+	const given = left.map(([key, value]) => `${key.replaceAll("_", " ")}: ${JSON.stringify(value, null, 2)}`);
+	const blocks = [given.join("\n"), plan.trimEnd()].filter((block) => block !== "");
+	const fenced = blocks.map((block) => `\`\`\`diff\n${escapeInvisible(block).replaceAll("`", "ˋ")}\n\`\`\``);
+	return [text, ...fenced].join("\n").trim();
 }

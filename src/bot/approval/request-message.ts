@@ -151,7 +151,7 @@ const mentionMarks: readonly [name: RegExp, mark: string][] = [
 ];
 
 /** Of people, channels and roles whose ids are arguments. */
-function mentionsIn(args: JsonObject): string[] {
+export function mentionsIn(args: JsonObject): string[] {
 	const all = Object.entries(args).flatMap(([name, value]) => {
 		const [, mark] = mentionMarks.find(([pattern]) => pattern.test(name)) ?? [];
 		if (mark === undefined) return [];

@@ -175,7 +175,7 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 			if (jobId === undefined) return text;
 			const ended = waitMs > 0 && (await within(waitMs, jobs.ended(jobId))) !== "late";
 			const { text: shown, state } = await views.progress(jobId);
-			noteItem(jobId, jobOutcomes[state]);
+			noteItem(jobId, state === "done" ? "done" : state === "running" ? "unknown" : "not done");
 			return ended && text === started ? shown : `${text}\n${shown}`;
 		},
 		/** Like `apply`, with the id of the job; undefined if the plan has no steps. */
@@ -187,8 +187,6 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 		close: () => jobs.close(),
 	};
 }
-
-const jobOutcomes = { done: "done", running: "unknown", failed: "not done", cancelled: "not done" } as const;
 
 const leftText = (hash: string, left: string, done: string) =>
 	`A part of the plan ${hash} was done meanwhile${done}; what is left is ${left}.`;

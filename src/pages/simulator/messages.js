@@ -5,7 +5,7 @@ import { dismiss, react, remove } from "./actions.js";
 import { messageMenu, renderComponents, renderMenu } from "./components.js";
 import { reply } from "./composer.js";
 import { renderAttachment, renderEmbed, renderPoll, shortTime } from "./embeds.js";
-import { customEmoji, renderMarkdown } from "./markdown.js";
+import { customEmoji, renderLine, renderMarkdown } from "./markdown.js";
 import { emojiKey, excerptOf, messageFlags, systemTexts } from "./message-state.js";
 import { world } from "./world.js";
 
@@ -83,7 +83,7 @@ function reference(message) {
 	return element(
 		"p.reference",
 		element("bdi", `${world.nameOf(found.author.id)}:`),
-		element("bdi.excerpt", excerptOf(found)),
+		element("bdi.excerpt", renderLine(excerptOf(found))),
 	);
 }
 

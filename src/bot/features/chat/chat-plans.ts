@@ -44,7 +44,7 @@ export function createPlans({ store: { sql }, calls, onDone, now }: PlansOptions
 			expires_at: expiresAt,
 		};
 		await askedPlanRows.insert(sql, [row]);
-		return id;
+		return `${id}:${asker.language}`;
 	}
 
 	/** Stores the plan. Rejects with StoreUnavailable. */
@@ -60,8 +60,7 @@ export function createPlans({ store: { sql }, calls, onDone, now }: PlansOptions
 		const lines = planned.map(({ title, text, needsApproval }) =>
 			block(title + (needsApproval ? ` · ${say("ask.plan.approval")}` : ""), text),
 		);
-		const button = id && `${id}:${asker.language}`;
-		return messageOf(say("ask.plan.title"), [...notes, ...lines, ...(id ? [`-# ${when}`] : [])], button, say);
+		return messageOf(say("ask.plan.title"), [...notes, ...lines, ...(id ? [`-# ${when}`] : [])], id, say);
 	}
 
 	async function press(interaction: ComponentInteraction & { guildId: string }, rest: string): Promise<void> {

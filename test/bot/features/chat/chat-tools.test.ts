@@ -59,7 +59,7 @@ askingTest("a change waits for the press of who asked, and names them and the qu
 	const { nora, timeout } = await newcomer(scene);
 	const { asked, plan } = await planFor(scene, timeout);
 	expect(plan.embeds[0]?.description).toMatch(
-		/^\*\*Time members out\*\*\nTime out <@\d+> until <t:\d+:f>\?\n```\n\{\n {2}"duration": "1h"\n\}\n```\n-# Only <@\d+> can decide/,
+		/^\*\*Time members out\*\*\nTime out <@\d+> until <t:\d+:f>\?\n```diff\nduration: "1h"\n```\n-# Only <@\d+> can decide/,
 	);
 	expect(nora.communication_disabled_until).toBeFalsy();
 	const pressed = await simulator.user("ada").press(plan, "Do it");
@@ -77,7 +77,7 @@ askingTest("a change waits for the press of who asked, and names them and the qu
 askingTest("a plan shows what its sentence leaves out", async (scene) => {
 	const args = { user_ids: ["@zoe"], content: "Pay ``` here" };
 	const { plan } = await planFor(scene, { calls: [{ name: "send_private_message", arguments: args }] });
-	expect(plan.embeds[0]?.description).toContain('?\n```\n{\n  "content": "Pay ˋˋˋ here"\n}\n```\n-# Only');
+	expect(plan.embeds[0]?.description).toContain('?\n```diff\ncontent: "Pay ˋˋˋ here"\n```\n-# Only');
 });
 
 askingTest("a plan that would do something else is shown again", async (scene) => {
@@ -175,7 +175,7 @@ askingTest("plans of a guild show their steps, and are carried out as they were 
 	await world.heard();
 	const { plan } = await planFor(scene, use("apply_guild", { plan_hash }));
 	expect(plan.embeds[0]?.description).toStartWith(
-		"**Carry out a plan**\nChange the server as the plan says?\n```\ncreate 1, change 1\n+ role A\n~ channel #general: topic Changed → New\n",
+		"**Carry out a plan**\nChange the server as the plan says?\n```diff\ncreate 1, change 1\n+ role A\n~ channel #general: topic Changed → New\n",
 	);
 	expect(plan.embeds[0]?.description).not.toMatch(/hash|Nothing was changed/);
 	await simulator.user("ada").press(plan, "Do it");
