@@ -157,9 +157,8 @@ export class AskedCalls {
 	async call(asker: Asker, name: string, given: JsonObject, member: GuildMember, signal: Signal): Promise<Called> {
 		const { record } = this.options;
 		try {
-			const resolved = this.#resolve(asker, name, given);
-			const { tool, context } = resolved;
-			const args = await withoutNames(tool, resolved.args, context, signal);
+			const { tool, context, args: named } = this.#resolve(asker, name, given);
+			const args = await withoutNames(tool, named, context, signal);
 			if (tool.effect === "read") {
 				const where = { record, client: context.principal?.name ?? "", guildId: asker.guildId, signal };
 				const { result, error } = await recordedCall(tool, args, context, where);
@@ -192,14 +191,13 @@ export class AskedCalls {
 	async #run(asker: Asker, { tool: name, args: given, basis, needsApproval }: ShownCall): Promise<Carried> {
 		const { record, log } = this.options;
 		const { language } = asker;
-		const resolved = this.#resolve(asker, name, given);
-		const { tool, args, context } = resolved;
+		const { tool, args, context } = this.#resolve(asker, name, given);
 		const review = (preview: Preview) => {
 			if (hashOf(preview) !== basis) throw new SaidError(said("ask.changed_late"));
 		};
 		const approval = this.#begun?.approval;
 		if (approval && needsApproval) {
-			const call = { ...resolved, signal: undefined, client: askedClient, requestId: undefined };
+			const call = { tool, args, context, signal: undefined, client: askedClient, requestId: undefined };
 			const row = await approval.request(call);
 			if (typeof row === "string") throw new ToolError(textIn(row));
 			return { text: render(said("ask.approval", { channel: `<#${row.channel_id}>` }), language), outcome: "waiting" };
