@@ -20,13 +20,9 @@ export function channelsFromTop(guild: Guild): Channel[] {
 	const all = visible
 		.filter((channel): channel is Channel => !channel.isThread())
 		.toJSON()
-		.sort(byPosition);
+		.sort((a, b) => groupOf(a.type) - groupOf(b.type) || a.rawPosition - b.rawPosition || compareIds(a.id, b.id));
 	const isRoot = ({ parentId }: Channel) => !parentId || !visible.has(parentId);
 	return all.filter(isRoot).flatMap((root) => [root, ...all.filter(({ parentId }) => parentId === root.id)]);
-}
-
-function byPosition(a: Channel, b: Channel): number {
-	return groupOf(a.type) - groupOf(b.type) || a.rawPosition - b.rawPosition || compareIds(a.id, b.id);
 }
 
 function groupOf(type: ChannelType): number {

@@ -107,7 +107,11 @@ export function placeOf(channel: GuildBasedChannel | undefined, threadMembers?: 
 /** By Discord's algorithm. */
 export function computePermissions(holder: Holder, place: Place): Computed {
 	const { roles, timedOutUntil: until } = holder;
-	const fromRoles = roleStep(roles);
+	const fromRoles: Step = {
+		allow: roles.reduce((bits, entry) => bits | entry.permissions.bitfield, 0n),
+		deny: 0n,
+		cause: (bit) => ({ kind: "roles", roles: rolesWith(roles, bit) }),
+	};
 	const everything = causeOfAll(holder, fromRoles);
 	if (everything) return { ...applySteps([{ allow: allBits, deny: 0n, cause: () => everything }]), everything };
 	const steps: Step[] = [fromRoles];
@@ -130,14 +134,6 @@ function applySteps(steps: readonly Step[]): Pick<Computed, "bits" | "causeOf"> 
 	let bits = 0n;
 	for (const { allow, deny } of steps) bits = (bits & ~deny) | allow;
 	return { bits, causeOf: (bit) => steps.findLast(({ allow, deny }) => ((allow | deny) & bit) !== 0n)?.cause(bit) };
-}
-
-function roleStep(roles: readonly Role[]): Step {
-	return {
-		allow: roles.reduce((bits, entry) => bits | entry.permissions.bitfield, 0n),
-		deny: 0n,
-		cause: (bit) => ({ kind: "roles", roles: rolesWith(roles, bit) }),
-	};
 }
 
 function rolesWith(roles: readonly Role[], bit: bigint): Role[] {

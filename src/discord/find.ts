@@ -112,10 +112,6 @@ export function isForum(channel: GuildBasedChannel): channel is Forum {
 	return channel.type === ChannelType.GuildForum || channel.type === ChannelType.GuildMedia;
 }
 
-function isTextOrNews(channel: GuildBasedChannel): channel is TextChannel | NewsChannel {
-	return channel.type === ChannelType.GuildText || channel.type === ChannelType.GuildAnnouncement;
-}
-
 export const forum = channelOfKind(
 	isForum,
 	(name) => `${name} is not a forum.${forClients(" Use list_channels to find forums.")}`,
@@ -127,7 +123,8 @@ const noThreads = (name: string) =>
 	`${name} cannot have threads.${forClients(" Use list_channels to find text, announcement or forum channels.")}`;
 
 export const threadedChannel = channelOfKind(
-	(found): found is ThreadedChannel => isTextOrNews(found) || isForum(found),
+	(found): found is ThreadedChannel =>
+		found.type === ChannelType.GuildText || found.type === ChannelType.GuildAnnouncement || isForum(found),
 	noThreads,
 );
 
@@ -182,13 +179,8 @@ export async function currentMember(guild: Guild, id: string, connection: Member
 
 /** From the cache only, for tools that look up many. Throws a ToolError if the user is not a member. */
 export function knownMember(guild: Guild, id: string, connection: MemberState): GuildMember {
-	const { member } = knownPerson(guild, id, connection);
-	return member ?? throwNoMember(guild, id);
-}
-
-function knownPerson(guild: Guild, id: string, connection: MemberState) {
 	requireKnownMembers(guild, connection);
-	return { id, member: guild.members.cache.get(id) };
+	return guild.members.cache.get(id) ?? throwNoMember(guild, id);
 }
 
 /** "6 of 7", or "7 so far" where Discord's count lags behind. */

@@ -57,7 +57,8 @@ export async function threadLines(guild: Guild, query: ThreadQuery): Promise<str
 	const kind = archived ? noun : `active ${noun}`;
 	const rest = before === undefined ? "" : ` before ${before}`;
 	const order = archived ? ", archived ones after the active, the latest archived first" : "";
-	const tags = tagNames(guild);
+	const forums = [...visibleChannels(guild).values()].filter((one) => isForum(one));
+	const tags = new Map(forums.flatMap(({ availableTags }) => availableTags.map(({ id, name }) => [id, name])));
 	return resultLines(
 		threads.length === 0
 			? `There is no ${kind}${tagged} in ${where}${rest}${next ? " among the threads searched so far" : ""}.`
@@ -173,13 +174,6 @@ async function archivedPage(
 	// A kind with has_more returned a full page, so a page cut at `limit` skips none of the other kind.
 	const threads = pages.flatMap(({ threads }) => threads).sort((a, b) => at(b) - at(a) || compareIds(b.id, a.id));
 	return { threads, more: pages.some(({ has_more }) => has_more) };
-}
-
-function tagNames(guild: Guild): Map<string, string> {
-	const channels = [...visibleChannels(guild).values()];
-	return new Map(
-		channels.flatMap((channel) => (isForum(channel) ? channel.availableTags : [])).map(({ id, name }) => [id, name]),
-	);
 }
 
 function threadLine(

@@ -426,7 +426,10 @@ export class Connection {
 			return true;
 		}
 		if (client.ws.status !== Status.Ready && !eventsBeforeReady.has(type)) {
-			this.#defer(shard, () => this.#attempt(type, read));
+			const deferred = this.#deferredEvents.get(shard) ?? [];
+			this.#deferredEvents.set(shard, deferred);
+			if (deferred.length < maxDeferredEvents) deferred.push(() => this.#attempt(type, read));
+			else this.#undeferredEvents += 1;
 			return true;
 		}
 		if (type === GatewayDispatchEvents.Ready) {
@@ -450,13 +453,6 @@ export class Connection {
 			this.droppedEvents.note(type, error);
 			return false;
 		}
-	}
-
-	#defer(shard: number, pass: () => void): void {
-		const deferred = this.#deferredEvents.get(shard) ?? [];
-		this.#deferredEvents.set(shard, deferred);
-		if (deferred.length < maxDeferredEvents) deferred.push(pass);
-		else this.#undeferredEvents += 1;
 	}
 
 	#passDeferredEvents(): void {

@@ -217,9 +217,12 @@ export class Socket {
 				// This heartbeat needs no acknowledgement: a regular one right after it would close the connection.
 				connection.send(this.#heartbeat());
 				break;
-			case GatewayOpcodes.HeartbeatAck:
-				this.#handleHeartbeatAck(connection);
+			case GatewayOpcodes.HeartbeatAck: {
+				const latency = connection.acknowledgeHeartbeat();
+				const ackAt = Date.now();
+				if (latency !== undefined) this.#emit("heartbeat", { ackAt, heartbeatAt: ackAt - latency, latency });
 				break;
+			}
 			case GatewayOpcodes.Hello:
 				this.#handleHello(connection, d);
 				break;
@@ -257,13 +260,6 @@ export class Socket {
 
 	#heartbeat(): object {
 		return { op: GatewayOpcodes.Heartbeat, d: this.#session?.sequence ?? null };
-	}
-
-	#handleHeartbeatAck(connection: SocketConnection): void {
-		const latency = connection.acknowledgeHeartbeat();
-		if (latency === undefined) return;
-		const ackAt = Date.now();
-		this.#emit("heartbeat", { ackAt, heartbeatAt: ackAt - latency, latency });
 	}
 
 	async #identify(connection: SocketConnection): Promise<void> {

@@ -54,16 +54,12 @@ export function* differenceInSteps(
 		yield;
 	}
 	const result = list.result();
-	requireKept(result, matched.referred);
-	return result;
-}
-
-function requireKept({ steps }: Difference, referred: ReadonlyMap<string, string>): void {
-	const issues = steps.flatMap(({ action, targetId = "" }) => {
-		const subject = referred.get(targetId);
+	const issues = result.steps.flatMap(({ action, targetId = "" }) => {
+		const subject = matched.referred.get(targetId);
 		return action === "delete" && subject !== undefined
 			? `${subject}: the document refers to it and does not list it, so prune would delete it; list it, or leave out what refers to it`
 			: [];
 	});
 	if (issues.length > 0) throw new InvalidDocument(issues);
+	return result;
 }

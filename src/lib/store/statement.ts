@@ -102,12 +102,10 @@ export function statementsOf(session: Pick<Session, "run">): Sql {
 				...values.map((value) => (value instanceof Many ? sql(value.items as Record<string, Scalar>[]) : value)),
 			),
 		);
-		return [...rows].map(withNumbers) as Row[];
+		return [...rows].map((row) =>
+			Object.fromEntries(Object.entries(row).map(([name, value]) => [name, toNumber(value)])),
+		) as Row[];
 	};
-}
-
-function withNumbers(row: Record<string, unknown>) {
-	return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, toNumber(value)]));
 }
 
 function toNumber(value: unknown): unknown {

@@ -106,10 +106,7 @@ export const inviteRoutes = [
 			const { unique, target_type: _, role_ids = [], ...times } = body;
 			const guild = world.guilds.of(channel);
 			requireGrantable(call, guild, role_ids);
-			if (arePaused(guild)) {
-				call.skipJournal();
-				return undefined;
-			}
+			if (arePaused(guild)) return call.skipJournal();
 			const settings = { inviter: actor.user, role_ids, ...times };
 			const known = unique ? undefined : world.invites.findSame(channel, settings);
 			if (known) {

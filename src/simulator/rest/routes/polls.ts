@@ -27,7 +27,7 @@ export function readPoll(call: Call, form: Exclude<f.Read<typeof pollForm>, unde
 		question: form.question,
 		answers: form.answers.map(({ poll_media: { text, emoji } }, index) => ({
 			answer_id: index + 1,
-			poll_media: { text, ...(emoji && { emoji: readEmoji(call, emoji) }) },
+			poll_media: { text, emoji: emoji && readEmoji(call, emoji) },
 		})),
 		expiry: new Date(Date.now() + hours * 3_600_000).toISOString(),
 		allow_multiselect: form.allow_multiselect ?? false,

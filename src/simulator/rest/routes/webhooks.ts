@@ -41,16 +41,6 @@ function checkWebhookLimit({ world }: Call, channel: GuildChannel): void {
 		throw apiError("MaximumNumberOfWebhooksReached");
 }
 
-function targetOf(call: Call, webhook: Webhook, id: string | null | undefined): string | undefined {
-	if (!id || id === webhook.channel_id) return undefined;
-	const channel = call.world.channels.get(id);
-	const isHere = channel && isGuildChannel(channel) && channel.guild_id === webhook.guild_id;
-	if (!isHere) throw apiError("UnknownChannel");
-	requirePermissions(call, channel, "ManageWebhooks");
-	checkWebhookLimit(call, channel);
-	return id;
-}
-
 type TokenCall = Call<typeof byToken, unknown, { thread_id?: string }>;
 
 /** The thread named in the query, otherwise the webhook's channel. Throws if the thread is in another channel. */
@@ -101,8 +91,15 @@ const managing = [
 		body: { name, avatar, channel_id: snowflake },
 		run: (call) => {
 			const webhook = managedWebhook(call);
-			const channel_id = targetOf(call, webhook, call.body.channel_id);
-			call.world.webhooks.edit(webhook, { name: call.body.name, channel_id }, call.by);
+			const { name, channel_id } = call.body;
+			if (channel_id && channel_id !== webhook.channel_id) {
+				const channel = call.world.channels.get(channel_id);
+				const isHere = channel && isGuildChannel(channel) && channel.guild_id === webhook.guild_id;
+				if (!isHere) throw apiError("UnknownChannel");
+				requirePermissions(call, channel, "ManageWebhooks");
+				checkWebhookLimit(call, channel);
+			}
+			call.world.webhooks.edit(webhook, { name, channel_id }, call.by);
 			return serializeWebhook(webhook, call.actor);
 		},
 	}),

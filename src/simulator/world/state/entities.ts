@@ -237,7 +237,7 @@ export type GuildEmoji = Stored<APIEmoji, "roles" | "require_colons" | "managed"
 
 export type Poll = Pick<APIPoll, "allow_multiselect" | "layout_type"> & {
 	question: { text: string };
-	answers: readonly { answer_id: number; poll_media: { text: string; emoji?: Emoji } }[];
+	answers: readonly { answer_id: number; poll_media: { text: string; emoji?: Emoji | undefined } }[];
 	expiry: string;
 	/** The ids of the users who voted for each poll answer, by answer id, in the order of voting. */
 	votes: Map<number, readonly string[]>;
