@@ -59,8 +59,7 @@ export function directoryStep(system: System, deletesData: boolean): Step {
 		isDone() {
 			const found = stat();
 			if (!found?.isDirectory()) return false;
-			const wanted = owner();
-			const isOwned = system.image !== undefined || found.uid === wanted?.uid;
+			const isOwned = system.image !== undefined || found.uid === owner()?.uid;
 			return isOwned && (found.mode & 0o777) === 0o700;
 		},
 		apply() {

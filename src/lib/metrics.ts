@@ -81,8 +81,7 @@ export function createRegistry() {
 					let count = 0;
 					for (const [at, own] of state.counts.entries()) {
 						count += own;
-						const bound = numberText(bounds[at] ?? Number.POSITIVE_INFINITY);
-						const le = `le="${bound}"`;
+						const le = `le="${numberText(bounds[at] ?? Number.POSITIVE_INFINITY)}"`;
 						const all = labels === "" ? le : `${labels},${le}`;
 						yield sample(`${name}_bucket`, all, count);
 					}

@@ -34,9 +34,7 @@ export function refusalReason(request: Request, { host, hostname }: URL): string
 }
 
 /** Thrown if a request to control the simulator is invalid. The response has status 400 with this error's message. */
-export class BadRequest extends Error {
-	override name = "BadRequest";
-}
+export class BadRequest extends Error {}
 
 /** A whole number of at least 1. */
 export const count = v.pipe(v.number(), v.integer(), v.minValue(1));

@@ -155,8 +155,6 @@ export interface FormErrors {
 
 /** The error response for a request body with invalid fields (status 400, "Invalid Form Body"). */
 export class FormError extends ApiError {
-	override name = "FormError";
-
 	constructor(readonly tree: FormErrors) {
 		super(400, { message: "Invalid Form Body", code: Code.InvalidFormBodyOrContentType, errors: tree });
 	}

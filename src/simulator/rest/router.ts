@@ -34,9 +34,7 @@ const otherPaths = [
 	/^\/guilds\/\d+\/(roles\/member-counts|voice-states\/@me)$/,
 ];
 
-class HangUp extends Error {
-	override name = "HangUp";
-}
+class HangUp extends Error {}
 
 /** A REST request to the simulator and its response. Tests validate both against Discord's OpenAPI document. */
 export interface Exchange {

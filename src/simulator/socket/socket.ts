@@ -388,8 +388,6 @@ function send(socket: Socket, op: Op, d: unknown): void {
 }
 
 class CloseError extends Error {
-	override name = "CloseError";
-
 	constructor(readonly code: Code) {
 		super(Code[code]);
 	}

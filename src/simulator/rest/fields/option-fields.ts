@@ -37,11 +37,10 @@ const integer = f.integer(-maxInteger, maxInteger);
 /** The choices of an option, or of the response to an autocomplete interaction. */
 export function choicesOf(type: Option) {
 	const values = { [Option.Integer]: integer, [Option.Number]: number };
-	const value = values[type as keyof typeof values] ?? f.text(0, 100);
 	const choice = f.object({
 		name: f.required(f.text(1, 100)),
 		name_localizations: localizations(f.text(1, 100)),
-		value: f.required<string | number>(value),
+		value: f.required<string | number>(values[type as keyof typeof values] ?? f.text(0, 100)),
 	});
 	return f.list(choice, 0, maxChoices);
 }

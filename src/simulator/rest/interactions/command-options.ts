@@ -72,8 +72,7 @@ function readOptions(
 		if (!first || !option || given.length > 1) throw invalid("Exactly one subcommand is used", ...path);
 		const { name, type } = option;
 		const inner = [...path, 0, "options"];
-		const nested = readOptions(reading, option.options ?? [], first.options ?? [], inner);
-		return [{ name, type, options: nested }];
+		return [{ name, type, options: readOptions(reading, option.options ?? [], first.options ?? [], inner) }];
 	}
 	return options.flatMap((option) => {
 		const index = given.findIndex(({ name }) => name === option.name);

@@ -134,9 +134,8 @@ function componentData(call: InvocationCall, channel: Channel, { components }: M
 	if (type !== undefined && type !== ComponentType.Button) {
 		const menu = selectMenusIn(components).find((one) => one.type === type && one.custom_id === custom_id);
 		if (!menu || menu.disabled === true) throw invalidComponent();
-		const chosen = chosenIn(call, channel, menu, values);
 		// The types of menus differ in what `resolved` contains.
-		return { id: menu.id, custom_id, ...chosen } as ComponentData;
+		return { id: menu.id, custom_id, ...chosenIn(call, channel, menu, values) } as ComponentData;
 	}
 	const button = buttonsIn(components).find((one) => one.custom_id === custom_id && one.disabled !== true);
 	if (!button) throw invalidComponent();
@@ -176,13 +175,12 @@ function contextOf(call: Call, channel: Channel, application: Account): Invocati
 	if (!inGuild(channel)) return { ...common, channel: shown, user: actor.user };
 	const guild = world.guilds.of(channel);
 	const { id, features, preferred_locale: locale } = guild;
-	const member = found(guild.members.get(actor.user.id), "UnknownMember");
 	return {
 		...common,
 		guild: { id, locale, features },
 		guild_id: id,
 		guild_locale: locale,
 		channel: { ...shown, permissions },
-		member: { ...serialize.member(member), permissions },
+		member: { ...serialize.member(found(guild.members.get(actor.user.id), "UnknownMember")), permissions },
 	};
 }

@@ -220,9 +220,8 @@ export const channelRoutes = [
 				requireMove(call, channel, parent_id);
 				// MANAGE_ROLES is documented; a guess (move-lock): in which channel, and the error code.
 				if (move.lock_permissions) requirePermissions(call, channel, "ManageRoles");
-				const parent = guild.channels.get(parent_id ?? "");
 				const permission_overwrites = move.lock_permissions
-					? structuredClone(parent?.permission_overwrites)
+					? structuredClone(guild.channels.get(parent_id ?? "")?.permission_overwrites)
 					: undefined;
 				if (permission_overwrites) keepReadable(guild, channel, permission_overwrites);
 				return { channel, position: move.position, parent_id, permission_overwrites };

@@ -57,9 +57,8 @@ const nextStatus: Partial<Record<Status, readonly Status[]>> = {
 type Place = Pick<ScheduledEvent, "entity_type" | "channel_id">;
 
 function eventOf(call: Call<typeof one>): ScheduledEvent {
-	const events = call.world.scheduledEvents.in(call.guild);
 	const event = found(
-		events.find(({ id }) => id === call.params.event_id),
+		call.world.scheduledEvents.in(call.guild).find(({ id }) => id === call.params.event_id),
 		"UnknownGuildScheduledEvent",
 	);
 	if (!maySee(call, event)) throw apiError("MissingAccess");

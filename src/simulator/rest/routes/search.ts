@@ -108,7 +108,6 @@ function matches(message: Message, search: Search): boolean {
 	const { id, author, mentions, mention_roles, mention_everyone } = message;
 	const { max_id, min_id, pinned, mention_everyone: everyone } = search;
 	const mentioned = mentions.map((user) => user.id);
-	const repliedTo = message.message_reference?.message_id ?? "";
 	return (
 		(max_id === undefined || compareIds(id, max_id) < 0) &&
 		(min_id === undefined || compareIds(id, min_id) > 0) &&
@@ -117,7 +116,7 @@ function matches(message: Message, search: Search): boolean {
 		matchesFilter(search.author_id, [author.id]) &&
 		matchesFilter(search.mentions, mentioned) &&
 		matchesFilter(search.mentions_role_id, mention_roles) &&
-		matchesFilter(search.replied_to_message_id, [repliedTo]) &&
+		matchesFilter(search.replied_to_message_id, [message.message_reference?.message_id ?? ""]) &&
 		matchesFilter(search.author_type, [authorType(message)]) &&
 		matchesFilter(search.has, hasTypesOf(message)) &&
 		contains(message, wordsIn(search.content ?? ""))

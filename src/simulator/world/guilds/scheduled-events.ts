@@ -26,7 +26,6 @@ export class ScheduledEvents extends GuildObjects<ScheduledEvent> {
 	/** If `counted`, with the number of interested users. Throws if the event has no channel and no location. */
 	serialize(event: ScheduledEvent, counted = false): SentScheduledEvent {
 		const { userIds, ...rest } = event;
-		const creator = this.state.users.get(event.creator_id);
 		return {
 			...rest,
 			...venueOf(event),
@@ -34,7 +33,7 @@ export class ScheduledEvents extends GuildObjects<ScheduledEvent> {
 			image: null,
 			recurrence_rule: null,
 			guild_scheduled_event_exceptions: [],
-			creator,
+			creator: this.state.users.get(event.creator_id),
 			user_count: counted ? userIds.size : undefined,
 		};
 	}

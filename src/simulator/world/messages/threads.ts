@@ -51,7 +51,6 @@ export class Threads {
 		const guild = state.guildOf(parent);
 		const { message, type = publicTypeIn(parent), id, ...changes } = given;
 		const now = new Date().toISOString();
-		const isPost = holdsPosts(parent);
 		const thread: Thread = {
 			id: message?.id ?? id ?? state.newId(),
 			guild_id: guild.id,
@@ -69,7 +68,7 @@ export class Threads {
 			auto_archive_duration: 1440,
 			locked: false,
 			invitable: true,
-			...(isPost && { applied_tags: [] }),
+			...(holdsPosts(parent) && { applied_tags: [] }),
 			flags: 0,
 			members: new Map([[owner.id, now]]),
 		};

@@ -123,7 +123,6 @@ export function thread(of: Thread, viewerId: string): Sent<APIThreadChannel> {
 	const { members, archived, locked, invitable, ...rest } = of;
 	const { archive_timestamp, create_timestamp, ...others } = rest;
 	const { auto_archive_duration, ...common } = others;
-	const member = threadMember(of, viewerId);
 	return {
 		...common,
 		// Discord counts up to 50.
@@ -136,7 +135,7 @@ export function thread(of: Thread, viewerId: string): Sent<APIThreadChannel> {
 			create_timestamp,
 			invitable: of.type === ChannelType.PrivateThread ? invitable : undefined,
 		},
-		member,
+		member: threadMember(of, viewerId),
 	};
 }
 
