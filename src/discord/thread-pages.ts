@@ -182,8 +182,7 @@ function threadLine(
 	{ tags, within }: { tags: ReadonlyMap<string, string>; within: boolean },
 ): string {
 	const { id, name, type, parent_id, owner_id, thread_metadata } = thread;
-	const { message_count = 0, member_count = 0, applied_tags = [] } = thread;
-	const { rate_limit_per_user: slowMode = 0 } = thread;
+	const { message_count = 0, member_count = 0, applied_tags = [], rate_limit_per_user: slowMode = 0 } = thread;
 	// Discord stops counting at 50. https://discord.com/developers/docs/resources/channel#channel-object-channel-structure
 	const members = member_count < 50 ? member_count : "50+";
 	const parent = visibleChannel(guild, parent_id ?? "");

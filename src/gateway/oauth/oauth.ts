@@ -65,8 +65,7 @@ const keepCodesMs = 86_400_000;
 export type OAuth = ReturnType<typeof createOAuth>;
 
 export function createOAuth({ settings, store, clients, askRights, log, clocks = systemClocks }: OAuthOptions) {
-	const { publicUrl } = settings;
-	const { discordApiUrl: apiUrl, clientId, clientSecret } = settings;
+	const { publicUrl, discordApiUrl: apiUrl, clientId, clientSecret } = settings;
 	const redirectUri = publicUrl + paths.callback;
 	const { now, monotonicNow } = clocks;
 	const limited = limitStore(store);

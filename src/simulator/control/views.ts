@@ -33,8 +33,7 @@ export function summarizeFault({ id, match, effect, hits, limits: { times, actor
 
 /** Without the interaction token, which is secret. */
 export function summarizeInteraction(interactions: Interactions, interaction: Interaction) {
-	const { id, type, state, user, application, channel } = interaction;
-	const { data, message } = interaction;
+	const { id, type, state, user, application, channel, data, message } = interaction;
 	const summarizeMessage = (message: Message) => ({
 		id: message.id,
 		content: message.content,

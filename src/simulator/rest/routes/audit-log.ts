@@ -23,8 +23,7 @@ export const auditLogRoutes = [
 			limit: integer(1, 100),
 		},
 		run: (call) => {
-			const { user_id, target_id, action_type } = call.query;
-			const { before, after, limit = 50 } = call.query;
+			const { user_id, target_id, action_type, before, after, limit = 50 } = call.query;
 			const oldest = Date.now() - keptMs;
 			const { guild, actor } = call;
 			const fitting = guild.auditLog

@@ -1,7 +1,7 @@
 // Members: listing, searching, editing, kicking, their roles, and pruning inactive ones.
 // https://discord.com/developers/docs/resources/guild#get-guild-prune-count
 
-import { AuditLogEvent, PermissionFlagsBits as Permission } from "discord.js";
+import { PermissionFlagsBits as Permission } from "discord.js";
 import { membersNamed } from "../../world/guilds/members.ts";
 import type { Member, Role } from "../../world/state/entities.ts";
 import { guildPermissions, has, isAboveMember } from "../../world/state/permissions.ts";
@@ -165,7 +165,7 @@ export const memberRoutes = [
 			const { days = defaultDays, include_roles = [] } = body;
 			const pruned = prunable(call, days, include_roles);
 			for (const member of pruned) world.members.remove(guild, member);
-			world.state.audit(guild, by, AuditLogEvent.MemberPrune, null, {
+			world.state.audit(guild, by, "MemberPrune", null, {
 				options: { delete_member_days: String(days), members_removed: String(pruned.length) },
 			});
 			const { compute_prune_count = true } = body;

@@ -1,6 +1,6 @@
 // Channels of guilds with their permission overwrites, and DM channels.
 
-import { AuditLogEvent, ChannelType, PermissionFlagsBits as Permission } from "discord.js";
+import { ChannelType, PermissionFlagsBits as Permission } from "discord.js";
 import type { Messages } from "../messages/messages.ts";
 import { overwriteOptions } from "../state/audit-log.ts";
 import { newChannel } from "../state/defaults.ts";
@@ -51,7 +51,7 @@ export class Channels {
 		guild.channels.set(channel.id, channel);
 		this.state.channels.set(channel.id, channel);
 		this.#dispatch("CHANNEL_CREATE", guild, channel);
-		this.state.audit(guild, by, AuditLogEvent.ChannelCreate, channel.id, { after: given });
+		this.state.audit(guild, by, "ChannelCreate", channel.id, { after: given });
 		return channel;
 	}
 
@@ -61,7 +61,7 @@ export class Channels {
 		this.#change(guild, channel, changes);
 		// Positions are not logged: https://github.com/discord/discord-api-docs/issues/4345
 		const { position: _, ...logged } = changes;
-		this.state.audit(guild, by, AuditLogEvent.ChannelUpdate, channel.id, { before, after: logged });
+		this.state.audit(guild, by, "ChannelUpdate", channel.id, { before, after: logged });
 	}
 
 	/** With its threads and messages. The channels of a category stay, without a category. */
@@ -84,7 +84,7 @@ export class Channels {
 		// Which fields the entry has: https://discordpy.readthedocs.io/en/stable/api.html#discord.AuditLogAction.channel_delete
 		const { name, type, nsfw, permission_overwrites, rate_limit_per_user } = channel;
 		const before = { name, type, nsfw, permission_overwrites, rate_limit_per_user };
-		this.state.audit(guild, by, AuditLogEvent.ChannelDelete, channel.id, { before });
+		this.state.audit(guild, by, "ChannelDelete", channel.id, { before });
 	}
 
 	setOverwrite(channel: GuildChannel, overwrite: Overwrite, by?: Attribution): void {
@@ -93,7 +93,7 @@ export class Channels {
 		const before = overwrites.find(({ id }) => id === overwrite.id);
 		const others = overwrites.filter((other) => other !== before);
 		this.#change(guild, channel, { permission_overwrites: [...others, overwrite] });
-		const action = before ? AuditLogEvent.ChannelOverwriteUpdate : AuditLogEvent.ChannelOverwriteCreate;
+		const action = before ? "ChannelOverwriteUpdate" : "ChannelOverwriteCreate";
 		const options = overwriteOptions(guild, overwrite);
 		this.state.audit(guild, by, action, channel.id, { before, after: overwrite, options });
 	}
@@ -103,7 +103,7 @@ export class Channels {
 		const permission_overwrites = channel.permission_overwrites.filter((other) => other !== overwrite);
 		this.#change(guild, channel, { permission_overwrites });
 		const options = overwriteOptions(guild, overwrite);
-		this.state.audit(guild, by, AuditLogEvent.ChannelOverwriteDelete, channel.id, { before: overwrite, options });
+		this.state.audit(guild, by, "ChannelOverwriteDelete", channel.id, { before: overwrite, options });
 	}
 
 	/** All in a DM of the user; none in DMs of others and in guilds of which the user is not a member. */

@@ -3,7 +3,7 @@
 // A gap: There is no voice audio. A bot that asks on the socket to join a voice channel is ignored. There are no stage
 // speakers, regions and AFK channels; a status stays when everyone has left.
 
-import { AuditLogEvent, ChannelType } from "discord.js";
+import { ChannelType } from "discord.js";
 import { type Guild, type GuildChannel, isVoice, type Member, type VoiceState } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
 import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
@@ -39,14 +39,14 @@ export class Voice {
 		apply(state, given);
 		guild.voiceStates.set(id, state);
 		this.dispatch(guild, member);
-		this.state.auditCounted(guild, by, AuditLogEvent.MemberMove, null, channel.id);
+		this.state.auditCounted(guild, by, "MemberMove", null, channel.id);
 	}
 
 	/** Disconnects a guild member from their voice channel. Does nothing if they are in none. */
 	leave(guild: Guild, member: Member, by?: Attribution): void {
 		if (!guild.voiceStates.delete(member.user.id)) return;
 		this.dispatch(guild, member);
-		this.state.auditCounted(guild, by, AuditLogEvent.MemberDisconnect, null);
+		this.state.auditCounted(guild, by, "MemberDisconnect", null);
 	}
 
 	dispatch(guild: Guild, member: Member): void {
@@ -71,7 +71,7 @@ export class VoiceStatuses {
 		else this.#statuses.set(id, status);
 		const guild = this.state.guildOf(channel);
 		this.state.dispatchToGuild("VOICE_CHANNEL_STATUS_UPDATE", guild, { id, guild_id, status });
-		const action = AuditLogEvent[`VoiceChannelStatus${status === null ? "Delete" : "Create"}`];
+		const action = `VoiceChannelStatus${status === null ? "Delete" : "Create"}` as const;
 		const options = { channel_id: id, ...(status !== null && { status }) };
 		this.state.audit(guild, by, action, id, { options });
 	}

@@ -3,7 +3,6 @@
 //
 // A gap: The roles of an emoji are stored and not enforced.
 
-import { AuditLogEvent } from "discord.js";
 import type { Guild, GuildEmoji, User } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
 import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
@@ -35,7 +34,7 @@ export class Emojis {
 		guild.emojis.set(emoji.id, emoji);
 		this.pictures.addEmoji(emoji.id, emoji.animated, given.picture);
 		this.#dispatch(guild);
-		this.state.audit(guild, by, AuditLogEvent.EmojiCreate, emoji.id, { after: { name: emoji.name } });
+		this.state.audit(guild, by, "EmojiCreate", emoji.id, { after: { name: emoji.name } });
 		return emoji;
 	}
 
@@ -43,7 +42,7 @@ export class Emojis {
 		const before = { ...emoji };
 		apply(emoji, changes);
 		this.#dispatch(guild);
-		this.state.audit(guild, by, AuditLogEvent.EmojiUpdate, emoji.id, { before, after: changes });
+		this.state.audit(guild, by, "EmojiUpdate", emoji.id, { before, after: changes });
 	}
 
 	remove(guild: Guild, emoji: GuildEmoji, by?: Attribution): void {
@@ -51,7 +50,7 @@ export class Emojis {
 		// A guess (cdn-deleted): the CDN has its picture no more.
 		this.pictures.removeEmoji(emoji.id);
 		this.#dispatch(guild);
-		this.state.audit(guild, by, AuditLogEvent.EmojiDelete, emoji.id, { before: { name: emoji.name } });
+		this.state.audit(guild, by, "EmojiDelete", emoji.id, { before: { name: emoji.name } });
 	}
 
 	/** The custom emoji with this id; undefined unless the emoji belongs to a guild that the user is a member of. */

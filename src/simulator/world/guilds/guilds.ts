@@ -3,7 +3,6 @@
 // A gap: The verification level of a guild stops nobody from writing. A guild has no splash, banner and discovery. A
 // new community gets no messages from Discord, and no NEWS. Settings keep a deleted channel.
 
-import { AuditLogEvent } from "discord.js";
 import type { Stages } from "../channels/stages.ts";
 import type { Messages } from "../messages/messages.ts";
 import type { EventPayloads } from "../state/api-types.ts";
@@ -91,10 +90,7 @@ export class Guilds {
 		apply(guild, changes);
 		if (guild.icon !== before.icon) this.parts.pictures.removeIcon("icons", guild.id, before.icon);
 		this.state.dispatchToGuild("GUILD_UPDATE", guild, serialize.guild(guild));
-		this.state.audit(guild, by, AuditLogEvent.GuildUpdate, guild.id, {
-			before: auditFields(before),
-			after: auditFields(changes),
-		});
+		this.state.audit(guild, by, "GuildUpdate", guild.id, { before: auditFields(before), after: auditFields(changes) });
 	}
 
 	remove(guild: Guild): void {

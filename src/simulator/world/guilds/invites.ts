@@ -5,7 +5,6 @@
 // number of guilds.
 
 import { randomBytes } from "node:crypto";
-import { AuditLogEvent } from "discord.js";
 import type { EventPayloads, SentInvite } from "../state/api-types.ts";
 import type { Guild, GuildChannel, Invite } from "../state/entities.ts";
 import { type Attribution, isIn, type Place, permittedIn, placeOf, type State } from "../state/state.ts";
@@ -58,7 +57,7 @@ export class Invites {
 			...(role_ids.length > 0 && { role_ids }),
 		});
 		const guild = this.state.guildOf(channel);
-		this.state.audit(guild, by, AuditLogEvent.InviteCreate, null, { after: auditFields(invite) });
+		this.state.audit(guild, by, "InviteCreate", null, { after: auditFields(invite) });
 		return invite;
 	}
 
@@ -80,7 +79,7 @@ export class Invites {
 		this.#all.delete(invite.code);
 		this.#dispatch("INVITE_DELETE", channel, { ...placeOf(channel), code: invite.code });
 		const guild = this.state.guildOf(channel);
-		this.state.audit(guild, by, AuditLogEvent.InviteDelete, null, { before: auditFields(invite) });
+		this.state.audit(guild, by, "InviteDelete", null, { before: auditFields(invite) });
 	}
 
 	#dispatch<T extends "INVITE_CREATE" | "INVITE_DELETE">(type: T, channel: GuildChannel, data: EventPayloads[T]): void {

@@ -1,6 +1,5 @@
 // Members: joining, changing, leaving, and who has been inactive.
 
-import { AuditLogEvent } from "discord.js";
 import type { Users } from "../accounts/users.ts";
 import type { Voice } from "../channels/voice.ts";
 import type { Messages } from "../messages/messages.ts";
@@ -70,9 +69,9 @@ export class Members {
 		this.#dispatch("GUILD_MEMBER_UPDATE", guild, member, { always: id });
 		if (guild.voiceStates.has(id) && (changes.mute !== undefined || changes.deaf !== undefined))
 			this.parts.voice.dispatch(guild, member);
-		this.state.audit(guild, by, AuditLogEvent.MemberUpdate, id, { before, after: others });
+		this.state.audit(guild, by, "MemberUpdate", id, { before, after: others });
 		const moved = roles ? roleChanges(guild, before.roles, roles) : [];
-		this.state.audit(guild, by, AuditLogEvent.MemberRoleUpdate, id, { changes: moved });
+		this.state.audit(guild, by, "MemberRoleUpdate", id, { changes: moved });
 	}
 
 	/** With `by`, the audit log records a kick by this user. */
@@ -84,7 +83,7 @@ export class Members {
 		guild.members.delete(user.id);
 		this.state.dispatchToGuild("GUILD_MEMBER_REMOVE", guild, { guild_id: id, user });
 		if (user.bot) this.state.dispatchToGuild("GUILD_DELETE", guild, { id }, { only: [user.id] });
-		this.state.audit(guild, by, AuditLogEvent.MemberKick, user.id);
+		this.state.audit(guild, by, "MemberKick", user.id);
 	}
 
 	setLastSeen(member: Member, at: Date): void {
@@ -134,14 +133,14 @@ export class Bans {
 			const recent = this.messages.in(channel.id).filter(({ author, id }) => author === user && timeOf(id) > since);
 			if (recent.length > 0) this.messages.removeMany(channel, recent);
 		}
-		this.state.audit(guild, by, AuditLogEvent.MemberBanAdd, user.id);
+		this.state.audit(guild, by, "MemberBanAdd", user.id);
 		return ban;
 	}
 
 	remove(guild: Guild, { user }: Ban, by?: Attribution): void {
 		guild.bans.delete(user.id);
 		this.#dispatch("GUILD_BAN_REMOVE", guild, user);
-		this.state.audit(guild, by, AuditLogEvent.MemberBanRemove, user.id);
+		this.state.audit(guild, by, "MemberBanRemove", user.id);
 	}
 
 	#dispatch(type: "GUILD_BAN_ADD" | "GUILD_BAN_REMOVE", guild: Guild, user: User): void {

@@ -6,7 +6,6 @@
 
 import {
 	type APIGuildOnboarding,
-	AuditLogEvent,
 	ChannelType,
 	GuildOnboardingMode as Mode,
 	PermissionFlagsBits as Permission,
@@ -93,10 +92,10 @@ export class Onboardings {
 	#audit(guild: Guild, before: Onboarding, by: Attribution | undefined): void {
 		for (const { id, ...after } of guild.onboarding.prompts) {
 			const old = before.prompts.find((one) => one.id === id);
-			const action = old ? AuditLogEvent.OnboardingPromptUpdate : AuditLogEvent.OnboardingPromptCreate;
+			const action = old ? "OnboardingPromptUpdate" : "OnboardingPromptCreate";
 			this.state.audit(guild, by, action, id, { before: old, after });
 		}
-		this.state.audit(guild, by, AuditLogEvent.OnboardingUpdate, guild.id, { before, after: guild.onboarding });
+		this.state.audit(guild, by, "OnboardingUpdate", guild.id, { before, after: guild.onboarding });
 	}
 }
 
@@ -193,7 +192,7 @@ export class WelcomeScreens {
 			guild.features = enabled ? [...others, feature] : others;
 			this.state.dispatchToGuild("GUILD_UPDATE", guild, serialize.guild(guild));
 		}
-		this.state.audit(guild, by, AuditLogEvent.GuildUpdate, guild.id, { before, after: { ...screen, enabled } });
+		this.state.audit(guild, by, "GuildUpdate", guild.id, { before, after: { ...screen, enabled } });
 		return screen;
 	}
 }

@@ -1,6 +1,5 @@
 // Roles of guilds.
 
-import { AuditLogEvent } from "discord.js";
 import { compareIds } from "../../../guild-document/names/ids.ts";
 import { newRole } from "../state/defaults.ts";
 import type { Guild, Role } from "../state/entities.ts";
@@ -41,7 +40,7 @@ export class Roles {
 		guild.roles.set(role.id, role);
 		this.#dispatch("GUILD_ROLE_CREATE", guild, role);
 		for (const other of moved) this.#dispatch("GUILD_ROLE_UPDATE", guild, other);
-		this.state.audit(guild, by, AuditLogEvent.RoleCreate, role.id, { after: auditFields(changes) });
+		this.state.audit(guild, by, "RoleCreate", role.id, { after: auditFields(changes) });
 		return role;
 	}
 
@@ -52,7 +51,7 @@ export class Roles {
 		if (before.icon && role.icon !== before.icon) this.pictures.removeIcon("role-icons", role.id, before.icon);
 		this.#dispatch("GUILD_ROLE_UPDATE", guild, role);
 		const logged = { before: auditFields(before), after: auditFields(stored) };
-		this.state.audit(guild, by, AuditLogEvent.RoleUpdate, role.id, logged);
+		this.state.audit(guild, by, "RoleUpdate", role.id, logged);
 	}
 
 	/** Then numbers all roles from 1 without gaps; @everyone stays at 0. At the same position, the older is higher. */
@@ -70,8 +69,7 @@ export class Roles {
 			const position = index + 1;
 			role.position = position;
 			this.#dispatch("GUILD_ROLE_UPDATE", guild, role);
-			if (positions.has(role))
-				this.state.audit(guild, by, AuditLogEvent.RoleUpdate, role.id, { before, after: { position } });
+			if (positions.has(role)) this.state.audit(guild, by, "RoleUpdate", role.id, { before, after: { position } });
 		}
 	}
 
@@ -86,7 +84,7 @@ export class Roles {
 		for (const channel of guild.channels.values())
 			channel.permission_overwrites = channel.permission_overwrites.filter((overwrite) => overwrite.id !== role.id);
 		this.state.dispatchToGuild("GUILD_ROLE_DELETE", guild, { guild_id: guild.id, role_id: role.id });
-		this.state.audit(guild, by, AuditLogEvent.RoleDelete, role.id, { before: auditFields(role) });
+		this.state.audit(guild, by, "RoleDelete", role.id, { before: auditFields(role) });
 	}
 
 	#storeIcon({ id }: Role, { icon, ...changes }: RoleChanges) {

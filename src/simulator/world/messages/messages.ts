@@ -2,7 +2,7 @@
 //
 // A gap: Links have no embeds.
 
-import { type APIMessage, AuditLogEvent, MessageType } from "discord.js";
+import { type APIMessage, MessageType } from "discord.js";
 import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { EventPayloads, Sent } from "../state/api-types.ts";
 import {
@@ -18,7 +18,15 @@ import {
 } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
 import { timeOf } from "../state/snowflake.ts";
-import { type Attribution, apply, type Changes, placeOf, type State, viewersOf } from "../state/state.ts";
+import {
+	type Attribution,
+	type AuditAction,
+	apply,
+	type Changes,
+	placeOf,
+	type State,
+	viewersOf,
+} from "../state/state.ts";
 import { isStart, Threads } from "./threads.ts";
 
 /** With default values and the time in `id`. Adds it to no channel. */
@@ -166,20 +174,20 @@ export class Messages {
 		// https://github.com/discord/discord-api-docs/issues/7856
 		const isBot = this.state.users.get(by?.actor ?? "")?.bot === true;
 		if (!inGuild(channel) || isBot || by?.actor === author.id) return;
-		this.state.auditCounted(this.state.guildOf(channel), by, AuditLogEvent.MessageDelete, author.id, channel.id);
+		this.state.auditCounted(this.state.guildOf(channel), by, "MessageDelete", author.id, channel.id);
 	}
 
 	removeMany(channel: GuildPlace, messages: readonly Message[], by?: Attribution): void {
 		for (const message of messages) this.#delete(channel, message);
 		const ids = messages.map(({ id }) => id);
 		this.state.dispatchToChannel("MESSAGE_DELETE_BULK", channel, { ...placeOf(channel), ids });
-		this.#audit(channel, by, AuditLogEvent.MessageBulkDelete, channel.id, { count: String(ids.length) });
+		this.#audit(channel, by, "MessageBulkDelete", channel.id, { count: String(ids.length) });
 	}
 
 	/** Pins a message and adds the system message which says that `user` pinned it. */
 	pin(channel: Channel, message: Message, user: User, by?: Attribution): void {
 		message.pinned_at = new Date().toISOString();
-		this.#notePin(channel, message, AuditLogEvent.MessagePin, by);
+		this.#notePin(channel, message, "MessagePin", by);
 		this.add(channel, user, {
 			content: "",
 			type: MessageType.ChannelPinnedMessage,
@@ -189,10 +197,10 @@ export class Messages {
 
 	unpin(channel: Channel, message: Message, by?: Attribution): void {
 		message.pinned_at = null;
-		this.#notePin(channel, message, AuditLogEvent.MessageUnpin, by);
+		this.#notePin(channel, message, "MessageUnpin", by);
 	}
 
-	#notePin(channel: Channel, message: Message, action: AuditLogEvent, by: Attribution | undefined): void {
+	#notePin(channel: Channel, message: Message, action: AuditAction, by: Attribution | undefined): void {
 		this.dispatch("MESSAGE_UPDATE", channel, message);
 		const [latest] = this.pinned(channel.id);
 		this.state.dispatchToChannel("CHANNEL_PINS_UPDATE", channel, {
@@ -206,7 +214,7 @@ export class Messages {
 	#audit(
 		channel: Channel,
 		by: Attribution | undefined,
-		action: AuditLogEvent,
+		action: AuditAction,
 		targetId: string,
 		options: Record<string, string>,
 	): void {

@@ -3,7 +3,7 @@
 //
 // A gap: Threads are not archived by inactivity, and new threads have no slow mode.
 
-import { AuditLogEvent, ChannelType, MessageFlags, MessageType } from "discord.js";
+import { ChannelType, MessageFlags, MessageType } from "discord.js";
 import { compareIds } from "../../../guild-document/names/ids.ts";
 import {
 	type Channel,
@@ -81,7 +81,7 @@ export class Threads {
 		}));
 		this.#dispatchMembers(thread, [owner.id], []);
 		this.#announce(parent, thread, owner, message);
-		state.audit(guild, by, AuditLogEvent.ThreadCreate, thread.id, { after: auditFields(thread) });
+		state.audit(guild, by, "ThreadCreate", thread.id, { after: auditFields(thread) });
 		return thread;
 	}
 
@@ -113,7 +113,7 @@ export class Threads {
 		if (active) thread.archive_timestamp = new Date().toISOString();
 		this.#dispatch("THREAD_UPDATE", thread, (reader) => serialize.thread(thread, reader.id));
 		const guild = this.state.guildOf(thread);
-		this.state.audit(guild, by, AuditLogEvent.ThreadUpdate, thread.id, { before, after: changes });
+		this.state.audit(guild, by, "ThreadUpdate", thread.id, { before, after: changes });
 		const editor = guild.members.get(by?.actor ?? "")?.user;
 		const { name: content } = thread;
 		if (editor && content !== before.name)
@@ -133,7 +133,7 @@ export class Threads {
 			start.flags &= ~MessageFlags.HasThread;
 			this.messages.dispatch("MESSAGE_UPDATE", parent, start);
 		}
-		state.audit(state.guildOf(thread), by, AuditLogEvent.ThreadDelete, id, { before: auditFields(thread) });
+		state.audit(state.guildOf(thread), by, "ThreadDelete", id, { before: auditFields(thread) });
 	}
 
 	/** Removes a thread without an event, as with its channel. */

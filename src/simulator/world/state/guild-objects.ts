@@ -1,6 +1,5 @@
 // Objects of one kind in all guilds, by id. Each change is an event of Discord's Gateway and an entry in the audit log.
 
-import { AuditLogEvent } from "discord.js";
 import type { Guild } from "./entities.ts";
 import type { Verb } from "./events.ts";
 import { type Attribution, apply, type Changes, type State } from "./state.ts";
@@ -51,7 +50,7 @@ export abstract class GuildObjects<T extends { readonly id: string; readonly gui
 		fields: object,
 	): void {
 		const options = this.optionsOf(one);
-		this.state.audit(guild, by, AuditLogEvent[`${this.noun}${verb}`], one.id, { ...fields, options });
+		this.state.audit(guild, by, `${this.noun}${verb}`, one.id, { ...fields, options });
 	}
 
 	remove(one: T, by?: Attribution): void {

@@ -57,8 +57,7 @@ export function ownUser(account: Account, mfa_enabled: boolean): Sent<APIUser> {
 
 /** Converts a guild channel to Discord's API object, with only the fields that channels of its type have. */
 export function guildChannel(channel: GuildChannel): EventPayloads["CHANNEL_CREATE"] {
-	const { id, type, guild_id, name, position, flags, nsfw } = channel;
-	const { permission_overwrites, parent_id } = channel;
+	const { id, type, guild_id, name, position, flags, nsfw, permission_overwrites, parent_id } = channel;
 	const { topic, last_message_id, rate_limit_per_user } = channel;
 	const common = { id, guild_id, name, position, flags, nsfw, permission_overwrites };
 	if (type === ChannelType.GuildCategory) return { ...common, type, parent_id: null };
@@ -219,8 +218,7 @@ export function emojis(of: Guild): Sent<APIEmoji[]> {
 
 /** Converts a guild to Discord's API object, with roles and emoji but without channels and members. */
 export function guild(of: Guild): SentGuild {
-	const { channels, threads, members, bans, voiceStates, ...others } = of;
-	const { auditLog, welcomeScreen, onboarding, ...rest } = others;
+	const { channels, threads, members, bans, voiceStates, auditLog, welcomeScreen, onboarding, ...rest } = of;
 	return {
 		...rest,
 		roles: [...of.roles.values()],

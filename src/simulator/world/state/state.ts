@@ -1,7 +1,7 @@
 // The entities of the simulated Discord by their ids, and the dispatch of changes: as events of Discord's Gateway to
 // subscribers, and as entries in a guild's audit log.
 
-import { type AuditLogEvent, PermissionFlagsBits as Permission } from "discord.js";
+import { AuditLogEvent, PermissionFlagsBits as Permission } from "discord.js";
 import type { AuditLogChange, EventPayloads } from "./api-types.ts";
 import { changesBetween } from "./audit-log.ts";
 import type * as entity from "./entities.ts";
@@ -16,6 +16,8 @@ export interface Attribution {
 	actor: string;
 	reason?: string | undefined;
 }
+
+export type AuditAction = keyof typeof AuditLogEvent;
 
 /** The changes default to those between the fields `before`, undefined for a new object, and `after`, for a deleted one. */
 type AuditDetails = Changes<{
@@ -80,7 +82,7 @@ export class State {
 	audit(
 		guild: Guild,
 		by: Attribution | undefined,
-		action_type: AuditLogEvent,
+		action: AuditAction,
 		target_id: string | null,
 		details: AuditDetails = {},
 	): void {
@@ -89,7 +91,7 @@ export class State {
 		if (!by || changes?.length === 0) return;
 		const entry: entity.AuditLogEntry = {
 			id: this.newId(),
-			action_type,
+			action_type: AuditLogEvent[action],
 			user_id: by.actor,
 			target_id,
 			changes,
@@ -114,14 +116,14 @@ export class State {
 	auditCounted(
 		guild: Guild,
 		by: Attribution | undefined,
-		action: AuditLogEvent,
+		action: AuditAction,
 		target_id: string | null,
 		channel_id?: string,
 	): void {
 		if (!by) return;
 		const since = Date.now() - countedMs;
 		const isSame = (one: entity.AuditLogEntry) =>
-			one.action_type === action &&
+			one.action_type === AuditLogEvent[action] &&
 			one.user_id === by.actor &&
 			one.target_id === target_id &&
 			one.options?.channel_id === channel_id &&

@@ -1,7 +1,6 @@
 // What is done by hand, or by other bots, becomes a case once, also what the bot missed.
 
 import { expect, test } from "bun:test";
-import { AuditLogEvent } from "discord.js";
 import { banReason } from "../../../../src/bot/game/chargeback-steps.ts";
 import { decide, insertChargeback } from "../../../../src/bot/store/tables/chargebacks.ts";
 import { spamIncidentRows } from "../../../../src/bot/store/tables/spam-incidents.ts";
@@ -177,7 +176,7 @@ onBoth((databases, kind) => {
 	casesTest("a prune is one case, by hand and by the bot, also one that the bot missed", async (bot) => {
 		await bot.checked();
 		const byHand = () =>
-			bot.simulator.world.state.audit(bot.guild, { actor: bot.id(moderator) }, AuditLogEvent.MemberPrune, null, {
+			bot.simulator.world.state.audit(bot.guild, { actor: bot.id(moderator) }, "MemberPrune", null, {
 				options: { delete_member_days: "7", members_removed: "12" },
 			});
 		byHand();

@@ -1,7 +1,7 @@
 // What the member and server log shows of what people do by hand, each kind in its channel.
 
 import { expect, test } from "bun:test";
-import { AuditLogEvent, ChannelType } from "discord.js";
+import { ChannelType } from "discord.js";
 import { createFolding } from "../../../../src/bot/moderation/server-log/server-log.ts";
 import { serverLogs } from "../../../../src/bot/settings/keys.ts";
 import { said } from "../../../../src/texts/texts.ts";
@@ -53,7 +53,7 @@ test("what moderators do by hand is shown with who did it, to whom and what chan
 	const titled = (title: string) => notes().filter((note) => note.title === title);
 	for (const username of ["idle", "asleep"]) members.remove(guild, members.add(guild, users.add({ username })));
 	const options = { delete_member_days: "30", members_removed: "2" };
-	simulator.world.state.audit(guild, by, AuditLogEvent.MemberPrune, null, { options });
+	simulator.world.state.audit(guild, by, "MemberPrune", null, { options });
 	const prune = await shown("Prune");
 	expect(prune).toContain("2 members\\ninactive for 30 days");
 	await until("both leaves", () => titled("Member left in a prune").length === 2);
