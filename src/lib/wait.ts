@@ -19,6 +19,13 @@ export function within<T>(ms: number, work: T | PromiseLike<T>): Promise<T | "la
 	});
 }
 
+/** Waits on the global timer, which a rehearsal replaces. Rejects with the abort reason. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+	const { promise, resolve } = Promise.withResolvers<void>();
+	const timer = setTimeout(resolve, ms);
+	return signal ? raceSignal(promise, signal).finally(() => clearTimeout(timer)) : promise;
+}
+
 /** Rejects after an abort with the error of `toError`, by default the abort reason. */
 export async function raceSignal<T>(
 	work: Promise<T>,

@@ -1,7 +1,6 @@
 // Role changes of features: one write at a time, which leaves a share of Discord's rate limit to tools and commands, and
 // backs off after failures.
 
-import { setTimeout as sleep } from "node:timers/promises";
 import { DiscordAPIError, type Guild, RESTJSONErrorCodes } from "discord.js";
 import type { Connection } from "../../discord/connection/connection.ts";
 import {
@@ -15,6 +14,7 @@ import {
 import { cannotGiveRoles, roleProblem } from "../../discord/role-hierarchy.ts";
 import { oneLine } from "../../discord/text.ts";
 import { doubledMs } from "../../lib/back-off.ts";
+import { sleep } from "../../lib/wait.ts";
 import { hasRestriction } from "../store/tables/chargebacks.ts";
 import type { FeatureOptions } from "./feature.ts";
 
@@ -62,7 +62,7 @@ export class RoleWriter {
 			const { waitMs } = this.#share;
 			if (waitMs <= 0) return true;
 			// Rejects only when the bot closes.
-			await sleep(waitMs, undefined, { signal: this.#closing }).catch(() => {});
+			await sleep(waitMs, this.#closing).catch(() => {});
 		}
 	}
 

@@ -1,7 +1,6 @@
 // By which invite people join: Discord does not tell, so the uses of all invites are compared before and after joins. One
 // reading serves all joins of a second. What is not certain is stored as such, and nothing is guessed.
 
-import { setTimeout as sleep } from "node:timers/promises";
 import {
 	type APIExtendedInvite,
 	type Client,
@@ -15,6 +14,7 @@ import { onSessionOrGuild } from "../../discord/connection/session-events.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { inBackground } from "../../discord/rest/rest.ts";
 import { ToolError } from "../../lib/tool-error.ts";
+import { sleep } from "../../lib/wait.ts";
 import type { FeatureOptions, Part } from "../commands/feature.ts";
 import { joinRows } from "../store/tables/joins.ts";
 
@@ -88,12 +88,12 @@ export class InviteWatch implements Part {
 		const before = watched.uses;
 		let isQuiet = false;
 		for (let reading = 0; reading < maxReadings && !isQuiet; reading += 1) {
-			await sleep(this.quietMs, undefined, { signal });
+			await sleep(this.quietMs, signal);
 			const { length } = watched.joins;
 			// If it fails, nothing is known until the next connection.
 			watched.uses = undefined;
 			watched.uses = await readUses(guild);
-			await sleep(this.quietMs, undefined, { signal });
+			await sleep(this.quietMs, signal);
 			isQuiet = watched.joins.length === length;
 		}
 		if (!before || !watched.uses) return;

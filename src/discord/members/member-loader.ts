@@ -1,11 +1,11 @@
 // Loads all members of each guild into discord.js's cache.
 // https://discord.com/developers/docs/events/gateway-events#request-guild-members
 
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, GatewayRateLimitError, type Guild, type GuildMember } from "discord.js";
 import { backOffMs } from "../../lib/back-off.ts";
 import type { Log } from "../../lib/log.ts";
 import { Semaphore } from "../../lib/semaphore.ts";
+import { sleep } from "../../lib/wait.ts";
 import { privilegedIntents, usesIntent } from "../intents.ts";
 
 const membersTimeoutMs = 120_000;
@@ -99,7 +99,7 @@ export class MemberLoader {
 					error instanceof GatewayRateLimitError
 						? error.data.retry_after * 1_000
 						: backOffMs(attempt, this.options.backOffMs);
-				await sleep(ms, undefined, { signal: closing }).catch(() => {});
+				await sleep(ms, closing).catch(() => {});
 			}
 		}
 	}

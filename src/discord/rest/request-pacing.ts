@@ -1,10 +1,10 @@
 // When requests are sent: the most urgent first within Discord's global rate limit, and none during a pause after too many
 // invalid ones, or after a foreign response: one that is not from Discord's API.
 
-import { setTimeout as sleep } from "node:timers/promises";
 import { type InternalRequest, type REST, RequestMethod } from "discord.js";
 import { doubledMs } from "../../lib/back-off.ts";
 import { SlidingWindow } from "../../lib/sliding-window.ts";
+import { sleep } from "../../lib/wait.ts";
 import { ForeignResponse } from "./response.ts";
 
 /**
@@ -162,7 +162,7 @@ export class RequestPacing {
 				this.rejectedCount += 1;
 				throw new PlatformBusy(why, waitMs);
 			}
-			await sleep(waitMs, undefined, { signal });
+			await sleep(waitMs, signal);
 		}
 	}
 

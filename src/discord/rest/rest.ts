@@ -8,7 +8,6 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import {
 	DiscordAPIError,
 	HTTPError,
@@ -23,6 +22,7 @@ import {
 } from "discord.js";
 import { doubledMs } from "../../lib/back-off.ts";
 import { type Signal, toAbortSignal } from "../../lib/signal.ts";
+import { sleep } from "../../lib/wait.ts";
 import {
 	followMonotonicClock,
 	maxPauseWaitMs,
@@ -399,7 +399,7 @@ async function sendAgain(
 		const leftMs = Math.min(timeLeftMs(), endsAt - performance.now());
 		if (waitMs >= leftMs) break;
 		try {
-			await sleep(waitMs, undefined, { signal: ended });
+			await sleep(waitMs, ended);
 			const timeoutMs = Math.min(resendTimeoutMs, leftMs - waitMs);
 			const signal = AbortSignal.any([ended, AbortSignal.timeout(timeoutMs)]);
 			return await request({ ...message, signal });

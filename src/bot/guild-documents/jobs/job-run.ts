@@ -2,7 +2,6 @@
 // kill, restart or outage. A request that creates something is stored first; if its response is lost, what it made is
 // looked for before it is sent again (made-things.ts).
 
-import { setTimeout as sleep } from "node:timers/promises";
 import { DiscordAPIError, type Guild, type RouteLike } from "discord.js";
 import { actAsMember } from "../../../discord/acting-person.ts";
 import type { Connection } from "../../../discord/connection/connection.ts";
@@ -24,6 +23,7 @@ import type { JsonObject } from "../../../lib/json.ts";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
+import { sleep } from "../../../lib/wait.ts";
 import { NotNow } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {
@@ -432,7 +432,7 @@ export class JobRun {
 		const ms = resetAt - this.#now();
 		if (remaining > spared || ms <= 0) return;
 		if (ms > maxPaceMs) throw new PlatformBusy("rate limit", ms);
-		await sleep(ms, undefined, { signal: this.options.closing }).catch(() => {});
+		await sleep(ms, this.options.closing).catch(() => {});
 	}
 
 	async #finish(

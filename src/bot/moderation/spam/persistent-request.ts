@@ -1,6 +1,5 @@
 // Requests about spam that can be repeated without harm: timeouts and deletions, each until Discord accepts or refuses it.
 
-import { setTimeout as sleep } from "node:timers/promises";
 import {
 	type APIGuildMember,
 	DiscordAPIError,
@@ -17,6 +16,7 @@ import { PlatformBusy } from "../../../discord/rest/rest.ts";
 import { auditReason } from "../../../discord/text.ts";
 import { backOffMs } from "../../../lib/back-off.ts";
 import { Semaphore } from "../../../lib/semaphore.ts";
+import { sleep } from "../../../lib/wait.ts";
 import { SaidError } from "../../../texts/said-error.ts";
 import { type Said, said } from "../../../texts/texts.ts";
 import type { FeatureOptions } from "../../commands/feature.ts";
@@ -57,7 +57,7 @@ export async function persistently(
 			if (!(error instanceof PlatformBusy)) failures += 1;
 			if (failures >= maxAttempts) return { failure: reasonOf(error) };
 			const waitMs = error instanceof PlatformBusy ? error.retryAfterMs : backOffMs(failures - 1, range);
-			await sleep(waitMs, undefined, { signal: closing }).catch(() => {});
+			await sleep(waitMs, closing).catch(() => {});
 		}
 	}
 }
@@ -176,7 +176,7 @@ export function createDeletions({ gatherMs = defaultGatherMs, connection, ...opt
 
 	async function work(place: Place, queue: Waiting[]): Promise<void> {
 		const { closing } = options;
-		await sleep(gatherMs, undefined, { signal: closing }).catch(() => {});
+		await sleep(gatherMs, closing).catch(() => {});
 		while (queue.length > 0) {
 			// The queue is in order of arrival, so the oldest messages are deleted first.
 			const batch = queue.splice(0, batchSize(queue));
