@@ -25,6 +25,7 @@ const programs: Record<string, { description: string; run: () => Promise<unknown
 		description: "Discord in memory, with a game server and an AI provider",
 		run: () => import("../simulator/main.ts"),
 	},
+	rehearsal: { description: "plays a rehearsal for a bot, which starts it", run: () => import("../rehearsal/main.ts") },
 	demo: { description: "a simulator, two bots and the gateway", run: () => import("../demo/main.ts") },
 };
 

@@ -20,12 +20,14 @@ const allowed: Record<string, { parts: string[]; packages: string[] }> = {
 		packages: ["valibot", "discord.js", "smol-toml"],
 	},
 	simulator: { parts: ["lib", "guild-document", "pages"], packages: ["valibot", "discord.js"] },
+	// Bot and simulator in one process, in simulated time.
+	rehearsal: { parts: ["lib", "texts", "guild-document", "bot", "simulator"], packages: [] },
 	up: { parts: ["lib"], packages: ["valibot", "bun:sqlite"] },
 	demo: { parts: ["lib", "simulator", "up"], packages: ["valibot"] },
 	build: { parts: ["lib"], packages: [] },
 	install: { parts: ["lib"], packages: ["bun:sqlite"] },
 	// The executable of all programs imports the program that was asked for.
-	guildhall: { parts: ["lib", "gateway", "bot", "simulator", "demo", "up", "install"], packages: [] },
+	guildhall: { parts: ["lib", "gateway", "bot", "simulator", "rehearsal", "demo", "up", "install"], packages: [] },
 };
 
 interface Import {
@@ -89,7 +91,16 @@ const orders: Record<string, readonly (readonly string[])[]> = {
 		["."],
 	],
 	discord: [["."], ["rest", "members", "permission-checks"], ["connection"]],
-	"bot/guild-documents": [["read"], ["refusals"], ["plans"], ["jobs"], ["backups"], ["."], ["command-line"]],
+	"bot/guild-documents": [
+		["read"],
+		["refusals"],
+		["plans"],
+		["jobs"],
+		["backups"],
+		["rehearsals"],
+		["."],
+		["command-line"],
+	],
 	"guild-document": [["names"], ["format"], ["."], ["read"], ["match"], ["steps"]],
 	gateway: [
 		["http", "store"],

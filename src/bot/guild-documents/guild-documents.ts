@@ -29,9 +29,10 @@ import { Jobs, type JobsOptions } from "./jobs/jobs.ts";
 import { doneSince, isPartOf, lostForGood, namesText, type PlanTextOptions, planText } from "./plans/plan-text.ts";
 import { invalidText, keepPlan, makePlan, type Plan, partsOf, requirePlan, withOwnAccess } from "./plans/plans.ts";
 import { type Unreadable, unseenIn } from "./read/read-guild.ts";
+import { Rehearsals } from "./rehearsals/rehearsals.ts";
 
 export interface GuildDocumentsOptions extends JobsOptions {
-	backups: Pick<Backups, "list" | "read">;
+	backups: Pick<Backups, "list" | "read" | "prove">;
 }
 
 export type PlanSource =
@@ -103,14 +104,13 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 			throw new ToolError(invalidText(issues, await keepPlan(store, kept, now())));
 		}
 		if (names.length > 0) plan.given = given.document;
-		const { removed = [] } = given;
 		const earlier = isWhole ? undefined : given.earlier;
 		const isUnchanged = earlier?.plan.prune === plan.prune && Bun.deepEquals(document, earlier?.plan.document);
 		// An export of the same guild is a backup, too.
 		const isRestored = "backup" in source || given.document.id === guild.id;
 		const remarks = resultLines(
 			isUnchanged && earlier && unchangedText(earlier.hash),
-			remarksOn(plan, { removed, names, isRestored }),
+			remarksOn(plan, { removed: given.removed ?? [], names, isRestored }),
 		);
 		const permissionsOf = (id: string) => permissionNames(guild.roles.cache.get(id)?.permissions.bitfield ?? 0n);
 		return keepAndShow(guild, plan, { maxBytes, remarks, earlier, ...(isRestored && { permissionsOf }) });
@@ -184,6 +184,7 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 		...views,
 		attach: (client: Client) => jobs.attach(client),
 		start: () => jobs.start(),
+		rehearsals: new Rehearsals(options.backups),
 		close: () => jobs.close(),
 	};
 }

@@ -2,7 +2,7 @@
 
 import { type Guild, PermissionFlagsBits } from "discord.js";
 import type { Connection } from "../../discord/connection/connection.ts";
-import { guildName, roleName } from "../../discord/describe.ts";
+import { guildName, roleName, time } from "../../discord/describe.ts";
 import { unknownMembers } from "../../discord/find.ts";
 import { isAllowedKind, limitsPruning } from "../../discord/guild-features.ts";
 import { isSwitchedOn, type PrivilegedIntent, privilegedIntents } from "../../discord/intents.ts";
@@ -34,6 +34,7 @@ interface SetupOptions {
 	connection: Connection;
 	self: Self;
 	settings: GuildSettings;
+	backups(): Promise<readonly { provenAt: Date | undefined }[]>;
 }
 
 export async function reportSetup(options: SetupOptions): Promise<string[]> {
@@ -58,7 +59,7 @@ async function lineOf({ title, run }: Check): Promise<string> {
 }
 
 function checksOf(options: SetupOptions): Check[] {
-	const { guild, guilds, connection, self, settings } = options;
+	const { guild, guilds, connection, self, settings, backups } = options;
 	const { tools, toml, store } = self;
 	return [
 		{ title: "guilds", run: () => guilds.map(guildName).join(", ") },
@@ -87,6 +88,9 @@ function checksOf(options: SetupOptions): Check[] {
 		{ title: "rank", run: () => checkRank(guild) },
 		{ title: "Administrator roles", run: () => checkAdministratorRoles(guild) },
 		{ title: "channels", run: () => checkChannels(guild) },
+		...(toml.backup && store.state === "ready"
+			? [{ title: "proven backup", run: async () => provenIn(await backups()) }]
+			: []),
 		...approvalChecks(
 			toml,
 			(id) => settings.of(id),
@@ -94,6 +98,12 @@ function checksOf(options: SetupOptions): Check[] {
 		),
 		...settingChecks(settings.state(guild.id), () => guild),
 	];
+}
+
+function provenIn(backups: readonly { provenAt: Date | undefined }[]): Found {
+	const at = Math.max(0, ...backups.map(({ provenAt }) => Number(provenAt ?? 0)));
+	if (Date.now() - at < 30 * 86_400_000) return `a rehearsal restored one at ${time(new Date(at))}`;
+	return { warning: "no rehearsal has restored one in 30 days. Next step: rehearse with the scenario restore" };
 }
 
 function checkGateway(guild: Guild, connection: Connection): Found {

@@ -267,13 +267,14 @@ export const listBackups = readTool({
 			return `There is no backup of ${guildName(guild)}. The section [backup] of config.toml sets when the bot makes them.`;
 		return [
 			`${backups.length} backup(s) of ${guildName(guild)}, the newest first, times in UTC, ${nowIs()}:`,
-			...backups.map(({ name, madeAt, channels, roles, omitted, kept }) =>
+			...backups.map(({ name, madeAt, channels, roles, omitted, kept, provenAt }) =>
 				fieldLine(
 					`backup ${name}`,
 					time(madeAt),
 					countOf(channels, "channel"),
 					countOf(roles, "role"),
 					omitted && `without ${oneLine(omitted)}`,
+					provenAt && `proven by a rehearsal ${time(provenAt)}`,
 					kept && `kept since ${time(kept.at)}: ${oneLine(kept.reason)}`,
 				),
 			),

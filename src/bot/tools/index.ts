@@ -30,6 +30,7 @@ import * as pins from "./pins.ts";
 import * as polls from "./polls.ts";
 import * as reactions from "./reactions.ts";
 import * as reading from "./reading.ts";
+import * as rehearsals from "./rehearsals.ts";
 import * as roleOrder from "./role-order.ts";
 import * as roles from "./roles.ts";
 import * as scheduledEvents from "./scheduled-events.ts";
@@ -47,6 +48,7 @@ const nouns: readonly object[] = [
 	guildSettings,
 	guildDocument,
 	guildComparison,
+	rehearsals,
 	members,
 	messages,
 	files,

@@ -215,7 +215,7 @@ function authorOf({ principal }: Pick<ToolContext, "principal">): Author {
 	return { userId: person?.id ?? null, door };
 }
 
-function orRefuse<T>(work: () => T): T {
+export function orRefuse<T>(work: () => T): T {
 	try {
 		return work();
 	} catch (error) {

@@ -30,6 +30,8 @@ export interface BuildOptions {
 	members?: number | undefined;
 	/** Names of managed roles, one of which the bot gets. Default: the highest with moderator permissions. */
 	botRoles?: readonly string[] | undefined;
+	/** Id of the bot, as the document has it in overwrites and members. Default: a new one. */
+	botId?: string | undefined;
 	/** Called with a line of text about the progress when building a guild takes long. */
 	progress?: ((line: string) => void) | undefined;
 }
@@ -143,7 +145,7 @@ class GuildBuilder {
 		const own = botRoleOf(this.#document, managed, this.options.botRoles);
 		const taken = Array.from(world.state.users.values(), (one) => one.username);
 		const username = botNameOf(own, new Set(taken));
-		const bot = world.users.addBot({ username });
+		const bot = world.users.addBot({ username, id: this.options.botId });
 		const joined = world.members.add(this.#guild, bot.user);
 		for (const role of managed) {
 			this.#choose(role.id);

@@ -38,13 +38,16 @@ async function startCooks(denies: (tool: string) => boolean = () => false) {
 		channels: 4,
 		roles: 4,
 		omitted: "",
+		provenAt: undefined,
 		kept: undefined,
 	};
 	const running = await startService({
 		hasRealRules: true,
 		denies,
 		simulator: { seed },
-		options: { backups: { list: async () => [backup], read: async () => ({ ...backup, document }) } },
+		options: {
+			backups: { list: async () => [backup], read: async () => ({ ...backup, document }), prove: async () => {} },
+		},
 	});
 	const end = async (text: string) => {
 		const id = jobIn(text);

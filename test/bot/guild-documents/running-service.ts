@@ -20,6 +20,7 @@ import { smallDifference } from "./small-difference.ts";
 /** For a bot that keeps no backups. */
 const noBackups: GuildDocumentsOptions["backups"] = {
 	list: async () => [],
+	prove: async () => {},
 	async read(_, name) {
 		throw new ToolError(`There is no backup ${JSON.stringify(name)}. Use list_backups to find backups.`);
 	},

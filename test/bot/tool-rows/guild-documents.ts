@@ -39,6 +39,16 @@ export const guildDocumentRows: Record<string, Row> = {
 		}),
 		needs: "no permission",
 	},
+	rehearse: {
+		ids: {},
+		person: person.inGuild(["ManageGuild"]),
+		ask: ({ guild }) => ({
+			args: { scenario: "document", document: { channels: [{ name: "planned" }] } },
+			request: `GET /guilds/${guild.id}`,
+			answer: ["The plan: create 1", "The job: done"],
+		}),
+		needs: "no permission",
+	},
 	get_job: { ids: {}, person: person.administrator, args: () => ({}), answer: () => ["No job has run in"] },
 	list_backups: { ids: {}, person: person.administrator, args: () => ({}), answer: () => ["There is no backup of"] },
 };

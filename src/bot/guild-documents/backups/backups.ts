@@ -19,6 +19,7 @@ import type { Store } from "../../store/store.ts";
 import {
 	type GuildBackupRow,
 	keepGuildBackup,
+	proveGuildBackup,
 	saveGuildBackup,
 	selectBackupChecks,
 	selectGuildBackup,
@@ -238,6 +239,10 @@ export class Backups {
 		return { ...describe(row), document };
 	}
 
+	/** Rejects with StoreUnavailable. */
+	prove = (guildId: string, name: string) =>
+		proveGuildBackup(this.#sql, { guild_id: guildId, number: Number(name) }, this.#timing.now());
+
 	/** The newest first. Rejects with StoreUnavailable. */
 	async list(guildId: string) {
 		return (await selectGuildBackups(this.#sql, guildId)).map(describe);
@@ -313,7 +318,7 @@ function lossOf(what: string, before: number, after: number): string | undefined
 }
 
 function describe(row: GuildBackupRow) {
-	const { kept_at, kept_reason } = row;
+	const { kept_at, kept_reason, proven_at } = row;
 	return {
 		guildId: row.guild_id,
 		name: String(row.number),
@@ -323,6 +328,8 @@ function describe(row: GuildBackupRow) {
 		roles: row.roles,
 		/** For people: the sections that the backup lacks, and why; "" if complete. */
 		omitted: row.omitted,
+		/** When it last restored everything in a rehearsal. */
+		provenAt: proven_at === null ? undefined : new Date(proven_at),
 		/** When and why the backup was protected from being replaced by newer ones. */
 		kept: kept_at === null ? undefined : { at: new Date(kept_at), reason: kept_reason ?? "" },
 	};

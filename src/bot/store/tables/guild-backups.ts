@@ -19,6 +19,7 @@ export interface GuildBackupRow extends Omit<RowOf<typeof guildBackupsTables, "g
 	omitted: string;
 	/** Null if newer backups may replace it. */
 	kept_at: number | null;
+	proven_at: number | null;
 }
 
 export interface NewGuildBackup
@@ -44,6 +45,7 @@ export const guildBackupsTables = `
 		omitted TEXT NOT NULL,
 		kept_at BIGINT,
 		kept_reason TEXT,
+		proven_at BIGINT,
 		document TEXT NOT NULL,
 		PRIMARY KEY (guild_id, number)
 	);
@@ -123,7 +125,7 @@ export async function selectBackupChecks(sql: Sql): Promise<Map<string, number>>
 /** Newest first. */
 export function selectGuildBackups(sql: Sql, guildId: string): Promise<GuildBackupRow[]> {
 	return sql<GuildBackupRow>`
-		SELECT guild_id, number, made_at, guild_name, length, sha256, channels, roles, omitted, kept_at, kept_reason
+		SELECT guild_id, number, made_at, guild_name, length, sha256, channels, roles, omitted, kept_at, kept_reason, proven_at
 		FROM guild_backups WHERE guild_id = ${guildId} ORDER BY number DESC`;
 }
 
@@ -149,4 +151,8 @@ export async function keepGuildBackup(
 	await sql`
 		UPDATE guild_backups SET kept_at = COALESCE(kept_at, ${at}), kept_reason = ${reason}
 		WHERE guild_id = ${guild_id} AND number = ${number}`;
+}
+
+export async function proveGuildBackup(sql: Sql, { guild_id, number }: GuildBackupKey, at: number): Promise<void> {
+	await sql`UPDATE guild_backups SET proven_at = ${at} WHERE guild_id = ${guild_id} AND number = ${number}`;
 }

@@ -5,6 +5,8 @@ import { newToken, newUserProfile } from "../state/defaults.ts";
 import type { Account, PrivilegedIntent, User } from "../state/entities.ts";
 import type { State } from "../state/state.ts";
 
+type NewUser = { username: string; global_name?: string | null; id?: string | undefined };
+
 export class Users {
 	readonly accounts: ReadonlyMap<string, Account>;
 	/** `total`: how many Gateway sessions each bot may start. `used`: how many it has started, by bot id; never reset. */
@@ -41,7 +43,7 @@ export class Users {
 	}
 
 	/** Adds a user who has no token and so cannot call the REST API. Without `id`, the user gets a new id. */
-	add(given: { username: string; global_name?: string | null; id?: string }): User {
+	add(given: NewUser): User {
 		const user: User = {
 			id: given.id ?? this.state.newId(),
 			...newUserProfile,
@@ -53,12 +55,12 @@ export class Users {
 	}
 
 	/** Adds a person (not a bot) with a token for the REST API. Without `token`, the token is random. */
-	addPerson(given: { username: string; global_name?: string | null; token?: string }): Account {
+	addPerson(given: NewUser & { token?: string }): Account {
 		return this.#addAccount(this.add(given), given.token, []);
 	}
 
 	/** Adds a bot user with a token. Its application has the same id. By default the bot has all privileged intents. */
-	addBot(given: { username: string; token?: string; privilegedIntents?: readonly PrivilegedIntent[] }): Account {
+	addBot(given: NewUser & { token?: string; privilegedIntents?: readonly PrivilegedIntent[] }): Account {
 		const user = this.add(given);
 		user.bot = true;
 		user.discriminator = user.id.slice(-4);

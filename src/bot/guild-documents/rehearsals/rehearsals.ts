@@ -1,0 +1,97 @@
+// Rehearsals: a scenario played on a copy of a guild, in a child process that has no token and reaches no server. One of a
+// guild runs at a time.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { GuildDocument } from "../../../guild-document/format/document.ts";
+import { parseJson } from "../../../lib/json.ts";
+import { commandOf } from "../../../lib/program/launch.ts";
+import { eachLine } from "../../../lib/program/lines.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
+import { within } from "../../../lib/wait.ts";
+import type { BotConfig } from "../../config/config.ts";
+import type { Backups } from "../backups/backups.ts";
+
+export const scenarioNames = ["raid", "hijack", "restore", "document"] as const;
+
+/** What the child reads from stdin. It has ids of people and no names. */
+export interface Rehearsal {
+	scenario: (typeof scenarioNames)[number];
+	seed: number;
+	toml: BotConfig["toml"];
+	document: GuildDocument;
+	settings: Readonly<Record<string, unknown>>;
+	botId: string;
+	/** Name of the bot's own role. */
+	botRole: string | undefined;
+	backup: { name: string; document: GuildDocument } | undefined;
+	/** A guild document that is not validated yet. */
+	change: unknown;
+}
+
+export interface Answer {
+	lines: string[];
+	/** Settings that may change the outcome. With them it was played once more. */
+	better?: Rehearsal["settings"] | undefined;
+	/** Name of the backup, if it restored everything. */
+	proven?: string | undefined;
+}
+
+export class Rehearsals {
+	/** By guild id, until the answer was read. `key` is equal for equal calls. */
+	readonly #latest = new Map<string, { key: string; isOver: boolean; ended: Promise<Answer> }>();
+
+	constructor(
+		private readonly backups: Pick<Backups, "read" | "prove">,
+		private readonly command: readonly string[] = commandOf("rehearsal"),
+		private readonly timeoutMs = 120_000,
+	) {}
+
+	/** "late" after `waitMs`: then the same call goes on waiting. Rejects with a ToolError, also while another one runs. */
+	async play(guildId: string, key: string, make: () => Promise<Rehearsal>, waitMs: number): Promise<Answer | "late"> {
+		let run = this.#latest.get(guildId);
+		if (run?.isOver === false && run.key !== key)
+			throw new ToolError("Another rehearsal of this guild is running. Wait for its end.");
+		if (run?.key !== key) {
+			const begun = { key, isOver: false, ended: make().then((given) => this.#run(guildId, given)) };
+			const end = () => Object.assign(begun, { isOver: true });
+			begun.ended.then(end, end);
+			run = begun;
+			this.#latest.set(guildId, run);
+		}
+		try {
+			return await within(waitMs, run.ended);
+		} finally {
+			if (run.isOver) this.#latest.delete(guildId);
+		}
+	}
+
+	async #run(guildId: string, given: Rehearsal): Promise<Answer> {
+		const directory = mkdtempSync(join(tmpdir(), "guildhall-rehearsal-"));
+		const stdin = new Blob([JSON.stringify({ ...given, directory })]);
+		const limits = { timeout: this.timeoutMs, killSignal: "SIGKILL" } as const;
+		const child = Bun.spawn([...this.command], { env: {}, stdin, stdout: "pipe", stderr: "ignore", ...limits });
+		const kill = () => child.kill("SIGKILL");
+		process.once("exit", kill);
+		let last = "";
+		await eachLine(child.stdout, (line) => {
+			last = line;
+		});
+		await child.exited;
+		process.off("exit", kill);
+		rmSync(directory, { recursive: true, force: true });
+		const ending = child.signalCode ? `it was ended after ${this.timeoutMs / 1000} s` : "it crashed";
+		const { answer, error = ending } = Object(parseJson(last)) as { answer?: Answer; error?: string };
+		if (answer?.proven) await this.backups.prove(guildId, answer.proven);
+		if (answer) return answer;
+		throw new ToolError(`The rehearsal failed: ${error}. The guild is as it was.`);
+	}
+
+	/** Without pictures, which are not in a copy. */
+	async latestBackup(guildId: string): Promise<Rehearsal["backup"]> {
+		const { name, document } = await this.backups.read(guildId, "latest");
+		const { emojis: _, settings: { icon: __, ...settings } = {}, ...rest } = document;
+		return { name, document: { ...rest, settings } };
+	}
+}

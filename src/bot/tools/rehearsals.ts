@@ -1,0 +1,96 @@
+// Rehearsals on a copy of a guild: what would happen there. The guild itself is only read.
+
+import * as v from "valibot";
+import { timeLeftMs } from "../../discord/rest/rest.ts";
+import { partNames } from "../../guild-document/format/document.ts";
+import { ToolError } from "../../lib/tool-error.ts";
+import { publishedAs } from "../../mcp/json-schema.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
+import { type Rehearsal, scenarioNames } from "../guild-documents/rehearsals/rehearsals.ts";
+import { withIds } from "../settings/of-guild.ts";
+import { choice, guild_id, integer } from "../tool/arguments/arguments.ts";
+import type { ContextFor } from "../tool/context.ts";
+import { readTool } from "../tool/define.ts";
+import { orRefuse } from "./settings.ts";
+
+/** More members are not in the copy. */
+const maxMembers = 20_000;
+
+/** Without it a scenario shows nothing, and with this value it does. */
+const needed: Partial<Record<string, Rehearsal["settings"]>> = {
+	raid: { "moderation.raid": "10 joins in 60s" },
+	hijack: { "night.strip": true },
+};
+
+const object = (description: string) =>
+	v.optional(
+		v.pipe(v.record(v.string(), v.unknown()), publishedAs<Rehearsal["settings"]>({ type: "object", description })),
+	);
+
+const input = {
+	guild_id,
+	scenario: choice(
+		scenarioNames,
+		"raid: 60 accounts join and write; hijack: a moderator deletes and bans; restore: half of all channels and roles is deleted, and restored from the latest backup; document: it is applied.",
+	),
+	document: object("For document, as in plan_guild."),
+	settings: object("Tried, as for set_settings."),
+	seed: v.optional(integer(0, 2 ** 31, "The same one gives the same answer."), 1),
+};
+
+export const rehearse = readTool({
+	name: "rehearse",
+	toolset: "guild_document",
+	title: "Rehearse on a copy of the guild",
+	description:
+		"What would happen: plays a scenario on a simulated copy of the guild, with this bot and its settings. Says what was stopped, after how long, what got through, and which setting changes it. The guild is only read.",
+	person: { permissions: [{ permission: "ManageGuild", inGuild: true }] },
+	input,
+	async run(args, context) {
+		const { guild, guildDocuments } = context;
+		const { scenario, seed } = args;
+		const make = () => given(args, context);
+		const waitMs = timeLeftMs() - 4_000;
+		const answer = await guildDocuments.rehearsals.play(guild.id, JSON.stringify(args), make, waitMs);
+		if (answer === "late") return "The rehearsal is running. Repeat this call for its answer.";
+		const { lines, better: settings } = answer;
+		const next = JSON.stringify({ guild_id: guild.id, settings, dry_run: true });
+		return [
+			`Rehearsal of ${scenario} on a copy, seed ${seed}. Nothing was done in the guild itself.`,
+			...lines,
+			...(settings ? [`To apply the setting: set_settings ${next}`] : []),
+		];
+	},
+});
+
+async function given(
+	{
+		scenario,
+		seed,
+		document: change,
+		settings: wanted = {},
+	}: v.InferOutput<v.StrictObjectSchema<typeof input, undefined>>,
+	{ guild, settings, guildDocuments, self, discord }: ContextFor<typeof input>,
+): Promise<Rehearsal> {
+	await settings.ready();
+	const changes = orRefuse(() => settings.changes(guild.id, withIds(guild, wanted)));
+	const tried = Object.fromEntries(changes.map(({ key, after }) => [key, after]));
+	const all: Rehearsal["settings"] = { ...settings.state(guild.id).stored, ...tried };
+	const need = needed[scenario] ?? {};
+	if (!Object.keys(need).every((key) => all[key]))
+		throw new ToolError(
+			`${Object.keys(need)} is not set, so nothing would happen. Pass settings=${JSON.stringify(need)} to try it, or set it with set_settings.`,
+		);
+	if ((scenario === "document") !== (change !== undefined))
+		throw invalidParameters(["document: expected with the scenario document, and only then"]);
+	const backup = scenario === "restore" ? await guildDocuments.rehearsals.latestBackup(guild.id) : undefined;
+	const parts = partNames.filter((part) => !["messages", "bans", "bot"].includes(part));
+	const { document } = await guildDocuments.export(guild, parts);
+	const { id: botId } = discord.user;
+	const rolesOf = new Map(document.members?.map(({ id, roles }) => [id, roles]));
+	const played = guild.members.cache.filter(({ id, user }) => id === botId || (!user.bot && id !== guild.ownerId));
+	const members = [...played.keys()].slice(0, maxMembers).map((id) => ({ id, roles: rolesOf.get(id) ?? [] }));
+	const botRole = guild.roles.botRoleFor(discord.user)?.name;
+	const { toml } = self;
+	return { scenario, seed, toml, document: { ...document, members }, settings: all, botId, botRole, backup, change };
+}

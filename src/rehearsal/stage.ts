@@ -1,0 +1,123 @@
+// A copy of a guild in the simulator with the same bot in it, and what scenarios do there.
+
+import { startBot } from "../bot/bot.ts";
+import type { Answer, Rehearsal } from "../bot/guild-documents/rehearsals/rehearsals.ts";
+import { parseJson } from "../lib/json.ts";
+import { createLog } from "../lib/log.ts";
+import { encodePrincipal, principalHeader } from "../lib/principal.ts";
+import { realisticLimits } from "../simulator/rest/rate-limits.ts";
+import { startSimulator } from "../simulator/simulator.ts";
+import type { Account } from "../simulator/world/state/entities.ts";
+import { call } from "./memory-network.ts";
+import { advance, during } from "./virtual-time.ts";
+
+export type Scenario = (stage: Stage, given: Rehearsal, random: () => number) => Promise<Answer>;
+
+export type Stage = Awaited<ReturnType<typeof openStage>>;
+
+const log = createLog({ format: "text", level: "error" }, console.error);
+const token = "rehearsal";
+
+/** `dataDirectory`: for files that nobody else uses. */
+export async function openStage({ document, toml, botId, botRole = "", settings }: Rehearsal, dataDirectory: string) {
+	const simulator = await startSimulator({
+		seed: { bots: [], guilds: [], users: [{ username: "owner" }] },
+		worlds: [{ file: "the copy", document }],
+		worldOptions: { botId, botRoles: [botRole] },
+		timing: { allMembersMs: 0 },
+		log,
+	});
+	const { world, api, documentGuilds, journal, requests } = simulator;
+	const [made] = documentGuilds;
+	const [owner] = world.users.people;
+	if (!made || !owner) throw new Error("the copy has no guild");
+	const { guild } = made;
+	const config = {
+		botName: toml.bot_name,
+		command: "!m",
+		timezone: toml.timezone,
+		discordToken: made.bot.token,
+		shards: 1,
+		discordApiUrl: api,
+		discordCdnUrl: simulator.cdn,
+		guildId: guild.id,
+		dataDirectory,
+		mcpPort: 0,
+		mcpBindAddress: "127.0.0.1",
+		mcpToken: token,
+		allowedHosts: [],
+		allowedOrigins: [],
+		apiKeys: {},
+		toml: {
+			...toml,
+			// Neither the game server nor an AI provider can be reached, and nobody could approve.
+			features: { ...toml.features, game: false, chat: false },
+			mcp: { ...toml.mcp, approval: "off", guilds: undefined, toolsets: undefined, read_only: false },
+			ai: {},
+		},
+	} as unknown as Parameters<typeof startBot>[0];
+	const bot = startBot(config, log);
+	while (!bot.loaded) await advance(100);
+	let startedAt = 0;
+
+	function begin(): void {
+		startedAt = Date.now();
+		requests.clear();
+		journal.clear();
+	}
+
+	/** As a person. `ok`: it was not refused. */
+	async function request({ token }: Account, method: string, path: string, content: object = {}): Promise<boolean> {
+		const headers = { authorization: token, "content-type": "application/json" };
+		const body = JSON.stringify(content);
+		return (await call(new Request(`${api}/v10${path}`, { method, headers, body }))).ok;
+	}
+
+	/** A tool of the bot, in the name of the owner. Time passes until it ends. Throws its error. */
+	async function tool(name: string, args: object): Promise<string> {
+		const person = { id: guild.owner_id, name: "", signedIn: false };
+		const principal = encodePrincipal({ id: "key:rehearsal", name: "rehearsal", access: "all", person });
+		const { host } = new URL(bot.url);
+		const headers = { host, authorization: `Bearer ${token}`, [principalHeader]: principal };
+		const params = { name, arguments: { guild_id: guild.id, ...args } };
+		const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+		const response = call(new Request(bot.url, { method: "POST", headers, body }));
+		const text = await during(response.then((one) => one.text()));
+		const { result, error } = Object(parseJson(/^data: (.*)$/m.exec(text)?.[1] ?? text));
+		const said: string = result?.content.map((part: { text: string }) => part.text).join("\n") ?? error.message;
+		if (error || result.isError) throw new Error(`${name}: ${said}`);
+		return said;
+	}
+
+	/** The bot's requests, and how long Discord's limits make them last at least, as observed: it publishes none per route. */
+	function costs(): string {
+		const { global, each, routes } = realisticLimits;
+		const sent = requests.list().filter(({ actor }) => actor === botId);
+		const places = Map.groupBy(sent, ({ route, path }) => [route, ...path.split("/").slice(1, 3)].join(" "));
+		const secondsOf = (count: number, limit: typeof each) =>
+			((Math.ceil(Math.max(count, 1) / limit.requests) - 1) * limit.perMs) / 1000;
+		const all = [...places.values()].map((some) => secondsOf(some.length, routes?.[some[0]?.route ?? ""] ?? each));
+		const seconds = Math.max(secondsOf(sent.length, global), ...all);
+		return `The bot sent ${sent.length} requests. Discord's limits, as observed, make them last at least ${seconds} s.`;
+	}
+
+	if (Object.keys(settings).length > 0) await tool("set_settings", { settings });
+	begin();
+	return {
+		world,
+		guild,
+		owner,
+		begin,
+		request,
+		tool,
+		costs,
+		/** Since the beginning, such as "9.1 s". */
+		after: (at: string) => `${(Date.parse(at) - startedAt) / 1000} s`,
+		/** What the bot did, oldest first. */
+		done: (route: string) => journal.entries(route).filter(({ actor }) => actor === botId),
+		async [Symbol.asyncDispose]() {
+			await during(bot.close());
+			await simulator.close();
+		},
+	};
+}

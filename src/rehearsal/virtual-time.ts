@@ -1,0 +1,83 @@
+// Time that passes only when it is told to: replaces the clock, the timers and the randomness of this process, so that the same
+// seed gives the same run. Imported before anything that reads the clock. Work between two timers takes no time.
+
+const real = { setImmediate, clearTimeout, Date };
+/** Turns of the event loop that work takes at most without a timer: nothing leaves this process. */
+const turns = 40;
+/** In the order in which they were set. */
+const timers = new Set<VirtualTimer>();
+const startedAt = Date.now();
+let now = startedAt;
+
+class VirtualTimer {
+	at = 0;
+	ref = () => this;
+	unref = this.ref;
+	close = () => timers.delete(this);
+
+	constructor(
+		readonly run: () => void,
+		readonly ms: number,
+		readonly repeats: boolean,
+	) {
+		this.refresh();
+	}
+
+	refresh(): this {
+		this.at = now + this.ms;
+		timers.delete(this);
+		timers.add(this);
+		return this;
+	}
+}
+
+/** Lets `ms` pass, or less if `isOver`. */
+export async function advance(ms: number, isOver = () => false): Promise<void> {
+	const end = now + ms;
+	for (;;) {
+		for (let turn = 0; turn < turns; turn += 1) await new Promise<void>((resolve) => real.setImmediate(resolve));
+		if (isOver()) return;
+		let next: VirtualTimer | undefined;
+		for (const timer of timers) if (timer.at < (next?.at ?? Infinity)) next = timer;
+		if (!next || next.at > end) break;
+		now = Math.max(now, next.at);
+		if (next.repeats) next.refresh();
+		else next.close();
+		next.run();
+	}
+	now = end;
+}
+
+/** Lets time pass until `work` has ended. */
+export async function during<T>(work: Promise<T>): Promise<T> {
+	let isOver = false;
+	const end = () => (isOver = true);
+	work.then(end, end);
+	while (!isOver) await advance(1_000, () => isOver);
+	return work;
+}
+
+type Work = (...args: unknown[]) => void;
+const timerOf =
+	(repeats: boolean) =>
+	(work: Work, ms = 1, ...args: unknown[]) =>
+		new VirtualTimer(() => work(...args), Math.max(Number(ms) || 1, 1), repeats);
+const clear = (timer: unknown) => (timer instanceof VirtualTimer ? timer.close() : real.clearTimeout(timer as Timer));
+
+class VirtualDate extends real.Date {
+	static override now = () => Math.floor(now);
+	constructor(...given: []) {
+		super(...((given.length === 0 ? [now] : given) as []));
+	}
+}
+
+const virtual = { Date: VirtualDate, setTimeout: timerOf(false), setInterval: timerOf(true) };
+Object.assign(globalThis, { ...virtual, clearTimeout: clear, clearInterval: clear });
+performance.now = () => now - startedAt;
+
+/** Of Math.random, too. */
+export function seed(number: number): () => number {
+	let drawn = 0;
+	Math.random = () => Bun.hash.crc32(`${number} ${drawn++}`) / 2 ** 32;
+	return Math.random;
+}
