@@ -29,10 +29,11 @@ async function play(given: Rehearsal, directory: string): Promise<Answer> {
 
 async function rehearse({ directory, ...given }: Rehearsal & { directory: string }): Promise<Answer> {
 	const first = await play(given, join(directory, "first"));
-	const { better } = first;
-	if (!better) return first;
-	const second = await play({ ...given, settings: { ...given.settings, ...better } }, join(directory, "second"));
-	return { ...first, lines: [...first.lines, `With ${JSON.stringify(better)}:`, ...second.lines] };
+	if (!first.better) return first;
+	Bun.gc(true);
+	const settings = { ...given.settings, ...first.better };
+	const second = await play({ ...given, settings }, join(directory, "second"));
+	return { ...first, lines: [...first.lines, `With ${JSON.stringify(first.better)}:`, ...second.lines] };
 }
 
 const answer = rehearse(await Bun.stdin.json());

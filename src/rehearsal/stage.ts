@@ -113,7 +113,6 @@ export async function openStage({ document, toml, botId, botRole = "", settings 
 		costs,
 		/** Since the beginning, such as "9.1 s". */
 		after: (at: string) => `${(Date.parse(at) - startedAt) / 1000} s`,
-		/** What the bot did, oldest first. */
 		done: (route: string) => journal.entries(route).filter(({ actor }) => actor === botId),
 		async [Symbol.asyncDispose]() {
 			await during(bot.close());
