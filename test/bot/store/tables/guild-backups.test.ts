@@ -5,6 +5,7 @@ import { eraseOld } from "../../../../src/bot/store/personal-data.ts";
 import {
 	keepGuildBackup,
 	type NewGuildBackup,
+	proveGuildBackup,
 	saveGuildBackup,
 	selectBackupChecks,
 	selectGuildBackup,
@@ -54,10 +55,13 @@ onBoth((databases) => {
 		const second = backup("two", { made_at: at - 5, omitted: "no webhooks" });
 		expect(await saveGuildBackup(store, second, options)).toEqual({ outcome: "made", number: 2 });
 		const { pictures: _, document, ...rest } = second;
-		const row = { ...rest, number: 2, kept_at: null, kept_reason: null };
+		const row = { ...rest, number: 2, kept_at: null, kept_reason: null, proven_at: null };
 		expect(await selectGuildBackup(store.sql, guild_id, undefined)).toEqual({ ...row, document } as never);
 		const [latest, first] = await selectGuildBackups(store.sql, guild_id);
 		expect(latest).toEqual(row as never);
+		await proveGuildBackup(store.sql, { guild_id, number: 2 }, at + 7);
+		const proven = await selectGuildBackups(store.sql, guild_id);
+		expect(proven.map(({ proven_at }) => proven_at)).toEqual([at + 7, null]);
 		expect(first).toMatchObject({ number: 1, made_at: at });
 		expect(await selectGuildBackup(store.sql, guild_id, 1)).toMatchObject({ document: "one" });
 		expect(await selectGuildBackup(store.sql, guild_id, 3)).toBeUndefined();
