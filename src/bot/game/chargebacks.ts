@@ -17,7 +17,7 @@ import type { Feature } from "../commands/feature.ts";
 import type { GuildSettings } from "../settings/guild-settings.ts";
 import { chargebackSettings } from "../settings/keys.ts";
 import { PerGuild } from "../settings/per-guild.ts";
-import { Durable, type DurableOptions, type Step } from "../store/durable.ts";
+import { Durable, type DurableOptions, DurablePart, type Step } from "../store/durable.ts";
 import {
 	type Chargeback,
 	type FailableStep,
@@ -111,10 +111,10 @@ function listenToDeletions(
 }
 
 /** In one guild. */
-export class GuildChargebacks {
+export class GuildChargebacks extends DurablePart {
 	readonly #sql: Sql;
 	readonly #steps: ChargebackSteps;
-	readonly #work: Durable;
+	protected readonly work: Durable;
 	// Events may have been missed.
 	#moved: Set<string> | "anyone" = "anyone";
 	#deleted: Set<string> | "anything" = "anything";
@@ -123,10 +123,11 @@ export class GuildChargebacks {
 	readonly #unchecked = new Set<string>();
 
 	constructor(private readonly options: WorkerOptions) {
+		super();
 		this.#sql = options.store.sql;
 		this.#steps = new ChargebackSteps(options);
 		this.#alertChannels = new Set([options.settings.staffChannel]);
-		this.#work = new Durable({
+		this.work = new Durable({
 			backOffMs: [500, 300_000],
 			...options,
 			name: "chargebacks",
@@ -146,7 +147,7 @@ export class GuildChargebacks {
 		if (await insertChargeback(this.#sql, { ...event, id, guild_id }, new Date()))
 			this.options.log.info("received a chargeback from the game server", { chargeback: shortId(id), guild: guild_id });
 		// Also for a known event: an earlier insert may have succeeded without a response.
-		this.#work.wake();
+		this.work.wake();
 	}
 
 	async #scan(running: ReadonlySet<string>): Promise<Step[]> {
@@ -226,29 +227,22 @@ export class GuildChargebacks {
 
 	moved(userId: string): void {
 		if (this.#moved !== "anyone") this.#moved.add(userId);
-		this.#work.wake();
+		this.work.wake();
 	}
 
 	deleted(channelId: string, ids: readonly string[]): void {
 		if (!this.#alertChannels.has(channelId)) return;
 		// A new set: a scan in progress compares it by identity.
 		if (this.#deleted !== "anything") this.#deleted = new Set([...this.#deleted, ...ids]);
-		this.#work.wake();
+		this.work.wake();
 	}
 
 	/** Call after a new Gateway session, because events may have been missed. Retries failed actions such as bans. */
 	reset(): void {
 		this.#moved = "anyone";
 		this.#deleted = "anything";
-		this.#work.retryAll();
+		this.work.retryAll();
 	}
 
 	/** Also looks again for what is due. */
-	start(): void {
-		this.#work.wake();
-	}
-
-	close(): Promise<void> {
-		return this.#work.close();
-	}
 }

@@ -8,7 +8,7 @@ import { toToolError } from "../../discord/rest/errors.ts";
 import type { Counter } from "../../lib/metrics.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import type { FeatureOptions } from "../commands/feature.ts";
-import { Durable, NotNow } from "../store/durable.ts";
+import { Durable, DurablePart, NotNow } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import {
 	type DonatorLists,
@@ -62,9 +62,9 @@ interface SyncResult {
 	removalsHeld: string | undefined;
 }
 
-export class DonatorSync {
+export class DonatorSync extends DurablePart {
 	readonly #tiers: ReadonlyMap<string, string>;
-	readonly #work: Durable;
+	protected readonly work: Durable;
 	#isClosed = false;
 	#isBusy = false;
 	#nextRunAt = 0;
@@ -73,9 +73,10 @@ export class DonatorSync {
 	#lastProblems = new Set<string>();
 
 	constructor(private readonly options: DonatorSyncOptions) {
+		super();
 		const { log, intervalMs } = options;
 		this.#tiers = new Map(Object.entries(options.tiers));
-		this.#work = new Durable({
+		this.work = new Durable({
 			name: "supporter roles",
 			log,
 			backOffMs: [intervalMs, Math.max(intervalMs, maxBackOffMs)],
@@ -128,7 +129,7 @@ export class DonatorSync {
 			throw new ToolError("The bot is already changing supporter roles. Nothing was done; try again later.");
 		this.#isBusy = true;
 		try {
-			return await this.#work.hold(key, () => this.#applyChanges(plan, untilMs));
+			return await this.work.hold(key, () => this.#applyChanges(plan, untilMs));
 		} finally {
 			this.#isBusy = false;
 		}
@@ -232,13 +233,9 @@ export class DonatorSync {
 		);
 	}
 
-	start(): void {
-		this.#work.wake();
-	}
-
-	close(): Promise<void> {
+	override close(): Promise<void> {
 		this.#isClosed = true;
-		return this.#work.close();
+		return this.work.close();
 	}
 }
 

@@ -13,8 +13,7 @@ import { createGuildDocuments, type GuildDocumentsOptions } from "./guild-docume
 import type { Rules } from "./plans/plans.ts";
 import { createPictures } from "./read/pictures.ts";
 import { type OwnSettings, type ReadOptions, readGuildState, readRestored } from "./read/read-guild.ts";
-import { refusalsOf, requireStep } from "./refusals/refusals.ts";
-import { unreadable } from "./refusals/tools-of-steps.ts";
+import { refusalsOf, requireStep, unreadable } from "./refusals/refusals.ts";
 
 interface WiringOptions
 	extends Pick<GuildDocumentsOptions, "connection" | "mutex" | "log">,

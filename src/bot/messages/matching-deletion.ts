@@ -12,10 +12,10 @@ import { sample, shownOf } from "../tool/bulk.ts";
 import type { Plan } from "../tool/context.ts";
 import { isDeletable } from "./bulk-delete.ts";
 import { readsContent } from "./message-content.ts";
-import { countLines, countsOf } from "./message-counts.ts";
 import { deletionPlan, purgeDraft, type Target } from "./message-deletion.ts";
 import { type MessageFilter, matcher } from "./message-filter.ts";
 import { indexQuery, isForIndex, namesChannels, searchIndex } from "./message-index.ts";
+import { countLines, countsOf } from "./message-results.ts";
 import {
 	type Range,
 	readableIn,

@@ -24,8 +24,8 @@ import { refusalOf, shownOf, tryEach } from "../tool/bulk.ts";
 import type { CaseDraft, Concerned } from "../tool/case-record.ts";
 import type { Plan } from "../tool/context.ts";
 import { bulkDelete, isTooOldForBulk } from "./bulk-delete.ts";
-import { countLines, sortCounts } from "./message-counts.ts";
 import { fetchPage } from "./message-pages.ts";
+import { countLines, sortCounts } from "./message-results.ts";
 
 const bulkSize = 100;
 const pageSize = 100;

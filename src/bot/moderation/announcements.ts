@@ -12,7 +12,7 @@ import type { Sql } from "../../lib/store/statement.ts";
 import { languageOf, render, type Said, said } from "../../texts/texts.ts";
 import { findSent } from "../commands/find-sent.ts";
 import { channels, duration } from "../results/result.ts";
-import { Durable, type DurableOptions, NotNow, type Step } from "../store/durable.ts";
+import { Durable, type DurableOptions, DurablePart, NotNow, type Step } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import { type Announcement, announcementRows } from "../store/tables/announcements.ts";
 import { selectChannelLock } from "../store/tables/channel-locks.ts";
@@ -49,14 +49,15 @@ interface Failed {
 
 const noDatabase = said("announced.database");
 
-export class Announcements implements Announcer {
+export class Announcements extends DurablePart implements Announcer {
 	readonly #sql: Sql;
-	readonly #work: Durable;
+	protected readonly work: Durable;
 	readonly #sending = new Set<string>();
 
 	constructor(private readonly options: AnnouncementsOptions) {
+		super();
 		this.#sql = options.store.sql;
-		this.#work = new Durable({
+		this.work = new Durable({
 			backOffMs: [1_000, 600_000],
 			...options,
 			name: "announcements",
@@ -78,7 +79,7 @@ export class Announcements implements Announcer {
 			this.options.log.error("could not announce what was done: internal error", { error });
 			return [said("announced.failed", { reason: said("announced.internal") })];
 		} finally {
-			this.#work.wake();
+			this.work.wake();
 		}
 	}
 
@@ -189,18 +190,10 @@ export class Announcements implements Announcer {
 
 	attach(client: Client): void {
 		const onChange = (before: object, after: object) => {
-			if (Object(before).rateLimitPerUser !== Object(after).rateLimitPerUser) this.#work.wake();
+			if (Object(before).rateLimitPerUser !== Object(after).rateLimitPerUser) this.work.wake();
 		};
 		client.on(Events.ChannelUpdate, onChange);
-		onSessionOrGuild(client, this.#work.retryAll);
-	}
-
-	start(): void {
-		this.#work.wake();
-	}
-
-	close(): Promise<void> {
-		return this.#work.close();
+		onSessionOrGuild(client, this.work.retryAll);
 	}
 }
 

@@ -23,7 +23,7 @@ import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Sql } from "../../lib/store/statement.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { render, said, type Text } from "../../texts/texts.ts";
-import { Durable, type DurableOptions, NotNow, requireGuild, type Step } from "../store/durable.ts";
+import { Durable, type DurableOptions, DurablePart, NotNow, requireGuild, type Step } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import { selectBanCase } from "../store/tables/cases.ts";
 import { hasBanSince } from "../store/tables/chargebacks.ts";
@@ -66,7 +66,7 @@ export interface TempBansOptions extends Pick<DurableOptions, "log" | "backOffMs
 	now?: () => number;
 }
 
-export class TempBans implements StoredBans {
+export class TempBans extends DurablePart implements StoredBans {
 	readonly #connection: Connection;
 	readonly #sql: Sql;
 	readonly #now: () => number;
@@ -78,13 +78,14 @@ export class TempBans implements StoredBans {
 	readonly #refused = new Set<string>();
 	/** Any stored ban may have been lifted unnoticed, before the start or during a disconnect. */
 	#isAnyUnchecked = true;
-	readonly #work: Durable;
+	protected readonly work: Durable;
 
 	constructor(private readonly options: TempBansOptions) {
+		super();
 		this.#connection = options.connection;
 		this.#sql = options.store.sql;
 		this.#now = options.now ?? Date.now;
-		this.#work = new Durable({
+		this.work = new Durable({
 			name: "temporary bans",
 			backOffMs: [500, 600_000],
 			...options,
@@ -112,13 +113,13 @@ export class TempBans implements StoredBans {
 
 	/** Looks at a ban that someone may have lifted. Bans that are due have a lane of their own. */
 	#check(ban: TempBanKey): void {
-		void this.#work.add({ ...this.#step(ban), lane: "check" });
+		void this.work.add({ ...this.#step(ban), lane: "check" });
 	}
 
 	/** Rejects with an error for the moderator. A ban that Discord does not confirm is completed later. */
 	ban(guild: Guild, request: BanRequest): Promise<BanOutcome> {
 		const { userId } = request;
-		return this.#work.hold(keyOf({ guild_id: guild.id, user_id: userId }), () =>
+		return this.work.hold(keyOf({ guild_id: guild.id, user_id: userId }), () =>
 			this.options.mutex.withLock(userId, () => this.#ban(guild, request)),
 		);
 	}
@@ -327,21 +328,13 @@ export class TempBans implements StoredBans {
 
 	attach(client: Client): void {
 		client.on(Events.GuildBanRemove, ({ guild, user }) => {
-			if (this.#work.added < maxUnchecked) this.#check({ guild_id: guild.id, user_id: user.id });
+			if (this.work.added < maxUnchecked) this.#check({ guild_id: guild.id, user_id: user.id });
 			else this.#isAnyUnchecked = true;
 		});
 		onSessionOrGuild(client, () => {
 			this.#isAnyUnchecked = true;
-			this.#work.retryAll();
+			this.work.retryAll();
 		});
-	}
-
-	start(): void {
-		this.#work.wake();
-	}
-
-	close(): Promise<void> {
-		return this.#work.close();
 	}
 }
 

@@ -206,6 +206,19 @@ export class Durable {
 	}
 }
 
+/** A part of the bot whose work begins at the start, and ends when the part is closed. */
+export abstract class DurablePart {
+	protected abstract readonly work: Durable;
+
+	start(): void {
+		this.work.wake();
+	}
+
+	close(): Promise<void> {
+		return this.work.close();
+	}
+}
+
 /** For logs and operators; undefined if it is a bug. For people: `saidProblem`. */
 export function reasonOf(error: unknown): string | undefined {
 	if (error instanceof StoreUnavailable) return `the bot's database is unavailable`;

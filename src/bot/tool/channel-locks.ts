@@ -14,32 +14,19 @@ import {
 	deleteChannelLock,
 	selectChannelLock,
 } from "../store/tables/channel-locks.ts";
-import { StoreUnavailable } from "../store/unavailable.ts";
+import { ignoreUnavailable } from "../store/unavailable.ts";
 
-export interface Locks {
-	/** Those of roles first; empty if the channel is not locked. Rejects with StoreUnavailable. */
-	of(channelId: string): Promise<readonly ChannelLockRow[]>;
-	/** Stores `rows`, calls `work` for each; if the first has no effect, deletes them. Rejects with StoreUnavailable. */
-	begin(rows: readonly ChannelLockRow[], work: (row: ChannelLockRow) => Promise<unknown>): Promise<void>;
+export type Locks = ReturnType<typeof createLocks>;
+
+export function createLocks(store: Pick<Store, "sql">, log: Log) {
 	/** False if the database is unavailable. */
-	forget(channelId: string): Promise<boolean>;
-	/** Forgets the locks of deleted channels. For each new client. */
-	attach(client: Client): void;
-}
-
-export function createLocks(store: Pick<Store, "sql">, log: Log): Locks {
-	const forget = async (channelId: string) => {
-		try {
-			await deleteChannelLock(store.sql, channelId);
-			return true;
-		} catch (error) {
-			if (!(error instanceof StoreUnavailable)) throw error;
-			return false;
-		}
-	};
+	const forget = async (channelId: string) =>
+		(await deleteChannelLock(store.sql, channelId).then(() => true, ignoreUnavailable)) ?? false;
 	return {
-		of: (channelId) => selectChannelLock(store.sql, channelId),
-		async begin(rows, work) {
+		/** Those of roles first; empty if the channel is not locked. Rejects with StoreUnavailable. */
+		of: (channelId: string) => selectChannelLock(store.sql, channelId),
+		/** Stores `rows`, calls `work` for each; if the first has no effect, deletes them. Rejects with StoreUnavailable. */
+		async begin(rows: readonly ChannelLockRow[], work: (row: ChannelLockRow) => Promise<unknown>) {
 			await channelLockRows.insert(store.sql, rows);
 			for (const [index, row] of rows.entries()) {
 				try {
@@ -56,7 +43,8 @@ export function createLocks(store: Pick<Store, "sql">, log: Log): Locks {
 			}
 		},
 		forget,
-		attach(client) {
+		/** Forgets the locks of deleted channels. For each new client. */
+		attach(client: Client) {
 			client.on(Events.ChannelDelete, ({ id }) => {
 				forget(id).catch((error) =>
 					log.error("could not delete the lock_channel record of a deleted channel", { error }),

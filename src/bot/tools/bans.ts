@@ -34,8 +34,8 @@ import {
 	memberLine,
 	outsiderLine,
 	readBans,
+	readDoneBy,
 } from "./members/bans.ts";
-import { readDoneBy } from "./members/done-by.ts";
 import { cachedMember, type MaybeMember } from "./members/several-members.ts";
 
 /** Maximum number of users in one bulk ban. https://docs.discord.com/developers/resources/guild#bulk-guild-ban */

@@ -15,8 +15,7 @@ import { asking, channels as channelMentions, parts } from "../results/result.ts
 import { flag, found, foundOrNone, guild_id, list, requireOneOf } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { editTool } from "../tool/define.ts";
-import { channelWithId, fetchChannels } from "./channels/channel-placement.ts";
-import { accessAfterMove, lockNeedsCategory } from "./channels/moved-access.ts";
+import { accessAfterMove, channelWithId, fetchChannels, lockNeedsCategory } from "./channels/channel-placement.ts";
 
 function place(description: string) {
 	return v.pipe(

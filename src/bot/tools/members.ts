@@ -41,7 +41,7 @@ import { onEach, sample } from "../tool/bulk.ts";
 import type { PeopleContext } from "../tool/context.ts";
 import { editTool, readTool } from "../tool/define.ts";
 import { isPreview, previewIn, sharedFacts, where } from "../tool/people.ts";
-import { readTimeouts, type TimeoutOf } from "./members/done-by.ts";
+import { readTimeouts, type TimeoutOf } from "./members/bans.ts";
 import { asMembers, caseOf, currentAmong, memberOrAbsent, membersAmong, mentioned } from "./members/several-members.ts";
 
 const { Administrator, ManageRoles, ModerateMembers } = PermissionFlagsBits;

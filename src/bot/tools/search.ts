@@ -8,7 +8,6 @@ import { countOf, resultLines } from "../../discord/text.ts";
 import { publishedAs } from "../../mcp/json-schema.ts";
 import type { ArgumentsOf } from "../../mcp/tool.ts";
 import { readsContent, requireContent } from "../messages/message-content.ts";
-import { type Count, type Grouping, groupings, sortCounts, sumOf } from "../messages/message-counts.ts";
 import { filterArguments, matcher, userIds } from "../messages/message-filter.ts";
 import {
 	type Indexed,
@@ -20,13 +19,18 @@ import {
 } from "../messages/message-index.ts";
 import {
 	authorsOf,
+	type Count,
 	channelsOf,
 	countResult,
 	defaultLimit,
+	type Grouping,
+	groupings,
 	namedChannels,
 	readResult,
 	rowsNote,
 	type Search,
+	sortCounts,
+	sumOf,
 	tables,
 } from "../messages/message-results.ts";
 import {

@@ -12,8 +12,13 @@ import {
 } from "discord.js";
 import { fixedRoles } from "../../../src/bot/guild-documents/plans/plans.ts";
 import { readGuildState } from "../../../src/bot/guild-documents/read/read-guild.ts";
-import { type RefusalOptions, refusalsOf, requireStep } from "../../../src/bot/guild-documents/refusals/refusals.ts";
-import { namesInTable, toolsOf } from "../../../src/bot/guild-documents/refusals/tools-of-steps.ts";
+import {
+	namesInTable,
+	type RefusalOptions,
+	refusalsOf,
+	requireStep,
+	toolsOf,
+} from "../../../src/bot/guild-documents/refusals/refusals.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
 import { settingTools } from "../../../src/bot/tools/settings.ts";
 import { type GuildDocument, partNames } from "../../../src/guild-document/format/document.ts";

@@ -11,7 +11,7 @@ import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { Registry } from "../../../lib/metrics.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import type { Said } from "../../../texts/texts.ts";
-import { Durable, type DurableOptions, NotNow, type Step } from "../../store/durable.ts";
+import { Durable, type DurableOptions, DurablePart, NotNow, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import { auditLogMarkRows, raiseMark } from "../../store/tables/audit-log-marks.ts";
 import { type IncidentRow, incidentRows, insertIncident } from "../../store/tables/incidents.ts";
@@ -85,7 +85,7 @@ const maxNames = 10;
 const maxHandled = 10_000;
 const [lastId, firstId] = [String(2n ** 63n), "0"];
 
-export class DeletionWatch {
+export class DeletionWatch extends DurablePart {
 	readonly #sql: Sql;
 	readonly #monotonicNow: () => number;
 	readonly #checks: GuildChecks;
@@ -97,15 +97,16 @@ export class DeletionWatch {
 	/** The last processed audit log entry that is not stored as such, by guild id. */
 	readonly #marks = new Map<string, string>();
 	readonly #counter;
-	readonly #work: Durable;
+	protected readonly work: Durable;
 
 	constructor(private readonly options: DeletionWatchOptions) {
+		super();
 		const { connection, store, registry, monotonicNow = () => performance.now() } = options;
 		this.#sql = store.sql;
 		this.#monotonicNow = monotonicNow;
 		this.#checks = new GuildChecks(connection);
 		this.#counter = registry?.counter("guildhall_bot_mass_deletions_total", "Mass deletions of channels and roles.");
-		this.#work = new Durable({
+		this.work = new Durable({
 			...options,
 			name: "mass deletions",
 			scan: async () => (connection.ready ? [...this.#dueChecks(), ...(await this.#dueIncidents())] : []),
@@ -156,7 +157,7 @@ export class DeletionWatch {
 
 	#setMark({ id }: Pick<Guild, "id">, entryId: string): void {
 		if (compareIds(entryId, this.#marks.get(id) ?? firstId) >= 0) this.#marks.set(id, entryId);
-		void this.#work.add({
+		void this.work.add({
 			key: `mark ${id}`,
 			failure: "could not store which audit log entries were checked for mass deletions",
 			fields: { guild: id },
@@ -251,7 +252,7 @@ export class DeletionWatch {
 		const ids = deletions.map(({ id }) => id);
 		const incident: Incident = { row, guild, ids, named, quietAt, latestAt, isRecorded: false, isNoticed: false };
 		this.#live.set(keyOf(row), incident);
-		void this.#work.add({
+		void this.work.add({
 			key: `record ${keyOf(row)}`,
 			failure: "could not exempt the backup from before a mass deletion from the clean-up of old backups",
 			fields: { guild: guild.id },
@@ -315,20 +316,16 @@ export class DeletionWatch {
 			if (!channel.isDMBased()) noteUnread(channel.guild, channel.id, `#${channel.name}`);
 		});
 		client.on(Events.GuildRoleDelete, ({ guild, id, name }) => noteUnread(guild, id, `@${name}`));
-		this.#checks.attach(client, this.#work.retryAll, this.#work.wake);
+		this.#checks.attach(client, this.work.retryAll, this.work.wake);
 	}
 
-	start(): void {
+	override start(): void {
 		this.options.night?.onSwitchedOn((guildId) => {
 			this.#switchedOn.add(guildId);
 			this.#checks.repeat(guildId);
-			this.#work.wake();
+			this.work.wake();
 		});
-		this.#work.wake();
-	}
-
-	close(): Promise<void> {
-		return this.#work.close();
+		this.work.wake();
 	}
 }
 

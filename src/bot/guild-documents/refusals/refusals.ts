@@ -6,9 +6,10 @@ import type { Guild } from "discord.js";
 import { describeBits, type Overwrites } from "../../../discord/permissions.ts";
 import { powerfulPermissions } from "../../../discord/powers.ts";
 import { oneField } from "../../../discord/text.ts";
+import type { Part } from "../../../guild-document/format/document.ts";
 import type { SentMenu } from "../../../guild-document/steps/message-steps.ts";
-import type { GuildState, Refusal, Step } from "../../../guild-document/steps.ts";
-import { unseenIn } from "../read/read-guild.ts";
+import type { GuildState, Refusal, Step, StepAction, StepKind } from "../../../guild-document/steps.ts";
+import { type Unreadable, unseenIn } from "../read/read-guild.ts";
 import {
 	type CheckedStep,
 	noteOnNewChannel,
@@ -19,7 +20,6 @@ import {
 	toOverwrites,
 	withRequest,
 } from "./refused-permissions.ts";
-import { toolsOf } from "./tools-of-steps.ts";
 
 export interface RefusalOptions {
 	denies?(toolName: string): boolean;
@@ -170,3 +170,78 @@ function subjectOf({ kind, action, name, targetId }: Step): string {
 	const noun = kindNames[kind] ?? kind;
 	return withoutName.includes(kind) ? noun : `${noun} ${name}`;
 }
+
+const tools: Partial<Record<`${StepAction} ${StepKind}`, string>> = {
+	"edit settings": "edit_guild",
+	// No tool edits these, but they are settings of the guild.
+	"edit welcome_screen": "edit_guild",
+	"edit onboarding": "edit_guild",
+	"edit bot": "set_settings",
+	"edit everyone": "edit_role",
+	"create role": "create_role",
+	"edit role": "edit_role",
+	"order role": "move_roles",
+	"delete role": "delete_role",
+	"create channel": "create_channel",
+	"edit channel": "edit_channel",
+	"order channel": "move_channels",
+	"delete channel": "delete_channel",
+	"create emoji": "create_emoji",
+	"edit emoji": "edit_emoji",
+	"delete emoji": "delete_emoji",
+	"create automod": "set_automod_rule",
+	"edit automod": "set_automod_rule",
+	"delete automod": "delete_automod_rule",
+	"create event": "create_scheduled_event",
+	"edit event": "edit_scheduled_event",
+	"delete event": "delete_scheduled_event",
+	"create webhook": "create_webhook",
+	"edit webhook": "edit_webhook",
+	"delete webhook": "delete_webhook",
+	"create message": "send_message",
+	"edit message": "edit_message",
+	"create post": "create_thread",
+	"edit post": "edit_thread",
+	"edit pin": "pin_message",
+	"assign member": "bulk_role_update",
+	"ban ban": "ban",
+	"delete ban": "unban",
+	"delete member": "bulk_role_update",
+	"delete person": "kick",
+	"delete invite": "delete_invite",
+};
+
+const toolsOfPeople: Readonly<Record<string, string>> = { nickname: "set_nickname", timeout: "timeout" };
+
+export function toolsOf({ kind, action, guard: { fields, overwrites } }: Step): string[] {
+	const noun = kind === "category" ? "channel" : kind;
+	const isEdit = noun === "channel" && action === "edit";
+	return [
+		tools[`${action} ${noun}`] ?? [],
+		fields?.includes("poll") ? "create_poll" : [],
+		fields?.includes("role_menu") ? "create_role_menu" : [],
+		isEdit && overwrites ? "set_channel_permissions" : [],
+		isEdit && fields?.includes("category") ? "move_channels" : [],
+		kind === "person" ? (fields ?? []).flatMap((field) => toolsOfPeople[field] ?? []) : [],
+	].flat();
+}
+
+const readers: Partial<Record<Part, string>> = {
+	automod: "list_automod_rules",
+	bot: "get_settings",
+	webhooks: "list_webhooks",
+	messages: "get_recent_messages",
+	members: "list_members",
+	bans: "get_bans",
+};
+
+/** By the operator's configuration. */
+export function unreadable(parts: readonly Part[], denies: (toolName: string) => boolean): Unreadable[] {
+	return parts.flatMap((part) => {
+		const tool = readers[part];
+		if (tool === undefined || !denies(tool)) return [];
+		return { part, why: `the operator of this bot does not allow ${tool}, which reads the same (config.toml)` };
+	});
+}
+
+export const namesInTable: readonly string[] = [tools, toolsOfPeople, readers].flatMap(Object.values);

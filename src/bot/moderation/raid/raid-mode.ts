@@ -12,7 +12,7 @@ import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import { said } from "../../../texts/texts.ts";
 import type { Grants } from "../../settings/grants.ts";
-import { Durable, type DurableOptions, NotNow, requireGuild, type Step } from "../../store/durable.ts";
+import { Durable, type DurableOptions, DurablePart, NotNow, requireGuild, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {
 	deleteEndedRaidSteps,
@@ -63,7 +63,7 @@ type RaidRequest = Pick<RaidMode, "wanted" | "moderator_id" | "mark" | "slowmode
 /** Undefined if raid mode was never turned on. */
 export type RaidView = { mode: RaidMode; steps: RaidStep[] } | undefined;
 
-export class RaidModes {
+export class RaidModes extends DurablePart {
 	readonly #connection: Connection;
 	readonly #sql: Sql;
 	readonly #now: () => number;
@@ -73,13 +73,14 @@ export class RaidModes {
 	readonly #failures = new Map<string, number>();
 	readonly #endings = new Map<string, PromiseWithResolvers<void>>();
 	readonly #loggedAt = new Map<string, number>();
-	readonly #work: Durable;
+	protected readonly work: Durable;
 
 	constructor(private readonly options: RaidModesOptions) {
+		super();
 		this.#connection = options.connection;
 		this.#sql = options.store.sql;
 		this.#now = options.now ?? Date.now;
-		this.#work = new Durable({ ...options, name: "raid modes", scan: () => this.#scan() });
+		this.work = new Durable({ ...options, name: "raid modes", scan: () => this.#scan() });
 	}
 
 	async #scan(): Promise<Step[]> {
@@ -255,7 +256,7 @@ export class RaidModes {
 			]);
 		} finally {
 			// Also after a failure, because the row may have been stored anyway.
-			this.#work.retryAll();
+			this.work.retryAll();
 		}
 		return { ended: ending.promise };
 	}
@@ -268,22 +269,18 @@ export class RaidModes {
 	attach(client: Client): void {
 		const recheck = () => {
 			this.#checked.clear();
-			this.#work.retryAll();
+			this.work.retryAll();
 		};
 		onSessionOrGuild(client, recheck);
 		client.on(Events.ShardResume, recheck);
 		client.on(Events.ChannelCreate, ({ guild }) => {
 			this.#checked.delete(guild.id);
-			this.#work.wake();
+			this.work.wake();
 		});
 	}
 
-	start(): void {
-		this.#work.wake();
-	}
-
-	close(): Promise<void> {
+	override close(): Promise<void> {
 		this.#isClosing = true;
-		return this.#work.close();
+		return this.work.close();
 	}
 }

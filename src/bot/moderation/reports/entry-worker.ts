@@ -23,7 +23,7 @@ import type { Sql } from "../../../lib/store/statement.ts";
 import { languageOf } from "../../../texts/texts.ts";
 import { findSent } from "../../commands/find-sent.ts";
 import type { GuildSettings } from "../../settings/guild-settings.ts";
-import { Durable, type DurableOptions, NotNow, requireGuild, type Step } from "../../store/durable.ts";
+import { Durable, type DurableOptions, DurablePart, NotNow, requireGuild, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {
 	endReport,
@@ -67,18 +67,19 @@ export interface EntryWorkerOptions extends Pick<DurableOptions, "log" | "backOf
 	updateIntervalMs?: number;
 }
 
-export class EntryWorker {
+export class EntryWorker extends DurablePart {
 	readonly #sql: Sql;
 	readonly #now: () => number;
 	readonly #updatedAt = new Map<string, number>();
 	readonly #problems = new Map<string, string>();
-	readonly #work: Durable;
+	protected readonly work: Durable;
 
 	constructor(private readonly options: EntryWorkerOptions) {
+		super();
 		const { store, now = Date.now } = options;
 		this.#sql = store.sql;
 		this.#now = now;
-		this.#work = new Durable({
+		this.work = new Durable({
 			...options,
 			name: "reports",
 			// Of one guild.
@@ -225,25 +226,25 @@ export class EntryWorker {
 		return this.options.settings.of(guildId)["moderation.reports"];
 	}
 
-	start(): void {
+	override start(): void {
 		this.options.settings.onChange((_, changed) => {
-			if (!changed || changed.changes.some(({ key }) => key === "moderation.reports")) this.#work.retryAll();
+			if (!changed || changed.changes.some(({ key }) => key === "moderation.reports")) this.work.retryAll();
 		});
-		this.#work.wake();
+		this.work.wake();
 	}
 
 	wake(): void {
-		this.#work.wake();
+		this.work.wake();
 	}
 
 	update(report: ReportKey): void {
 		this.#updatedAt.delete(keyOf(report));
-		this.#work.wake();
+		this.work.wake();
 	}
 
 	attach(client: Client): void {
 		const { connection } = this.options;
-		const { retryAll } = this.#work;
+		const { retryAll } = this.work;
 		client.on(Events.ClientReady, () => {
 			// Problems with the channel are logged at the start, for the operator.
 			for (const guild of connection.guilds) if (guild.available && guild.members.me) this.whereIn(guild);
@@ -252,10 +253,6 @@ export class EntryWorker {
 		client.on(Events.ChannelUpdate, (channel) => {
 			if ("guild" in channel && channel.id === this.#channelIn(channel.guild.id)) retryAll();
 		});
-	}
-
-	close(): Promise<void> {
-		return this.#work.close();
 	}
 }
 

@@ -25,8 +25,8 @@ import { joinRows } from "../../store/tables/joins.ts";
 import { StoreUnavailable } from "../../store/unavailable.ts";
 import { describeChanges } from "../../tools/audit-log/changes.ts";
 import { actionOf, namesIn, placeOf, targetOf } from "../../tools/audit-log/lines.ts";
+import { prunedIn } from "../cases/by-hand.ts";
 import type { Cases } from "../cases/cases.ts";
-import { prunedIn } from "../cases/entry-case.ts";
 import { Delayed } from "../delayed.ts";
 import { createGuildLog, type LogEntry } from "../moderation-log.ts";
 

@@ -4,7 +4,7 @@ import type { Log } from "../../../lib/log.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
 import type { Store } from "../../store/store.ts";
 import { selectSpamAllowances, spamAllowanceRows } from "../../store/tables/spam-incidents.ts";
-import { StoreUnavailable } from "../../store/unavailable.ts";
+import { ignoreUnavailable } from "../../store/unavailable.ts";
 
 const allowedMs = 24 * 3_600_000;
 const maxPeople = 5_000;
@@ -19,15 +19,13 @@ export function createAllowances({ sql }: Pick<Store, "sql">, log: Log, now: () 
 		async add(guildId: string, userId: string): Promise<void> {
 			const until = now() + allowedMs;
 			ends.set(`${guildId} ${userId}`, until);
-			try {
-				await spamAllowanceRows.save(sql, [{ guild_id: guildId, user_id: userId, until }]);
-			} catch (error) {
-				if (!(error instanceof StoreUnavailable)) throw error;
+			await spamAllowanceRows.save(sql, [{ guild_id: guildId, user_id: userId, until }]).catch((error) => {
+				ignoreUnavailable(error);
 				log.warn("an allowance for a person's posts will be lost at a restart: the database is unavailable", {
 					guild: guildId,
 					user: userId,
 				});
-			}
+			});
 		},
 		async load(): Promise<void> {
 			const rows = await selectSpamAllowances(sql, now(), maxPeople);

@@ -13,10 +13,9 @@ import { createFileContent } from "../cdn-files.ts";
 import type { ModerationLog } from "../moderation-log.ts";
 import { createAllowances } from "./allowances.ts";
 import { createAutomodLog } from "./automod-log.ts";
-import { createButtons } from "./buttons.ts";
 import { createDetector, type Detection } from "./detector.ts";
 import { defaultTiming, Incidents, type IncidentsTiming } from "./incidents.ts";
-import { createEntries } from "./log-entry.ts";
+import { createButtons, createEntries } from "./log-entry.ts";
 
 const shutdownGraceMs = 3_000;
 

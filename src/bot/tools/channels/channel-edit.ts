@@ -35,8 +35,11 @@ import {
 	requireSupportedFields,
 } from "./channel-fields.ts";
 import {
+	type AccessAfterMove,
+	accessAfterMove,
 	channelWithId,
 	fetchChannels,
+	lockNeedsCategory,
 	movesTo,
 	type Place,
 	placeBelow,
@@ -45,7 +48,6 @@ import {
 } from "./channel-placement.ts";
 import { changedEntries, changedField, describeFollowers } from "./channel-text.ts";
 import { currentTags, type GivenTag, type Tag, tagChanges, tagLine, tagOptions } from "./forum-tags.ts";
-import { type AccessAfterMove, accessAfterMove, lockNeedsCategory } from "./moved-access.ts";
 
 interface ChannelEdit extends GivenFields, Access {
 	tags?: GivenTag[] | undefined;

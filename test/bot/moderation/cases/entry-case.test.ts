@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { type APIAuditLogEntry, AuditLogEvent, type Guild } from "discord.js";
-import { caseOfEntry } from "../../../../src/bot/moderation/cases/entry-case.ts";
+import { caseOfEntry } from "../../../../src/bot/moderation/cases/by-hand.ts";
 
 const [bot, person] = ["100000000000000001", "100000000000000002"];
 const guild = {

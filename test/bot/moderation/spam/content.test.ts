@@ -6,7 +6,7 @@ import {
 	normalized,
 	partsOf,
 } from "../../../../src/bot/moderation/spam/content.ts";
-import { RecentPosts } from "../../../../src/bot/moderation/spam/recent-posts.ts";
+import { RecentPosts } from "../../../../src/bot/moderation/spam/detector.ts";
 
 const texts: Record<string, string> = {
 	"Hello,  World! 1": "helloworld1",
