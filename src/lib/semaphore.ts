@@ -49,6 +49,16 @@ export class Semaphore {
 		return this.#wait(signal, caller);
 	}
 
+	/** Runs `work` with a permit, for which it waits as `acquire` does. */
+	async run<T>(signal: Signal, work: () => Promise<T>): Promise<T> {
+		await this.acquire(signal);
+		try {
+			return await work();
+		} finally {
+			this.release();
+		}
+	}
+
 	/** To the one that has waited longest, before callers that hold half of the permits. `caller`: as in `acquire`. */
 	release(caller = ""): void {
 		count(this.#heldBy, caller, -1);

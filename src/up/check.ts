@@ -69,9 +69,8 @@ export async function checkAll(
 	}
 	const width = Math.max(...programs.map(({ name }) => name.length));
 	const semaphore = new Semaphore({ max: maxAtOnce });
-	const check = async ({ name, program, env }: CheckedProgram) => {
-		await semaphore.acquire(new AbortController().signal);
-		try {
+	const check = ({ name, program, env }: CheckedProgram) =>
+		semaphore.run(new AbortController().signal, async () => {
 			const child = Bun.spawn([...commandOf(program), "--check"], {
 				env: { ...env, LOG_FORMAT: "text" },
 				stdin: "ignore",
@@ -82,10 +81,7 @@ export async function checkAll(
 			const streams = [child.stdout, child.stderr];
 			await Promise.all(streams.map((stream) => eachLine(stream, say)));
 			return (await child.exited) === 0;
-		} finally {
-			semaphore.release();
-		}
-	};
+		});
 	const bots = programs.filter(({ program }) => program === "bot");
 	const passed = await Promise.all(bots.map(check));
 	// The gateway comes last, so that bots that `up` has just started are reachable.

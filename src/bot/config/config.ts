@@ -24,7 +24,7 @@ import {
 import { readLogOptions } from "../../lib/log.ts";
 import type { HealthAddress } from "../../lib/program/health.ts";
 import { runs } from "../../lib/program/program.ts";
-import { storeIssues } from "../store/settings.ts";
+import { storeIssues } from "../store/store.ts";
 import { describePlaceholder } from "./example.ts";
 import { address, environment, type TomlSettings, toml, variables } from "./settings.ts";
 import { readToml, type TomlValues, withoutPlaceholders } from "./toml.ts";

@@ -38,8 +38,7 @@ export function createFileContent({ cdn, log }: { cdn: string; log: Log }) {
 		if (!isAtCdn(cdn, url)) return undefined;
 		const signal = AbortSignal.timeout(timeoutMs);
 		try {
-			await semaphore.acquire(signal);
-			return await download(url, signal).finally(() => semaphore.release());
+			return await semaphore.run(signal, () => download(url, signal));
 		} catch (error) {
 			log.debug("could not download an attachment to compare it", { reason: String((error as Error).message) });
 			return undefined;

@@ -6,9 +6,9 @@ import { ConfigError } from "../../lib/config.ts";
 import { CheckFailed } from "../../lib/program/check.ts";
 import { checkDatabase } from "../../lib/store/check.ts";
 import type { Migration } from "../../lib/store/migrations.ts";
+import { databaseUrlIssue, schemaIssue } from "../../lib/store/postgres-schema.ts";
 import { directoryIssue } from "../../lib/store/sqlite.ts";
 import { createDatabase, type StoreOptions as Options, Store } from "../../lib/store/store.ts";
-import { type StoreSettings, storeIssues } from "./settings.ts";
 import { migrations } from "./tables.ts";
 import { StoreUnavailable } from "./unavailable.ts";
 
@@ -57,4 +57,26 @@ function databaseOf({ databaseUrl: url, schema, directory }: StoreSettings, inst
 			? { file: resolve(directory, "store.sqlite"), variable: "DATA_DIR" }
 			: { url, schema, variables: { url: "DATABASE_URL", schema: "DB_SCHEMA" } };
 	return createDatabase(place, { instance, claims: true });
+}
+
+export interface StoreSettings {
+	/** DATABASE_URL, with user name and password; undefined for SQLite. */
+	databaseUrl: string | undefined;
+	/** DB_SCHEMA: required with DATABASE_URL, ignored without it. */
+	schema: string | undefined;
+	directory: string;
+}
+
+/** Errors, each with the name of its variable. Never shows the database URL, because it contains a password. */
+export function storeIssues({ databaseUrl, schema }: Omit<StoreSettings, "directory">): string[] {
+	if (databaseUrl === undefined) return [];
+	const issues: string[] = [];
+	const urlIssue = databaseUrlIssue(databaseUrl);
+	if (urlIssue) issues.push(`DATABASE_URL: ${urlIssue}`);
+	const nameIssue =
+		schema === undefined
+			? "is required with DATABASE_URL: the schema of this instance, which no other instance may use"
+			: schemaIssue(schema);
+	if (nameIssue) issues.push(`DB_SCHEMA: ${nameIssue}`);
+	return issues;
 }

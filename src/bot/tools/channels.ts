@@ -1,18 +1,22 @@
 // Channels: listing, creating, editing, deleting. Moving is in channel-moves.ts, permissions in overwrites.ts.
 
-import { ChannelType, type Guild, Routes } from "discord.js";
+import { ChannelType, type Guild, Routes, SnowflakeUtil } from "discord.js";
 import * as v from "valibot";
 import { channelsFromTop } from "../../discord/channel-order.ts";
 import { channelLabel, channelName, time } from "../../discord/describe.ts";
 import * as find from "../../discord/find.ts";
+import { type Channel, isForum } from "../../discord/find.ts";
 import { isObfuscated } from "../../discord/obfuscation.ts";
 import { requireGrantable } from "../../discord/permissions.ts";
 import { describePowers, powersIn } from "../../discord/powers.ts";
 import { fieldLine, inlineText, namedLike, oneField, resultLines } from "../../discord/text.ts";
 import { activeThreads } from "../../discord/thread-pages.ts";
+import { visibleChannels } from "../../discord/visible-channels.ts";
+import { compareIds } from "../../guild-document/names/ids.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
+import { archivedThreadsOf, hasThreads } from "../messages/archived-threads.ts";
 import { emoji } from "../messages/emoji.ts";
 import { forModels, result, saidSlowMode } from "../results/result.ts";
 import {
@@ -22,6 +26,7 @@ import {
 	found,
 	foundOrNone,
 	guild_id,
+	type Moment,
 	moment,
 	nameQuery,
 	orText,
@@ -34,7 +39,6 @@ import { writeEach } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 import { type Access, accessFields, accessNames, permission_overwrites } from "./channels/channel-access.ts";
-import { latestMessages, silentChannels } from "./channels/channel-activity.ts";
 import { type EditStep, editSteps } from "./channels/channel-edit.ts";
 import {
 	convertibleKinds,
@@ -387,3 +391,45 @@ export const cloneChannel = writeTool({
 		return `Created ${channelName(made)}, a clone of ${channelName(channel)}.`;
 	},
 });
+
+/** Also in threads that are not archived. Discord keeps the ids of deleted messages. */
+function latestMessages(guild: Guild): (channel: Channel) => number | undefined {
+	const threads = Map.groupBy(
+		visibleChannels(guild)
+			.filter((channel) => channel.isThread())
+			.values(),
+		({ parentId }) => parentId,
+	);
+	return (channel) => {
+		const own = "lastMessageId" in channel ? channel.lastMessageId : undefined;
+		const ids = [own, ...(threads.get(channel.id) ?? []).map((thread) => thread.lastMessageId ?? thread.id)];
+		const latest = ids
+			.filter((id) => typeof id === "string")
+			.toSorted(compareIds)
+			.at(-1);
+		return latest === undefined ? undefined : SnowflakeUtil.timestampFrom(latest);
+	};
+}
+
+/** Those of `channels`, older than `since`, in which nobody wrote since then, and for which this is not certain. */
+async function silentChannels(guild: Guild, channels: readonly Channel[], since: Moment) {
+	const latestOf = latestMessages(guild);
+	const candidates = channels
+		.filter((channel) => (channel.isTextBased() || isForum(channel)) && !isObfuscated(channel))
+		.filter((channel) => compareIds(channel.id, since.first) < 0 && (latestOf(channel) ?? 0) < since.atMs);
+	const { threads, unlisted } = await archivedThreadsOf(
+		guild,
+		candidates.filter(hasThreads),
+		{ after: since },
+		new Set(),
+	);
+	const busy = new Set(
+		threads
+			.filter(({ id, lastMessageId }) => compareIds(lastMessageId ?? id, since.lastBefore) > 0)
+			.map(({ parentId }) => parentId),
+	);
+	return {
+		silent: candidates.filter(({ id }) => !busy.has(id)),
+		uncertain: unlisted.filter(({ id }) => !busy.has(id)).map(channelName),
+	};
+}

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { durationText, estimate } from "../../../src/bot/guild-documents/plans/duration.ts";
+import { durationText, estimate } from "../../../src/bot/guild-documents/plans/plans.ts";
 import type { Step } from "../../../src/guild-document/steps.ts";
 
 function steps(count: number, given: Partial<Step>): Step[] {

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { storeIssues } from "../../../src/bot/store/settings.ts";
+import { storeIssues } from "../../../src/bot/store/store.ts";
 import { directoryIssue } from "../../../src/lib/store/sqlite.ts";
 
 const issues = (databaseUrl: string | undefined, schema?: string) => storeIssues({ databaseUrl, schema });

@@ -117,14 +117,9 @@ export function createPictures(options: PicturesOptions) {
 		return { gone, reason: reason ?? lastProblem };
 	}
 
-	async function limited<T>(work: () => Promise<T>): Promise<T> {
+	function limited<T>(work: () => Promise<T>): Promise<T> {
 		const run = currentRun();
-		await semaphore.acquire(run ? toAbortSignal(run.signal) : new AbortController().signal);
-		try {
-			return await work();
-		} finally {
-			semaphore.release();
-		}
+		return semaphore.run(run ? toAbortSignal(run.signal) : new AbortController().signal, work);
 	}
 
 	async function load(source: string, reference: PictureReference): Promise<string | undefined> {

@@ -1,4 +1,5 @@
-// The tools warn_member, note_member, list_cases and edit_case. For import_cases see import-cases.ts.
+// The tools warn_member, note_member, list_cases and edit_case, and the commands that call them. For import_cases see
+// import-cases.ts.
 
 import { type Guild, PermissionFlagsBits, RESTJSONErrorCodes } from "discord.js";
 import * as v from "valibot";
@@ -7,10 +8,11 @@ import { memberName, nowIs, userName } from "../../../discord/describe.ts";
 import { absentIf } from "../../../discord/find.ts";
 import { describeBits, personHas } from "../../../discord/permissions.ts";
 import { requireBelowPerson } from "../../../discord/role-hierarchy.ts";
-import { maxReasonLength } from "../../../discord/text.ts";
+import { joinLines, maxReasonLength, truncate } from "../../../discord/text.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
 import { SaidError } from "../../../texts/said-error.ts";
-import { type Said, said } from "../../../texts/texts.ts";
+import { languageOf, render, type Said, said, sayIn } from "../../../texts/texts.ts";
+import type { Action, ActionOption, Suggestion, SuggestQuery } from "../../commands/action.ts";
 import { messageReference } from "../../messages/sent-message.ts";
 import { written } from "../../results/people-text.ts";
 import { mentions, type Part, parts, result } from "../../results/result.ts";
@@ -33,7 +35,7 @@ import type { BotTool, ToolContext } from "../../tool/context.ts";
 import { editTool, readTool, writeTool } from "../../tool/define.ts";
 import { type MaybeMember, memberOrAbsent, membersAmong } from "../../tools/members/several-members.ts";
 import type { Case } from "./case.ts";
-import { caseDetails, caseLine, moderatorLines, saidCase, saidSummary, summaryOf } from "./case-lines.ts";
+import { caseDetails, caseLine, moderatorLines, saidCase, saidReason, saidSummary, summaryOf } from "./case-text.ts";
 import type { Cases } from "./cases.ts";
 import { type CaseToolOptions, importCases } from "./import-cases.ts";
 
@@ -280,5 +282,109 @@ async function find(cases: Cases, guild: Guild, number: number): Promise<Case> {
 	if (one) return one;
 	throw new SaidError(said("refusal.no_case", { number: String(number) }), {
 		models: `The guild ${guild.id} has no case ${number}. Use list_cases to find cases.`,
+	});
+}
+
+const people: ActionOption = { name: "user", kind: "user", argument: "user_ids", required: true, several: true };
+
+const numberOption: ActionOption = { name: "case", kind: "case", argument: "number", required: true, min: 1 };
+
+const reason: ActionOption = {
+	name: "reason",
+	kind: "reason",
+	argument: "reason",
+	required: true,
+	max: maxReasonLength,
+};
+
+export const caseCommands: readonly Action[] = [
+	{
+		name: "warn",
+		tool: "warn_member",
+		options: [people, reason, { name: "tell", kind: "flag", argument: "tell" }],
+		may: "warn",
+		chat: ["user", "reason"],
+		menus: [
+			{ type: "user", name: "Warn", args: ({ userId }) => ({ user_ids: [userId] }), asks: ["reason"] },
+			{
+				type: "message",
+				name: "Warn",
+				args: ({ userId, messageId }) => ({
+					user_ids: [userId],
+					...(messageId !== undefined && { message_ids: [messageId] }),
+				}),
+				asks: ["reason"],
+			},
+		],
+	},
+	{
+		name: "note",
+		tool: "note_member",
+		options: [people, { name: "note", kind: "text", argument: "note", required: true, max: maxReasonLength }],
+		may: "warn",
+	},
+	{ name: "case", tool: "list_cases", isPrivate: true, options: [numberOption], may: "cases" },
+	{
+		name: "cases",
+		tool: "list_cases",
+		isPrivate: true,
+		options: [
+			{ name: "user", kind: "user", argument: "user_ids" },
+			{ name: "moderator", kind: "user", argument: "moderator_ids" },
+			{ name: "action", kind: "choice", argument: "action", choices: caseActions.slice(0, 25) },
+			{ name: "before", kind: "case", argument: "before", min: 1 },
+		],
+		pages: "before",
+		may: "cases",
+		chat: ["user"],
+	},
+	{ name: "edit-case", tool: "edit_case", options: [numberOption, reason], may: "cases" },
+	{
+		name: "delete-case",
+		tool: "edit_case",
+		options: [numberOption, { name: "restore", kind: "flag", argument: "deleted", convert: (value) => value !== true }],
+		fixed: { deleted: true },
+		may: "cases",
+		chat: ["case"],
+	},
+];
+
+const automatic = /^(?:Undo of |Report #\d)/;
+
+const maxSuggestions = 25;
+const maxLength = 100;
+
+/** Recent reasons of this moderator and of the guild, or numbers of the latest cases. `nameOf`: of people who are known. */
+export async function suggestCases(
+	cases: Pick<Cases, "recentReasons" | "list" | "find">,
+	{ kind, guildId, userId, text, locale }: SuggestQuery,
+	nameOf: (userId: string) => string | undefined,
+): Promise<Suggestion[]> {
+	const typed = text.trim().toLowerCase();
+	if (kind === "reason") {
+		const reasons = await cases.recentReasons(guildId, userId);
+		return (
+			reasons
+				.filter((reason) => !automatic.test(reason))
+				.filter((reason) => reason.toLowerCase().includes(typed))
+				// Discord refuses longer values.
+				.filter((reason) => [...reason].length <= maxLength)
+				.map((reason) => ({ name: truncate(joinLines(reason), maxLength), value: reason }))
+		);
+	}
+	const exact = /^\d{1,9}$/.test(typed) ? await cases.find(guildId, Number(typed)) : undefined;
+	const latest = await cases.list(guildId, {}, { limit: maxSuggestions });
+	const all = [
+		...(exact ? [exact] : []),
+		...latest.filter(({ number }) => number !== exact?.number && String(number).startsWith(typed)),
+	];
+	const say = sayIn(locale);
+	return all.slice(0, maxSuggestions).map(({ number, action, userId, ...one }) => {
+		const reason = saidReason(one);
+		const person = userId && nameOf(userId);
+		const shown = { number: String(number), action: said(`case.action.${action}`) };
+		const title = person ? say("answer.case_of", { ...shown, person }) : say("answer.case", shown);
+		const name = reason ? `${title}, ${render(reason, languageOf(locale))}` : title;
+		return { name: truncate(joinLines(name), maxLength), value: String(number) };
 	});
 }

@@ -21,7 +21,7 @@ import { caseActions } from "../../tool/case-record.ts";
 import { editTool } from "../../tool/define.ts";
 import { isAtCdn, readAtCdn } from "../cdn-files.ts";
 import type { NewCase } from "./case.ts";
-import { summaryOf } from "./case-lines.ts";
+import { summaryOf } from "./case-text.ts";
 import type { Cases } from "./cases.ts";
 
 const maxBytes = 5_000_000;

@@ -213,12 +213,7 @@ function createSavedImages({ cdn, log, closing }: { cdn: string; log: Log; closi
 
 	async function download(url: string): Promise<Buffer | "too long"> {
 		const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), closing]);
-		await downloads.acquire(signal);
-		try {
-			return await bytesAtMost(await readAtCdn(url, signal), maxImageBytes);
-		} finally {
-			downloads.release();
-		}
+		return downloads.run(signal, async () => bytesAtMost(await readAtCdn(url, signal), maxImageBytes));
 	}
 
 	/** The files, with the content of images, together of at most 8 MB. Those beyond 60 of a guild in a minute have none. */

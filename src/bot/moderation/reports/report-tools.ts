@@ -15,7 +15,7 @@ import type { GuildSettings } from "../../settings/guild-settings.ts";
 import { choice, flag, guild_id, integer, limit } from "../../tool/arguments/arguments.ts";
 import type { BotTool } from "../../tool/context.ts";
 import { editTool, readTool } from "../../tool/define.ts";
-import { countsText } from "../cases/case-lines.ts";
+import { countsText } from "../cases/case-text.ts";
 import type { Cases } from "../cases/cases.ts";
 import { readCopy } from "./message-copy.ts";
 import { actsOf, copyIn, recordNote, type ShownReport, titleOfAct } from "./report-entry.ts";

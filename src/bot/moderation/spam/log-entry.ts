@@ -95,8 +95,7 @@ export function createEntries({ connection, log, channelOf, evidenceFor, onPoste
 		async write(incident: Incident): Promise<void> {
 			const { guildId: guild, userId: user } = incident;
 			try {
-				await oneByOne.acquire(options.closing);
-				const end = await write(incident).finally(() => oneByOne.release());
+				const end = await oneByOne.run(options.closing, () => write(incident));
 				if (typeof end === "object") throw new Error(render(end.failure, "en"));
 			} catch (error) {
 				if (options.closing.aborted) return;

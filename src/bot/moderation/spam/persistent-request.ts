@@ -93,19 +93,12 @@ interface TimeoutRequest {
 export function createTimeouts({ connection, mutex, ...options }: TimeoutsOptions) {
 	const semaphore = new Semaphore({ max: maxConcurrent });
 
-	async function change(userId: string, work: () => Promise<unknown>): Promise<RequestEnd> {
-		try {
-			await semaphore.acquire(options.closing);
-		} catch {
-			return "stopped";
-		}
-		try {
-			// The lock is held per attempt only, so that a ban does not wait while timeouts are rate-limited.
-			const run = () => mutex.withLock(userId, work);
-			return await persistently(run, [UnknownMember], options);
-		} finally {
-			semaphore.release();
-		}
+	function change(userId: string, work: () => Promise<unknown>): Promise<RequestEnd> {
+		// The lock is held per attempt only, so that a ban does not wait while timeouts are rate-limited.
+		const run = () => mutex.withLock(userId, work);
+		return semaphore
+			.run(options.closing, () => persistently(run, [UnknownMember], options))
+			.catch((): RequestEnd => "stopped");
 	}
 
 	async function send(request: TimeoutRequest): Promise<void> {

@@ -1,8 +1,8 @@
 // The tools about cases: who may read and change them, pages, history, hostile texts, suggestions.
 
 import { expect, test } from "bun:test";
-import { suggestCases } from "../../../../src/bot/moderation/cases/case-actions.ts";
 import { causeOf } from "../../../../src/bot/moderation/cases/case-text.ts";
+import { suggestCases } from "../../../../src/bot/moderation/cases/case-tools.ts";
 import { said } from "../../../../src/texts/texts.ts";
 import { onBoth } from "../../../support/stores.ts";
 import { testWith } from "../../../support/test-with.ts";

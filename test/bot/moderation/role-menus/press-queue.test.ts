@@ -1,7 +1,7 @@
 // The queue of presses by itself: its limits, its order, and the share of the rate limit that it leaves.
 
 import { expect, test } from "bun:test";
-import { defaultPressLimits, PressQueue } from "../../../../src/bot/moderation/role-menus/press-queue.ts";
+import { defaultPressLimits, PressQueue } from "../../../../src/bot/moderation/role-menus/role-menus.ts";
 import { until } from "../../../support/until.ts";
 
 const limits = { ...defaultPressLimits, running: 1, waiting: 2 };

@@ -3,8 +3,11 @@
 import { expect, test } from "bun:test";
 import { type APIMessage, type ButtonInteraction, ChannelType, Events, type Interaction, Routes } from "discord.js";
 import { answerPrivately, describeFailure } from "../../../../src/bot/commands/answer.ts";
-import { defaultPressLimits, type PressLimits } from "../../../../src/bot/moderation/role-menus/press-queue.ts";
-import { createRoleMenus } from "../../../../src/bot/moderation/role-menus/role-menus.ts";
+import {
+	createRoleMenus,
+	defaultPressLimits,
+	type PressLimits,
+} from "../../../../src/bot/moderation/role-menus/role-menus.ts";
 import { StoreUnavailable } from "../../../../src/bot/store/unavailable.ts";
 import { type MenuEntry, menuComponents, menuPrefix } from "../../../../src/discord/role-menu.ts";
 import { sayIn } from "../../../../src/texts/texts.ts";

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { donatorTools } from "../../../../src/bot/game/donator-tools.ts";
 import { createCaseTools } from "../../../../src/bot/moderation/cases/case-tools.ts";
-import { purgeTool } from "../../../../src/bot/moderation/purge/purge-tool.ts";
+import { purgeTool } from "../../../../src/bot/moderation/purge/purge.ts";
 import { raidTools } from "../../../../src/bot/moderation/raid/raid-tools.ts";
 import { createReportTools } from "../../../../src/bot/moderation/reports/report-tools.ts";
 import { tempBanTools } from "../../../../src/bot/moderation/temp-ban-tools.ts";
