@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigError } from "../lib/config.ts";
+import { consoleLink } from "../lib/console-link.ts";
 import type { Fields } from "../lib/log.ts";
 import { reachableHost } from "../lib/program/listen.ts";
 import { startAiProvider } from "../simulator/ai/ai-provider.ts";
@@ -111,6 +112,8 @@ export async function startDemo(options: DemoOptions) {
 	return {
 		facts: {
 			gateway: {
+				/** Signs in once. */
+				console_link: await consoleLink(new URL("/console", gateway.url).href, token, Date.now()),
 				url: gateway.url,
 				token,
 				database,

@@ -22,7 +22,8 @@ export function summary({ gateway, platform, worlds }: DemoFacts): string {
 	return [
 		bold("Watch in a browser"),
 		page("Discord", platform.url, "its guilds; write as a person"),
-		page("gateway", gateway.console, "sign in with the token below"),
+		page("gateway", gateway.console, "console; this link signs in once:"),
+		`  ${link(gateway.console_link)}`,
 		"",
 		bold("Connect an MCP client"),
 		`  endpoint  ${link(gateway.url)}`,

@@ -223,6 +223,8 @@ function createLazyConsole(options: ConsoleOptions): Console {
 	let console: Console | undefined;
 	return {
 		respond(request, path, http) {
+			if (path === "/" && request.method === "GET")
+				return new Response(null, { status: 302, headers: { Location: paths.console } });
 			if (!path.startsWith(paths.console)) return undefined;
 			console ??= load.console().createConsole(options);
 			return console.respond(request, path, http);

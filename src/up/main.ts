@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
 import { ConfigError, parseSettings, trimEnv } from "../lib/config.ts";
+import { consoleLink } from "../lib/console-link.ts";
 import { createLineWriter, type LogOptions, logSettings, readLogOptions } from "../lib/log.ts";
 import { accessIssue, becomeOwnerOf, defaultInstances } from "../lib/program/instances.ts";
 import { parseCommandLine, runProgram, runs } from "../lib/program/program.ts";
@@ -56,9 +57,16 @@ await runProgram(
 		({ format } = log);
 		return { directory: readDirectory(), env, log: { ...log, format: "json" as const } };
 	},
-	(config, log) => startUp(config, log, write),
+	(config, log) => startUp(config, log, write, screen && showLink),
 	(line) => write(parseLine("up", line, new Date().toISOString())),
 );
+
+/** Only on a terminal: nobody reads logs within ten minutes. */
+async function showLink(url: string, token: string): Promise<void> {
+	const page = new URL("/console", url).href;
+	const link = await consoleLink(page, token, Date.now());
+	writeLine(`\nConsole: ${page} (its token is MCP_AUTH_TOKEN in gateway.env). This link signs in once:\n${link}\n`);
+}
 
 function readCommandLine(): CommandLine | undefined {
 	const [word, ...names] = words;

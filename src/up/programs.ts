@@ -47,6 +47,11 @@ export class Programs {
 		return this.#gateway.supervisor;
 	}
 
+	/** Of gateway and bots. */
+	get token(): string | undefined {
+		return this.#shared?.token;
+	}
+
 	/** Why the gateway does not use its present setup. */
 	get gatewayIssue(): string | undefined {
 		return this.#gateway.refusal;

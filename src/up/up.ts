@@ -32,7 +32,12 @@ const leavingMs = 4_000;
 const retryMs = 100;
 
 /** `close` ends all. Rejects with a ConfigError if the directory does not exist or another `up` runs there. */
-export async function startUp(config: UpConfig, log: Log, write: (line: LogLine) => void): Promise<Running> {
+export async function startUp(
+	config: UpConfig,
+	log: Log,
+	write: (line: LogLine) => void,
+	onGateway?: (url: string, token: string) => void,
+): Promise<Running> {
 	const { directory } = config;
 	checkDirectory(directory, log);
 	const claim = claimState(directory);
@@ -106,6 +111,7 @@ export async function startUp(config: UpConfig, log: Log, write: (line: LogLine)
 		},
 	});
 	let isLooking = false;
+	let isToldOfGateway = false;
 	let lastProblem = "";
 	const look = async () => {
 		if (isLooking) return;
@@ -113,6 +119,9 @@ export async function startUp(config: UpConfig, log: Log, write: (line: LogLine)
 		try {
 			await programs.updateIfChanged();
 			lastProblem = "";
+			const { gateway, token } = programs;
+			if (gateway.url && token && !isToldOfGateway) onGateway?.(gateway.url, token);
+			isToldOfGateway ||= gateway.url !== undefined;
 		} catch (error) {
 			const { message } = error as Error;
 			if (message !== lastProblem) log.error("could not read the directory of the instances", { reason: message });

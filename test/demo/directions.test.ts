@@ -10,6 +10,7 @@ const facts = {
 	gateway: {
 		url: "http://127.0.0.1:65535/mcp",
 		console: "http://127.0.0.1:65535/console",
+		console_link: `http://127.0.0.1:65535/console#in=${"a".repeat(12)}.${"b".repeat(6)}.${"c".repeat(22)}`,
 		token: "0123456789abcdef0123456789abcdef",
 	},
 	platform: { url: "http://127.0.0.1:65534/" },

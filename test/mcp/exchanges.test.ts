@@ -269,7 +269,7 @@ function rows(at: ServerName): Row[] {
 		// Paths and methods.
 		...["/", "/mcp/", "/mcp/x", "/MCP", "//mcp", "/favicon.ico"]
 			.map((path) => `POST ${path}`)
-			.concat("GET /", "GET /healthz/", "GET /healthzz", "GET /HEALTHZ")
+			.concat(onBot ? "GET /" : [], "GET /healthz/", "GET /healthzz", "GET /HEALTHZ")
 			.concat("GET /readyz/x", "GET /%68ealthz", "DELETE /mcp/x")
 			.map((line): Row => ({ rule: `${line}: 404`, line, body: ping, ...notFound })),
 		{ rule: "a query is no matter", line: "POST /mcp?x=1", ...pong },

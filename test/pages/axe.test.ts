@@ -41,6 +41,13 @@ test.skipIf(!chromium)("axe-core finds nothing in any section", async () => {
 			world.up.set("gamma", { state: "stopped", isHalted: true });
 			await page.sees("it was stopped on purpose", "article");
 		},
+		"history, with the details of a call": async () => {
+			await page.section("History");
+			await page.choose(".filters label:nth-of-type(1) select", "90");
+			await page.sees("set_settings", "tbody");
+			await page.click("button", "Details of set_settings");
+			await page.sees("may change", "tr.details");
+		},
 		"approvals, with a call that waits": async () => {
 			await page.section("Approvals");
 			const user_ids = [world.simulator.user("liwei").id];
@@ -103,8 +110,8 @@ test.skipIf(!chromium)("axe-core finds nothing in any section", async () => {
 	const found: Record<string, string[]> = {};
 	for (const [view, open] of Object.entries(views)) {
 		await open();
-		for (const width of [1280, 390])
-			for (const scheme of ["light", "dark"] as const) {
+		for (const width of [1920, 1280, 390])
+			for (const scheme of width === 1920 ? (["light"] as const) : (["light", "dark"] as const)) {
 				await browser.resize(width, 900);
 				await browser.prefer(scheme);
 				found[`${view}, ${width}, ${scheme}`] = await violations(browser);

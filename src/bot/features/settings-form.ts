@@ -2,7 +2,7 @@
 
 import { ChannelType, type Guild } from "discord.js";
 import * as v from "valibot";
-import { channelLabel, roleLabel } from "../../discord/describe.ts";
+import { channelLabel, memberName, roleLabel } from "../../discord/describe.ts";
 import { visibleChannels } from "../../discord/visible-channels.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { consoleMethods } from "../../mcp/console.ts";
@@ -25,6 +25,8 @@ import { sectionTitle } from "./settings-panel.ts";
 const calls = { change: "set_settings", menu: "create_role_menu" };
 
 const say = sayIn("en");
+/** To choose from; others can be typed. */
+const maxMembers = 300;
 
 /** Not in the list of tools: for its checks of what a person may see. */
 const form = readTool({
@@ -122,12 +124,14 @@ function listsOf(guild: Guild) {
 	const { GuildText, GuildAnnouncement } = ChannelType;
 	const channels = visibleChannels(guild).filter(({ type }) => type === GuildText || type === GuildAnnouncement);
 	const roles = [...guild.roles.cache.values()].filter(({ id }) => id !== guild.id);
+	const members = [...guild.members.cache.values()].sort((a, b) => a.displayName.localeCompare(b.displayName));
 	const choices = allKeys.filter((key) => kindOf(key) === "choices");
 	return {
 		channel: channels
 			.map((channel) => ({ id: channel.id, name: channelLabel(channel) }))
 			.sort((a, b) => a.name.localeCompare(b.name)),
 		role: roles.sort((a, b) => b.comparePositionTo(a)).map((role) => ({ id: role.id, name: roleLabel(role) })),
+		member: members.slice(0, maxMembers).map((member) => ({ id: member.id, name: memberName(member) })),
 		...Object.fromEntries(choices.map((key) => [key, choicesOf(key).map((name) => ({ id: name, name }))])),
 	};
 }

@@ -4,6 +4,7 @@ import api from "../../pages/console/api.js" with { type: "text" };
 import approvals from "../../pages/console/approvals.js" with { type: "text" };
 import callDetails from "../../pages/console/call-details.js" with { type: "text" };
 import calls from "../../pages/console/calls.js" with { type: "text" };
+import chart from "../../pages/console/chart.js" with { type: "text" };
 import clients from "../../pages/console/clients.js" with { type: "text" };
 import connect from "../../pages/console/connect.js" with { type: "text" };
 import connections from "../../pages/console/connections.js" with { type: "text" };
@@ -13,6 +14,7 @@ import control from "../../pages/console/control.js" with { type: "text" };
 import controls from "../../pages/console/controls.css" with { type: "text" };
 import filters from "../../pages/console/filters.js" with { type: "text" };
 import form from "../../pages/console/form.js" with { type: "text" };
+import history from "../../pages/console/history.js" with { type: "text" };
 import keys from "../../pages/console/keys.js" with { type: "text" };
 import live from "../../pages/console/live.js" with { type: "text" };
 import main from "../../pages/console/main.js" with { type: "text" };
@@ -40,6 +42,7 @@ const files = {
 	"console/approvals.js": approvals,
 	"console/call-details.js": callDetails,
 	"console/calls.js": calls,
+	"console/chart.js": chart,
 	"console/clients.js": clients,
 	"console/connect.js": connect,
 	"console/connections.js": connections,
@@ -48,6 +51,7 @@ const files = {
 	"console/controls.css": controls,
 	"console/filters.js": filters,
 	"console/form.js": form,
+	"console/history.js": history,
 	"console/keys.js": keys,
 	"console/live.js": live,
 	"console/main.js": main,

@@ -2,6 +2,7 @@
 // every replica accepts it, a restart does not end it, and a new MCP_AUTH_TOKEN ends all sessions.
 
 import * as v from "valibot";
+import { readTicket } from "../../lib/console-link.ts";
 import { parseJson } from "../../lib/json.ts";
 import { LruMap } from "../../lib/lru-map.ts";
 import type { Store } from "../../lib/store/store.ts";
@@ -120,6 +121,16 @@ export function createSessions(token: string, now: () => number, store?: Pick<St
 			if (!session || others.length > 0) return undefined;
 			await (session.person ? look(session) : tryToLook(session));
 			return isOpen(session) ? session : undefined;
+		},
+		/** Whether a link to sign in is valid and was not used before. Rejects with StoreUnavailable. */
+		async redeem(ticket: string): Promise<boolean> {
+			const found = await readTicket(ticket, token, now());
+			if (!found || ended.get(found.id)) return false;
+			ended.set(found.id, true);
+			if (!store) return true;
+			const rows = await store.sql`INSERT INTO console_ended_sessions (id, expires_at)
+				VALUES (${found.id}, ${found.expiresAt}) ON CONFLICT (id) DO NOTHING RETURNING id`;
+			return rows.length > 0;
 		},
 		refresh: tryToLook,
 		/**

@@ -1,5 +1,6 @@
 // Signing in to the console: with MCP_AUTH_TOKEN, which the page sends once, or with Discord.
 
+import type { JsonObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import { createTokenMatch } from "../../mcp/access.ts";
 import { clientAddress, SenderLimit } from "../http/sender-limit.ts";
@@ -37,7 +38,8 @@ export function createSignIn({ token, publicUrl, sessions, discord, log, monoton
 		);
 	}
 
-	function checkToken(given: unknown, address: string): void {
+	/** `token`, or the ticket of a link. */
+	async function checkProof({ token, ticket }: JsonObject, address: string): Promise<void> {
 		const waitMs = wrongTokens.waitMs(address);
 		if (waitMs > 0)
 			throw new ConsoleError(
@@ -45,9 +47,15 @@ export function createSignIn({ token, publicUrl, sessions, discord, log, monoton
 				"Too many wrong tokens were sent. Wait a minute, then try again.",
 				Math.ceil(waitMs / 1000),
 			);
-		if (typeof given === "string" && isToken(given)) return;
+		if (typeof token === "string" && isToken(token)) return;
+		if (typeof ticket === "string" && (await sessions.redeem(ticket))) return;
 		if (wrongTokens.add(address)) log.warn("refused a sign-in to the console: wrong token", { address });
-		throw new ConsoleError("wrong_token", "This is not the gateway's MCP_AUTH_TOKEN.");
+		throw new ConsoleError(
+			"wrong_token",
+			ticket === undefined
+				? "This is not the gateway's MCP_AUTH_TOKEN."
+				: "This link was used before, or it is older than ten minutes. Sign in with the gateway's MCP_AUTH_TOKEN.",
+		);
 	}
 
 	async function discordPerson(request: Request): Promise<DiscordPerson> {
@@ -70,7 +78,7 @@ export function createSignIn({ token, publicUrl, sessions, discord, log, monoton
 			const { isHttps } = requirePrivateOrigin(request);
 			const body = await readJson(request);
 			const address = clientAddress(request, peer);
-			if (body.discord !== true) checkToken(body.token, address);
+			if (body.discord !== true) await checkProof(body, address);
 			const person = body.discord === true ? await discordPerson(request) : undefined;
 			const { session, cookie } = await sessions.begin(person, isHttps);
 			log.info("signed in to the console", { address, person: person?.id });

@@ -106,7 +106,7 @@ export async function getSession() {
 	return found;
 }
 
-/** @param {{ token: string } | { discord: true }} proof */
+/** @param {{ token: string } | { ticket: string } | { discord: true }} proof */
 export async function signIn(proof) {
 	const { session } = await post("/sign-in", proof);
 	csrf = session.csrf;

@@ -28,7 +28,7 @@ export function createApprovals(onCount) {
 		before = now;
 		note.textContent =
 			approvals.length === 0
-				? "No call waits for an approval."
+				? "No call waits for an approval. Calls wait if approval is on in [mcp] of the bot's config.toml."
 				: "These calls run only when they are approved. Read the arguments first.";
 		list.replaceChildren(
 			...approvals.map(describe),

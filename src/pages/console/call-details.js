@@ -43,7 +43,8 @@ export function describeCall(call, atGateway) {
 		`bot ${rest} ms`,
 		discord && `Discord ${discord.milliseconds} ms`,
 	].filter(Boolean);
-	const client = atGateway?.client ?? call.client;
+	// The gateway does not tell bots which client used the token.
+	const client = atGateway?.client ?? call.client.replace("guildhall-gateway", "");
 	const by = approval?.by ? ` by ${approval.by === "root" ? "the holder of the token" : withNames(approval.by)}` : "";
 	const state = approval === null ? "" : (decided.get(approval.state) ?? shown(approval.state, 20));
 	const { name, kind } = botOutcome(outcome);
@@ -58,7 +59,7 @@ export function describeCall(call, atGateway) {
 			element("p", { class: `answer ${kind}` }, element("strong", `${name}: `), named(withNames(answer), 2_000)),
 		facts([
 			answer === null && ["Outcome", element("span", { class: `state ${kind}` }, name)],
-			["Asked by", named(`${callerName(call, withNames)}${client ? ` through ${client}` : ""}`, 200)],
+			["Asked by", named(`${callerName(call)}${client ? ` through ${client}` : ""}`, 200)],
 			["Took", parts.join(", ")],
 			guild !== null && ["Guild", named(withNames(guild), 200)],
 			state !== "" && ["Approval", named(state + by, 200)],
@@ -78,10 +79,10 @@ function describeRequest({ method, path, status, code, milliseconds }) {
 	return `${method} ${path} → ${answer} (${milliseconds} ms)`;
 }
 
-/** @param {CallDetails} call @param {(text: string) => string} withNames */
-function callerName({ key, person }, withNames) {
-	if (person !== null) return withNames(person);
+/** @param {CallDetails} call */
+export function callerName({ key, person, names }) {
+	if (person !== null) return names[person] ? `${names[person]} (${person})` : `person ${person}`;
 	// A key's id is its name and a part of its hash.
-	if (key !== null) return key.replace(/^key:(.*?)(?::[^:]*)?$/, "key $1");
+	if (key !== null && key !== "root") return key.replace(/^key:(.*?)(?::[^:]*)?$/, "key $1");
 	return "the holder of the token";
 }

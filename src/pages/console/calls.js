@@ -23,7 +23,7 @@ const drawMs = 100;
 /** Milliseconds between two announcements of new calls to screen readers. */
 const announceMs = 5_000;
 
-const heads = ["Time", "Bot", "Tool", "Guild", "Outcome", "Took", "Asked by", "Details"];
+export const callHeads = ["Time", "Bot", "Tool", "Guild", "Outcome", "Took", "Asked by", "Details"];
 
 /** The list of calls. It takes the gateway's events. */
 export class CallList {
@@ -41,7 +41,7 @@ export class CallList {
 	#skipped = 0;
 	#unannounced = 0;
 	#filters = createFilters(() => this.#showUpTo(pageSize));
-	#made = table("Calls, newest first", heads, [], "calls-table");
+	#made = table("Calls, newest first", callHeads, [], "calls-table");
 	#announcement = element("p.visually-hidden", { role: "status" });
 	#count = element("p.quiet", { id: "call-count" });
 	#pause = element("button.small", { "aria-pressed": "false", onclick: () => this.#togglePause() }, "Pause");
@@ -128,8 +128,10 @@ export class CallList {
 
 	/** @param {number} matched */
 	#drawCount(matched) {
-		const total = `${this.#calls.length} calls, newest first.`;
-		const match = this.#filters.isSet() ? `${matched} of ${total}` : total;
+		const count = this.#calls.length;
+		const last = `last ${count} calls of all bots, newest first; History has those before.`;
+		const shownCalls = this.#filters.isSet() ? `${matched} of the ${last}` : `The ${last}`;
+		const match = count === 0 ? "No calls yet. Connect shows how to connect an assistant." : shownCalls;
 		const gap = this.#skipped > 0 ? ` ${this.#skipped} more arrived too fast to be shown.` : "";
 		this.#count.textContent = this.#paused ? `Paused. ${this.#missed} new calls.` : match + gap;
 	}
@@ -152,34 +154,13 @@ export class CallList {
 	}
 }
 
-/**
- * Returns the rows of a call: the call itself, and a second row for its details, which are requested when they are
- * opened.
- * @param {Call} call
- * @param {Guilds} guilds
- */
+/** @param {Call} call @param {Guilds} guilds */
 function createCallRows(call, guilds) {
 	const { name, kind } = outcomeOf(call.outcome);
-	const details = element("td", { role: "cell", colspan: heads.length, id: `details-${call.seq}` });
-	const second = element("tr.details", { role: "row", hidden: true }, details);
-	const toggle = element(
-		"button.small",
-		{
-			"aria-expanded": "false",
-			"aria-controls": details.id,
-			"aria-label": `Details of ${shown(call.tool, 64)}`,
-			async onclick() {
-				second.hidden = !second.hidden;
-				toggle.ariaExpanded = String(!second.hidden);
-				if (!second.hidden) details.replaceChildren(await load(call));
-			},
-		},
-		"Details",
-	);
 	const guild = call.guild ?? guilds.only.get(call.instance ?? "") ?? null;
 	const client = call.client && element("span.quiet", " by ", named(call.client, 40));
-	const first = row(
-		heads,
+	return callRows(
+		{ id: String(call.seq), tool: call.tool, kind },
 		[
 			timeOf(call.at),
 			named(call.instance ?? "", 64),
@@ -188,11 +169,35 @@ function createCallRows(call, guilds) {
 			element("span", { class: `state ${kind}` }, name),
 			`${call.ms} ms`,
 			element("span", named(callerOf(call), 80), client ?? undefined),
-			toggle,
 		],
-		{ class: kind },
+		() => load(call),
 	);
-	return [first, second];
+}
+
+/**
+ * Returns the rows of a call: the call itself, and a second row for its details.
+ * @param {{ id: string, tool: string, kind: string }} call
+ * @param {readonly (Node | string)[]} cells All but the last.
+ * @param {() => Element | Promise<Element>} describe Called when the details are opened.
+ */
+export function callRows({ id, tool, kind }, cells, describe) {
+	const details = element("td", { role: "cell", colspan: callHeads.length, id: `details-${id}` });
+	const second = element("tr.details", { role: "row", hidden: true }, details);
+	const toggle = element(
+		"button.small",
+		{
+			"aria-expanded": "false",
+			"aria-controls": details.id,
+			"aria-label": `Details of ${shown(tool, 64)}`,
+			async onclick() {
+				second.hidden = !second.hidden;
+				toggle.ariaExpanded = String(!second.hidden);
+				if (!second.hidden) details.replaceChildren(await describe());
+			},
+		},
+		"Details",
+	);
+	return [row(callHeads, [...cells, toggle], { class: kind }), second];
 }
 
 /** @param {Call} call */

@@ -1,5 +1,5 @@
-// Instructions for connecting MCP clients to this gateway: what each client needs, as text to copy. The text never
-// contains the token, only a placeholder or a variable for it.
+// Instructions for connecting MCP clients to this gateway: what each client needs, as text to copy, with a key or a
+// placeholder for one.
 
 /**
  * @typedef {object} Client
@@ -7,20 +7,17 @@
  * @property {string} where What to do with the text.
  * @property {string} [text]
  * @property {readonly string[]} [steps] What to do after that, or instead of it.
- * @property {{ label: string, url: string }} [install] Opens the client, which asks before it adds the server.
+ * @property {{ label: string, url: string }} [install] Opens the client, which asks before it adds the server. With the key in it:
+ * the browser hands the link to the program and sends it to nobody.
  */
 
 /**
  * @typedef {object} Connection
  * @property {string} endpoint The URL of the MCP endpoint.
- * @property {boolean} byToken Whether the client sends a token; otherwise, people sign in with Discord.
+ * @property {undefined | string} token That the client sends; without one, people sign in with Discord.
  */
 
-/** The environment variable that holds the token, for clients that read one. */
-const variable = "GUILDHALL_TOKEN";
-const placeholder = "<TOKEN>";
-const setVariable = `The program reads the token from the environment variable ${variable}. Set it where you start the program.`;
-const replace = `Replace ${placeholder} with a key or the token.`;
+export const placeholder = "<TOKEN>";
 
 /** @param {unknown} value */
 const json = (value) => JSON.stringify(value, null, 2);
@@ -34,12 +31,19 @@ function isLocal(endpoint) {
 	return /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
 }
 
-/** @param {Connection} connection */
+/** @param {Connection} connection @returns {Client[]} */
 export function clientsOf(connection) {
-	const { endpoint, byToken } = connection;
-	/** @param {string} token */
-	const headers = (token) => (byToken ? { headers: { Authorization: `Bearer ${token}` } } : {});
-	const header = byToken ? ` --header "Authorization: Bearer ${placeholder}"` : "";
+	const { endpoint, token } = connection;
+	const headers = token === undefined ? {} : { headers: { Authorization: `Bearer ${token}` } };
+	const header = token === undefined ? "" : ` --header "Authorization: Bearer ${token}"`;
+	/** @param {string} signsIn How it signs in without a token. */
+	const first = (signsIn) =>
+		token === undefined ? [signsIn] : token === placeholder ? [`Replace ${placeholder} with a key or the token.`] : [];
+	const server = { url: endpoint, ...headers };
+	const query = new URLSearchParams({ name: "guildhall", config: btoa(JSON.stringify(server)) });
+	const vsCode = { type: "http", ...server };
+	/** @param {string} label @param {string} url */
+	const install = (label, url) => (token === placeholder ? {} : { install: { label, url } });
 	return [
 		// https://code.claude.com/docs/en/mcp
 		{
@@ -47,43 +51,55 @@ export function clientsOf(connection) {
 			where: "In a terminal:",
 			text: `claude mcp add --transport http guildhall ${endpoint}${header}`,
 			steps: [
-				byToken ? replace : "In Claude Code, /mcp signs you in.",
+				...first("In Claude Code, /mcp signs you in."),
 				"With --scope user, the server is available in all your projects.",
 			],
 		},
-		claudeDesktop(connection),
-		// https://cursor.com/docs/mcp, https://cursor.com/docs/mcp/install-links
-		cursor(endpoint, headers(`\${env:${variable}}`), byToken),
-		vsCode(connection),
+		claudeDesktop(connection, first("The bridge opens a page to sign in.")),
+		// https://cursor.com/docs/mcp, https://cursor.com/docs/mcp/install-links: base64 of the server's JSON
+		{
+			name: "Cursor",
+			where: "In ~/.cursor/mcp.json, or with the button:",
+			text: json({ mcpServers: { guildhall: server } }),
+			...install("Add to Cursor", `cursor://anysphere.cursor-deeplink/mcp/install?${query}`),
+			steps: first("Cursor opens a page to sign in."),
+		},
+		// https://code.visualstudio.com/docs/copilot/reference/mcp-configuration; the link: MCP URL handler in
+		// https://code.visualstudio.com/docs/copilot/guides/mcp-developer-guide
+		{
+			name: "VS Code",
+			where: "In .vscode/mcp.json, or with the button:",
+			text: json({ servers: { guildhall: vsCode } }),
+			...install(
+				"Add to VS Code",
+				`vscode:mcp/install?${encodeURIComponent(JSON.stringify({ name: "guildhall", ...vsCode }))}`,
+			),
+			steps: first("VS Code opens a page to sign in."),
+		},
 		// https://developers.openai.com/codex/mcp
 		{
 			name: "Codex",
-			where: "In a terminal; or, below, in ~/.codex/config.toml:",
-			text: byToken
-				? `codex mcp add guildhall --url ${endpoint} --bearer-token-env-var ${variable}
-
-# or in ~/.codex/config.toml
-[mcp_servers.guildhall]
-url = "${endpoint}"
-bearer_token_env_var = "${variable}"`
-				: `codex mcp add guildhall --url ${endpoint}
-codex mcp login guildhall`,
-			steps: byToken ? [setVariable] : [],
+			where: token === undefined ? "In a terminal:" : "In ~/.codex/config.toml:",
+			text:
+				token === undefined
+					? `codex mcp add guildhall --url ${endpoint}\ncodex mcp login guildhall`
+					: `[mcp_servers.guildhall]\nurl = "${endpoint}"\nhttp_headers = { Authorization = "Bearer ${token}" }`,
+			steps: first("The second command opens a page to sign in."),
 		},
 		// https://geminicli.com/docs/tools/mcp-server/
 		{
 			name: "Gemini CLI",
 			where: "In a terminal:",
 			text: `gemini mcp add --scope user --transport http${header} guildhall ${endpoint}`,
-			steps: [byToken ? replace : "In Gemini CLI, /mcp auth guildhall signs you in."],
+			steps: first("In Gemini CLI, /mcp auth guildhall signs you in."),
 		},
 		// https://docs.windsurf.com/windsurf/cascade/mcp
 		{
 			name: "Windsurf",
 			where: "In ~/.codeium/windsurf/mcp_config.json:",
-			text: json({ mcpServers: { guildhall: { serverUrl: endpoint, ...headers(`\${env:${variable}}`) } } }),
+			text: json({ mcpServers: { guildhall: { serverUrl: endpoint, ...headers } } }),
 			steps: [
-				byToken ? setVariable : "Windsurf opens a page to sign in.",
+				...first("Windsurf opens a page to sign in."),
 				"Windsurf uses at most 100 tools at a time: switch off tools that you do not need.",
 			],
 		},
@@ -91,8 +107,8 @@ codex mcp login guildhall`,
 		{
 			name: "Zed",
 			where: "In the settings (zed: open settings file):",
-			text: json({ context_servers: { guildhall: { url: endpoint, ...headers(placeholder) } } }),
-			steps: [byToken ? replace : "Zed opens a page to sign in."],
+			text: json({ context_servers: { guildhall: server } }),
+			steps: first("Zed opens a page to sign in."),
 		},
 		hosted(connection, "claude.ai", [
 			// https://support.claude.com/articles/11175166-getting-started-with-custom-connectors-using-remote-mcp
@@ -109,11 +125,11 @@ codex mcp login guildhall`,
 	];
 }
 
-/** @param {Connection} connection */
-function claudeDesktop({ endpoint, byToken }) {
+/** @param {Connection} connection @param {readonly string[]} first @returns {Client} */
+function claudeDesktop({ endpoint, token }, first) {
 	const name = "Claude Desktop";
 	// https://support.claude.com/articles/11175166-getting-started-with-custom-connectors-using-remote-mcp
-	if (!byToken && !isLocal(endpoint))
+	if (token === undefined && !isLocal(endpoint))
 		return {
 			name,
 			where: "The address of the connector:",
@@ -125,64 +141,24 @@ function claudeDesktop({ endpoint, byToken }) {
 		};
 	// https://modelcontextprotocol.io/docs/develop/connect-local-servers, https://github.com/geelen/mcp-remote
 	const args = ["-y", "mcp-remote", endpoint];
-	const server = byToken
-		? {
-				command: "npx",
-				args: [...args, "--header", `Authorization:\${AUTH_HEADER}`],
-				env: { AUTH_HEADER: `Bearer ${placeholder}` },
-			}
-		: { command: "npx", args };
+	const server =
+		token === undefined
+			? { command: "npx", args }
+			: {
+					command: "npx",
+					args: [...args, "--header", `Authorization:\${AUTH_HEADER}`],
+					env: { AUTH_HEADER: `Bearer ${token}` },
+				};
+	const isRefused = !isLocal(endpoint) && !endpoint.startsWith("https:");
 	return {
 		name,
 		where: "In claude_desktop_config.json (Settings → Developer → Edit Config). The bridge mcp-remote needs Node:",
 		text: json({ mcpServers: { guildhall: server } }),
 		steps: [
-			byToken ? replace : "The bridge opens a page to sign in.",
-			...(isLocal(endpoint) || endpoint.startsWith("https:")
-				? []
-				: ["The bridge connects to other machines only with https."]),
+			...first,
+			...(isRefused ? ["The bridge connects to other machines only with https."] : []),
 			"Restart Claude Desktop.",
 		],
-	};
-}
-
-/**
- * @param {string} endpoint
- * @param {object} headers
- * @param {boolean} byToken
- */
-function cursor(endpoint, headers, byToken) {
-	const server = { url: endpoint, ...headers };
-	const query = new URLSearchParams({ name: "guildhall", config: btoa(JSON.stringify(server)) });
-	return {
-		name: "Cursor",
-		where: "The button adds it to Cursor. Or in ~/.cursor/mcp.json:",
-		text: json({ mcpServers: { guildhall: server } }),
-		install: { label: "Add to Cursor", url: `cursor://anysphere.cursor-deeplink/mcp/install?${query}` },
-		steps: [byToken ? setVariable : "Cursor opens a page to sign in."],
-	};
-}
-
-/** @param {Connection} connection */
-function vsCode({ endpoint, byToken }) {
-	// https://code.visualstudio.com/docs/copilot/reference/mcp-configuration
-	const input = {
-		id: "guildhall-token",
-		type: "promptString",
-		description: "Token or key of Guildhall",
-		password: true,
-	};
-	const inputs = byToken ? { inputs: [input] } : {};
-	const headers = byToken ? { headers: { Authorization: `Bearer \${input:${input.id}}` } } : {};
-	const server = { type: "http", url: endpoint, ...headers };
-	// https://code.visualstudio.com/docs/copilot/guides/mcp-developer-guide (MCP URL handler)
-	const link = JSON.stringify({ name: "guildhall", ...server, ...inputs });
-	return {
-		name: "VS Code",
-		where: "The button adds it to VS Code. Or in .vscode/mcp.json:",
-		text: json({ ...inputs, servers: { guildhall: server } }),
-		install: { label: "Add to VS Code", url: `vscode:mcp/install?${encodeURIComponent(link)}` },
-		steps: [byToken ? "VS Code asks for the token once and stores it." : "VS Code opens a page to sign in."],
 	};
 }
 
@@ -192,17 +168,19 @@ function vsCode({ endpoint, byToken }) {
  * @param {Connection} connection
  * @param {string} name
  * @param {readonly string[]} steps
+ * @returns {Client}
  */
-function hosted({ endpoint, byToken }, name, steps) {
-	if (byToken || isLocal(endpoint) || !endpoint.startsWith("https:"))
-		return {
-			name,
-			where: byToken
-				? `${name} takes no token: people sign in with Discord.`
-				: `${name} connects from the internet and cannot reach this address.`,
-			steps: [
-				"The gateway needs a public address with https, and an application at Discord: see “Connect an assistant” in the README.",
-			],
-		};
-	return { name, where: "The address of the server:", text: endpoint, steps };
+function hosted({ endpoint, token }, name, steps) {
+	if (token === undefined && endpoint.startsWith("https:") && !isLocal(endpoint))
+		return { name, where: "The address of the server:", text: endpoint, steps };
+	return {
+		name,
+		where:
+			token === undefined
+				? `${name} connects from the internet and cannot reach this address.`
+				: `${name} takes no token: people sign in with Discord.`,
+		steps: [
+			"The gateway needs a public address with https, and an application at Discord: see “Connect an assistant” in the README.",
+		],
+	};
 }

@@ -4,22 +4,25 @@ import { element } from "../dom.js";
 import { createField, named, shown } from "./parts.js";
 
 /** @typedef {Record<string, any>} Schema */
-/** @typedef {Map<string, { value: string, label: string }[]>} Suggestions */
+/** @typedef {{ id: string, name: string }[]} Choices */
 
 /** @typedef {ReturnType<typeof createSchemaField>} Field */
 
-/** @param {Schema} schema @param {{ suggestions?: Suggestions, entered?: Map<string, string> }} [options] */
-export function createFields(schema, { suggestions, entered } = {}) {
+/**
+ * @param {Schema} schema
+ * @param {{ choices: Map<string, Choices>, listFor: (name: string) => string | undefined, entered: Map<string, string> }} options
+ * `choices`: of fields that are menus, by name; these come first, then the required ones. `listFor`: id of the `<datalist>` of a
+ * field. `entered`: the last values by name.
+ */
+export function createFields(schema, { choices, listFor, entered }) {
 	const required = new Set(Array.isArray(schema.required) ? schema.required : []);
-	const entries = Object.entries(schema.properties ?? {});
-	// Required fields come first.
-	const sorted = [
-		...entries.filter(([name]) => required.has(name)),
-		...entries.filter(([name]) => !required.has(name)),
-	];
+	/** @param {string} name */
+	const rankOf = (name) => [...choices.keys(), name].indexOf(name) - (required.has(name) ? 0.5 : 0);
+	const sorted = Object.entries(schema.properties ?? {}).sort(([one], [other]) => rankOf(one) - rankOf(other));
 	const fields = sorted.map(([name, property], index) =>
 		createSchemaField(`field-${index}`, name, isSchema(property) ? property : {}, required.has(name), {
-			choices: suggestions?.get(name) ?? [],
+			choices: choices.get(name),
+			list: listFor(name),
 			entered,
 		}),
 	);
@@ -60,10 +63,16 @@ const isSchema = (value) => typeof value === "object" && value !== null && !Arra
  * @param {string} name
  * @param {Schema} schema
  * @param {boolean} isRequired
- * @param {{ choices: { value: string, label: string }[], entered: Map<string, string> | undefined }} options
+ * @param {{ choices: Choices | undefined, list: string | undefined, entered: Map<string, string> }} options
  */
-function createSchemaField(id, name, schema, isRequired, { choices, entered }) {
-	const { hint, attributes, tag, options, parse } = kindOf(schema);
+function createSchemaField(id, name, schema, isRequired, { choices, list, entered }) {
+	const kind = kindOf(schema);
+	const { hint, attributes, options, parse } = choices
+		? { ...kind, hint: "", options: choices.map(({ id }) => id) }
+		: list && kind.tag === "textarea"
+			? { ...kind, hint: "Several are separated by commas.", parse: parseSeveral }
+			: kind;
+	const tag = choices ? "select" : list ? "input" : kind.tag;
 	const common = { name, "aria-required": isRequired && "true", autocomplete: "off", spellcheck: "false" };
 	/** @type {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} */
 	const control =
@@ -72,29 +81,23 @@ function createSchemaField(id, name, schema, isRequired, { choices, entered }) {
 					"select",
 					common,
 					element("option", { value: "" }, isRequired ? "choose" : "not set"),
-					...options.map((value) => element("option", { value }, shown(value, 80))),
+					...options.map((value, index) => element("option", { value }, shown(choices?.[index]?.name ?? value, 80))),
 				)
 			: tag === "textarea"
 				? element("textarea", { ...common, rows: 3 })
-				: element("input", { ...common, ...attributes, list: choices.length > 0 && `${id}-list` });
-	const before = entered?.get(name);
+				: element("input", { ...common, ...attributes, list });
+	const before = entered.get(name);
 	if (before !== undefined) control.value = before;
-	const list = element(
-		"datalist",
-		{ id: `${id}-list` },
-		...choices.map(({ value, label }) => element("option", { value, label: label || undefined })),
-	);
 	const hints = [hint, defaultOf(schema), String(schema.description ?? "")].filter(Boolean).join(" ");
 	const label = element("span", element("code", named(name, 64)), isRequired && element("span.required", " required"));
-	const more = choices.length > 0 && tag === "input" && list;
 	return {
-		...createField(id, label, hints, control, { more }),
+		...createField(id, label, hints, control),
 		name,
 		control,
 		/** The value, undefined if it is empty. Throws an Error with a message to show if it does not match the schema. */
 		read() {
 			const { value } = control;
-			entered?.set(name, value);
+			entered.set(name, value);
 			if (value.trim() !== "") return parse(value);
 			if (isRequired) throw new Error("This is required.");
 			return undefined;
@@ -181,6 +184,13 @@ function parseLines(text, items) {
 		return items.type === "string" ? line : parseNumber(line, items);
 	});
 }
+
+/** @param {string} text */
+const parseSeveral = (text) =>
+	text
+		.split(",")
+		.map((one) => one.trim())
+		.filter(Boolean);
 
 /** @param {string} text @param {unknown} type */
 function parseJson(text, type) {

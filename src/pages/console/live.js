@@ -103,7 +103,7 @@ function createBotCard(name, isRoot, hasControl, showCalls) {
 					isRoot && ["Tools", bot.tools ?? "unknown"],
 					isRoot && ["Calls now", bot.callsInFlight],
 					["Typical / slowest", latency ? `${latency.p50} / ${latency.max} ms` : "no calls"],
-					["Failed, refused", latency ? `${bot.failed}, ${bot.refused} of its last ${latency.calls}` : "no calls"],
+					["Failed, refused", latency ? `${bot.failed}, ${bot.refused} of last ${latency.calls}` : "no calls"],
 				]),
 			);
 			const count = bot.guildCount;

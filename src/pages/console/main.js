@@ -5,6 +5,7 @@ import { createBackOff, followEvents, getSession, messageOf, onSignedOut, post, 
 import { createApprovals } from "./approvals.js";
 import { createConnect } from "./connect.js";
 import { createConnections } from "./connections.js";
+import { createHistory } from "./history.js";
 import { createKeys } from "./keys.js";
 import { createLive } from "./live.js";
 import { named, say, timeOf } from "./parts.js";
@@ -61,11 +62,12 @@ function showConsole(session, discord, focus = false) {
 	const router = createRouter(
 		[
 			{ id: "live", name: "Live", content: live.content },
+			{ id: "history", name: "History", ...createHistory(live.state) },
 			{ id: "approvals", name: "Approvals", ...approvals },
 			{ id: "settings", name: "Settings", ...createSettings(live.state, session.person?.id ?? "") },
 			...(isRoot ? [{ id: "keys", name: "Keys", ...createKeys(live.state) }] : []),
 			{ id: "connections", name: "Connections", ...createConnections(isRoot) },
-			{ id: "connect", name: "Connect", ...createConnect(isRoot) },
+			{ id: "connect", name: "Connect", ...createConnect(isRoot, live.state) },
 			{ id: "try", name: "Try", ...createTry(live.state) },
 		],
 		{ focus },
@@ -121,15 +123,18 @@ function showSession({ person, expiresAt }) {
 	line.replaceChildren(text, element("button.small", { onclick }, "Sign out"));
 }
 
-/** Shows the console if this browser has a session, otherwise the sign-in form. */
-async function start(fromDiscord = false) {
+/**
+ * Shows the console if this browser has a session or a proof of who signs in; otherwise the sign-in form.
+ * @param {{ discord: true } | { ticket: string }} [proof]
+ */
+async function start(proof) {
 	for (;;) {
 		try {
 			const { session, discord } = await getSession();
 			backOff.reset();
 			setWaiting();
 			if (session) return showConsole(session, discord);
-			return fromDiscord ? await enterFromDiscord(discord) : showSignIn(discord);
+			return proof ? await enter(proof, discord) : showSignIn(discord);
 		} catch (error) {
 			setWaiting(messageOf(error));
 			await backOff.wait();
@@ -138,12 +143,13 @@ async function start(fromDiscord = false) {
 }
 
 /**
- * Completes a sign-in after Discord has redirected the person back to this page.
+ * Completes a sign-in: after Discord has redirected the person back to this page, or with the link that a terminal shows.
+ * @param {{ discord: true } | { ticket: string }} proof
  * @param {null | string} discord The origin at which people sign in with Discord.
  */
-async function enterFromDiscord(discord) {
+async function enter(proof, discord) {
 	try {
-		showConsole(await signIn({ discord: true }), discord);
+		showConsole(await signIn(proof), discord);
 	} catch (error) {
 		showSignIn(discord, messageOf(error));
 	}
@@ -151,5 +157,8 @@ async function enterFromDiscord(discord) {
 
 byId("try-now").addEventListener("click", backOff.tryNow);
 const { search, pathname, hash } = location;
-if (search) history.replaceState(null, "", pathname + hash);
-await start(new URLSearchParams(search).get("from") === "discord");
+const ticket = /^#in=([\w.-]+)$/.exec(hash)?.[1];
+// Neither stays in the URL.
+if (search || ticket) history.replaceState(null, "", pathname + (ticket ? "" : hash));
+const isFromDiscord = new URLSearchParams(search).get("from") === "discord";
+await start(ticket ? { ticket } : isFromDiscord ? { discord: true } : undefined);

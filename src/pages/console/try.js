@@ -14,9 +14,10 @@ const maxResult = 200_000;
 export function createTry(stateOf) {
 	/** @type {Tool[]} */
 	let tools = [];
-	/** The guilds of all bots, to choose from. */
-	/** @type {{ value: string, label: string }[]} */
-	let guilds = [];
+	/** @type {import("./api.js").Bot[]} */
+	let bots = [];
+	/** What can be chosen in the fields of the chosen guild, by "channel", "role" and "member". */
+	const lists = ["channel", "role", "member"].map((name) => element("datalist", { id: `list-${name}` }));
 	/** The last entered values by field name. The form of the next tool starts with them. */
 	/** @type {Map<string, string>} */
 	const entered = new Map();
@@ -28,6 +29,7 @@ export function createTry(stateOf) {
 		element("p.quiet", "These tools only read and change nothing. They run with your rights."),
 		labelled("Tool", select),
 		place,
+		...lists,
 		result,
 	);
 
@@ -37,19 +39,54 @@ export function createTry(stateOf) {
 		if (tool) place.replaceChildren(createToolForm(tool));
 	}
 
+	/** Guilds of a bot. @param {string | undefined} name */
+	const guildsOf = (name) => bots.find((bot) => bot.name === name)?.guilds ?? [];
+
+	/** Offers what the chosen guild has. A person who may not change its settings types names or ids. */
+	async function offer() {
+		const instance = entered.get("instance") ?? "";
+		const guild_id = entered.get("guild_id") || guildsOf(instance)[0]?.id;
+		for (const list of lists) list.replaceChildren();
+		if (!guild_id) return;
+		const found = await post("/settings", { instance, guild_id }).catch(() => undefined);
+		if (instance !== entered.get("instance")) return;
+		for (const list of lists) {
+			const items = found?.lists?.[list.id.replace("list-", "")] ?? [];
+			list.replaceChildren(
+				...items.map((/** @type {{ id: string, name: string }} */ { id, name }) =>
+					element("option", { value: id, label: shown(name, 80) }),
+				),
+			);
+		}
+	}
+
 	/** @param {Tool} tool */
 	function createToolForm(tool) {
 		const { instances } = tool;
-		// If only one bot has the tool, it is chosen. A chosen bot that lacks the tool is cleared.
-		if (instances.length === 1) entered.set("instance", String(instances[0]));
-		else if (!instances.includes(entered.get("instance") ?? "")) entered.delete("instance");
+		// The first bot that has the tool, so that a call reaches one.
+		if (!instances.includes(entered.get("instance") ?? "")) entered.set("instance", instances[0] ?? "");
 		const { fields, content: controls } = createFields(tool.inputSchema, {
-			suggestions: new Map([
-				["guild_id", guilds],
-				["instance", instances.map((value) => ({ value, label: "" }))],
+			choices: new Map([
+				["instance", instances.map((name) => ({ id: name, name }))],
+				["guild_id", guildsOf(entered.get("instance"))],
 			]),
+			listFor(name) {
+				const [, kind] = /(?:^|_)(channel|thread|category|role|user|member)_ids?$/.exec(name) ?? [];
+				return kind && `list-${{ user: "member", thread: "channel", category: "channel" }[kind] ?? kind}`;
+			},
 			entered,
 		});
+		controls.addEventListener("change", ({ target }) => {
+			if (!(target instanceof HTMLSelectElement) || !/^(instance|guild_id)$/.test(target.name)) return;
+			entered.set(target.name, target.value);
+			const guild = fields.find(({ name }) => name === "guild_id")?.control;
+			if (target.name === "instance") {
+				entered.delete("guild_id");
+				if (guild instanceof HTMLSelectElement) fillSelect(guild, guildsOf(target.value), "not set");
+			}
+			void offer();
+		});
+		void offer();
 		async function submit() {
 			const args = readFields(fields);
 			if (!args) return;
@@ -62,7 +99,7 @@ export function createTry(stateOf) {
 			// The fields themselves show what is wrong, in place of the browser's messages.
 			{ novalidate: true },
 			{ label: "Run", submit },
-			element("h3", named(tool.title ?? tool.name, 80), " ", element("code.quiet", named(tool.name, 64))),
+			element("h3", named(tool.name, 80)),
 			element("p", named(tool.description ?? "", 1_000)),
 			controls,
 		);
@@ -71,8 +108,8 @@ export function createTry(stateOf) {
 	return {
 		content,
 		async open() {
-			const [found, { bots }] = await Promise.all([get("/tools"), stateOf()]);
-			guilds = bots.flatMap((bot) => bot.guilds.map(({ id, name }) => ({ value: id, label: shown(name, 60) })));
+			const [found, state] = await Promise.all([get("/tools"), stateOf()]);
+			bots = state.bots;
 			const names = JSON.stringify(found.tools);
 			if (names === JSON.stringify(tools)) return;
 			tools = found.tools;

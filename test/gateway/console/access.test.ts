@@ -2,6 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { sessionLifetimeMs } from "../../../src/gateway/console/sessions.ts";
+import { consoleLink } from "../../../src/lib/console-link.ts";
 import { gatewayToken, startTestGateway } from "../../support/gateway.ts";
 import { startStubBackend } from "../../support/stub-backend.ts";
 import { testWith } from "../../support/test-with.ts";
@@ -27,6 +28,7 @@ worldTest("without a session, only the files and the sign-in answer", async (wor
 		expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
 	}
 	expect((await client.request("/")).headers.get("location")).toBe("/console");
+	expect((await fetch(world.url, { redirect: "manual" })).headers.get("location")).toBe("/console");
 	expect((await client.get("sign-in")).body).toEqual({ session: null, discord: null });
 	for (const name of ["state", "calls", "events", "keys", "none", "__proto__"])
 		expect([name, (await client.get(name)).status]).toEqual([name, 401]);
@@ -94,6 +96,33 @@ worldTest("a wrong token begins no session", async (world) => {
 	}
 	expect((await client.signIn({})).status).toBe(401);
 	expect((await client.signIn("text")).status).toBe(400);
+});
+
+worldTest("a link signs in once, within ten minutes", async (world) => {
+	const ticketOf = async (token = gatewayToken) =>
+		(await consoleLink(`${world.url}/console`, token, world.clock.now)).split("#in=")[1] ?? "";
+	const client = new ConsoleClient(world.url);
+	const ticket = await ticketOf();
+	expect(ticket).toMatch(/^[\w.-]{41,44}$/);
+	const [foreign, changed] = [
+		await ticketOf("another-token-of-a-gateway"),
+		ticket.replace(/.$/, (one) => (one === "A" ? "Q" : "A")),
+	];
+	for (const wrong of [foreign, changed, gatewayToken, "", 7])
+		expect([wrong, (await client.signIn({ ticket: wrong })).status]).toEqual([wrong, 401]);
+	expect((await client.signIn({ ticket })).body.session).toMatchObject({ kind: "root" });
+	expect((await client.get("state")).status).toBe(200);
+	const again = await new ConsoleClient(world.url).signIn({ ticket });
+	expect([again.status, again.body.error?.message]).toEqual([
+		401,
+		expect.stringContaining("This link was used before"),
+	]);
+	const late = await ticketOf();
+	world.clock.now += 600_000;
+	expect((await client.signIn({ ticket: late })).status).toBe(401);
+	// The log has neither link nor token.
+	expect(world.recorded.lines.join("")).not.toContain(ticket);
+	expect(world.recorded.lines.join("")).not.toContain(gatewayToken);
 });
 
 worldTest("the cookie is no token, and the token no session", async (world) => {

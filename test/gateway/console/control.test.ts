@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { sessionLifetimeMs } from "../../../src/gateway/console/sessions.ts";
 import { Grants } from "../../../src/gateway/oauth/grants/grants.ts";
 import { openStore } from "../../../src/gateway/store/store.ts";
+import { consoleLink } from "../../../src/lib/console-link.ts";
 import { principalCapability } from "../../../src/lib/principal.ts";
 import { rightsMethod } from "../../../src/mcp/rights.ts";
 import { databaseDirectory } from "../../support/database-directory.ts";
@@ -297,6 +298,14 @@ worldTest(
 		expect(await rows()).toHaveLength(1);
 	},
 );
+
+worldTest("a link that was used at one gateway is used at all with its database", async (world) => {
+	await using other = await world.replica();
+	const [, ticket] = (await consoleLink("", gatewayToken, world.clock.now)).split("#in=");
+	const statuses = [];
+	for (const { url } of [world, other]) statuses.push((await new ConsoleClient(url).signIn({ ticket })).status);
+	expect(statuses).toEqual([200, 401]);
+});
 
 worldTest("without its database, only the holder of the token has a session", async (world) => {
 	const root = await world.root();

@@ -1,0 +1,35 @@
+// Links that sign in to the gateway's console once, within ten minutes. Whoever knows MCP_AUTH_TOKEN can make them; the gateway
+// remembers which were used.
+
+import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+
+const lifetimeSeconds = 600;
+
+/** `url`: of the console. Browsers do not send what follows the #. `now`: milliseconds since 1970. */
+export async function consoleLink(url: string, token: string, now: number): Promise<string> {
+	const end = Math.floor(now / 1000) + lifetimeSeconds;
+	const text = `${randomBytes(9).toString("base64url")}.${end.toString(36)}`;
+	return `${url}#in=${text}.${await proofOf(text, token)}`;
+}
+
+/** Undefined if it is not of this token, or has expired. `id` differs for each. */
+export async function readTicket(
+	ticket: string,
+	token: string,
+	now: number,
+): Promise<{ id: string; expiresAt: number } | undefined> {
+	const [, text = "", end = "", proof = ""] = /^([\w-]{12}\.(\w{1,8}))\.([\w-]{22})$/.exec(ticket) ?? [];
+	const expiresAt = Number.parseInt(end, 36) * 1000;
+	if (!(now < expiresAt && expiresAt <= now + lifetimeSeconds * 1000)) return undefined;
+	const expected = await proofOf(text, token);
+	return timingSafeEqual(Buffer.from(proof), Buffer.from(expected)) ? { id: text, expiresAt } : undefined;
+}
+
+/** Slow on purpose, so that a used link does not help to guess a short token. */
+function proofOf(text: string, token: string): Promise<string> {
+	const { promise, resolve, reject } = Promise.withResolvers<string>();
+	scrypt(token, `guildhall console link ${text}`, 16, (error, proof) =>
+		error ? reject(error) : resolve(proof.toString("base64url")),
+	);
+	return promise;
+}

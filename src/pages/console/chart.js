@@ -1,0 +1,57 @@
+// A bar chart of calls by hour, as SVG.
+
+import { element } from "../dom.js";
+import { timeOf } from "./parts.js";
+
+const hourMs = 3_600_000;
+const height = 100;
+
+/**
+ * @param {readonly { hour: number, calls: number, refused: number, failed: number }[]} hours Since 1970; of several bots.
+ * @param {number} from Milliseconds since 1970.
+ * @param {number} to
+ * @param {number} step Hours of a bar.
+ */
+export function createChart(hours, from, to, step) {
+	const last = Math.floor(to / hourMs);
+	const count = Math.ceil((to - from) / hourMs / step);
+	const bars = Array.from({ length: count }, () => ({ calls: 0, refused: 0, failed: 0 }));
+	for (const { hour, calls, refused, failed } of hours) {
+		const bar = bars[count - 1 - Math.floor((last - hour) / step)];
+		if (!bar) continue;
+		bar.calls += calls;
+		bar.refused += refused;
+		bar.failed += failed;
+	}
+	const most = Math.max(1, ...bars.map(({ calls }) => calls));
+	const svg = createSvg("svg", { viewBox: `0 0 ${count} ${height}`, preserveAspectRatio: "none", role: "img" });
+	const paths = { good: "", warn: "", bad: "" };
+	for (const [index, { calls, refused, failed }] of bars.entries()) {
+		let y = height;
+		/** Few of many are seen, too. @param {"good" | "warn" | "bad"} name @param {number} value */
+		const stack = (name, value) => {
+			if (value === 0) return;
+			const bar = Math.max(2, (value / most) * (height - 4));
+			paths[name] += `M${index + 0.1} ${y}v${-bar}h.8v${bar}z`;
+			y -= bar;
+		};
+		stack("bad", failed);
+		stack("warn", refused);
+		stack("good", calls - refused - failed);
+	}
+	for (const [name, d] of Object.entries(paths)) svg.append(createSvg("path", { class: name, d }));
+	const unit = step === 1 ? "hour" : step === 24 ? "day" : `${step} hours`;
+	svg.setAttribute("aria-label", `Calls by ${unit}, at most ${most}`);
+	return element(
+		"figure.chart",
+		svg,
+		element("figcaption.bar.quiet", timeOf(from), `by ${unit}, at most ${most}`, element("span", "now")),
+	);
+}
+
+/** @param {string} name @param {Record<string, string>} attributes */
+function createSvg(name, attributes) {
+	const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+	for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+	return made;
+}
