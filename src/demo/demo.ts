@@ -25,8 +25,6 @@ import { freePort } from "./ports.ts";
 import { addHistory, answerTo, play, tourWith, worldSeed } from "./world.ts";
 
 const command = { prefix: "!", root: "m" };
-/** The bot whose destructive calls a person has to approve. */
-const approving = "beta";
 const readyWithinMs = 30_000;
 const graceMs = 500;
 
@@ -121,12 +119,9 @@ export async function startDemo(options: DemoOptions) {
 				connections: publicUrl && `${publicUrl}/connections`,
 				console,
 			},
-			worlds: documentGuilds.map(({ file, guild, bot, notes }) => ({
-				file,
-				guild_id: guild.id,
-				bot: bot.user.username,
-				notes,
-			})),
+			worlds: documentGuilds.map(({ file, guild, bot: { user }, notes }) => {
+				return { file, guild_id: guild.id, bot: user.username, notes };
+			}),
 			instances: bots,
 			platform: {
 				url: `${simulator.url}/`,
@@ -268,7 +263,7 @@ slash_commands = true
 url = "${given.aiUrl}"
 model = "simulated"
 api_key_env = "SIMULATED_API_KEY"
-${given.hasGame && name === approving ? `\n[mcp]\napproval = "destructive"\napproval_for_root = true\n` : ""}`,
+${given.hasGame && name === "beta" ? `\n[mcp]\napproval = "destructive"\napproval_for_root = true\n` : ""}`,
 	);
 	return directory;
 }

@@ -91,7 +91,7 @@ const coverage: Record<string, Coverage> = {
 	"bun run test:tools": allOfIt,
 	"bun test test/bot/tools.test.ts -u": not("it writes into the project"),
 	"bun run guildhall check": elsewhere("test/up/check.test.ts", "start(program"),
-	"bun test test/pages": not("all of its tests run with the others"),
+	"bun test test/pages test/end-to-end/demo.test.ts": not("all of its tests run with the others"),
 	"bun add --dev discord-api-spec": not("it downloads and writes into the project"),
 	"CHAOS_SECONDS=600 bun test test/end-to-end/chaos.test.ts": elsewhere(
 		"test/end-to-end/chaos.test.ts",

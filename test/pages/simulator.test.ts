@@ -254,6 +254,9 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 			const [alpha, staff] = [simulator.bot("alpha").id, simulator.channel("The Cooks/staff").id];
 			const sent = `<@${alpha}> and <@&${regular}> of ${size}, see <#${staff}>, not @nobody or a@zoe`;
 			expect(transcript()).toEndWith(`ada: ${sent}`);
+			await page.click("#messages li:last-child .tools button", "Reply");
+			await page.sees("#reply", "Reply to Ada: @alpha and");
+			await page.click("#reply button", "Cancel");
 			expect(browser.problems).toEqual([]);
 		});
 

@@ -79,8 +79,10 @@ export function emojiKey({ id, name }) {
 
 /** @param {Json} message */
 export function excerptOf(message) {
-	const { content = "", embeds = [], attachments = [] } = message;
-	const text = content || embeds[0]?.title || embeds[0]?.description;
+	const { content = "", embeds = [], attachments = [], mentions = [] } = message;
+	const names = new Map(mentions.map((/** @type {Json} */ one) => [`<@${one.id}>`, `@${one.username}`]));
+	const plain = content.replaceAll(/<@\d+>/g, (/** @type {string} */ mention) => names.get(mention) ?? mention);
+	const text = plain || embeds[0]?.title || embeds[0]?.description;
 	if (text) return String(text).replaceAll(/\s+/g, " ").slice(0, 200);
 	if (attachments.length > 0) return "a file";
 	return systemTexts[message.type] ?? "a message without text";
