@@ -497,6 +497,8 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 		await page.view("chat");
 		await page.sees("#messages", "<img src=x onerror");
 		await page.sees("#messages li:last-child", "unknown user");
+		await liwei.say(place.id, "<t:1000000000:R>");
+		await page.sees("#messages li:last-child", "years ago");
 		for (const view of ["channels", "chat", "members"]) {
 			await page.view(view);
 			expect(await browser.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);

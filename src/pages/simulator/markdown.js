@@ -245,8 +245,8 @@ function mention(rest) {
 	const [emoji, emojiName = "", emojiId = ""] = /^<a?:(\w{1,32}):(\d{1,20})>/.exec(rest) ?? [];
 	if (emoji)
 		return { node: world.hasEmoji(emojiId) ? customEmoji(emojiId, emojiName) : `:${emojiName}:`, length: emoji.length };
-	const [time, seconds = ""] = /^<t:(-?\d{1,13})(?::[tTdDfFsSR])?>/.exec(rest) ?? [];
-	if (time) return { node: timestamp(Number(seconds)), length: time.length };
+	const [time, seconds = "", style = "f"] = /^<t:(-?\d{1,13})(?::([tTdDfFsSR]))?>/.exec(rest) ?? [];
+	if (time) return { node: timestamp(Number(seconds), style), length: time.length };
 	return undefined;
 }
 
@@ -270,10 +270,42 @@ export function customEmoji(id, name) {
 	return element("img.emoji", { src: `/emojis/${encodeURIComponent(id)}.png`, alt: `:${name}:`, title: `:${name}:` });
 }
 
-/** @param {number} seconds */
-function timestamp(seconds) {
+/**
+ * https://docs.discord.com/developers/reference#message-formatting-timestamp-styles
+ * @type {Record<string, Intl.DateTimeFormatOptions>}
+ */
+const timestampStyles = {
+	t: { timeStyle: "short" },
+	T: { timeStyle: "medium" },
+	d: { dateStyle: "short" },
+	D: { dateStyle: "long" },
+	f: { dateStyle: "long", timeStyle: "short" },
+	F: { dateStyle: "full", timeStyle: "short" },
+	s: { dateStyle: "short", timeStyle: "short" },
+	S: { dateStyle: "short", timeStyle: "medium" },
+};
+
+/** @param {number} seconds @param {string} style */
+function timestamp(seconds, style) {
 	const date = new Date(seconds * 1000);
 	if (Number.isNaN(date.getTime())) return chip(`<t:${seconds}>`);
-	const shown = date.toLocaleString([], { dateStyle: "long", timeStyle: "short" });
-	return element("time.mention", { datetime: date.toISOString() }, shown);
+	const shown = style === "R" ? relative(seconds - Date.now() / 1000) : date.toLocaleString([], timestampStyles[style]);
+	const title = date.toLocaleString([], timestampStyles.F);
+	return element("time.mention", { datetime: date.toISOString(), title }, shown);
+}
+
+/** @type {[Intl.RelativeTimeFormatUnit, number][]} */
+const units = [
+	["year", 31_536_000],
+	["month", 2_592_000],
+	["day", 86_400],
+	["hour", 3_600],
+	["minute", 60],
+	["second", 1],
+];
+
+/** Such as "in 2 hours". @param {number} seconds */
+function relative(seconds) {
+	const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ["second", 1];
+	return new Intl.RelativeTimeFormat([]).format(Math.round(seconds / size), unit);
 }
