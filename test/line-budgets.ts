@@ -33,7 +33,7 @@ const budgets: Record<string, number> = {
 	install: 1053,
 	lib: 4347,
 	mcp: 2847,
-	pages: 6268,
+	pages: 6300,
 	rehearsal: 442,
 	simulator: 15_380,
 	// Nearly all of it is the two language files.
