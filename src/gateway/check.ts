@@ -45,7 +45,7 @@ export async function checkGateway(
 
 type Asked = ReturnType<typeof ask>;
 
-function ask(instance: Instance, { token, maxInFlight }: GatewayConfig) {
+function ask(instance: Instance, { token, maxInFlight, upSocket }: GatewayConfig) {
 	const backend = new Backend({
 		instance,
 		token,
@@ -56,7 +56,7 @@ function ask(instance: Instance, { token, maxInFlight }: GatewayConfig) {
 		log: silentLog,
 		onChange: () => {},
 	});
-	return { instance, backend, answered: backend.refresh() };
+	return { instance, backend, isUnderUp: upSocket !== undefined, answered: backend.refresh() };
 }
 
 function checksOf(config: GatewayConfig, asked: readonly Asked[], log: Log): Check[] {
@@ -89,11 +89,11 @@ async function checkPort(config: GatewayConfig, log: Log): Promise<Found> {
 	};
 }
 
-async function checkInstance({ instance, backend, answered }: Asked): Promise<Found> {
+async function checkInstance({ instance, backend, isUnderUp, answered }: Asked): Promise<Found> {
 	await answered;
 	const { guilds, tools = [], dropped } = backend;
 	const { state, lastError } = backend.health;
-	if (!state.online) throw explain(state.reason, instance);
+	if (!state.online) throw explain(state.reason, instance, isUnderUp);
 	if (lastError)
 		throw new CheckFailed(
 			`the bot offers ${tools.length} tool(s), but does not list its guilds: ${lastError.message}`,
@@ -112,21 +112,23 @@ function pinnedTo({ name, pinned }: Instance): string {
 	return pinned.size > 0 ? `; ${pinVariable(name)} pins ${pinned.size}` : "";
 }
 
-function explain(reason: string, instance: Instance): CheckFailed {
+function explain(reason: string, instance: Instance, isUnderUp: boolean): CheckFailed {
 	const { name, url, endpoint } = instance;
 	if (/HTTP 404/.test(reason))
 		return new CheckFailed(
 			`HTTP 404: there is no MCP server at ${endpoint}`,
 			"Put the address and the MCP_PORT of the bot into INSTANCES.",
 		);
-	return new CheckFailed(reason, nextStep(reason, name, url));
+	return new CheckFailed(reason, nextStep(reason, name, url, isUnderUp));
 }
 
-function nextStep(reason: string, name: string, url: string): string {
+function nextStep(reason: string, name: string, url: string, isUnderUp: boolean): string {
 	if (/HTTP 401/.test(reason))
 		return `MCP_AUTH_TOKEN here and in the .env of ${name} differ: set both to the same value.`;
 	if (/HTTP 403/.test(reason))
 		return `The bot, or a proxy in front of it, refuses the Host header "localhost:9090": see MCP_ALLOWED_HOSTS there.`;
+	if (/refused/.test(reason) && isUnderUp)
+		return `${runs("up")} status shows whether it runs, and why not; ${runs("up")} restart ${name} starts it.`;
 	if (/refused/.test(reason))
 		return `Is it running? It is started with CONFIG_DIR=<its directory> ${runs("bot")}, and its MCP_PORT is that of ${url}.`;
 	if (/host name/.test(reason)) return `Check the address in INSTANCES: ${url}`;

@@ -5,6 +5,7 @@ import { ConfigError } from "../lib/config.ts";
 import { accessIssue, becomeOwnerOf, defaultInstances } from "../lib/program/instances.ts";
 import { parseCommandLine, runs } from "../lib/program/program.ts";
 import { checkAll } from "./check.ts";
+import { send } from "./commands.ts";
 
 const usage = () => `Usage: ${runs("check")} [--directory <directory>] [--help] [--version]
 
@@ -23,10 +24,18 @@ if (issue) {
 // Files that a check creates, such as SQLite's, must belong to the owner of the directory.
 becomeOwnerOf(directory);
 try {
-	const isPassed = await checkAll(directory, process.env, console.log);
+	const isPassed = await checkAll(directory, { ...process.env, ...(await runningPort()) }, console.log);
 	process.exit(isPassed ? 0 : 1);
 } catch (error) {
 	if (!(error instanceof ConfigError)) throw error;
 	console.error(error.message);
 	process.exit(1);
+}
+
+/** That of the gateway which `up` runs: the environment of `up` may name another than this one. */
+async function runningPort(): Promise<{ GATEWAY_PORT?: string }> {
+	const response = await send(directory, { command: "programs" }).catch(() => undefined);
+	const programs = response && "programs" in response ? response.programs : [];
+	const url = programs.find(({ name }) => name === "gateway")?.url;
+	return url === undefined ? {} : { GATEWAY_PORT: new URL(url).port };
 }

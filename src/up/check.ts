@@ -88,6 +88,9 @@ export async function checkAll(
 	const gateway = programs.filter(({ program }) => program === "gateway");
 	for (const program of gateway) passed.push(await check(program));
 	const failed = passed.filter((isPassed) => !isPassed).length;
-	write(failed === 0 ? `All ${programs.length} programs passed.` : `${failed} of ${programs.length} programs failed.`);
+	if (only === undefined)
+		write(
+			failed === 0 ? `All ${programs.length} programs passed.` : `${failed} of ${programs.length} programs failed.`,
+		);
 	return failed === 0;
 }

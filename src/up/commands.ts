@@ -2,6 +2,7 @@
 
 import { ConfigError } from "../lib/config.ts";
 import { type ControlRequest, type ControlResponse, sendCommand, type UpStatus } from "../lib/instances/control.ts";
+import { installedInstances } from "../lib/program/instances.ts";
 import { runs } from "../lib/program/program.ts";
 import { escapeBreaks } from "../lib/text.ts";
 import { hasState, socketPath } from "./claim.ts";
@@ -82,5 +83,7 @@ export async function send(directory: string, request: ControlRequest): Promise<
 	} finally {
 		clearInterval(progress);
 	}
-	throw new ConfigError(directory, [`up is not running there. Start it with: ${runs("up")}`]);
+	throw new ConfigError(directory, [
+		`up is not running there. Start it with: ${directory === installedInstances ? "systemctl start guildhall" : runs("up")}`,
+	]);
 }

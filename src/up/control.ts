@@ -26,8 +26,8 @@ interface ControlOptions {
 	log(name: string): readonly string[];
 	/** Resolves with what it prints. */
 	check(name: string): Promise<string[]>;
-	/** Makes an instance, which is then started. Resolves with what it prints. */
-	add(name: string, token: string): Promise<{ isMade: boolean; lines: string[] }>;
+	/** Makes an instance, which is then started. Resolves with what it prints; rejects if it fails. */
+	add(name: string, token: string): Promise<string[]>;
 }
 
 const maxRequestBytes = 4_096;
@@ -77,10 +77,7 @@ export async function respond(
 		const { command, name = "", token = "" } = request;
 		if (command === "status") return { status: await status() };
 		if (command === "programs") return { programs: describe() };
-		if (command === "add") {
-			const { isMade, lines } = await add(name, token);
-			return isMade ? { lines } : { error: lines.join("\n") };
-		}
+		if (command === "add") return { lines: await add(name, token) };
 		const bots = programs.bots.map(({ entry }) => entry.name);
 		if (name === "gateway" && (command === "stop" || command === "start"))
 			return { error: `the gateway can only be restarted; end up itself to ${command} it` };

@@ -7,6 +7,7 @@ import type { Started } from "../lib/instances/control.ts";
 import { gatewayEnvFile } from "../lib/instances/gateway-env.ts";
 import { type Entry, fingerprintOf, readTable, sameTokenIssue } from "../lib/instances/table.ts";
 import { KeyedMutex } from "../lib/keyed-mutex.ts";
+import { runs } from "../lib/program/program.ts";
 import { within } from "../lib/wait.ts";
 import { botEnvironment, shownLevel } from "./environment.ts";
 import { GatewayProgram, type ProgramStart, type ProgramsOptions } from "./gateway.ts";
@@ -249,7 +250,11 @@ export class Programs {
 
 	async #updateGateway(): Promise<void> {
 		if (this.#isClosed) return;
-		if (this.#bots.size === 0) this.#warnOnce("there are no instances yet", { directory: this.#options.directory });
+		if (this.#bots.size === 0)
+			this.#warnOnce("there are no instances yet", {
+				directory: this.#options.directory,
+				next: `${runs("new-instance")} NAME`,
+			});
 		await this.#gateway.update(this.#shared, this.#ports);
 	}
 

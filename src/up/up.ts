@@ -105,9 +105,9 @@ export async function startUp(
 			return lines;
 		},
 		async add(name, token) {
-			const made = await addInstance(directory, name, token);
-			if (made.isMade) void look();
-			return made;
+			const lines = await addInstance(directory, name, token);
+			void look();
+			return lines;
 		},
 	});
 	let isLooking = false;
@@ -157,8 +157,8 @@ function checkDirectory(directory: string, log: Log): void {
 		log.warn("any user can add instances to the directory: remove the write permission for others", { directory });
 }
 
-/** The token goes through a pipe, which other users cannot see. */
-async function addInstance(directory: string, name: string, token: string) {
+/** Resolves with the next steps. The token goes through a pipe, which other users cannot see. */
+async function addInstance(directory: string, name: string, token: string): Promise<string[]> {
 	const lines: string[] = [];
 	const child = Bun.spawn([...commandOf("new-instance"), "--token-stdin", "--directory", directory, "--", name], {
 		stdin: new Blob([token]),
@@ -166,7 +166,8 @@ async function addInstance(directory: string, name: string, token: string) {
 		stderr: "pipe",
 	});
 	await Promise.all([child.stdout, child.stderr].map((stream) => eachLine(stream, (line) => lines.push(line))));
-	return { isMade: (await child.exited) === 0, lines };
+	if ((await child.exited) !== 0) throw new Error(lines.join("\n"));
+	return lines;
 }
 
 async function isFree(hostname: string, port: number): Promise<boolean> {

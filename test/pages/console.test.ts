@@ -451,6 +451,45 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await page.sees("Claude Desktop", ".panel h3");
 	});
 
+	test("a bot is stopped after a question, shown as that, and started, with the keyboard alone", async () => {
+		await page.signIn(gatewayToken);
+		await browser.evaluate(`document.querySelector('[aria-label="Stop gamma"]').focus()`);
+		await browser.press("Enter");
+		await page.sees("Later ones are refused", "dialog");
+		await browser.press("Tab");
+		await browser.press("Enter");
+		await page.sees("gamma is stopped", "#message");
+		await page.sees("it was stopped on purpose", "article");
+		await page.sees("2 of 3 bots online (gamma: stopped)");
+		expect(await world.client.text("show_kinds", { instance: "gamma" })).toContain("BackendOffline");
+		await until("the focus is on the button that starts it", async () => {
+			return (await page.focused())?.name === "Start gamma";
+		});
+		await browser.press("Enter");
+		await page.sees("gamma is running", "#message");
+		await page.sees("3 of 3 bots online");
+		expect(world.up.commands.splice(0)).toEqual([
+			{ command: "stop", name: "gamma" },
+			{ command: "start", name: "gamma" },
+		]);
+	});
+
+	test("a bot is added, and its token is kept nowhere", async () => {
+		await page.signIn(gatewayToken);
+		await page.click("summary", "Add a bot");
+		await page.fill("#bot-name", "alpha");
+		await page.fill("#bot-token", "a.secret.token");
+		await page.click("button", "Add bot");
+		await page.sees("alpha: the name is taken", ".problem");
+		await page.fill("#bot-name", "delta");
+		await page.fill("#bot-token", "a.secret.token");
+		await page.click("button", "Add bot");
+		await page.sees("delta is added", "dialog");
+		expect(await page.attribute("dialog a", "href")).toStartWith("https://discord.com/oauth2/");
+		expect(await page.kept()).not.toContain("a.secret.token");
+		expect(world.up.commands.splice(0).map(({ token }) => token)).toEqual(["a.secret.token", "a.secret.token"]);
+	});
+
 	test("the restart of a bot shows, and ends by itself", async () => {
 		await page.signIn(gatewayToken);
 		await page.sees("3 of 3 bots online");
@@ -505,6 +544,9 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await page.sees("Signed in");
 		expect(await browser.evaluate("location.search")).toBe("");
 		expect(await page.texts("nav a")).toEqual(sections.filter((name) => name !== "Keys"));
+		await page.sees("bots online");
+		await page.misses("Add a bot");
+		expect(await page.texts("[aria-label^=Stop]")).toEqual([]);
 		await page.section("Connect");
 		await page.misses("Authorization", ".panel pre");
 	});

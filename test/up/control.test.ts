@@ -37,7 +37,10 @@ const common = {
 	describe: () => programs,
 	log: (name: string) => [`${name}: a line`],
 	check: async (name: string) => [`${name} checked`],
-	add: async (name: string, token: string) => ({ isMade: token === "good", lines: [`${name} with a ${token} token`] }),
+	async add(name: string, token: string) {
+		if (token === "bad") throw new Error("a bad token");
+		return [`${name} with a ${token} token`];
+	},
 };
 
 const ask = (line: string, { programs } = fakePrograms()) => respond(line, { ...common, programs });
@@ -51,7 +54,7 @@ test("a request is carried out and answered", async () => {
 		[{ command: "log", name: "gateway" }, { lines: ["gateway: a line"] }],
 		[{ command: "check", name: "beta" }, { lines: ["beta checked"] }],
 		[{ command: "add", name: "gamma", token: "good" }, { lines: ["gamma with a good token"] }],
-		[{ command: "add", name: "gamma", token: "bad" }, { error: "gamma with a bad token" }],
+		[{ command: "add", name: "gamma", token: "bad" }, { error: "a bad token" }],
 		[{ command: "restart", name: "alpha" }, { started: { url } }],
 		[{ command: "restart", name: "gateway" }, { started: { url } }],
 		[{ command: "start", name: "beta" }, { started: { url } }],

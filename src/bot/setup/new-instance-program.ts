@@ -57,10 +57,13 @@ async function askForToken(): Promise<string | undefined> {
 	}
 }
 
+/** The simulator's tokens end with "-token". */
 function tokenIssue(text: string): string | undefined {
 	if (text === "") return "it is empty";
 	const { issues } = v.safeParse(variables.DISCORD_TOKEN, text);
 	if (issues) return issues[0].message;
+	if (!/^[\w-]+\.[\w-]+\.[\w-]+$|-token$/.test(text) && !isPlaceholder(text))
+		return "it does not have three parts with dots between them. Is it the Client Secret?";
 	return isPlaceholder(text) ? 'a value that begins with "your-" is a placeholder' : undefined;
 }
 

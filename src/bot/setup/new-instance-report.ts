@@ -3,7 +3,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { parseArgs, parseEnv } from "node:util";
-import { describeBits } from "../../discord/permissions.ts";
 import { ConfigError, isPlaceholder } from "../../lib/config.ts";
 import { defaultInstances, installedInstances } from "../../lib/program/instances.ts";
 import { build, runs, versionLine } from "../../lib/program/program.ts";
@@ -72,7 +71,7 @@ export function newInstance(
 	const path = resolve(cwd, directory);
 	try {
 		const made = makeInstance(name, path, example, variables);
-		const paragraphs = report(made, path, cwd);
+		const paragraphs = report(made, path, cwd).filter((lines) => lines.length > 0);
 		const text = paragraphs.map((lines) => `${lines.join("\n")}\n`).join("\n");
 		return { code: 0, text };
 	} catch (error) {
@@ -90,6 +89,18 @@ function report(made: NewInstance, directory: string, cwd: string): string[][] {
 	const instances = readInstances(directory);
 	const { value, warnings } = describeInstances(instances);
 	const path = pathFrom(cwd, made.path);
+	const gaps = findGaps(made).map(({ file, line, key, comment }) => ({
+		place: `  ${key} in ${join(path, file)}, line ${line}`,
+		comment: comment.map((text) => `      ${text}`),
+		isOptional: comment.some((text) => text.includes("Optional.")),
+	}));
+	const { required = [], optional = [] } = Object.groupBy(gaps, ({ isOptional }) =>
+		isOptional ? "optional" : "required",
+	);
+	const prefix =
+		instances.length > 1
+			? [`  command_prefix in ${join(path, "config.toml")}, if another bot on the same Discord server has the same`]
+			: [];
 	return [
 		[
 			`Wrote ${path}: ${made.files.join(", ")}.`,
@@ -107,16 +118,8 @@ function report(made: NewInstance, directory: string, cwd: string): string[][] {
 					],
 				]),
 		invitation(made.path),
-		[
-			"Left to fill in:",
-			...findGaps(made).flatMap(({ file, line, key, comment }) => [
-				`  ${key} in ${join(path, file)}, line ${line}`,
-				...comment.map((text) => `      ${text}`),
-			]),
-			...(instances.length > 1
-				? [`  command_prefix in ${join(path, "config.toml")}, if another bot on the same Discord server has the same`]
-				: []),
-		],
+		required.length > 0 ? ["Left to fill in:", ...required.flatMap(({ place, comment }) => [place, ...comment])] : [],
+		["Optional:", ...optional.map(({ place }) => place), ...prefix],
 		...nextSteps(path, directory, cwd),
 	];
 }
@@ -159,7 +162,7 @@ function invitation(path: string): string[] {
 		"To invite the bot to your Discord server, open:",
 		inviteUrl(clientId ?? "CLIENT_ID", permissions),
 		...(clientId === undefined ? [unknownApplication] : []),
-		`It asks for what the bot's tools and features need: ${describeBits(permissions)}. You can leave out permissions there; a tool that needs one of them then says so.`,
+		"It asks for what the bot's tools and features need. You can leave out permissions there; a tool that needs one then says so.",
 	];
 }
 

@@ -352,7 +352,8 @@ export class Backend {
 			await this.session.ensure(returnTimeoutMs);
 			return "back";
 		} catch (error) {
-			this.health.noteError(this.reasonOf(error));
+			const isLate = Object(error).cause?.name === "TimeoutError";
+			this.health.noteError(isLate ? "no response in time" : this.reasonOf(error));
 			return isDraining(error) ? "draining" : "silent";
 		}
 	}

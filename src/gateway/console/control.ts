@@ -1,5 +1,5 @@
 // Control of the bots and the gateway in the console, through the `up` that runs them. Only for the holder of
-// MCP_AUTH_TOKEN: it can do what `up restart` and the others do on the command line.
+// MCP_AUTH_TOKEN: it does what `up restart` and the others do on the command line.
 
 import * as v from "valibot";
 import type { Log } from "../../lib/log.ts";
@@ -17,15 +17,16 @@ const given = v.strictObject({
 	token: v.optional(v.pipe(v.string(), v.maxLength(200))),
 });
 
-interface ControlOptions {
-	backends: readonly Pick<Backend, "name" | "refresh">[];
-	/** Undefined if the gateway was not started by `up`. */
+/** Responds with what the command printed. Without `up`, nothing can be controlled. */
+export function createControl({
+	backends,
+	up,
+	log,
+}: {
+	backends: readonly Backend[];
 	up: UpClient | undefined;
 	log: Log;
-}
-
-/** The lines that the command printed; none if it only did something. */
-export function createControl({ backends, up, log }: ControlOptions) {
+}) {
 	return async (request: Request, { person }: Viewer): Promise<{ lines: readonly string[] }> => {
 		if (person) throw new ConsoleError("forbidden", "Only the holder of MCP_AUTH_TOKEN can control the bots.");
 		if (!up) throw new ConsoleError("unavailable", "This gateway was not started by up, which starts and stops bots.");

@@ -54,7 +54,8 @@ function reportOf(program: ProgramStatus | undefined): ProcessReport {
 		return {
 			halted: "cannot start",
 			reason: `it cannot start; ${runs("up")} status says why`,
-			details: onOneLine(`it cannot start: ${issue}`, maxDetails),
+			// Without the lines that point to a place in a file.
+			details: onOneLine(`it cannot start: ${issue.replaceAll(/^ *(\d+:|\^).*\n?/gm, "")}`, maxDetails),
 		};
 	return endReason === undefined ? {} : { details: `it ended and is started again: ${endReason}` };
 }

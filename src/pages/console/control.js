@@ -7,68 +7,47 @@ import { actionButton, createField, createForm, preformatted, say, shown } from 
 const maxText = 500_000;
 
 /**
- * Returns buttons for a bot, or without `update` for the gateway, which is not stopped.
+ * Returns buttons for a bot, or for the gateway, which is only restarted.
  * @param {string} name
  */
 export function createControls(name) {
 	const bot = shown(name, 64);
-	/** @param {string} command */
-	const send = (command) => post("/control", { command, name });
-	/** @param {string} label @param {string} command @param {string} done @param {string} [consequence] */
-	const act = (label, command, done, consequence) =>
-		described(
-			label,
-			async () => {
-				await send(command);
-				say(`${bot} ${done}.`);
-			},
-			consequence,
-		);
-	/** @param {string} label @param {() => Promise<void>} run @param {string} [text] */
-	function described(label, run, text) {
-		const button = actionButton("button.small", label, run, text ? { what: bot, text } : undefined);
-		button.ariaLabel = `${label} ${bot}`;
-		return button;
+	/** @param {string} label Also the command. @param {string} done "": shows what the command prints. @param {string} [consequence] */
+	function button(label, done, consequence) {
+		async function act() {
+			const { lines } = await post("/control", { command: label.toLowerCase(), name });
+			if (label === "Stop" || label === "Start") {
+				// The button that was pressed is hidden from now on.
+				update(label === "Stop");
+				(label === "Stop" ? start : stop).focus();
+			}
+			if (done) say(`${bot} ${done}.`);
+			else showText(`${label}: ${bot}`, lines.join("\n") || "There are no lines yet.");
+		}
+		const made = actionButton("button.small", label, act, consequence ? { what: bot, text: consequence } : undefined);
+		made.ariaLabel = `${label} ${bot}`;
+		return made;
 	}
-	/** @param {string} label @param {string} command */
-	const read = (label, command) =>
-		described(label, async () => {
-			const { lines } = await send(command);
-			showText(`${label}: ${bot}`, lines.join("\n") || "There are no lines yet.");
-		});
-	const restart = act("Restart", "restart", "runs again");
-	const stop = act(
+	const restart = button("Restart", "runs again");
+	const stop = button(
 		"Stop",
-		"stop",
 		"is stopped",
 		"Running calls are finished. Later ones are refused until you start it again.",
 	);
-	const start = act("Start", "start", "is running");
-	const isGateway = name === "gateway";
-	const content = element(
-		"p.buttons",
-		restart,
-		!isGateway && stop,
-		!isGateway && start,
-		read("Log", "log"),
-		read("Check", "check"),
-	);
-	return {
-		content,
-		/** @param {boolean} isStopped */
-		update(isStopped) {
-			// The button that is hidden would lose the focus.
-			const next = document.activeElement === (isStopped ? stop : start) && (isStopped ? start : stop);
-			for (const one of [restart, stop]) one.hidden = isStopped;
-			start.hidden = !isStopped;
-			if (next) next.focus();
-		},
-	};
+	const start = button("Start", "is running");
+	const own = name === "gateway" ? [restart] : [restart, stop, start];
+	/** @param {boolean} isStopped */
+	function update(isStopped) {
+		for (const one of [restart, stop]) one.hidden = isStopped;
+		start.hidden = !isStopped;
+	}
+	return { content: element("p.buttons", ...own, button("Log", ""), button("Check", "")), update };
 }
 
 /** @param {string} title @param {string} text */
 function showText(title, text) {
-	const links = text.match(/^https:\/\/discord\.com\/\S+$/gm) ?? [];
+	const [invite] = text.match(/^https:\/\/discord\.com\/oauth2\/\S+$/m) ?? [];
+	const lines = preformatted(title, text, maxText);
 	const dialog = element(
 		"dialog.wide",
 		{ "aria-labelledby": "shown-text", onclose: () => dialog.remove() },
@@ -76,16 +55,18 @@ function showText(title, text) {
 			"form",
 			{ method: "dialog" },
 			element("h2", { id: "shown-text" }, title),
-			...links.map((href) => element("a.button", { href, target: "_blank", rel: "noreferrer" }, "Invite the bot")),
-			preformatted(title, text, maxText),
-			element("p.buttons", element("button", { autofocus: true }, "Close")),
+			lines,
+			element(
+				"p.buttons",
+				invite && element("a.button", { href: invite, target: "_blank", rel: "noreferrer" }, "Invite the bot"),
+				element("button", { autofocus: true }, "Close"),
+			),
 		),
 	);
 	document.body.append(dialog);
 	dialog.showModal();
-	const lines = dialog.querySelector("pre");
 	// The last lines of a log are the latest.
-	if (lines) lines.scrollTop = lines.scrollHeight;
+	if (!invite) lines.scrollTop = lines.scrollHeight;
 }
 
 /** Returns a closed form for the name and the token of a new bot. */
@@ -99,20 +80,16 @@ export function createAddBot() {
 		name.value = "";
 		showText(`${shown(given.name, 64)} is added`, lines.join("\n"));
 	}
-	const hint =
-		"From discord.com/developers, page Bot, “Reset Token”. It is sent once, and stored only in the bot's .env.";
-	return element(
-		"details.panel",
-		element("summary", "Add a bot"),
-		createForm(
-			"form",
-			{},
-			{ label: "Add bot", submit },
-			element(
-				"div.fields",
-				createField("bot-name", "Name", "Letters, digits, “_”, “.” and “-”. Clients name the bot by it.", name).content,
-				createField("bot-token", "Token", hint, token).content,
-			),
-		),
+	const fields = element(
+		"div.fields",
+		createField("bot-name", "Name", "Letters, digits, “_”, “.” and “-”. Clients name the bot by it.", name).content,
+		createField(
+			"bot-token",
+			"Token",
+			"From discord.com/developers, page Bot, “Reset Token”. It is sent once, and stored only in the bot's .env.",
+			token,
+		).content,
 	);
+	const form = createForm("form", {}, { label: "Add bot", submit }, fields);
+	return element("details.panel", element("summary", "Add a bot"), form);
 }

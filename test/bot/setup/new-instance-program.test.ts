@@ -80,6 +80,7 @@ test.each([
 	[`Bot ${token}`, 'leave out "Bot'],
 	[`"${token}"`, "quotation marks"],
 	[`${token}\nMCP_PORT=1`, "without spaces"],
+	["hello", "Is it the Client Secret?"],
 ])("--token-stdin refuses %p, and nothing is made", (input, issue) => {
 	using place = workplace();
 	const { code, text } = place.pipe(input, "alpha", "--token-stdin");
