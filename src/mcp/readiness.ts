@@ -10,10 +10,5 @@ export function readinessResponse(word: string, reason: string | undefined): Res
 /** Undefined if the server is ready, or says nothing of it. */
 export function readNotReady(headers: { get(name: string): string | null }): string | undefined {
 	const value = headers.get(notReadyHeader);
-	if (value === null) return undefined;
-	try {
-		return decodeURIComponent(value);
-	} catch {
-		return "not ready";
-	}
+	return value === null ? undefined : decodeURIComponent(value);
 }

@@ -55,17 +55,9 @@ export function toText({ program, time, level, message, fields }: LogLine): stri
 const maxKept = 200;
 const maxKeptLength = 2_000;
 
-/** The last lines of each program, for the console. */
-export class LastLines {
-	readonly #lines = new Map<string, string[]>();
-
-	add(line: LogLine): void {
-		const lines = this.of(line.program);
-		if (lines.push(toText(line).slice(0, maxKeptLength)) > maxKept) lines.shift();
-		this.#lines.set(line.program, lines);
-	}
-
-	of(program: string): string[] {
-		return this.#lines.get(program) ?? [];
-	}
+/** Keeps the last lines of each program. */
+export function keepLine(kept: Map<string, string[]>, line: LogLine): void {
+	const lines = kept.get(line.program) ?? [];
+	if (lines.push(toText(line).slice(0, maxKeptLength)) > maxKept) lines.shift();
+	kept.set(line.program, lines);
 }

@@ -12,7 +12,7 @@ import { checkAll } from "./check.ts";
 import { claimState, socketPath } from "./claim.ts";
 import { listenForCommands } from "./control.ts";
 import type { Env } from "./environment.ts";
-import { isShown, LastLines, type LogLine, parseLine, unexpectedLine } from "./log-lines.ts";
+import { isShown, keepLine, type LogLine, parseLine, unexpectedLine } from "./log-lines.ts";
 import { startChildProcess } from "./process.ts";
 import { Programs } from "./programs.ts";
 import { describePrograms, programStatus } from "./status.ts";
@@ -42,7 +42,7 @@ export async function startUp(
 	checkDirectory(directory, log);
 	const claim = claimState(directory);
 	const start = performance.now();
-	const lastLines = new LastLines();
+	const lastLines = new Map<string, string[]>();
 	const programs = new Programs({
 		directory,
 		env: config.env,
@@ -52,7 +52,7 @@ export async function startUp(
 		spawn({ program, name, env, level }) {
 			const pass = (line: LogLine) => {
 				if (!isShown(line, level)) return;
-				lastLines.add(line);
+				keepLine(lastLines, line);
 				write(line);
 			};
 			const now = () => new Date().toISOString();
@@ -98,7 +98,7 @@ export async function startUp(
 			programs: await programStatus(programs, performance.now()),
 		}),
 		describe: () => describePrograms(programs, performance.now()),
-		log: (name) => lastLines.of(name),
+		log: (name) => lastLines.get(name) ?? [],
 		async check(name) {
 			const lines: string[] = [];
 			await checkAll(directory, config.env, (line) => lines.push(line), name);

@@ -2,11 +2,12 @@
 // processes.
 
 import { describe, expect, test } from "bun:test";
+import { reasonFor } from "../../src/gateway/catalog/status.ts";
 import { createWatch } from "../../src/gateway/routing/watch.ts";
 import type { Signal } from "../../src/lib/signal.ts";
 import { readinessResponse } from "../../src/mcp/readiness.ts";
 import { startFakeUp } from "../support/fake-up.ts";
-import { gatewayToken, startTestGateway } from "../support/gateway.ts";
+import { createTestBackend, gatewayToken, startTestGateway } from "../support/gateway.ts";
 import { startStubBackend } from "../support/stub-backend.ts";
 import { until } from "../support/until.ts";
 import { signedIn, signedInPerson } from "./console/console-client.ts";
@@ -75,6 +76,32 @@ describe("a bot is shown as what it is, without a call to it:", () => {
 		await bot.stop();
 		await shows(gateway, { state: "offline", reason: "the connection was refused" });
 	});
+});
+
+test("a bot that is back is refreshed at once, however often that has failed", async () => {
+	const bot = startStubBackend();
+	const { backend } = createTestBackend({ url: bot.url });
+	const signal = AbortSignal.timeout(60_000);
+	await bot.stop();
+	for (let count = 0; count < 4; count++) await backend.refresh();
+	await backend.watch(signal);
+	await using back = startStubBackend({ port: bot.port });
+	await backend.watch(signal);
+	await back.arrived("list_guilds");
+	await backend.close();
+});
+
+test("what a bot lacks, and why its process ended, is only for the operator", async () => {
+	const { backend } = createTestBackend({ url: "http://127.0.0.1:1" });
+	const { health } = backend;
+	health.setProcess({ details: "it ended and is started again: a secret" });
+	expect([reasonFor(backend, true), reasonFor(backend, false)]).toEqual([
+		"it ended and is started again: a secret",
+		"not yet reached",
+	]);
+	health.setOnline();
+	health.notReady = "Discord is not connected: a secret";
+	expect([reasonFor(backend, true), reasonFor(backend, false)]).toEqual([health.notReady, undefined]);
 });
 
 describe("under up", () => {

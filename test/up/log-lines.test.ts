@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isShown, parseLine, toJson, toText, unexpectedLine } from "../../src/up/log-lines.ts";
+import { isShown, keepLine, parseLine, toJson, toText, unexpectedLine } from "../../src/up/log-lines.ts";
 
 const time = "2020-01-02T03:04:05.678Z";
 const line = (fields: Record<string, unknown>) =>
@@ -74,4 +74,15 @@ test("lines below the lowest level are not shown", () => {
 	const info = parseLine("alpha", line({}), "");
 	expect(isShown(info, "info")).toBe(true);
 	expect(isShown(info, "warn")).toBe(false);
+});
+
+test("the last 200 lines of each program are kept, each cut", () => {
+	const kept = new Map<string, string[]>();
+	const line = (program: string, message: string) =>
+		keepLine(kept, { program, time: "2026-01-02T03:04:05Z", level: "info", message, fields: {} });
+	for (let number = 1; number <= 201; number++) line("alpha", `number ${number}.`);
+	line("beta", "x".repeat(10_000));
+	expect(kept.get("alpha")).toHaveLength(200);
+	expect(kept.get("alpha")?.[0]).toContain("number 2.");
+	expect(kept.get("beta")?.[0]).toHaveLength(2_000);
 });

@@ -154,7 +154,7 @@ test("a stopped program is asked to end, and not started again", async () => {
 	await it.run();
 	const stopped = it.supervisor.stop();
 	expect(it.last.signals).toEqual(["SIGTERM"]);
-	expect(it.supervisor.state).toBe("stopping");
+	expect(describeProgram(it.supervisor, 0)).toMatchObject({ state: "stopping", isHalted: true });
 	it.last.exit({ code: 0 });
 	await stopped;
 	expect(it.supervisor.state).toBe("stopped");
@@ -189,6 +189,8 @@ test("a restart starts the new process when the old one has ended", async () => 
 	const [old] = it.spawned;
 	const restarted = it.supervisor.restart();
 	await settle();
+	// The gateway holds its calls.
+	expect(describeProgram(it.supervisor, 0)).toMatchObject({ state: "stopping", isHalted: undefined });
 	expect(it.spawned).toHaveLength(1);
 	old?.exit({ code: 0 });
 	await settle();

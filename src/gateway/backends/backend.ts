@@ -174,7 +174,7 @@ export class Backend {
 			health.notReady = notReady;
 			this.#isSilent = false;
 			if (isBetter) this.#pause = 0;
-			const isStale = !this.state.online || health.isDoubtful || this.hasFailed;
+			const isStale = !this.state.online || health.isDoubtful || this.#failures > 0;
 			if ((isBetter || isStale) && --this.#pause < 0) void this.refresh();
 		} catch (error) {
 			// A lost connection may only be one that the bot closed as idle.
@@ -200,11 +200,6 @@ export class Backend {
 
 	get #hasApproval(): boolean {
 		return this.session.experimental.includes(approvalCapability);
-	}
-
-	/** The last refresh, or a part of it. */
-	get hasFailed(): boolean {
-		return this.#failures > 0;
 	}
 
 	get inFlight(): number {

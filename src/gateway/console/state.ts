@@ -37,7 +37,6 @@ export function createState({ backends, views, recent, store, up }: StateOptions
 		const { backend, name, guilds, state, pins } = bot;
 		const own = calls.filter(({ instance }) => instance === name);
 		const refused = own.filter(({ outcome }) => refusals.has(outcome)).length;
-		const { lastError, isDoubtful } = backend.health;
 		const reason = reasonFor(backend, isRoot);
 		return {
 			name,
@@ -53,11 +52,6 @@ export function createState({ backends, views, recent, store, up }: StateOptions
 			refused,
 			// What the client gave up did not fail.
 			failed: own.filter(({ outcome }) => outcome !== "ok" && outcome !== "given_up").length - refused,
-			// Until the bot works again.
-			lastError:
-				isRoot && lastError && (!state.online || isDoubtful || backend.hasFailed)
-					? { message: onOneLine(lastError.message, maxReasonLength), at: shownTime(lastError.at) }
-					: null,
 		};
 	}
 

@@ -1,12 +1,11 @@
-// The protocol of the Unix socket by which `up` takes commands, from its own command line and from the gateway that it
-// runs: JSON in the bodies of request and response.
+// The protocol of the Unix socket by which `up` takes commands, from its command line and from the gateway that it runs:
+// JSON in the bodies of request and response.
 
 export const controlCommands = ["status", "restart", "stop", "start", "programs", "log", "check", "add"] as const;
 
+/** "programs": the state of all, without a health check. "log": the last lines. "add": makes an instance. */
 export interface ControlRequest {
-	/** "programs": the state of all, without a health check. "log": the last lines. "add": makes an instance. */
 	command: (typeof controlCommands)[number];
-	/** Absent for "status" and "programs". */
 	name?: string | undefined;
 	/** For "add": the bot's, from Discord. */
 	token?: string | undefined;
@@ -19,7 +18,7 @@ export interface ProgramStatus {
 	/** Of the instance, or "gateway". */
 	name: string;
 	state: ProgramState;
-	/** It is not started again until somebody asks for it. */
+	/** Stopped until somebody starts it. */
 	isHalted?: boolean | undefined;
 	/** In this state. */
 	seconds: number;
@@ -35,12 +34,11 @@ export interface ProgramStatus {
 	health?: string | undefined;
 }
 
-/** As `up status --json` prints it. */
+/** As `up status --json` prints it: the gateway first, then the bots by name. */
 export interface UpStatus {
 	pid: number;
 	version: string;
 	directory: string;
-	/** The gateway first, then the bots by name. */
 	programs: ProgramStatus[];
 }
 

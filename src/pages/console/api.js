@@ -16,7 +16,6 @@
  * @property {null | { p50: number, max: number, calls: number }} latency
  * @property {number} refused
  * @property {number} failed
- * @property {null | { message: string, at: number }} lastError
  *
  * @typedef {object} State
  * @property {{ version: string, startedAt: number, database: null | string, databaseReason: null | string, hasControl: boolean }} gateway

@@ -72,7 +72,6 @@ function createBotCard(name, isRoot, hasControl, showCalls) {
 	const light = element("span");
 	const reason = element("p");
 	const numbers = element("div");
-	const trouble = element("p.problem");
 	const guildCount = element("summary");
 	const guilds = element("ul.guilds");
 	const label = `Calls of ${shown(name, 64)}`;
@@ -84,14 +83,13 @@ function createBotCard(name, isRoot, hasControl, showCalls) {
 		reason,
 		numbers,
 		element("details", guildCount, guilds),
-		trouble,
 		controls?.content,
 	);
 	return {
 		content,
 		/** @param {Bot} bot */
 		update(bot) {
-			const { latency, lastError } = bot;
+			const { latency } = bot;
 			const kinds = { online: "good", "not ready": "warn", away: "warn", stopped: "warn" };
 			light.className = `state ${/** @type {Record<string, string>} */ (kinds)[bot.state] ?? "bad"}`;
 			light.textContent = shown(bot.state, 20);
@@ -121,10 +119,6 @@ function createBotCard(name, isRoot, hasControl, showCalls) {
 			);
 			const more = count - bot.guilds.length;
 			if (more > 0) guilds.append(element("li", `and ${more} more`));
-			trouble.replaceChildren();
-			// While it is not online, the reason says it already.
-			if (lastError && bot.state === "online")
-				trouble.append("Error, ", timeOf(lastError.at), ": ", named(lastError.message, 300));
 			controls?.update(bot.state === "stopped");
 		},
 	};
