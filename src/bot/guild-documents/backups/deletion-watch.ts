@@ -8,6 +8,7 @@ import { GuildChecks } from "../../../discord/connection/session-events.ts";
 import { userName } from "../../../discord/describe.ts";
 import { jobReasonStart } from "../../../discord/text.ts";
 import { compareIds } from "../../../guild-document/names/ids.ts";
+import { LruMap } from "../../../lib/lru-map.ts";
 import type { Registry } from "../../../lib/metrics.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import type { Said } from "../../../texts/texts.ts";
@@ -89,10 +90,10 @@ export class DeletionWatch extends DurablePart {
 	readonly #sql: Sql;
 	readonly #monotonicNow: () => number;
 	readonly #checks: GuildChecks;
-	readonly #bursts = new Map<string, Burst>();
+	readonly #bursts = new LruMap<string, Burst>(maxBursts);
 	/** Those that are not stored yet, or of which staff were not told. */
 	readonly #live = new Map<string, Incident>();
-	readonly #handled = new Set<string>();
+	readonly #handled = new LruMap<string, true>(maxHandled);
 	readonly #switchedOn = new Set<string>();
 	/** The last processed audit log entry that is not stored as such, by guild id. */
 	readonly #marks = new Map<string, string>();
@@ -184,9 +185,7 @@ export class DeletionWatch extends DurablePart {
 	#noteEntry(guild: Guild, entry: APIAuditLogEntry): void {
 		const { id: entryId, action_type: action, user_id: executorId, target_id: targetId, reason, changes = [] } = entry;
 		if (targetId === null || this.#handled.has(entryId)) return;
-		this.#handled.add(entryId);
-		const [first] = this.#handled;
-		if (this.#handled.size > maxHandled && first !== undefined) this.#handled.delete(first);
+		this.#handled.set(entryId, true);
 		// A plan with prune was shown and approved.
 		const isBan = action === MemberBanAdd;
 		if (executorId === guild.client.user.id && (isBan || reason?.startsWith(jobReasonStart))) return;
@@ -209,10 +208,7 @@ export class DeletionWatch extends DurablePart {
 		const recent = before?.deletions.filter((one) => Math.abs(at - one.at) < settings.windowMs) ?? [];
 		const burst: Burst = { deletions: [...recent, event].slice(-settings.deletions), known: undefined };
 		if (recent.length > 0) burst.known = before?.known;
-		this.#bursts.delete(key);
 		this.#bursts.set(key, burst);
-		const [oldest] = this.#bursts.keys();
-		if (this.#bursts.size > maxBursts && oldest !== undefined) this.#bursts.delete(oldest);
 		if (burst.known) {
 			const { known } = burst;
 			const { row } = known;
