@@ -937,8 +937,6 @@ export const de = {
 	"verify.game.status": "Der Spielserver hat mit HTTP {status} geantwortet.",
 	"verify.game.long": "Seine Antwort ist länger als {size}.",
 	"chargeback.title": "Rückbuchung",
-	"chargeback.ban.button": "Bannen",
-	"chargeback.dismiss.button": "Verwerfen",
 	"chargeback.account.field": "Spielkonto",
 	"chargeback.tier.field": "Stufe",
 	"chargeback.member.field": "Discord-Konto",

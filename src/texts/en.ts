@@ -895,8 +895,6 @@ export const en = {
 	"verify.game.status": "the game server answered HTTP {status}",
 	"verify.game.long": "the game server's answer is longer than {size}",
 	"chargeback.title": "Chargeback",
-	"chargeback.ban.button": "Ban",
-	"chargeback.dismiss.button": "Dismiss",
 	"chargeback.account.field": "Game account",
 	"chargeback.tier.field": "Tier",
 	"chargeback.member.field": "Discord account",

@@ -14,7 +14,7 @@ const maxFieldLength = 1_024;
 /** Maximum number of role mentions that are listed in one embed field. More could exceed the field's maximum length. */
 const maxRolesListed = 35;
 
-export const decisionLabels = { ban: said("chargeback.ban.button"), dismiss: said("chargeback.dismiss.button") };
+export const decisionLabels = { ban: said("report.ban.button"), dismiss: said("report.dismiss.button") };
 
 const colours = { open: 0xe65100, ban: 0xc62828, dismiss: 0x2e7d32 };
 
@@ -24,7 +24,7 @@ export function createAlert(row: Chargeback, isHeld: boolean, language: Language
 	const { decision } = row;
 	const button = (style: ButtonStyle.Danger | ButtonStyle.Secondary, action: Decision) => ({
 		style,
-		label: say(`chargeback.${action}.button`),
+		label: render(decisionLabels[action], language),
 		id: `${buttonPrefix}:${action}:${row.id}`,
 		disabled: decision !== null,
 	});
