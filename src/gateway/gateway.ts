@@ -84,15 +84,8 @@ export interface GatewayOptions extends Pick<BackendOptions, "connect" | "awayMs
 
 /** Nothing happens before `start`, `refresh` or a request. */
 export function createGateway(config: GatewayConfig, log: Log, options: GatewayOptions = {}) {
-	const {
-		connect,
-		awayMs,
-		firstAnswersMs = 1_000,
-		store,
-		signIn,
-		approvals = approvalTiming,
-		progress = progressTiming,
-	} = options;
+	const { connect, awayMs, firstAnswersMs = 1_000, store, signIn } = options;
+	const { approvals = approvalTiming, progress = progressTiming } = options;
 	const clocks = signIn?.clocks ?? systemClocks;
 	const metrics = createMetrics();
 	const deadlines = new Deadlines(config.callTimeoutMs);

@@ -64,16 +64,14 @@ const optionalParts: readonly Part[] = ["messages", "members", "bans"];
 const shownJobs = 5;
 const started = "Started.";
 
+type Shown = Pick<PlanTextOptions, "maxBytes" | "remarks" | "earlier" | "permissionsOf">;
+
 export function createGuildDocuments(options: GuildDocumentsOptions) {
 	const { store, rules, now = Date.now } = options;
 	const jobs = new Jobs(options);
 	const views = createJobViews(options, jobs);
 
-	async function keepAndShow(
-		guild: Guild,
-		plan: Plan,
-		shown: Pick<PlanTextOptions, "maxBytes" | "remarks" | "earlier" | "permissionsOf"> = {},
-	) {
+	async function keepAndShow(guild: Guild, plan: Plan, shown: Shown = {}) {
 		const hash = await keepPlan(store, plan, now());
 		await nextTurn();
 		const { cache, me } = guild.members;

@@ -44,7 +44,8 @@ export const rehearse = readTool({
 	title: "Rehearse on a copy of the guild",
 	description:
 		"What would happen: plays a scenario on a simulated copy of the guild, with this bot and its settings. Says what was stopped, after how long, what got through, and which setting changes it. The guild is only read.",
-	person: { permissions: [{ permission: "ManageGuild", inGuild: true }] },
+	// Its answer names channels that others do not see.
+	person: { permissions: [{ permission: "Administrator", inGuild: true }] },
 	input,
 	async run(args, context) {
 		const { guild, guildDocuments } = context;
