@@ -11,7 +11,6 @@ export interface Source {
 
 const inputs = [
 	"src",
-	"demo",
 	"instances/example",
 	"docker/proxy/Caddyfile",
 	"docker/systemd/guildhall.service",

@@ -1,11 +1,11 @@
-// The demo's two communities, from demo/world.yaml: who has said what, and what people do when the bots are there.
+// The demo's two communities, from world.yaml: who has said what, and what people do when the bots are there.
 
-import source from "../../demo/world.yaml" with { type: "text" };
 import { ConfigError } from "../lib/config.ts";
 import { encodePrincipal, principalHeader } from "../lib/principal.ts";
 import { demoSeed, moderatorPermissions, type Seed } from "../simulator/seed.ts";
 import type { Simulator } from "../simulator/simulator.ts";
 import type { Guild } from "../simulator/world/state/entities.ts";
+import source from "./world.yaml" with { type: "text" };
 
 interface Community {
 	bot: string;
@@ -34,7 +34,7 @@ export function worldSeed(): Seed {
 	return { bots, users, guilds };
 }
 
-/** The steps of the tour on the simulator's page: see demo/world.yaml. */
+/** The steps of the tour on the simulator's page: see world.yaml. */
 export const tourWith = (links: { console: string }) => rowsOf(tour.replace("{console}", links.console));
 
 /** What the simulated AI knows. */

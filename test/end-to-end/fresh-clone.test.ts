@@ -8,7 +8,7 @@ import { join } from "node:path";
 const root = join(import.meta.dir, "../..");
 const clone = mkdtempSync(join(tmpdir(), "guildhall-clone-"));
 afterAll(() => rmSync(clone, { recursive: true, force: true }));
-for (const name of ["src", "demo", "instances/example", "docker", "package.json", "bun.lock", "bunfig.toml"])
+for (const name of ["src", "instances/example", "docker", "package.json", "bun.lock", "bunfig.toml"])
 	cpSync(join(root, name), join(clone, name), { recursive: true });
 
 const { scripts: all } = await Bun.file(join(root, "package.json")).json();

@@ -63,7 +63,6 @@ test("no part imports what it may not know", () => {
 		if (target === "../package.json") return false;
 		if (target.startsWith("../instances/example/")) return part !== "bot";
 		if (target.startsWith("../docker/")) return part !== "install";
-		if (target.startsWith("../demo/")) return part !== "demo";
 		const targetPart = target.split("/")[0] ?? "";
 		return targetPart !== part && !rule.parts.includes(targetPart);
 	});

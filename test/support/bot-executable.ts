@@ -16,7 +16,6 @@ export async function botExecutable(): Promise<string> {
 		"src",
 		"bun.lock",
 		"package.json",
-		"demo",
 		"instances/example",
 		"docker/proxy/Caddyfile",
 		"docker/systemd/guildhall.service",

@@ -41,7 +41,7 @@ export const guildDocumentRows: Record<string, Row> = {
 	},
 	rehearse: {
 		ids: {},
-		person: person.inGuild(["ManageGuild"]),
+		person: person.administrator,
 		ask: ({ guild }) => ({
 			args: { scenario: "document", document: { channels: [{ name: "planned" }] } },
 			request: `GET /guilds/${guild.id}`,
