@@ -1,14 +1,15 @@
 // Links that sign in to the gateway's console once, within ten minutes. Whoever knows MCP_AUTH_TOKEN can make them; the gateway
 // remembers which were used.
 
-import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+/** Loaded when it is used: the console starts without it. */
+const nodeCrypto = (): typeof import("node:crypto") => require("node:crypto");
 
 const lifetimeSeconds = 600;
 
 /** `url`: of the console. Browsers do not send what follows the #. `now`: milliseconds since 1970. */
 export async function consoleLink(url: string, token: string, now: number): Promise<string> {
 	const end = Math.floor(now / 1000) + lifetimeSeconds;
-	const text = `${randomBytes(9).toString("base64url")}.${end.toString(36)}`;
+	const text = `${crypto.getRandomValues(Buffer.alloc(9)).toString("base64url")}.${end.toString(36)}`;
 	return `${url}#in=${text}.${await proofOf(text, token)}`;
 }
 
@@ -22,13 +23,13 @@ export async function readTicket(
 	const expiresAt = Number.parseInt(end, 36) * 1000;
 	if (!(now < expiresAt && expiresAt <= now + lifetimeSeconds * 1000)) return undefined;
 	const expected = await proofOf(text, token);
-	return timingSafeEqual(Buffer.from(proof), Buffer.from(expected)) ? { id: text, expiresAt } : undefined;
+	return crypto.timingSafeEqual(Buffer.from(proof), Buffer.from(expected)) ? { id: text, expiresAt } : undefined;
 }
 
 /** Slow on purpose, so that a used link does not help to guess a short token. */
 function proofOf(text: string, token: string): Promise<string> {
 	const { promise, resolve, reject } = Promise.withResolvers<string>();
-	scrypt(token, `guildhall console link ${text}`, 16, (error, proof) =>
+	nodeCrypto().scrypt(token, `guildhall console link ${text}`, 16, (error, proof) =>
 		error ? reject(error) : resolve(proof.toString("base64url")),
 	);
 	return promise;

@@ -24,17 +24,20 @@ const needed: Partial<Record<string, Rehearsal["settings"]>> = {
 
 const object = (description: string) =>
 	v.optional(
-		v.pipe(v.record(v.string(), v.unknown()), publishedAs<Rehearsal["settings"]>({ type: "object", description })),
+		v.pipe(
+			v.record(v.string(), v.unknown()),
+			publishedAs<Rehearsal["settings"]>({ type: "object", additionalProperties: true, description }),
+		),
 	);
 
 const input = {
 	guild_id,
 	scenario: choice(
 		scenarioNames,
-		"raid: 60 accounts join and write; hijack: a moderator deletes and bans; restore: half of all channels and roles is deleted, and restored from the latest backup; document: it is applied.",
+		"What happens. raid: 60 accounts join and write; hijack: a moderator deletes and bans; restore: half of all channels and roles is deleted, and restored from the latest backup; document: it is applied.",
 	),
 	document: object("For document, as in plan_guild."),
-	settings: object("Tried, as for set_settings."),
+	settings: object("Values by key to try, beside the guild's own."),
 	seed: v.optional(integer(0, 2 ** 31, "The same one gives the same answer."), 1),
 };
 
