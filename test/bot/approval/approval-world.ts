@@ -15,7 +15,7 @@ import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { testWith } from "../../support/test-with.ts";
 import { present, until } from "../../support/until.ts";
-import { channelNamed, quickTiming, roleOverwrite } from "../../support/world.ts";
+import { channelNamed, memberNamed, quickTiming, roleOverwrite } from "../../support/world.ts";
 
 export const token = "a-token-of-enough-length";
 
@@ -188,6 +188,21 @@ export async function startApprovalWorld(options: ApprovalWorldOptions = {}): Pr
 }
 
 export const approvalTest = testWith(startApprovalWorld);
+
+/** Arguments of a ban. */
+export const ban = ({ simulator }: ApprovalWorld, name = "zoe", more = {}) => ({
+	user_ids: [simulator.user(name).id],
+	...more,
+});
+
+export const isBanned = ({ guild, simulator }: ApprovalWorld, name = "zoe") => guild.bans.has(simulator.user(name).id);
+
+/** Changes zoe's nickname. Resolves when the bot knows it. */
+export async function rename(world: ApprovalWorld, nick: string): Promise<void> {
+	const { simulator, guild } = world;
+	simulator.world.members.edit(guild, memberNamed({ guild }, "zoe"), { nick });
+	await world.call(undefined, "get_member", ban(world));
+}
 
 export function readAnswer({ result, error }: JsonObject): Answer {
 	if (isObject(error))

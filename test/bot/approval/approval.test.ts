@@ -2,17 +2,21 @@
 
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import { until } from "../../support/until.ts";
-import { addToBakers, memberNamed, roleNamed, userNamed } from "../../support/world.ts";
+import { present, until } from "../../support/until.ts";
+import { addToBakers, roleNamed, userNamed } from "../../support/world.ts";
 import {
 	type ApprovalWorld,
+	type ApprovalWorldOptions,
 	approvalTest,
+	ban,
 	buttonsOf,
 	descriptionOf,
 	fieldsOf,
+	isBanned,
 	key,
 	openStaff,
 	pendingId,
+	rename,
 	startApprovalWorld,
 	titleOf,
 } from "./approval-world.ts";
@@ -24,17 +28,13 @@ function sent({ simulator }: ApprovalWorld, pattern: RegExp): number {
 	return simulator.requests.list().filter(({ method, path }) => pattern.test(`${method} ${path}`)).length;
 }
 
-const isBanned = ({ guild, simulator }: ApprovalWorld, name: string) => guild.bans.has(simulator.user(name).id);
-
-const ban = (world: ApprovalWorld, name = "zoe", more = {}) => ({ user_ids: [world.simulator.user(name).id], ...more });
-
 describe("a call that needs approval", () => {
 	approvalTest("waits, runs after Approve, and its message says who approved", async (world) => {
 		const first = await world.call(key("k"), "ban", ban(world));
 		const id = pendingId(first);
 		expect(first.isError).toBe(false);
 		expect(first.text).toContain(`get_approval with approval_id ${id}`);
-		expect(isBanned(world, "zoe")).toBe(false);
+		expect(isBanned(world)).toBe(false);
 
 		const [post] = world.posts();
 		expect(titleOf(post)).toBe("Approve: Ban users?");
@@ -52,7 +52,7 @@ describe("a call that needs approval", () => {
 
 		const reply = await world.press("ada", "Approve");
 		expect(reply).toContain('"Ban users" is done');
-		expect(isBanned(world, "zoe")).toBe(true);
+		expect(isBanned(world)).toBe(true);
 		expect(sent(world, banRoute)).toBe(1);
 		const [entry] = world.simulator.journal.entries().filter(({ route }) => route.startsWith("PUT /guilds/"));
 		expect(entry?.reason).toEndWith("(by k, approved by Ada)");
@@ -67,25 +67,18 @@ describe("a call that needs approval", () => {
 		});
 	});
 
-	approvalTest("does not run after Deny", async (world) => {
+	approvalTest("does not run after Deny, even by the buttons of an old copy of its message", async (world) => {
 		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
+		const copy = structuredClone(world.posts()[0]);
 		expect(await world.press("ada", "Deny")).toBe('Denied. "Ban users" is not run.');
-		await world.shown("Ban users: denied, not run");
+		const ended = await world.shown("Ban users: denied, not run");
 		expect(await world.state(key("k"), id)).toContain(" | denied | ");
 		const answer = await world.ask(key("k"), "guildhall/approval", { id });
 		expect(answer.result).toMatchObject({ status: "decided", result: { isError: true } });
-		expect(sent(world, banRoute)).toBe(0);
-	});
-
-	approvalTest("is not run after a denial, even by the buttons of an old copy of its message", async (world) => {
-		await world.call(key("k"), "ban", ban(world));
-		const copy = structuredClone(world.posts()[0]);
-		await world.press("ada", "Deny");
-		const ended = await world.shown("denied");
 		// The bot's edit is lost.
 		Object.assign(ended, { components: copy?.components });
 		expect(await world.press("ada", "Approve")).toMatch(/^This request was denied by <@\d+>\. Nothing was done\.$/);
-		expect(isBanned(world, "zoe")).toBe(false);
+		expect(sent(world, banRoute)).toBe(0);
 	});
 
 	approvalTest("expires after a day", async (world) => {
@@ -148,13 +141,13 @@ describe("which calls need approval", () => {
 			await using bound = await startApprovalWorld({ mcp: () => ({ approval_for_root: true }) });
 			const asked = await bound.call(principal, "ban", ban(bound));
 			expect(asked.pending).toBeDefined();
-			expect(isBanned(bound, "zoe")).toBe(false);
+			expect(isBanned(bound)).toBe(false);
 			expect(fieldsOf(bound.posts()[0]).For).toBe("the holder of MCP_AUTH_TOKEN");
 		}
 	});
 
-	test("without approval, there are no tools for it and nothing is declared", async () => {
-		await using world = await startApprovalWorld({ mcp: () => ({ approval: "off" }) });
+	const off = { mcp: () => ({ approval: "off" }) };
+	approvalTest("without approval, there are no tools for it and nothing is declared", off, async (world) => {
 		const list = await world.ask(key("k"), "tools/list", {});
 		expect(JSON.stringify(list)).not.toContain("get_approval");
 		const method = await world.ask(key("k"), "guildhall/approval", { id: "1" });
@@ -188,6 +181,10 @@ test.each([
 );
 
 describe("who may decide", () => {
+	const staffDecide: ApprovalWorldOptions = {
+		approval: (simulator) => ({ roles: [roleNamed(simulator, "Staff").id] }),
+	};
+
 	test.each([
 		["the owner", "ada", undefined],
 		["a member without Manage Server", "mona_lisa", "Manage Server"],
@@ -201,10 +198,7 @@ describe("who may decide", () => {
 		expect(world.guild.members.has(world.simulator.user("zoe").id)).toBe(refusal !== undefined);
 	});
 
-	test("with approval.roles, they are pinged, and their members decide", async () => {
-		await using world = await startApprovalWorld({
-			approval: (simulator) => ({ roles: [roleNamed(simulator, "Staff").id] }),
-		});
+	approvalTest("with approval.roles, they are pinged, and their members decide", staffDecide, async (world) => {
 		await world.call(key("k"), "kick", ban(world));
 		const [post] = world.posts();
 		expect(post?.content).toBe(`<@&${roleNamed(world.simulator, "Staff").id}>`);
@@ -213,10 +207,7 @@ describe("who may decide", () => {
 		expect(await world.press("jose.garcia", "Approve")).toContain("is done");
 	});
 
-	test("who approves needs the permissions that the call needs", async () => {
-		await using world = await startApprovalWorld({
-			approval: (simulator) => ({ roles: [roleNamed(simulator, "Staff").id] }),
-		});
+	approvalTest("who approves needs the permissions that the call needs", staffDecide, async (world) => {
 		await world.call(key("k"), "ban", ban(world, "mona_lisa"));
 		const refused = await world.press("jose.garcia", "Approve");
 		expect(refused).toStartWith("You cannot approve this call: ");
@@ -258,34 +249,32 @@ describe("who may decide", () => {
 			const own = key("ada", world.person("ada"));
 			await world.call(own, "ban", ban(world));
 			const reply = await world.press("ada", "Approve");
-			expect(isBanned(world, "zoe")).toBe(approval_self);
+			expect(isBanned(world)).toBe(approval_self);
 			if (!approval_self) expect(reply).toContain("in your name");
 		}
 	});
 });
 
 describe("the plan is made anew", () => {
-	approvalTest("a changed plan is posted again, and the old message decides nothing", async (world) => {
-		const { simulator, guild } = world;
+	approvalTest("a changed plan is posted again, and the old message decides and shows nothing", async (world) => {
 		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
-		const [first] = world.posts();
-		const old = structuredClone(first?.components);
-		const zoe = memberNamed({ guild }, "zoe");
-		simulator.world.members.edit(guild, zoe, { nick: "Someone else" });
-		await world.call(undefined, "get_member", { user_ids: simulator.user("zoe").id });
+		const first = present(world.posts()[0]);
+		const old = structuredClone(first.components);
+		await rename(world, "Someone else");
 		expect(await world.press("ada", "Approve")).toContain("posted again");
-		expect(isBanned(world, "zoe")).toBe(false);
 		expect(world.posts()).toHaveLength(2);
-		expect(buttonsOf(world.posts()[0])).toEqual([]);
+		expect(buttonsOf(first)).toEqual([]);
 		expect(await world.state(key("k"), id)).toContain(" | pending | ");
-
-		// The bot's edit of the old message is lost.
-		if (first) Object.assign(first, { components: old });
-		expect(await world.press("ada", "Approve", first)).toContain("posted again in another message");
-		expect(isBanned(world, "zoe")).toBe(false);
-
+		for (const button of ["Details", "Approve", "Deny"]) {
+			// The bot's edit of the old message is lost.
+			Object.assign(first, { components: old });
+			expect(await world.press("ada", button, first)).toContain("posted again in another message");
+			await until("its buttons are gone", () => buttonsOf(first).length === 0);
+		}
+		expect(isBanned(world)).toBe(false);
+		expect((await world.details()).text).toContain("Someone else");
 		expect(await world.press("ada", "Approve")).toContain('"Ban users" is done');
-		expect(isBanned(world, "zoe")).toBe(true);
+		expect(isBanned(world)).toBe(true);
 	});
 
 	approvalTest("what depends on the time of the call does not change a plan", async (world) => {

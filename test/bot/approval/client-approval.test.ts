@@ -11,9 +11,11 @@ import { giveRole, memberNamed } from "../../support/world.ts";
 import {
 	type ApprovalWorld,
 	type ApprovalWorldOptions,
+	ban,
 	key,
 	pendingId,
 	readAnswer,
+	rename,
 	startApprovalWorld,
 	titleOf,
 } from "./approval-world.ts";
@@ -29,8 +31,6 @@ function startWorld(options: ApprovalWorldOptions = {}) {
 		mcp: (simulator) => ({ approval_by: "client", ...options.mcp?.(simulator) }),
 	});
 }
-
-const ban = (world: ApprovalWorld, name = "zoe", more = {}) => ({ user_ids: [world.simulator.user(name).id], ...more });
 
 /** How many bans the bot has sent to Discord. */
 const bans = ({ simulator }: ApprovalWorld) =>
@@ -56,6 +56,7 @@ function questionIn({ result }: JsonObject): Question {
 	return { message: String(message), schema: requestedSchema as JsonObject, requestState };
 }
 
+const decline = { inputResponses: { approval: { action: "decline" } } };
 const accept = (content: unknown = { decision: "Approve" }) => ({ approval: { action: "accept", content } });
 
 interface Call {
@@ -157,8 +158,7 @@ clientTest("a denied call does not run because it has become harmless since the 
 		permissions: String(BigInt(everyone.permissions) | PermissionFlagsBits.MentionEveryone),
 	});
 	await heard(world);
-	const inputResponses = { approval: { action: "decline" } };
-	const { text } = await reply(world, { requestState }, { tool, args, inputResponses });
+	const { text } = await reply(world, { requestState }, { tool, args, ...decline });
 	expect(text).toContain("denied");
 	const names = [...guild.roles.values()].map(({ name }) => name);
 	expect(names).not.toContain("Pingers");
@@ -187,14 +187,13 @@ describe("without approval nothing is done", () => {
 });
 
 clientTest("a caller with ten denials is not asked about more, and only the newest ten are kept", async (world) => {
-	const inputResponses = { approval: { action: "decline" } };
 	const denials = async () => (await world.call(caller, "list_approvals")).text.match(/denied/g)?.length;
-	for (let denied = 0; denied < 10; denied++) await reply(world, await ask(world), { inputResponses });
+	for (let denied = 0; denied < 10; denied++) await reply(world, await ask(world), decline);
 	const { isError, text } = readAnswer(await send(world));
 	expect({ isError, text }).toMatchObject({ isError: true, text: expect.stringContaining("ban was not asked about") });
 	expect(await ask(world, { principal: { ...caller, id: "key:other" } })).toBeDefined();
 	world.clock.offsetMs += 600_000;
-	await reply(world, await ask(world), { inputResponses });
+	await reply(world, await ask(world), decline);
 	await ask(world);
 	expect(await denials()).toBe(10);
 });
@@ -333,8 +332,7 @@ describe("an approval works once", () => {
 
 	clientTest("also when approval and denial are sent at the same time", async (world) => {
 		const question = await ask(world);
-		const inputResponses = { approval: { action: "decline" } };
-		const [denied, approved] = await Promise.all([reply(world, question, { inputResponses }), reply(world, question)]);
+		const [denied, approved] = await Promise.all([reply(world, question, decline), reply(world, question)]);
 		expect(bans(world)).toBe(approved.isError ? 0 : 1);
 		expect(denied.text).toEqual(approved.isError ? expect.stringContaining("denied this call") : (used as never));
 	});
@@ -350,13 +348,6 @@ describe("an approval works once", () => {
 });
 
 describe("the plan is made anew", () => {
-	const rename = async (world: ApprovalWorld, nick: string) => {
-		const { simulator, guild } = world;
-		const zoe = memberNamed({ guild }, "zoe");
-		simulator.world.members.edit(guild, zoe, { nick });
-		await heard(world);
-	};
-
 	clientTest("a changed plan is asked about again, and the old approval does nothing", async (world) => {
 		const first = await ask(world);
 		await rename(world, "Someone else");

@@ -5,14 +5,18 @@ import { PermissionFlagsBits } from "discord.js";
 import { isObject } from "../../../src/lib/json.ts";
 import { type Principal, rootPrincipal } from "../../../src/lib/principal.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
-import { giveRole } from "../../support/world.ts";
+import { present } from "../../support/until.ts";
+import { giveRole, roleNamed } from "../../support/world.ts";
 import {
 	type ApprovalWorld,
 	approvalTest,
+	ban,
 	fieldsOf,
+	isBanned,
 	key,
 	openStaff,
 	pendingId,
+	rename,
 	startApprovalWorld,
 } from "./approval-world.ts";
 
@@ -38,7 +42,7 @@ async function list(world: ApprovalWorld, principal?: Principal): Promise<Listed
 async function decide(
 	world: ApprovalWorld,
 	principal: Principal | undefined,
-	{ id, token }: { id: string; token: string },
+	{ id, token }: Pick<Listed, "id" | "token">,
 	decision: string,
 ) {
 	const params = { id, token, decision };
@@ -52,13 +56,15 @@ function addManager(simulator: Simulator, name: string, isOpen = true): void {
 	if (isOpen) openStaff(simulator);
 }
 
-const zoe = ({ simulator }: ApprovalWorld) => simulator.user("zoe").id;
-const isBanned = (world: ApprovalWorld) => world.guild.bans.has(zoe(world));
-const ban = (world: ApprovalWorld, principal = key("k")) => world.call(principal, "ban", { user_ids: [zoe(world)] });
+/** Asks to ban zoe. Returns the request as a person, by default the operator, sees it. */
+async function request(world: ApprovalWorld, principal = key("k"), viewer?: Principal): Promise<Listed> {
+	await world.call(principal, "ban", ban(world));
+	return present((await list(world, viewer))[0]);
+}
 
 approvalTest("the operator sees each request in full, and approves it once", async (world) => {
-	const id = pendingId(await ban(world));
-	const [shown, ...others] = await list(world);
+	const id = pendingId(await world.call(key("k"), "ban", ban(world)));
+	const [shown, ...others] = (await list(world)) as [Listed];
 	expect(others).toEqual([]);
 	expect(shown).toEqual({
 		id,
@@ -67,19 +73,15 @@ approvalTest("the operator sees each request in full, and approves it once", asy
 		guild: { id: world.guild.id, name: "The Cooks" },
 		requester: "the key k",
 		client: expect.any(String),
-		arguments: expect.stringContaining(zoe(world)),
+		arguments: expect.stringContaining(world.simulator.user("zoe").id),
 		plan: expect.stringContaining("Would ban"),
 		createdAt: expect.any(Number),
 		expiresAt: expect.any(Number),
 		mayDeny: true,
 		why: null,
 	});
-	if (!shown) throw new Error("nothing is listed");
-	const [first, second] = await Promise.all([
-		decide(world, undefined, shown, "approve"),
-		decide(world, undefined, shown, "approve"),
-	]);
-	const outcomes = [first, second] as { message: string; done: boolean }[];
+	const twice = [1, 2].map(() => decide(world, undefined, shown, "approve"));
+	const outcomes = (await Promise.all(twice)) as { message: string; done: boolean }[];
 	expect(outcomes.map(({ done }) => done).sort()).toEqual([false, true]);
 	expect(outcomes.find(({ done }) => done)?.message).toContain('"Ban users" is done');
 	expect(isBanned(world)).toBe(true);
@@ -99,19 +101,17 @@ approvalTest("the operator sees each request in full, and approves it once", asy
 });
 
 approvalTest("the operator denies a request", async (world) => {
-	const id = pendingId(await ban(world));
-	const [shown] = await list(world);
-	expect(await decide(world, undefined, shown as Listed, "deny")).toEqual({
+	const shown = await request(world);
+	expect(await decide(world, undefined, shown, "deny")).toEqual({
 		message: 'Denied. "Ban users" is not run.',
 		done: true,
 	});
-	expect(await world.state(key("k"), id)).toContain("The holder of MCP_AUTH_TOKEN denied the request");
+	expect(await world.state(key("k"), shown.id)).toContain("The holder of MCP_AUTH_TOKEN denied the request");
 	expect(isBanned(world)).toBe(false);
 });
 
 approvalTest("a decision on another plan, an unknown request or a wrong word counts for nothing", async (world) => {
-	await ban(world);
-	const [shown] = (await list(world)) as [Listed];
+	const shown = await request(world);
 	const wrong = [
 		{ ...shown, token: "0".repeat(16) },
 		{ ...shown, id: "0".repeat(12) },
@@ -123,12 +123,8 @@ approvalTest("a decision on another plan, an unknown request or a wrong word cou
 });
 
 approvalTest("a plan that has changed is shown again before it can be approved", async (world) => {
-	await ban(world);
-	const [before] = (await list(world)) as [Listed];
-	const { simulator, guild } = world;
-	const member = guild.members.get(zoe(world));
-	if (member) simulator.world.members.edit(guild, member, { nick: "Else" });
-	await world.call(undefined, "get_member", { user_ids: zoe(world) });
+	const before = await request(world);
+	await rename(world, "Else");
 	// First it turns out that the plan is another one, then the old one is refused.
 	for (let tried = 0; tried < 2; tried++)
 		expect(await decide(world, undefined, before, "approve")).toMatchObject({
@@ -146,31 +142,23 @@ approvalTest("a plan that has changed is shown again before it can be approved",
 	expect(isBanned(world)).toBe(true);
 });
 
-test("calls with MCP_AUTH_TOKEN are not approved by its holder", async () => {
-	await using world = await startApprovalWorld({ mcp: () => ({ approval_for_root: true }) });
-	await ban(world, rootPrincipal);
-	const [shown] = (await list(world)) as [Listed];
+test.each([
+	[false, "are not approved by its holder"],
+	[true, "are approved by its holder where approval_self is set"],
+])("with approval_self %p, calls with MCP_AUTH_TOKEN %s", async (approval_self) => {
+	await using world = await startApprovalWorld({ mcp: () => ({ approval_for_root: true, approval_self }) });
+	const shown = await request(world, rootPrincipal);
+	const answer = await decide(world, undefined, shown, "approve");
+	expect(isBanned(world)).toBe(approval_self);
+	if (approval_self) return expect(answer).toMatchObject({ done: true });
 	expect(shown.why).toContain("MCP_AUTH_TOKEN");
-	expect(await decide(world, undefined, shown, "approve")).toMatchObject({
-		done: false,
-		message: expect.stringContaining("You cannot approve this call"),
-	});
-	expect(isBanned(world)).toBe(false);
+	expect(answer).toMatchObject({ done: false, message: expect.stringContaining("You cannot approve this call") });
 	expect(await decide(world, undefined, shown, "deny")).toMatchObject({ done: true });
 });
 
-test("approval_self lets the holder of MCP_AUTH_TOKEN approve its calls", async () => {
-	await using world = await startApprovalWorld({ mcp: () => ({ approval_for_root: true, approval_self: true }) });
-	await ban(world, rootPrincipal);
-	const [shown] = (await list(world)) as [Listed];
-	expect(await decide(world, undefined, shown, "approve")).toMatchObject({ done: true });
-	expect(isBanned(world)).toBe(true);
-});
-
 approvalTest("people decide at the console as they could in Discord, and others see nothing", async (world) => {
-	await ban(world);
 	const ada = atConsole(world, "ada");
-	const [shown] = (await list(world, ada)) as [Listed];
+	const shown = await request(world, key("k"), ada);
 	expect(shown).toMatchObject({ tool: "ban", mayDeny: true, why: null });
 	for (const name of ["liwei", "zoe"]) {
 		const other = atConsole(world, name);
@@ -187,15 +175,13 @@ approvalTest("people decide at the console as they could in Discord, and others 
 
 test("a person cannot approve their own call at the console, nor do in another's name what they may not", async () => {
 	await using world = await startApprovalWorld({ prepare: (simulator) => addManager(simulator, "mona_lisa") });
-	const mine = key("hers", { ...world.person("ada") });
-	await ban(world, mine);
 	const ada = atConsole(world, "ada");
-	const [own] = (await list(world, ada)) as [Listed];
+	const own = await request(world, key("hers", world.person("ada")), ada);
 	expect(own.why).toContain("in your name");
 	expect(await decide(world, ada, own, "approve")).toMatchObject({ done: false });
 	// Mona may decide on requests, but not ban.
 	const mona = atConsole(world, "mona_lisa");
-	const [seen] = (await list(world, mona)) as [Listed];
+	const seen = present((await list(world, mona))[0]);
 	expect(seen.why).toBeNull();
 	expect(await decide(world, mona, seen, "approve")).toMatchObject({
 		done: false,
@@ -205,8 +191,7 @@ test("a person cannot approve their own call at the console, nor do in another's
 });
 
 approvalTest("callers that cannot be at the console get nothing", async (world) => {
-	await ban(world);
-	const [shown] = (await list(world)) as [Listed];
+	const shown = await request(world);
 	const others: Principal[] = [key("k"), rootPrincipal, key("hers", world.person("ada")), atConsole(world, "zoe")];
 	for (const principal of others) {
 		const { error } = await world.ask(principal, "guildhall/approvals", {});
@@ -217,17 +202,9 @@ approvalTest("callers that cannot be at the console get nothing", async (world) 
 
 test("who may sign in, but could not press the buttons in Discord, neither sees nor decides", async () => {
 	await using world = await startApprovalWorld({
-		approval: (simulator) => ({
-			roles: [
-				simulator
-					.guild("The Cooks")
-					.roles.values()
-					.find(({ name }) => name === "Staff")?.id ?? "",
-			],
-		}),
+		approval: (simulator) => ({ roles: [roleNamed(simulator, "Staff").id] }),
 	});
-	await ban(world);
-	const [shown] = (await list(world)) as [Listed];
+	const shown = await request(world);
 	// Ada owns the guild, but does not have the role.
 	const ada = atConsole(world, "ada");
 	expect(await list(world, ada)).toEqual([]);
@@ -238,7 +215,7 @@ test("who may sign in, but could not press the buttons in Discord, neither sees 
 
 test("who does not see the channel for requests does not see them at the console", async () => {
 	await using world = await startApprovalWorld({ prepare: (simulator) => addManager(simulator, "mona_lisa", false) });
-	await ban(world);
+	await request(world);
 	expect(await list(world, atConsole(world, "mona_lisa"))).toEqual([]);
 	expect(await list(world, atConsole(world, "ada"))).toHaveLength(1);
 });
@@ -251,7 +228,7 @@ test("what is too long to be shown in full cannot be approved at the console", a
 		// Invisible characters are shown as \u{00ad}.
 		text: "\u00ada".repeat(14_000),
 	});
-	const [shown] = (await list(world)) as [Listed];
+	const shown = present((await list(world))[0]);
 	expect(shown).toMatchObject({
 		tool: "send_file",
 		arguments: "",

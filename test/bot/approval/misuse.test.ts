@@ -11,6 +11,7 @@ import { channelNamed, giveRole, roleNamed, roleOverwrite } from "../../support/
 import {
 	type ApprovalWorld,
 	approvalTest,
+	ban,
 	descriptionOf,
 	key,
 	pendingId,
@@ -21,7 +22,6 @@ import {
 const { BanMembers, ManageGuild, ManageRoles } = PermissionFlagsBits;
 
 const titles = new Map(tools.map(({ name, listing }) => [name, listing.title]));
-const ban = (world: ApprovalWorld, name = "zoe") => ({ user_ids: [world.simulator.user(name).id] });
 
 describe("a message that was changed after it was posted approves nothing", () => {
 	approvalTest("by a tool of the bot", async (world) => {
@@ -187,7 +187,7 @@ approvalTest("a ban is approved although the member writes on", async (world) =>
 	const zoe = world.simulator.user("zoe");
 	const { id } = world.simulator.channel("The Cooks/general");
 	await zoe.say(id, "spam");
-	await world.call(key("k"), "ban", { ...ban(world), delete_messages: "1h" });
+	await world.call(key("k"), "ban", ban(world, "zoe", { delete_messages: "1h" }));
 	expect((await world.details()).text).toContain("1 message");
 	await zoe.say(id, "more spam");
 	expect(await world.press("ada", "Approve")).toContain('"Ban users" is done');
