@@ -386,8 +386,10 @@ describe.skipIf(postgresMissing !== undefined)(
 			const counts = await countRows(all);
 			await postgres.kill();
 			await Promise.all(all.map((one) => one.becomes("degraded")));
-			const listed = await mcp.call("list_instances");
-			expect(listed.text.match(/ \| online \| /g)).toHaveLength(3);
+			await until("list_instances says that all three are not ready", async () => {
+				const { text } = await mcp.call("list_instances");
+				return text.match(/ \| online, but not ready \(.*?database.*?\) \| /g)?.length === 3;
+			});
 			for (const one of all) {
 				for (const number of [1, 2, 3]) await say(one, `call ${number}`);
 				expect(await one.get("/readyz")).toEqual({ status: 200, text: "degraded\n" });
