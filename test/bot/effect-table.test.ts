@@ -331,7 +331,7 @@ test("a role counts as one with power while the bot does not see all channels", 
 	const args = { channel_id: simulator.channel("The Cooks/general").id, role_ids: [helpers.id] };
 	const give = () => world.call(callerWith("write"), "create_role_menu", args);
 	expect((await give()).isError).toBe(false);
-	denyBot(world, channelNamed(world, "Lounge"), PermissionFlagsBits.ViewChannel);
+	await denyBot(world, channelNamed(world, "Lounge"), PermissionFlagsBits.ViewChannel);
 	await until("the bot has heard", async () =>
 		(await give()).text.includes("gives access to channels that the bot does not see"),
 	);

@@ -95,11 +95,7 @@ test("a message in a honeypot is found", async () => {
 });
 
 test("tools that need the members say so, and others work", async () => {
-	const { isError } = await world.call("send_message", {
-		channel_id: world.simulator.channel(general).id,
-		content: "hello",
-	});
-	expect(isError).toBe(false);
+	await world.expectResult("send_message", { channel_id: world.simulator.channel(general).id, content: "hello" });
 	const members = await world.call("list_members");
 	expect(members.text).toContain('refuses it the "Server Members Intent"');
 	const user_ids = [idOf("ada")];

@@ -250,8 +250,7 @@ describe.each(writing)("%s", (name, row) => {
 		test("a dry run says what would happen, and does nothing", async () => {
 			const scene = await enter(name);
 			const act = await prepareAct(scene, row);
-			const { text, isError } = await scene.world.call(name, { ...act.args, dry_run: true });
-			expect(isError).toBe(false);
+			const text = await scene.world.expectResult(name, { ...act.args, dry_run: true });
 			expect(text).toStartWith("Dry run: nothing was done.\n");
 			expect(text).toMatch(dryRun);
 			expect(act.done()).toBe(false);
@@ -300,8 +299,7 @@ describe.each([...asking, ...writing])("%s", (name, row) => {
 		const scene = await enter(name);
 		const made = await prepare(scene, row);
 		scene.world.simulator.faults.refuse(made.request, 50013);
-		const { text, isError } = await scene.world.call(name, made.args);
-		expect(isError).toBe(true);
+		const text = await scene.world.expectError(name, made.args);
 		expect(text).toContain("Discord API error: Missing Permissions (code 50013). ");
 		if ("done" in made) expect(made.done()).toBe(false);
 		expect(arrivals(scene, made)).toBe(1);

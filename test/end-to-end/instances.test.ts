@@ -364,8 +364,7 @@ describe.skipIf(postgresMissing !== undefined)(
 			await winner.becomes("ready");
 			const direct = await connectTo(`${winner.url}/mcp`, token);
 			const channel_id = simulator.channel("The Bakery/general").id;
-			const sent = await direct.call("send_message", { channel_id, content: "the winner" });
-			expect(sent.isError).toBe(false);
+			await direct.expectResult("send_message", { channel_id, content: "the winner" });
 			await until("it is on record", async () => {
 				return (await rowsIn(schemas.shared)).length === 1;
 			});
@@ -418,8 +417,7 @@ describe.skipIf(postgresMissing !== undefined)(
 			await delta.becomes("degraded");
 			const direct = await connectTo(`${delta.url}/mcp`, token);
 			const channel_id = simulator.channel("The Bakery/general").id;
-			const sent = await direct.call("send_message", { channel_id, content: "early" });
-			expect(sent.isError).toBe(false);
+			await direct.expectResult("send_message", { channel_id, content: "early" });
 			await postgres.start();
 			await Promise.all([alpha, beta, gamma, delta].map((one) => one.becomes("ready")));
 			await until("the call is on record", async () => {

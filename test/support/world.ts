@@ -17,11 +17,12 @@ import type {
 } from "../../src/simulator/world/state/entities.ts";
 import { connectedConfig, type TomlKeys } from "./bot-config.ts";
 import { splitSettings, storeSettings } from "./guild-settings.ts";
-import { connectTo, type McpCaller, type Outcome } from "./mcp.ts";
+import { connectTo, type McpCaller } from "./mcp.ts";
 import { startSimulator } from "./simulator.ts";
+import { testWith } from "./test-with.ts";
 import { until } from "./until.ts";
 
-export interface TestWorld extends AsyncDisposable {
+export interface TestWorld extends AsyncDisposable, Pick<McpCaller, "call" | "expectResult" | "expectError"> {
 	simulator: Simulator;
 	/** The bot's own guild. */
 	guild: Guild;
@@ -31,7 +32,6 @@ export interface TestWorld extends AsyncDisposable {
 	mcp: McpCaller;
 	/** The log lines of the bot. */
 	logged: string[];
-	call(tool: string, args?: Record<string, unknown>): Promise<Outcome>;
 	/** Times out the pending Discord requests of the bot. */
 	expireRequests(): void;
 	/** Resolves when the bot has received all events so far, which arrive in order. */
@@ -113,6 +113,8 @@ export async function startWorld(
 		mcp,
 		logged,
 		call: mcp.call,
+		expectResult: mcp.expectResult,
+		expectError: mcp.expectError,
 		expireRequests() {
 			const due = expiry;
 			expiry = new AbortController();
@@ -217,9 +219,14 @@ export const roleOverwrite = (id: string, { allow = 0n, deny = 0n }: OverwriteBi
 /** A permission overwrite of a member. */
 export const memberOverwrite = (id: string, bits: OverwriteBits) => ({ ...roleOverwrite(id, bits), type: 1 as const });
 
-/** Denies the bot these permissions, and no others, in a channel. */
-export function denyBot({ simulator }: Pick<TestWorld, "simulator">, channel: GuildChannel, deny: bigint): void {
+/** Denies the bot these permissions, and no others, in a channel. Resolves when a bot with an MCP client has heard of it. */
+export async function denyBot(
+	{ simulator, heard }: Pick<TestWorld, "simulator"> & Partial<Pick<TestWorld, "heard">>,
+	channel: GuildChannel,
+	deny: bigint,
+): Promise<void> {
 	simulator.world.channels.setOverwrite(channel, memberOverwrite(simulator.bot("alpha").id, { deny }));
+	await heard?.();
 }
 
 /** The requests with other methods than GET, in order. */
@@ -229,3 +236,6 @@ export function writes({ simulator }: TestWorld): string[] {
 		.filter(({ method }) => method !== "GET")
 		.map(({ method, path }) => `${method} ${path}`);
 }
+
+/** A test with a world of its own. */
+export const worldTest = testWith(() => startWorld());

@@ -127,7 +127,7 @@ describe("a request", () => {
 		await until("it has ended", async () => (await world.state(key("k"), id)).includes(" | done | "));
 	});
 
-	test.each<[string, (world: ApprovalWorld) => void, string]>([
+	test.each<[string, (world: ApprovalWorld) => void | Promise<void>, string]>([
 		["was deleted", (world) => world.simulator.world.channels.remove(channelNamed(world, "staff")), "does not exist"],
 		[
 			"cannot be written in",
@@ -136,7 +136,7 @@ describe("a request", () => {
 		],
 	])("is refused if its channel %s", async (_, change, text) => {
 		await using world = await startApprovalWorld();
-		change(world);
+		await change(world);
 		const refused = await until("the bot has heard", async () => {
 			const answer = await world.call(key("k"), "ban", ban(world));
 			return answer.text.includes(text) && answer;

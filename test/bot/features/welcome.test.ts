@@ -280,8 +280,7 @@ test("in a raid the tools answer, everyone gets the join role, and the channel h
 	const has = () => members.filter(({ roles }) => roles.includes(role.id)).length;
 	for (let share = 10; share <= members.length; share += 10) {
 		await until(`${share} have the role`, () => has() >= share);
-		const { text, isError } = await mcp.call("list_channels", {});
-		expect(isError).toBe(false);
+		const text = await mcp.expectResult("list_channels", {});
 		expect(text).toContain("general");
 	}
 	// What it had not sent by now it sends at its end.

@@ -233,7 +233,7 @@ worldTest("a backup names the channels that the bot cannot see, and counts them"
 	const { bot, clock } = world;
 	await world.checked();
 	const hidden = channelNamed(bot, "general");
-	denyBot(bot, hidden, PermissionFlagsBits.ViewChannel);
+	await denyBot(bot, hidden, PermissionFlagsBits.ViewChannel);
 	clock.now += dayMs;
 	await world.checked();
 	const [latest, before] = await world.list();

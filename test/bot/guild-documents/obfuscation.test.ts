@@ -134,7 +134,7 @@ hidingTest("a channel of which the bot is about to hear that it is hidden is not
 	const { world } = hiding;
 	const { document } = await exported(world);
 	world.simulator.sockets.holdEvents(true);
-	for (const one of hiding.hidden) denyBot(world, one, ViewChannel);
+	for (const one of hiding.hidden) await denyBot({ simulator: world.simulator }, one, ViewChannel);
 	const plan = await planned(world, document);
 	expect(plan).toContain("cannot 3\n");
 	expect(plan).not.toMatch(/^\+ /m);

@@ -414,7 +414,7 @@ describe("nuke", () => {
 
 	moderationTest("without Send Messages it deletes, and sends no confirmation", async (world) => {
 		const { simulator } = world;
-		denyBot(world, channelNamed(world, "general"), PermissionFlagsBits.SendMessages);
+		await denyBot(world, channelNamed(world, "general"), PermissionFlagsBits.SendMessages);
 		for (const text of ["one", "two", "!m nuke 1"]) await simulator.user(moderator).say(general, text);
 		const line = await until("the log says so", () =>
 			world.logged.find((line) => line.includes("could not send the confirmation of the chat command nuke")),

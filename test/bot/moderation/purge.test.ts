@@ -197,7 +197,7 @@ moderationTest("leaves channels in which it may not delete, and says so", async 
 	const zoe = world.member("zoe").user;
 	write(world, one, zoe, 0);
 	write(world, two, zoe, 0);
-	denyBot(world, two, PermissionFlagsBits.ManageMessages);
+	await denyBot(world, two, PermissionFlagsBits.ManageMessages);
 	const mcp = await connectTo(world.bot.url);
 	const { text } = await until("the bot has heard", async () => {
 		const args = { user_ids: [zoe.id], after: "1h", dry_run: true };

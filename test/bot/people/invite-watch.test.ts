@@ -8,8 +8,7 @@ import type { Invite } from "../../../src/simulator/world/state/entities.ts";
 import { startConnection } from "../../support/connection.ts";
 import { onBoth, openStore } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
-import { channelNamed, memberNamed, userNamed } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { channelNamed, memberNamed, userNamed, worldTest } from "../../support/world.ts";
 
 const uses = (of: Record<string, number>) => new Map(Object.entries(of));
 

@@ -11,9 +11,9 @@ import {
 	startWorld,
 	type TestWorld,
 	userNamed,
+	worldTest,
 	writes,
 } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
 
 const dayMs = 86_400_000;
 

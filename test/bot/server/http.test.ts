@@ -9,8 +9,7 @@ import { readNotReady } from "../../../src/mcp/readiness.ts";
 import { botConfig, withoutLogin } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { until } from "../../support/until.ts";
-import { startWorld } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { startWorld, worldTest } from "../../support/world.ts";
 
 const token = "a-token-of-enough-length";
 

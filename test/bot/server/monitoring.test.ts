@@ -478,10 +478,8 @@ test.concurrent("neither log nor metrics nor /status contain tokens, arguments o
 		body: JSON.stringify({ content: secrets.said }),
 	});
 	expect(said.status).toBe(200);
-	const sent = await mcp.call("send_message", { channel_id, content });
-	expect(sent.isError).toBe(false);
-	const deleted = await mcp.call("delete_messages", { channel_id, count: 2, reason });
-	expect(deleted.isError).toBe(false);
+	await mcp.expectResult("send_message", { channel_id, content });
+	await mcp.expectResult("delete_messages", { channel_id, count: 2, reason });
 	// Where it goes wrong, more is said.
 	for (const args of [
 		{ channel_id, content, [unknown]: unknown },

@@ -290,11 +290,7 @@ describe("a person who signed in", () => {
 
 describe("who made a call", () => {
 	const create = async (caller: McpCaller, reason?: string) => {
-		const { isError } = await caller.call("create_role", {
-			name: "made by a caller",
-			...(reason !== undefined && { reason }),
-		});
-		expect(isError).toBe(false);
+		await caller.expectResult("create_role", { name: "made by a caller", ...(reason !== undefined && { reason }) });
 		return world.guild.auditLog.at(-1)?.reason;
 	};
 	const hanna = (changes: Partial<Principal>): Principal => ({

@@ -3,8 +3,7 @@
 import { expect } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import type { NewRule } from "../../../src/simulator/world/guilds/automod.ts";
-import { addRule, memberNamed, roleNamed, type TestWorld, writes } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { addRule, memberNamed, roleNamed, type TestWorld, worldTest, writes } from "../../support/world.ts";
 
 type Args = Record<string, unknown>;
 

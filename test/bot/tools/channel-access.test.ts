@@ -105,8 +105,7 @@ describe("access of a new channel", () => {
 		await it.simulator.user("jose.garcia").say("fresh", "hello");
 		await expect(it.simulator.user("zoe").say("fresh", "x")).rejects.toThrow();
 		const channel_id = it.fresh().id;
-		const sent = await it.world.call("send_message", { channel_id, content: "x" });
-		expect(sent.isError).toBe(false);
+		await it.world.expectResult("send_message", { channel_id, content: "x" });
 	});
 
 	sceneTest("in a voice channel those who see it may connect, and those who write speak", async (it) => {
@@ -280,8 +279,7 @@ describe("access of an existing channel", () => {
 
 	sceneTest("requires MANAGE_ROLES in the channel, unlike other settings", async (it) => {
 		const general = channelNamed(it.world, "general");
-		denyBot(it.world, general, ManageRoles);
-		await it.world.heard();
+		await denyBot(it.world, general, ManageRoles);
 		const { text } = await it.edit(general, { write_role_ids: [it.staff.id] });
 		expect(text).toStartWith("The bot lacks MANAGE_ROLES in #general");
 		expect((await it.edit(general, { topic: "x" })).isError).toBe(false);

@@ -169,13 +169,13 @@ rowTest(
 			await world.heard();
 			return (await world.call("move_channels", { channel_ids: [id], ...args })).text;
 		};
-		denyBot(world, f, ViewChannel);
+		await denyBot(world, f, ViewChannel);
 		expect(await move(f, { position: 1 })).not.toContain("lacks");
 		expect(scene.inBox()).toBe("gf");
 		expect(await move(f, { category_id: "" })).toContain(
 			`lacks VIEW_CHANNEL in a channel that the bot cannot see (ID: ${f.id})`,
 		);
-		denyBot(world, pen, ManageChannels);
+		await denyBot(world, pen, ManageChannels);
 		expect(await move(a, { category_id: pen.id })).toContain(`lacks MANAGE_CHANNELS in #Pen (ID: ${pen.id})`);
 		const own = roleNamed(world, "alpha");
 		const permissions = String(BigInt(own.permissions) & ~ManageChannels);

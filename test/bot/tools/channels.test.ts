@@ -16,9 +16,9 @@ import {
 	startWorld,
 	type TestWorld,
 	userNamed,
+	worldTest,
 	writes,
 } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
 
 const shared = shareWorld();
 
@@ -137,8 +137,7 @@ describe("create_channel", () => {
 		]);
 		await expect(simulator.user("zoe").say("secret", "x")).rejects.toThrow();
 		await simulator.user("jose.garcia").say("secret", "hello");
-		const sent = await world.call("send_message", { channel_id: channel.id, content: "hello" });
-		expect(sent.isError).toBe(false);
+		await world.expectResult("send_message", { channel_id: channel.id, content: "hello" });
 	});
 
 	worldTest("category_id must be a category", async (world) => {
@@ -195,14 +194,13 @@ describe("edit_channel", () => {
 
 	worldTest("refuses an edit without a change", async (world) => {
 		const { id: channel_id, parent_id } = channelNamed(world, "general");
-		const same = await world.call("edit_channel", {
+		const same = await world.expectError("edit_channel", {
 			channel_id,
 			name: "general",
 			slowmode: "off",
 			category_id: parent_id,
 		});
-		expect(same.isError).toBe(true);
-		expect(same.text).toStartWith(
+		expect(same).toStartWith(
 			`Nothing would change: #general (ID: ${channel_id}) already has the given name, slowmode, category_id.`,
 		);
 		expect(writes(world)).toEqual([]);
@@ -210,8 +208,7 @@ describe("edit_channel", () => {
 
 	worldTest("does not report a change if Discord normalizes the new name to the old one", async (world) => {
 		const { id: channel_id } = channelNamed(world, "general");
-		const { text, isError } = await world.call("edit_channel", { channel_id, name: "General" });
-		expect(isError).toBe(true);
+		const text = await world.expectError("edit_channel", { channel_id, name: "General" });
 		expect(text).toStartWith("Nothing changed: ");
 	});
 
@@ -234,10 +231,8 @@ describe("edit_channel", () => {
 
 	worldTest("a channel that the bot cannot see is refused with what is missing and who can grant it", async (world) => {
 		const channel = channelNamed(world, "general");
-		denyBot(world, channel, ViewChannel);
-		await world.heard();
-		const { text, isError } = await world.call("edit_channel", { channel_id: channel.id, topic: "x" });
-		expect(isError).toBe(true);
+		await denyBot(world, channel, ViewChannel);
+		const text = await world.expectError("edit_channel", { channel_id: channel.id, topic: "x" });
 		expect(text).toStartWith(
 			`The bot lacks VIEW_CHANNEL in a channel that the bot cannot see (ID: ${channel.id}). The owner, or anyone with MANAGE_ROLES`,
 		);
@@ -619,8 +614,7 @@ describe("clone_channel", () => {
 		await world.heard();
 		const { text } = await world.call("clone_channel", { channel_id: general.id });
 		expect(text).toStartWith(`The bot lacks MANAGE_CHANNELS in the guild ${guild.id} as a whole.`);
-		const edited = await world.call("edit_channel", { channel_id: general.id, topic: "x" });
-		expect(edited.isError).toBe(false);
+		await world.expectResult("edit_channel", { channel_id: general.id, topic: "x" });
 	});
 
 	test.each([

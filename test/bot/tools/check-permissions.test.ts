@@ -6,8 +6,7 @@ import { bitsByName } from "../../../src/discord/permissions.ts";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import { channelPermissions } from "../../../src/simulator/world/state/permissions.ts";
 import { seeded } from "../../support/random.ts";
-import { memberNamed, roleNamed, roleOverwrite, type TestWorld } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { memberNamed, roleNamed, roleOverwrite, type TestWorld, worldTest } from "../../support/world.ts";
 
 const bitsIn = (text: string) => /allowed permissions as bits: (\d+)/.exec(text)?.[1];
 

@@ -10,8 +10,15 @@ import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
-import { addToBakers, denyBot, memberNamed, roleNamed, startWorld, type TestWorld } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import {
+	addToBakers,
+	denyBot,
+	memberNamed,
+	roleNamed,
+	startWorld,
+	type TestWorld,
+	worldTest,
+} from "../../support/world.ts";
 
 const report = async (world: TestWorld) => (await world.call("run_setup_check")).text.split("\n");
 
@@ -73,8 +80,7 @@ worldTest("roles above the bot's, and channels that it cannot see, are warnings 
 	);
 	const boss = simulator.world.roles.add(guild, { name: "Boss", position: 99 });
 	const vault = simulator.world.channels.add(guild, { name: "vault" });
-	denyBot(world, vault, PermissionFlagsBits.ViewChannel);
-	await world.heard();
+	await denyBot(world, vault, PermissionFlagsBits.ViewChannel);
 	const lines = await report(world);
 	expect(lines.find((line) => line.startsWith("warning: rank: "))).toContain(
 		`but below 1, so the bot cannot manage these and their members: @Boss (ID: ${boss.id})`,

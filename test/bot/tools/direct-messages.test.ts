@@ -1,8 +1,7 @@
 // The direct message tools.
 
 import { expect } from "bun:test";
-import { type TestWorld, userNamed } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { type TestWorld, userNamed, worldTest } from "../../support/world.ts";
 
 const toZoe = ({ simulator }: TestWorld) => {
 	const users = [simulator.bot("alpha").id, simulator.user("zoe").id].map((id) => simulator.world.users.get(id));
@@ -20,20 +19,18 @@ worldTest("the first message opens the channel, and mentions in it ping nobody",
 	expect(text).toBe(
 		`Direct message sent to Zoë 🍞 (@zoe, ID: ${zoe.id}) (ID: ${message?.id}): https://discord.com/channels/@me/${channel().id}/${message?.id}`,
 	);
-	const edited = await world.call("edit_private_message", {
+	await world.expectResult("edit_private_message", {
 		user_id: zoe.id,
 		message_id: message?.id,
 		content: `sorry <@${zoe.id}>`,
 	});
-	expect(edited.isError).toBe(false);
 	expect(message).toMatchObject({ content: `sorry <@${zoe.id}>`, mentions: [] });
 });
 
 worldTest("a user who does not accept direct messages is named, with advice", async (world) => {
 	const { zoe } = toZoe(world);
 	world.simulator.world.users.closedDms.add(zoe.id);
-	const { text, isError } = await world.call("send_private_message", { user_ids: zoe.id, content: "hello" });
-	expect(isError).toBe(true);
+	const text = await world.expectError("send_private_message", { user_ids: zoe.id, content: "hello" });
 	expect(text).toStartWith(`The direct message to Zoë 🍞 (@zoe, ID: ${zoe.id}) was not delivered: `);
 	expect(text).toContain("(code 50007). This person does not accept direct");
 });
@@ -43,8 +40,7 @@ worldTest("direct messages to bots are refused", async (world) => {
 	const beta = userNamed({ simulator }, "beta");
 	simulator.world.members.add(guild, beta);
 	await world.heard();
-	const { text, isError } = await world.call("send_private_message", { user_ids: beta.id, content: "hello" });
-	expect(isError).toBe(true);
+	const text = await world.expectError("send_private_message", { user_ids: beta.id, content: "hello" });
 	expect(text).toContain(` was not delivered: @beta (ID: ${beta.id}) is a bot: bots cannot `);
 	expect(simulator.requests.list("POST /users/@me/channels")).toEqual([]);
 });
@@ -71,8 +67,7 @@ worldTest("the other person's messages are read, but neither edited nor deleted"
 worldTest("reading an empty conversation says so, and counts as a read", async (world) => {
 	const { zoe } = toZoe(world);
 	world.simulator.faults.fail("POST /users/@me/channels", 502, { times: 1 });
-	const { text, isError } = await world.call("read_private_messages", { user_id: zoe.id });
-	expect(isError).toBe(false);
+	const text = await world.expectResult("read_private_messages", { user_id: zoe.id });
 	expect(text).toStartWith("There are no messages in the direct messages with");
 	expect(world.simulator.requests.list("POST /users/@me/channels")).toHaveLength(2);
 });

@@ -2,8 +2,7 @@
 
 import { expect } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import { denyBot, type TestWorld } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { denyBot, type TestWorld, worldTest } from "../../support/world.ts";
 
 /** A message by ada and one by the bot. */
 function write({ simulator, guild }: TestWorld) {
@@ -26,8 +25,7 @@ worldTest("an edit pings nobody", async (world) => {
 	const { channel_id, own } = write(world);
 	await world.heard();
 	const content = `@everyone <@${world.simulator.user("ada").id}>`;
-	const { isError } = await world.call("edit_message", { channel_id, message_id: own.id, content });
-	expect(isError).toBe(false);
+	await world.expectResult("edit_message", { channel_id, message_id: own.id, content });
 	expect(own).toMatchObject({ mentions: [], mention_everyone: false });
 });
 
@@ -46,16 +44,14 @@ worldTest("an edit of the embeds keeps the content, and an edit without a change
 worldTest("messages of others are not edited", async (world) => {
 	const { channel_id, hers } = write(world);
 	await world.heard();
-	const { text, isError } = await world.call("edit_message", { channel_id, message_id: hers.id, content: "changed" });
-	expect(isError).toBe(true);
+	const text = await world.expectError("edit_message", { channel_id, message_id: hers.id, content: "changed" });
 	expect(text).toContain("is by @ada");
 	expect(hers.content).toBe("hers");
 });
 
 worldTest("the bot deletes its own message without MANAGE_MESSAGES, and no preview shows a text", async (world) => {
 	const { channel, channel_id, hers, own } = write(world);
-	denyBot(world, channel, PermissionFlagsBits.ManageMessages);
-	await world.heard();
+	await denyBot(world, channel, PermissionFlagsBits.ManageMessages);
 	const call = (message_id: string, dry_run: boolean) =>
 		world.call("delete_messages", { channel_id, message_ids: [message_id], dry_run });
 	const dry = await call(own.id, true);
@@ -69,13 +65,11 @@ worldTest("the bot deletes its own message without MANAGE_MESSAGES, and no previ
 worldTest("without READ_MESSAGE_HISTORY a message is deleted unread", async (world) => {
 	const { channel, channel_id, hers, own } = write(world);
 	const { ManageMessages, ReadMessageHistory } = PermissionFlagsBits;
-	denyBot(world, channel, ReadMessageHistory);
-	await world.heard();
+	await denyBot(world, channel, ReadMessageHistory);
 	const remove = async (message_id: string) =>
 		(await world.call("delete_messages", { channel_id, message_ids: [message_id] })).text;
 	expect(await remove(hers.id)).toBe(`Deleted the message ${hers.id} from #notes (ID: ${channel_id}).`);
-	denyBot(world, channel, ReadMessageHistory | ManageMessages);
-	await world.heard();
+	await denyBot(world, channel, ReadMessageHistory | ManageMessages);
 	expect(await remove(own.id)).toStartWith("Deleted");
 	expect(world.simulator.world.messages.in(channel_id)).toEqual([]);
 });

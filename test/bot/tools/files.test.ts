@@ -2,8 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { shareWorld } from "../../support/shared-world.ts";
-import { channelNamed, linked, type TestWorld } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { channelNamed, linked, type TestWorld, worldTest } from "../../support/world.ts";
 
 const shared = shareWorld();
 

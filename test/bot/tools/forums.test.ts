@@ -3,8 +3,7 @@
 import { expect } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { pagesOf } from "../../support/pages.ts";
-import { denyBot, type TestWorld, userNamed, writes } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { denyBot, type TestWorld, userNamed, worldTest, writes } from "../../support/world.ts";
 
 function scene(test: TestWorld) {
 	const { simulator, guild } = test;
@@ -72,15 +71,14 @@ worldTest("a post pings everyone only if `mentions` and the bot's permissions al
 	await call("create_thread", given);
 	const [thread] = guild.threads.values();
 	expect(world.messages.in(thread?.id ?? "")).toMatchObject([{ mention_everyone: true }]);
-	deny(PermissionFlagsBits.MentionEveryone);
-	await test.heard();
+	await deny(PermissionFlagsBits.MentionEveryone);
 	const refused = await call("create_thread", given);
 	expect(refused.text).toContain("lacks MENTION_EVERYONE");
 });
 
 worldTest("a moderated tag requires MANAGE_THREADS, and a forum can require a tag", async (test) => {
 	const { world, forum, soup, staff, deny, call } = scene(test);
-	deny(PermissionFlagsBits.ManageThreads);
+	await deny(PermissionFlagsBits.ManageThreads);
 	world.channels.edit(forum, { flags: 16 });
 	await test.heard();
 	const post = async (tag_ids: string[]) => (await call("create_thread", { name: "x", content: "y", tag_ids })).text;
@@ -193,7 +191,6 @@ worldTest("the tags of a post are set as a whole, by their ids", async (test) =>
 	expect(await edit("123456789012345678")).toContain("has no tag");
 	expect(await edit("STAFF")).toContain("applied_tag_ids: soup + staff → staff.");
 	expect(await edit(soup.id, "staff")).toContain("Changed applied_tag_ids");
-	deny(PermissionFlagsBits.ManageThreads);
-	await test.heard();
+	await deny(PermissionFlagsBits.ManageThreads);
 	expect(await edit(soup.id)).toContain("lacks MANAGE_THREADS");
 });

@@ -3,15 +3,15 @@
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
-import { denyBot, linked, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { denyBot, linked, startWorld, type TestWorld, userNamed, worldTest } from "../../support/world.ts";
 
-function place({ simulator, guild }: TestWorld, type = ChannelType.GuildText) {
+function place(given: TestWorld, type = ChannelType.GuildText) {
+	const { simulator, guild } = given;
 	const { world } = simulator;
 	const from = world.channels.add(guild, { name: "from", type: type as GuildChannel["type"] });
 	const to = world.channels.add(guild, { name: "to" });
 	const [ada, alpha] = [userNamed({ simulator }, "ada"), userNamed({ simulator }, "alpha")];
-	const forbid = (channel: GuildChannel, bits: bigint) => denyBot({ simulator }, channel, bits);
+	const forbid = (channel: GuildChannel, bits: bigint) => denyBot(given, channel, bits);
 	return { world, from, to, ada, alpha, forbid };
 }
 
@@ -69,8 +69,7 @@ worldTest("polls and Discord's own messages are not forwarded", async (world) =>
 worldTest("a message that the bot may not read is not forwarded", async (world) => {
 	const { from, to, ada, world: platform, forbid } = place(world);
 	const message = platform.messages.add(from, ada, { content: "secret" });
-	forbid(from, PermissionFlagsBits.ReadMessageHistory);
-	await world.heard();
+	await forbid(from, PermissionFlagsBits.ReadMessageHistory);
 	const { text } = await world.call("forward_message", {
 		channel_id: from.id,
 		message_id: message.id,
@@ -115,11 +114,10 @@ worldTest("a message is published once, and shows that it was", async (world) =>
 
 worldTest("the bot publishes its own messages without MANAGE_MESSAGES", async (world) => {
 	const { from, alpha, forbid, world: platform } = place(world, ChannelType.GuildAnnouncement);
-	forbid(from, PermissionFlagsBits.ManageMessages);
+	await forbid(from, PermissionFlagsBits.ManageMessages);
 	const message = platform.messages.add(from, alpha, { content: "news" });
 	await world.heard();
-	const { isError } = await world.call("crosspost_message", { channel_id: from.id, message_id: message.id });
-	expect(isError).toBe(false);
+	await world.expectResult("crosspost_message", { channel_id: from.id, message_id: message.id });
 });
 
 worldTest("only announcement channels publish", async (world) => {

@@ -5,8 +5,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { PermissionFlagsBits } from "discord.js";
 import { until } from "../../support/until.ts";
-import { addToBakers, giveRole, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { addToBakers, giveRole, startWorld, type TestWorld, userNamed, worldTest } from "../../support/world.ts";
 
 const staffArea = {
 	roles: [{ name: "Mods", color: "#ff0000", permissions: ["Kick Members"] }],
@@ -199,8 +198,7 @@ worldTest("the bot keeps its access to channels that a document hides", async (w
 worldTest("a plan is refused with the new plan when the guild has changed", async (world) => {
 	const { hash } = await plan(world, { document: staffArea });
 	world.simulator.world.roles.add(world.guild, { name: "Mods" });
-	const { text, isError } = await world.call("apply_guild", { plan_hash: hash });
-	expect(isError).toBe(true);
+	const text = await world.expectError("apply_guild", { plan_hash: hash });
 	expect(text).toContain("has changed since the plan");
 	expect(text).toContain("~ role Mods: ");
 	expect(categoryNamed(world, "Staff area")).toBeUndefined();
@@ -240,8 +238,7 @@ describe("refuses", () => {
 		],
 	])("%s", async (_, args, expected) => {
 		await using world = await startWorld();
-		const { text, isError } = await world.call("plan_guild", args);
-		expect(isError).toBe(true);
+		const text = await world.expectError("plan_guild", args);
 		expect(text).toContain(expected);
 	});
 
@@ -252,8 +249,7 @@ describe("refuses", () => {
 		const bot = simulator.world.accounts.get(simulator.bot("alpha").token);
 		if (bot) simulator.world.members.add(other, bot.user);
 		await world.heard();
-		const { text, isError } = await world.call("apply_guild", { guild_id: other.id, plan_hash: hash });
-		expect(isError).toBe(true);
+		const text = await world.expectError("apply_guild", { guild_id: other.id, plan_hash: hash });
 		expect(text).toContain(`Pass guild_id=${world.guild.id}`);
 	});
 });

@@ -1,14 +1,13 @@
 // edit_guild and move_roles.
 
 import { describe, expect } from "bun:test";
-import { channelNamed, roleNamed, type TestWorld, writes } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { channelNamed, roleNamed, type TestWorld, worldTest, writes } from "../../support/world.ts";
 
 describe("edit_guild", () => {
 	worldTest("changes only the given settings, and shows old and new values", async (world) => {
 		const { guild } = world;
 		const [general, lounge] = [channelNamed(world, "general"), channelNamed(world, "Lounge")];
-		const { text, isError } = await world.call("edit_guild", {
+		const text = await world.expectResult("edit_guild", {
 			name: "The\nChefs",
 			description: "We cook.",
 			verification_level: "VERY_HIGH",
@@ -18,7 +17,6 @@ describe("edit_guild", () => {
 			system_channel_id: general.id,
 			premium_progress_bar_enabled: true,
 		});
-		expect(isError).toBe(false);
 		expect(text.split("\n")).toEqual([
 			`Changed 8 setting(s) of the guild The\\nChefs (ID: ${guild.id}):`,
 			'name: "The Cooks" → "The\\nChefs"',

@@ -1,8 +1,7 @@
 // The tools of guilds.
 
 import { expect } from "bun:test";
-import { channelNamed } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { channelNamed, worldTest } from "../../support/world.ts";
 
 worldTest("get_guild_info shows a guild's facts and settings in a few lines", async (world) => {
 	const { simulator, guild } = world;

@@ -1,8 +1,7 @@
 // set_incident_actions.
 
 import { expect } from "bun:test";
-import { type TestWorld, writes } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { type TestWorld, worldTest, writes } from "../../support/world.ts";
 
 const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
 

@@ -3,8 +3,7 @@
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { present, until } from "../../support/until.ts";
-import { denyBot, roleNamed, startWorld, type TestWorld, userNamed, writes } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { denyBot, roleNamed, startWorld, type TestWorld, userNamed, worldTest, writes } from "../../support/world.ts";
 
 const { ManageChannels, ManageGuild, ViewAuditLog, ViewChannel } = PermissionFlagsBits;
 
@@ -15,12 +14,13 @@ function notes(world: TestWorld) {
 	return { platform, channel, ada, invites: platform.invites };
 }
 
-/** Adds permissions to the bot's own role, or removes them. */
-function setBits(world: TestWorld, bits: bigint, on: boolean) {
+/** Adds permissions to the bot's own role, or removes them, and waits until the bot has heard of it. */
+async function setBits(world: TestWorld, bits: bigint, on: boolean) {
 	const role = roleNamed(world, "alpha");
 	const without = BigInt(role.permissions) & ~bits;
 	const permissions = String(on ? without | bits : without);
 	world.simulator.world.roles.edit(world.guild, role, { permissions });
+	await world.heard();
 }
 
 worldTest("an invite is created as requested, with a lifetime of a day by default", async (world) => {
@@ -53,8 +53,7 @@ worldTest("an invite is created as requested, with a lifetime of a day by defaul
 
 worldTest("invites are listed newest first, with uses if the bot manages the guild", async (world) => {
 	const { channel, invites, ada } = notes(world);
-	setBits(world, ManageGuild, true);
-	await world.heard();
+	await setBits(world, ManageGuild, true);
 	const none = await world.call("list_invites", { channel_ids: channel.id });
 	expect(none.text).toBe(`There is no invite to #notes (ID: ${channel.id}).`);
 	const at = (created_at: string) => invites.add(channel, { inviter: ada, max_age: 0, created_at });
@@ -76,14 +75,12 @@ worldTest("invites are listed newest first, with uses if the bot manages the gui
 		expect.stringContaining(`${old.code} | `),
 	]);
 	expect(text).toContain("| used: 1 |");
-	setBits(world, ManageGuild, false);
-	await world.heard();
+	await setBits(world, ManageGuild, false);
 	const partial = await world.call("list_invites");
 	expect(partial.text).toContain("in Discord's order");
 	expect(partial.text).not.toContain("used: ");
 	expect(partial.text).toContain("only with MANAGE_GUILD.");
-	setBits(world, ViewAuditLog, false);
-	await world.heard();
+	await setBits(world, ViewAuditLog, false);
 	const refused = await world.call("list_invites");
 	expect(refused.text).toContain("lacks MANAGE_GUILD in the guild");
 });
@@ -112,17 +109,15 @@ test.each([
 	await using world = await startWorld();
 	const { channel, invites, ada } = notes(world);
 	const { code } = invites.add(channel, { inviter: ada });
-	denyBot(world, channel, denied);
-	setBits(world, ManageGuild, false);
-	setBits(world, ManageChannels, true);
-	await world.heard();
+	await denyBot(world, channel, denied);
+	await setBits(world, ManageGuild, false);
+	await setBits(world, ManageChannels, true);
 	const remove = () => world.call("delete_invite", { invite_codes: [code] });
 	expect((await remove()).text).toContain(
 		`lacks ${lacking} in ${denied === ViewChannel ? "a channel that the bot cannot see" : "#notes"}`,
 	);
 	expect(invites.get(code)?.code).toBe(code);
-	setBits(world, ManageGuild, true);
-	await world.heard();
+	await setBits(world, ManageGuild, true);
 	expect((await remove()).text).toStartWith(`Deleted 1 of 1 invite(s):\n${code} | `);
 	expect(invites.get(code)).toBeUndefined();
 	expect((await remove()).text).toContain(`There is no invite ${code} to`);
@@ -145,9 +140,8 @@ worldTest("several invites are deleted at once, and codes that are not found are
 	expect(isError).toBe(false);
 	expect(text).toStartWith(`Deleted 2 of 2 invite(s):\n${first} | `);
 	expect(codes.map((code) => invites.get(code)?.code)).toEqual([undefined, undefined, third]);
-	const again = await world.call("delete_invite", { invite_codes });
-	expect(again.isError).toBe(true);
-	expect(again.text).toContain(`There is no invite ${first}, ${second}, no-such-code to the guild`);
+	const again = await world.expectError("delete_invite", { invite_codes });
+	expect(again).toContain(`There is no invite ${first}, ${second}, no-such-code to the guild`);
 	const last = await world.call("delete_invite", { invite_codes: [third] });
 	expect(last.text).toStartWith(`Deleted 1 of 1 invite(s):\n${third} | `);
 });
@@ -156,10 +150,9 @@ worldTest("several invites are deleted without MANAGE_GUILD only where the bot m
 	const { channel, invites, ada } = notes(world);
 	const other = world.simulator.world.channels.add(world.guild, { name: "den" });
 	const codes = [channel, other].map((place) => invites.add(place, { inviter: ada }).code);
-	denyBot(world, channel, ManageChannels);
-	setBits(world, ManageGuild, false);
-	setBits(world, ManageChannels, true);
-	await world.heard();
+	await denyBot(world, channel, ManageChannels);
+	await setBits(world, ManageGuild, false);
+	await setBits(world, ManageChannels, true);
 	const remove = (invite_codes: string[]) => world.call("delete_invite", { invite_codes });
 	const refused = await remove(codes);
 	expect(refused.text).toContain("lacks MANAGE_CHANNELS in #notes");
@@ -191,12 +184,10 @@ worldTest("an invite gives roles that the bot may give, and no others", async (w
 	const own = present([...guild.roles.values()].find(({ tags }) => tags));
 	expect(await make(cook.id, own.id)).toContain("does not rank below the bot");
 	expect(await make(guild.id)).toContain("cannot be assigned or removed");
-	setBits(world, PermissionFlagsBits.ManageRoles, false);
-	await world.heard();
+	await setBits(world, PermissionFlagsBits.ManageRoles, false);
 	expect(await make(cook.id)).toStartWith("The bot lacks MANAGE_ROLES");
 	expect(invites.list({ channel_id: channel.id })).toEqual([]);
-	setBits(world, PermissionFlagsBits.ManageRoles, true);
-	await world.heard();
+	await setBits(world, PermissionFlagsBits.ManageRoles, true);
 	const gives = `| gives: @Cook \\| a\\nb (ID: ${cook.id}) |`;
 	expect(await make(cook.id)).toContain(gives);
 	const [made] = invites.list({ channel_id: channel.id });

@@ -347,8 +347,8 @@ describe("an interrupted lock is stored", () => {
 			timing: quickTiming,
 		});
 		await until("the bot is ready", () => bot.ready);
-		const { call } = await connectTo(bot.url);
-		return { call, [Symbol.asyncDispose]: () => bot.close() };
+		const mcp = await connectTo(bot.url);
+		return { ...mcp, [Symbol.asyncDispose]: () => bot.close() };
 	}
 
 	placeTest("and undone after a restart of the bot", async ({ world, channel, lock }) => {
@@ -371,8 +371,7 @@ describe("an interrupted lock is stored", () => {
 			dbSchema: "away",
 		});
 		for (const unlock of [false, true]) {
-			const { text, isError } = await next.call("lock_channel", { channel_ids: [channel.id], unlock });
-			expect(isError).toBe(true);
+			const text = await next.expectError("lock_channel", { channel_ids: [channel.id], unlock });
 			expect(text).toStartWith("The bot's database is unavailable at the moment");
 		}
 		expect(writes(world)).toEqual([]);
@@ -443,7 +442,7 @@ describe("several channels", () => {
 		"a call that names a channel which the bot may not change is refused; one for all leaves it",
 		async ({ world, lock, named, nameOf, denied }) => {
 			const extra = world.simulator.world.channels.add(world.guild, { name: "extra" });
-			denyBot(world, extra, ManageRoles);
+			await denyBot(world, extra, ManageRoles);
 			const channel_ids = [named("general").id, extra.id];
 			const refused = await lock({ channel_ids });
 			expect(refused.text).toContain(`lacks MANAGE_ROLES in ${nameOf("extra")}`);

@@ -4,8 +4,7 @@ import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { pagesOf } from "../../support/pages.ts";
 import { until } from "../../support/until.ts";
-import { addToBakers, memberNamed, roleNamed, startWorld, userNamed, writes } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { addToBakers, memberNamed, roleNamed, startWorld, userNamed, worldTest, writes } from "../../support/world.ts";
 
 worldTest(
 	"lookup_user_by_name finds by nickname, display name and username, without case and accents, best first",
@@ -372,8 +371,7 @@ worldTest("list_members sorts as asked, and each order has pages", async (world)
 		expect(names.flat().join(" ")).toBe(expected);
 	}
 	const gone = { ...args, sort: "name", after: "9".repeat(19) };
-	const { text, isError } = await world.call("list_members", gone);
-	expect(isError).toBe(true);
+	const text = await world.expectError("list_members", gone);
 	expect(text).toContain("Start again without `after`, or sort by id.");
 });
 

@@ -13,8 +13,8 @@ import {
 	startWorld,
 	type TestWorld,
 	userNamed,
+	worldTest,
 } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
 
 const messages = "POST /channels/:channel_id/messages";
 const bulk = "POST /channels/:channel_id/messages/bulk-delete";
@@ -27,8 +27,7 @@ worldTest("send_message writes once, pings nobody, and returns the message's id"
 	const { id: channel_id } = simulator.channel(general);
 	const { id: ada } = simulator.user("ada");
 	const content = `@everyone <@${ada}> <@${ada}>`;
-	const { text, isError } = await world.call("send_message", { channel_id, content });
-	expect(isError).toBe(false);
+	const text = await world.expectResult("send_message", { channel_id, content });
 	expect(simulator.journal.entries(messages)).toHaveLength(1);
 	const [message] = simulator.world.messages.in(channel_id);
 	expect(text).toBe(
@@ -77,48 +76,43 @@ worldTest("send_message replies, silently on request", async (world) => {
 });
 
 worldTest("send_message does not write into a guild that the bot is not in", async (world) => {
-	const { text, isError } = await world.call("send_message", {
+	const text = await world.expectError("send_message", {
 		guild_id: world.simulator.guild("The Bakers").id,
 		channel_id: world.simulator.channel("The Bakers/general").id,
 		content: "hello",
 	});
-	expect(isError).toBe(true);
 	expect(text).toContain("list_guilds");
 });
 
 worldTest("a category holds no messages", async (world) => {
-	const { text, isError } = await world.call("send_message", {
+	const text = await world.expectError("send_message", {
 		channel_id: world.simulator.channel("The Cooks/Talk").id,
 		content: "hello",
 	});
-	expect(isError).toBe(true);
 	expect(text).toContain("holds no messages");
 });
 
 worldTest("2000 emoji fit into a message", async (world) => {
-	const { isError } = await world.call("send_message", {
+	await world.expectResult("send_message", {
 		channel_id: world.simulator.channel(general).id,
 		content: "😀".repeat(2000),
 		reply_to: null,
 		mentions: null,
 	});
-	expect(isError).toBe(false);
 });
 
 worldTest("a reply without READ_MESSAGE_HISTORY is refused before Discord sees it", async (world) => {
 	const { simulator } = world;
 	const said = await simulator.user("ada").say(general, "who is cooking?");
 	const channel = channelNamed(world, "general");
-	denyBot(world, channel, PermissionFlagsBits.ReadMessageHistory);
-	await world.heard();
+	await denyBot(world, channel, PermissionFlagsBits.ReadMessageHistory);
 	const { text } = await world.call("send_message", {
 		channel_id: said.channel_id,
 		content: "I am.",
 		reply_to: said.id,
 	});
 	expect(text).toContain("lacks READ_MESSAGE_HISTORY in #general");
-	denyBot(world, channel, PermissionFlagsBits.EmbedLinks);
-	await world.heard();
+	await denyBot(world, channel, PermissionFlagsBits.EmbedLinks);
 	const framed = await world.call("send_message", {
 		channel_id: said.channel_id,
 		content: "I am.",
@@ -134,14 +128,12 @@ worldTest("what the bot lacks in a channel and may allow itself there names the 
 	const bot = simulator.bot("alpha").id;
 	const say = async () => (await world.call("send_message", { channel_id: channel.id, content: "x" })).text;
 	const allow = `set_channel_permissions does that: channel_ids ${channel.id}, target_ids ${bot}, allow SEND_MESSAGES.`;
-	denyBot(world, channel, PermissionFlagsBits.SendMessages);
-	await world.heard();
+	await denyBot(world, channel, PermissionFlagsBits.SendMessages);
 	expect(await say()).toContain(allow);
 	const args = { channel_ids: [channel.id], target_ids: [bot], allow: ["SEND_MESSAGES"] };
 	expect((await world.call("set_channel_permissions", args)).isError).toBe(false);
 	expect(await say()).toContain("Message sent");
-	denyBot(world, channel, PermissionFlagsBits.SendMessages | PermissionFlagsBits.ManageRoles);
-	await world.heard();
+	await denyBot(world, channel, PermissionFlagsBits.SendMessages | PermissionFlagsBits.ManageRoles);
 	expect(await say()).toContain("lacks SEND_MESSAGES in #general");
 	expect(await say()).not.toContain("set_channel_permissions");
 });
@@ -149,7 +141,7 @@ worldTest("what the bot lacks in a channel and may allow itself there names the 
 worldTest("embeds arrive complete", async (world) => {
 	const picture = "https://example.org/soup.png";
 	const { id: channel_id } = world.simulator.channel(general);
-	const { isError } = await world.call("send_message", {
+	await world.expectResult("send_message", {
 		channel_id,
 		content: "x",
 		embeds: [
@@ -167,7 +159,6 @@ worldTest("embeds arrive complete", async (world) => {
 			},
 		],
 	});
-	expect(isError).toBe(false);
 	const [message] = world.simulator.world.messages.in(channel_id);
 	expect(message?.embeds).toMatchObject([
 		{
@@ -237,11 +228,7 @@ test.each([
 ])("one message %s goes in a single call", async (_, age, times) => {
 	await using world = await startWorld();
 	const { channel, texts } = write(world, ["a", "b"], { a: age });
-	const { isError } = await world.call("delete_messages", {
-		channel_id: channel.id,
-		message_ids: Array(times).fill(texts[0]),
-	});
-	expect(isError).toBe(false);
+	await world.expectResult("delete_messages", { channel_id: channel.id, message_ids: Array(times).fill(texts[0]) });
 	expect(world.simulator.journal.entries(single)).toHaveLength(1);
 	expect(world.simulator.requests.list(bulk)).toEqual([]);
 	expect(left(world, channel)).toEqual(["b"]);
@@ -249,8 +236,7 @@ test.each([
 
 worldTest("messages over 14 days old stay out of the bulk call and are deleted one by one", async (world) => {
 	const { channel, texts } = write(world, ["ancient", "old", "c", "d"], { ancient: 400, old: 14 });
-	const { text, isError } = await world.call("delete_messages", { channel_id: channel.id, message_ids: texts });
-	expect(isError).toBe(false);
+	const text = await world.expectResult("delete_messages", { channel_id: channel.id, message_ids: texts });
 	expect(text).toStartWith("Deleted 4 message(s) from #");
 	expect(world.simulator.journal.entries(bulk)).toMatchObject([{ body: { messages: texts.slice(2) } }]);
 	expect(world.simulator.journal.entries(single)).toHaveLength(2);
@@ -344,12 +330,11 @@ test.each([
 	await using world = await startWorld();
 	const { channel } = write(world, ["a", "Soup b", "c", "SOUP d", "e"], {}, ["ada", "zoe", "ada", "ada", "zoe"]);
 	const { user_ids = [], ...rest } = { user_ids: undefined, ...given };
-	const { text, isError } = await world.call("delete_messages", {
+	const text = await world.expectResult("delete_messages", {
 		channel_id: channel.id,
 		...rest,
 		...(user_ids.length > 0 && { user_ids: user_ids.map((name) => world.simulator.user(name).id) }),
 	});
-	expect(isError).toBe(false);
 	expect(left(world, channel)).toEqual([...expected]);
 	const deleted = 5 - expected.length;
 	expect(text).toStartWith(deleted === 0 ? "No message in #" : `Deleted ${deleted} message(s)`);
@@ -387,8 +372,7 @@ worldTest("a dry run by ids shows the authors, and which messages do not exist",
 		`1 not found: ${elsewhere.id}`,
 	]);
 	expect(left(world, channel)).toEqual(["here"]);
-	denyBot(world, channel, PermissionFlagsBits.ReadMessageHistory);
-	await world.heard();
+	await denyBot(world, channel, PermissionFlagsBits.ReadMessageHistory);
 	expect((await dryRun())[2]).toStartWith("Discord silently ignores ids");
 });
 
@@ -464,8 +448,7 @@ worldTest("one wrong reference or missing permission deletes nothing", async (wo
 	expect((await remove([...inStove, foreign])).text).toContain(`is in the guild ${other}`);
 	expect((await remove([...inStove, second])).text).toContain(`the channel of ${second} is not given`);
 	expect((await remove([...inStove, `${"1".repeat(18)}/${second}`])).text).toStartWith("There is no channel");
-	denyBot(world, oven.channel, PermissionFlagsBits.ManageMessages);
-	await world.heard();
+	await denyBot(world, oven.channel, PermissionFlagsBits.ManageMessages);
 	const there = `${oven.channel.id}/${oven.texts[0]}`;
 	expect((await remove([...inStove, there])).text).toStartWith(
 		`The bot lacks MANAGE_MESSAGES in #${oven.channel.name}`,
@@ -498,8 +481,7 @@ worldTest("after a raid, two calls delete what its accounts wrote in all channel
 	}
 	const [forbidden] = channels;
 	if (!locked || !forbidden) throw new Error("there are channels");
-	denyBot(world, forbidden, PermissionFlagsBits.ManageMessages);
-	await world.heard();
+	await denyBot(world, forbidden, PermissionFlagsBits.ManageMessages);
 	const args = { user_ids: raiders.map(({ id }) => id), after: "3h" };
 	const dry = await world.call("delete_messages", { ...args, dry_run: true });
 	expect(dry.text).toContain("Would delete 108 message(s) in 9 channel(s).");
@@ -536,11 +518,10 @@ worldTest("what Discord refuses in one channel is named, and the rest is deleted
 	const { stove, oven } = writeInTwo(world, 2);
 	await world.heard();
 	world.simulator.faults.refuse(`POST /channels/${stove.channel.id}/messages/bulk-delete`, 50013);
-	const { text, isError } = await world.call("delete_messages", {
+	const text = await world.expectResult("delete_messages", {
 		channel_ids: [stove.channel.id, oven.channel.id],
 		after: "1d",
 	});
-	expect(isError).toBe(false);
 	expect(text).toStartWith("Deleted 2 of 4 message(s) in 2 channel(s).");
 	expect(text).toContain(
 		`#${stove.channel.name} (ID: ${stove.channel.id}) | 0 deleted | 2 refused: Discord API error: Missing Permissions`,
@@ -555,11 +536,10 @@ worldTest("a deletion of unknown outcome is named, and ends the call", async (wo
 	const path = ({ channel }: typeof stove) => `POST /channels/${channel.id}/messages/bulk-delete`;
 	world.simulator.faults.drop(path(oven), { when: "after", times: 1 });
 	world.simulator.faults.drop(path(stove), { when: "after", times: 1 });
-	const { text, isError } = await world.call("delete_messages", {
+	const text = await world.expectError("delete_messages", {
 		channel_ids: [stove.channel.id, oven.channel.id],
 		after: "1d",
 	});
-	expect(isError).toBe(true);
 	expect(text).toStartWith("Deleted 0 of 4 message(s) in 2 channel(s).");
 	expect(text).toContain("2 of unknown outcome: ");
 	expect(text).toContain("2 not started: check the outcome of the previous one first. To continue, call again");
@@ -650,8 +630,7 @@ worldTest("a message of an archived thread that the index finds is deleted, unle
 	const { thread, said } = archivedThread(world, channel);
 	await world.heard();
 	const closed = write(world, ["soup"]);
-	denyBot(world, closed.channel, PermissionFlagsBits.ManageMessages);
-	await world.heard();
+	await denyBot(world, closed.channel, PermissionFlagsBits.ManageMessages);
 	const { text } = await world.call("delete_messages", { text: "soup" });
 	expect(text).toStartWith("Deleted 2 message(s) in 2 channel(s).");
 	expect(text).toContain("Not searched: 1 channel for lack of permissions");
@@ -677,8 +656,7 @@ test("without the Message Content Intent, text is refused and names the intent",
 worldTest("a failed read deletes nothing", async (world) => {
 	const { channel } = write(world, ["a", "b"]);
 	world.simulator.faults.fail("GET /channels/*/messages", 500);
-	const { text, isError } = await world.call("delete_messages", { channel_id: channel.id, count: 2 });
-	expect(isError).toBe(true);
+	const text = await world.expectError("delete_messages", { channel_id: channel.id, count: 2 });
 	expect(text).toContain("nothing was changed");
 	expect(left(world, channel)).toEqual(["a", "b"]);
 });

@@ -2,8 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import { memberNamed, roleNamed, startWorld, userNamed, writes } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { memberNamed, roleNamed, startWorld, userNamed, worldTest, writes } from "../../support/world.ts";
 
 const put = "PUT /guilds/:guild_id/bans/:user_id";
 const daySeconds = 86_400;
@@ -24,8 +23,7 @@ test.each([
 	await using world = await startWorld();
 	const { id } = world.simulator.user(name);
 	for (const dry_run of [false, true]) {
-		const { text, isError } = await world.call("ban", { user_ids: [id], dry_run });
-		expect(isError).toBe(true);
+		const text = await world.expectError("ban", { user_ids: [id], dry_run });
 		expect(text).toContain(said);
 		expect(text).toContain(id);
 	}
@@ -41,8 +39,7 @@ worldTest("ban refuses a member who ranks as high as the bot, or higher", async 
 	for (const role of [own, above]) {
 		simulator.world.members.edit(guild, zoe, { roles: [role?.id ?? ""] });
 		await world.heard();
-		const { text, isError } = await world.call("ban", { user_ids: [zoe.user.id] });
-		expect(isError).toBe(true);
+		const text = await world.expectError("ban", { user_ids: [zoe.user.id] });
 		expect(text).toContain(
 			`Zoë 🍞 (@zoe, ID: ${zoe.user.id}) does not rank below the bot: @${role?.name} (ID: ${role?.id}) is not below @alpha`,
 		);
@@ -53,8 +50,7 @@ worldTest("ban refuses a member who ranks as high as the bot, or higher", async 
 worldTest("ban of a banned user says that nothing was done", async (world) => {
 	const { id } = world.simulator.user("zoe");
 	await world.call("ban", { user_ids: [id] });
-	const { text, isError } = await world.call("ban", { user_ids: [id] });
-	expect(isError).toBe(true);
+	const text = await world.expectError("ban", { user_ids: [id] });
 	expect(text).toBe(`@zoe (ID: ${id}) is already banned from the guild. Nothing was done.`);
 	expect(world.simulator.requests.list(put)).toHaveLength(1);
 });
@@ -83,9 +79,8 @@ test.each([
 	const dry = await world.call("ban", { user_ids: [zoe.id], ...args, dry_run: true });
 	const count = 5 - left.length;
 	expect(/, and delete about (\d+) message/.exec(dry.text)?.[1]).toBe(count > 0 ? String(count) : undefined);
-	const banned = await world.call("ban", { user_ids: [zoe.id], ...args });
-	expect(banned.isError).toBe(false);
-	expect(/Discord deletes about (\d+) message/.exec(banned.text)?.[1]).toBe(count > 0 ? String(count) : undefined);
+	const banned = await world.expectResult("ban", { user_ids: [zoe.id], ...args });
+	expect(/Discord deletes about (\d+) message/.exec(banned)?.[1]).toBe(count > 0 ? String(count) : undefined);
 	const contents = simulator.world.messages.in(channel.id).map(({ content }) => content);
 	expect(contents.toSorted()).toEqual([...left, "ada's"].toSorted());
 });
@@ -93,8 +88,7 @@ test.each([
 worldTest("ban looks up the ban first, and bans nobody if that fails", async (world) => {
 	const { id: user_id } = world.simulator.user("zoe");
 	world.simulator.faults.drop("GET /guilds/*/bans/*", { when: "before" });
-	const { text, isError } = await world.call("ban", { user_ids: [user_id] });
-	expect(isError).toBe(true);
+	const text = await world.expectError("ban", { user_ids: [user_id] });
 	expect(text).toContain("nothing was changed");
 	expect(world.guild.members.has(user_id)).toBe(true);
 });
@@ -121,8 +115,7 @@ worldTest(
 		);
 		simulator.faults.clear();
 		simulator.faults.indexing("GET /guilds/*/messages/search", { retryAfterSeconds: 2 });
-		const { text, isError } = await world.call("ban", args);
-		expect(isError).toBe(false);
+		const text = await world.expectResult("ban", args);
 		expect(text).toContain("(Discord is still indexing the guild's messages)");
 		expect(text).toStartWith(`Banned Zoë 🍞 (@zoe, ID: ${zoe.user.id}). Discord deletes an unknown`);
 	},
@@ -146,9 +139,8 @@ worldTest("kick and unban take several users, and say who was left out", async (
 	expect(text).toEndWith(`\n1 not in the guild: ${outsider.id}`);
 	expect(made.some(({ user }) => guild.members.has(user.id))).toBe(false);
 	await world.heard();
-	const again = await world.call("kick", { user_ids });
-	expect(again.isError).toBe(true);
-	expect(again.text).toContain("None of the users ");
+	const again = await world.expectError("kick", { user_ids });
+	expect(again).toContain("None of the users ");
 
 	for (const { user } of made) bans.add(guild, user);
 	const lifted = await world.call("unban", { user_ids });

@@ -5,8 +5,7 @@ import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { tools } from "../../../src/bot/tools/index.ts";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import { testWith } from "../../support/test-with.ts";
-import { memberNamed, roleNamed, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { memberNamed, roleNamed, startWorld, type TestWorld, userNamed, worldTest } from "../../support/world.ts";
 import { type Args, newChannel, type Scene } from "../tool-rows/scene.ts";
 import { enter, leave, rows, settle } from "../tool-scene.ts";
 
@@ -71,8 +70,7 @@ test.each(answers)("%s %p says what is unknown", async (tool, argsOf, parts) => 
 	await using hiding = await startHiding();
 	const { world, staff, role } = hiding;
 	const args = tool === "delete_role" ? { role_id: role.id } : {};
-	const { text, isError } = await world.call(tool, { ...args, ...argsOf(staff.id) });
-	expect(isError).toBe(false);
+	const text = await world.expectResult(tool, { ...args, ...argsOf(staff.id) });
 	for (const part of parts(staff.id)) expect(text).toContain(part);
 	expect(text).not.toContain("___hidden___");
 });
@@ -176,8 +174,7 @@ hidingTest("a channel is moved beside a hidden one, which keeps its place", asyn
 	const [first, last] = ["first", "last"].map((name) => simulator.world.channels.add(guild, { name }));
 	if (!first || !last) throw new Error("they were added");
 	await world.heard();
-	const { text, isError } = await world.call("move_channels", { channel_ids: [last.id], below_channel_id: staff.id });
-	expect(isError).toBe(false);
+	const text = await world.expectResult("move_channels", { channel_ids: [last.id], below_channel_id: staff.id });
 	expect(text).toContain("a channel that the bot cannot see");
 	const order = [staff, last, first].map(({ position }) => position);
 	expect(order).toEqual(order.toSorted((a, b) => a - b));
@@ -206,8 +203,7 @@ hidingTest("no channel is created in a hidden category, whose permissions are un
 	const category = simulator.world.channels.add(guild, { name: "Back", type: ChannelType.GuildCategory });
 	hide(world, category, role.id);
 	await world.heard();
-	const { text, isError } = await world.call("create_channel", { name: "new", category_id: category.id });
-	expect(isError).toBe(true);
+	const text = await world.expectError("create_channel", { name: "new", category_id: category.id });
 	expect(text).toContain(`The bot cannot see the category ${category.id}`);
 });
 

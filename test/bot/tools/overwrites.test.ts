@@ -13,9 +13,9 @@ import {
 	roleOverwrite,
 	startWorld,
 	type TestWorld,
+	worldTest,
 	writes,
 } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
 
 const { Connect, ManageRoles, PrioritySpeaker, SendMessages, Speak, ViewChannel } = PermissionFlagsBits;
 
@@ -246,8 +246,7 @@ describe("set_channel_permissions for several channels and targets", () => {
 
 	severalTest("checks everything before the first request", async ({ world, one, two, alone, regular, set }) => {
 		world.simulator.world.channels.setOverwrite(alone, roleOverwrite(regular, { allow: PrioritySpeaker }));
-		denyBot(world, two, ManageRoles);
-		await world.heard();
+		await denyBot(world, two, ManageRoles);
 		const refused = async (places: GuildChannel[], args: object) => (await set(places, args)).text;
 		expect(await refused([one, alone], { replace: true })).toContain("it lacks PRIORITY_SPEAKER");
 		expect(await refused([one, two], { deny: ["SPEAK"] })).toContain(`lacks MANAGE_ROLES in #two (ID: ${two.id})`);
@@ -716,8 +715,7 @@ describe("copy_channel_permissions", () => {
 	});
 
 	copierTest("requires the permission in each target channel", async ({ world, other, copy }) => {
-		denyBot(world, other, ManageRoles);
-		await world.heard();
+		await denyBot(world, other, ManageRoles);
 		expect((await copy()).text).toContain(`lacks MANAGE_ROLES in #other (ID: ${other.id})`);
 		expect(writes(world)).toEqual([]);
 	});

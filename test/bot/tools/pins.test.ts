@@ -2,8 +2,7 @@
 
 import { expect } from "bun:test";
 import { pagesOf } from "../../support/pages.ts";
-import { linked, type TestWorld, userNamed } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { linked, type TestWorld, userNamed, worldTest } from "../../support/world.ts";
 
 function write({ simulator, guild }: TestWorld, contents: string[]) {
 	const { world } = simulator;

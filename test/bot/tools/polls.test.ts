@@ -2,8 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { pagesOf } from "../../support/pages.ts";
-import { channelNamed, linked, startWorld, type TestWorld, userNamed, writes } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { channelNamed, linked, startWorld, type TestWorld, userNamed, worldTest, writes } from "../../support/world.ts";
 import { adaIn, startScene } from "../tool-rows/scene.ts";
 
 const lunch = { question: "Lunch?", answers: [{ text: "Soup", emoji: "🍲" }, { text: "Bread" }] };

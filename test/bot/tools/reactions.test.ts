@@ -3,8 +3,7 @@
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { pagesOf } from "../../support/pages.ts";
-import { denyBot, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { denyBot, startWorld, type TestWorld, userNamed, worldTest } from "../../support/world.ts";
 import { startScene } from "../tool-rows/scene.ts";
 
 function write({ simulator, guild }: TestWorld) {
@@ -21,11 +20,9 @@ worldTest("an existing reaction is joined in its own form, without ADD_REACTIONS
 	const { channel, message, at, userOf, ...made } = write(world);
 	for (const emoji of [bread, { id: null, name: "❤️" }])
 		made.world.reactions.add(channel, message, userOf("zoe"), emoji);
-	denyBot(world, channel, PermissionFlagsBits.AddReactions);
-	await world.heard();
+	await denyBot(world, channel, PermissionFlagsBits.AddReactions);
 	for (const emoji of [bread.id, "❤"]) {
-		const { isError } = await world.call("add_reaction", { ...at, emoji });
-		expect(isError).toBe(false);
+		await world.expectResult("add_reaction", { ...at, emoji });
 	}
 	expect(message.reactions.map(({ userIds }) => userIds.length)).toEqual([2, 2]);
 	const refused = await world.call("add_reaction", { ...at, emoji: "👍" });

@@ -1,8 +1,7 @@
 // Reading messages: pages, what a line shows, and what Discord hides from the bot.
 
 import { expect, test } from "bun:test";
-import { startWorld, type TestWorld, userNamed } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { startWorld, type TestWorld, userNamed, worldTest } from "../../support/world.ts";
 
 /** Messages by ada in a channel of their own, oldest first. */
 function write({ simulator, guild }: TestWorld, contents: string[]) {
@@ -143,8 +142,7 @@ test("every tool that reads says if Discord hides message content, and why", asy
 		["list_pins", {}],
 	];
 	for (const [tool, args] of calls) {
-		const { text, isError } = await world.call(tool, { channel_id, ...args });
-		expect(isError).toBe(false);
+		const text = await world.expectResult(tool, { channel_id, ...args });
 		expect(text).not.toContain("a secret");
 		expect(text.split("\n").filter((l) => /Message Content Intent/.test(l))).toHaveLength(1);
 	}

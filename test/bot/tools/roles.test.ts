@@ -3,8 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { shareWorld } from "../../support/shared-world.ts";
-import { giveRole, memberNamed, roleNamed, startWorld, writes } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { giveRole, memberNamed, roleNamed, startWorld, worldTest, writes } from "../../support/world.ts";
 
 const shared = shareWorld();
 
@@ -105,7 +104,7 @@ worldTest("edit_role reports an edit that took effect when the move after it fai
 
 worldTest("edit_role refuses an edit without a change", async (world) => {
 	const role = roleNamed(world, "Staff");
-	const same = await world.call("edit_role", {
+	const same = await world.expectError("edit_role", {
 		role_id: role.id,
 		name: "Staff",
 		color: role.color,
@@ -113,8 +112,7 @@ worldTest("edit_role refuses an edit without a change", async (world) => {
 		mentionable: false,
 		add_permissions: String(ManageMessages | KickMembers | ModerateMembers),
 	});
-	expect(same.isError).toBe(true);
-	expect(same.text).toStartWith(
+	expect(same).toStartWith(
 		`Nothing would change: @Staff (ID: ${role.id}) already has the given name, color, permissions, hoist, mentionable.`,
 	);
 	expect(world.simulator.requests.list(patch)).toEqual([]);
@@ -128,13 +126,11 @@ worldTest("edit_role refuses to give or remove permissions that the bot lacks", 
 		{ role_id: roleNamed(world, "Staff").id, add_permissions: ["ADMINISTRATOR"] },
 		{ role_id: powerful.id, remove_permissions: ["ADMINISTRATOR"] },
 	]) {
-		const { text, isError } = await world.call("edit_role", args);
-		expect(isError).toBe(true);
+		const text = await world.expectError("edit_role", args);
 		expect(text).toContain("it lacks ADMINISTRATOR. The owner, or anyone");
 	}
 	// It keeps what it has.
-	const renamed = await world.call("edit_role", { role_id: powerful.id, name: "Mighty" });
-	expect(renamed.isError).toBe(false);
+	await world.expectResult("edit_role", { role_id: powerful.id, name: "Mighty" });
 	expect(powerful.permissions).toBe(String(Administrator));
 });
 
@@ -143,8 +139,7 @@ worldTest("edit_role refuses the bot's own role and those above it, also of the 
 	const above = simulator.world.roles.add(guild, { name: "Above", position: 99 });
 	await world.heard();
 	for (const role of [roleNamed(world, "alpha"), above]) {
-		const { text, isError } = await world.call("edit_role", { role_id: role.id, name: "lowered" });
-		expect(isError).toBe(true);
+		const text = await world.expectError("edit_role", { role_id: role.id, name: "lowered" });
 		expect(text).toContain(`@${role.name} (ID: ${role.id}) does not rank below the bot's highest role`);
 		expect(text).toContain("a member with a higher role can move");
 	}
@@ -160,8 +155,7 @@ worldTest("edit_role can remove permissions from @everyone, and then knows what 
 	const { text, isError } = await edit({ add_permissions: ["CHANGE_NICKNAME"] });
 	expect(isError).toBe(true);
 	expect(text).toContain("it lacks CHANGE_NICKNAME. The owner, or anyone");
-	const renamed = await world.call("edit_role", { role_id: world.guild.id, mentionable: true });
-	expect(renamed.isError).toBe(false);
+	await world.expectResult("edit_role", { role_id: world.guild.id, mentionable: true });
 	expect(everyone?.mentionable).toBe(true);
 });
 
@@ -286,8 +280,7 @@ describe("create_role", () => {
 			[{ below_role_id: "1".repeat(18) }, "There is no role 1"],
 			[{ user_ids: [simulator.user("zoe").id, "1".repeat(18)] }, "is not a member of the guild"],
 		] as const) {
-			const { text, isError } = await world.call("create_role", { name: "Cook", ...args });
-			expect(isError).toBe(true);
+			const text = await world.expectError("create_role", { name: "Cook", ...args });
 			expect(text).toContain(refusal);
 		}
 		expect(writes(world)).toEqual([]);

@@ -9,8 +9,7 @@ import {
 } from "discord.js";
 import type { ScheduledEvent } from "../../../src/simulator/world/state/entities.ts";
 import { pagesOf } from "../../support/pages.ts";
-import { denyBot, memberNamed, type TestWorld, writes } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { denyBot, memberNamed, type TestWorld, worldTest, writes } from "../../support/world.ts";
 
 const times = { scheduled_start_time: "2099-01-31T12:00:00.000Z", scheduled_end_time: "2099-01-31T13:00:00.000Z" };
 
@@ -36,10 +35,10 @@ function scene(world: TestWorld) {
 			call("create_scheduled_event", { name: "Soup day", scheduled_start_time: "2099-01-31T12:00", ...more }),
 		edit: (event: ScheduledEvent, more: Record<string, unknown>) =>
 			call("edit_scheduled_event", { event_id: event.id, ...more }),
-		deny: (channel_id: string, bits: bigint) => {
+		deny: async (channel_id: string, bits: bigint) => {
 			const channel = guild.channels.get(channel_id);
 			if (!channel) throw new Error("there is such a channel");
-			denyBot(world, channel, bits);
+			await denyBot(world, channel, bits);
 		},
 	};
 }
@@ -87,8 +86,7 @@ worldTest("what does not fit together is refused with Discord's reason", async (
 
 worldTest("a stage event requires the permissions for stages", async (world) => {
 	const { create, stage, deny } = scene(world);
-	deny(stage.id, PermissionFlagsBits.MoveMembers);
-	await world.heard();
+	await deny(stage.id, PermissionFlagsBits.MoveMembers);
 	const refused = await create({ entity_type: "stage", channel_id: stage.id });
 	expect(refused.text).toContain("lacks MOVE_MEMBERS in #Show");
 	expect(writes(world)).toEqual([]);
@@ -152,8 +150,7 @@ worldTest("without MANAGE_EVENTS the bot edits and deletes only its own events",
 	const inVoice = { entity_type: Kind.Voice, channel_id: voice.id, entity_metadata: null };
 	const own = event(inVoice);
 	const others = event(inVoice, world.guild.owner_id);
-	deny(voice.id, PermissionFlagsBits.ManageEvents);
-	await world.heard();
+	await deny(voice.id, PermissionFlagsBits.ManageEvents);
 	expect((await edit(own, { name: "x" })).isError).toBe(false);
 	for (const refused of [
 		await edit(others, { name: "x" }),
@@ -161,8 +158,7 @@ worldTest("without MANAGE_EVENTS the bot edits and deletes only its own events",
 	])
 		expect(refused.text).toContain("lacks MANAGE_EVENTS in #Kitchen");
 	const { CreateEvents, ManageEvents } = PermissionFlagsBits;
-	deny(voice.id, CreateEvents | ManageEvents);
-	await world.heard();
+	await deny(voice.id, CreateEvents | ManageEvents);
 	const last = await world.call("delete_scheduled_event", { event_id: own.id });
 	expect(last.text).toContain("lacks CREATE_EVENTS in #Kitchen");
 	expect(scheduledEvents.in(world.guild)).toHaveLength(2);

@@ -8,8 +8,7 @@ import type { Message, Thread } from "../../../src/simulator/world/state/entitie
 import { pagesOf } from "../../support/pages.ts";
 import { shareWorld } from "../../support/shared-world.ts";
 import { until } from "../../support/until.ts";
-import { denyBot, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { denyBot, startWorld, type TestWorld, userNamed, worldTest } from "../../support/world.ts";
 
 const shared = shareWorld();
 
@@ -106,8 +105,7 @@ test("a rate limit ends the search with the matches so far and a cursor", async 
 	});
 	const { channel_id, ids } = write(world, numbered(300));
 	await world.heard();
-	const { text, isError } = await world.call("search_messages", { channel_ids: [channel_id], text: "m150" });
-	expect(isError).toBe(false);
+	const text = await world.expectResult("search_messages", { channel_ids: [channel_id], text: "m150" });
 	expect(found(text)).toEqual(["m150"]);
 	expect(text).toContain("1 match among 200 messages");
 	expect(text).toContain("because Discord API error: Discord's rate limit allows this request again in ");
@@ -217,8 +215,7 @@ worldTest(
 	"with after, all channels are read without Discord's index, and says which it may not read",
 	async (world) => {
 		const { stove } = writeInTwo(world, 3);
-		denyBot(world, stove.channel, PermissionFlagsBits.ReadMessageHistory);
-		await world.heard();
+		await denyBot(world, stove.channel, PermissionFlagsBits.ReadMessageHistory);
 		const { text } = await world.call("search_messages", { text: "eek", after: "2020-01-01" });
 		expect(found(text)).toEqual(["o2", "o1", "o0"]);
 		expect(text).toContain("now 20");
@@ -248,8 +245,7 @@ worldTest("a category stands for its channels, and a forum for its posts", async
 	expect(await search(forum.id)).toEqual(["two"]);
 	const empty = channels.add(guild, { name: "empty", type });
 	await world.heard();
-	const { text, isError } = await world.call("search_messages", { channel_ids: [empty.id] });
-	expect(isError).toBe(true);
+	const text = await world.expectError("search_messages", { channel_ids: [empty.id] });
 	expect(text).toBe(
 		"There is nothing to search: the channels are categories in which the bot sees no channel with messages, or forums without posts in the searched period.",
 	);
@@ -440,9 +436,8 @@ test("a rate limit of Discord's search ends a search or a count with what was fo
 	expect(found(text)).toHaveLength(25);
 	expect(text).toContain("60 matches in Discord's index, 25 shown");
 	expect(text).toMatch(/^next_before=\d+$/m);
-	const none = await world.call("search_messages", count);
-	expect(none.isError).toBe(true);
-	expect(none.text).toContain("rate limit");
+	const none = await world.expectError("search_messages", count);
+	expect(none).toContain("rate limit");
 });
 
 test("a rate limit of Discord's search ends a count, which names who was not counted", async () => {
@@ -457,11 +452,9 @@ test("a rate limit of Discord's search ends a count, which names who was not cou
 
 worldTest("a channel that the bot may not read is refused if given, and otherwise left out", async (world) => {
 	const { stove, channel_ids } = writeInTwo(world, 2);
-	denyBot(world, stove.channel, PermissionFlagsBits.ReadMessageHistory);
-	await world.heard();
-	const named = await world.call("search_messages", { channel_ids });
-	expect(named.isError).toBe(true);
-	expect(named.text).toContain(`lacks READ_MESSAGE_HISTORY in #stove (ID: ${stove.channel_id})`);
+	await denyBot(world, stove.channel, PermissionFlagsBits.ReadMessageHistory);
+	const named = await world.expectError("search_messages", { channel_ids });
+	expect(named).toContain(`lacks READ_MESSAGE_HISTORY in #stove (ID: ${stove.channel_id})`);
 	const all = await world.call("search_messages", { text: "leek" });
 	expect(found(all.text)).toEqual(["o1", "o0"]);
 	expect(all.text).toContain("Not searched: 1 channel for lack of permissions");
@@ -493,9 +486,8 @@ test("without the Message Content Intent, Discord's index is not asked", async (
 	await using world = await startWorld({ seed: { ...seed, bots } });
 	const { oven } = writeInTwo(world, 2);
 	await world.heard();
-	const answer = await world.call("search_messages", { text: "leek" });
-	expect(answer.isError).toBe(true);
-	expect(answer.text).toContain('enable "Message Content Intent"');
+	const answer = await world.expectError("search_messages", { text: "leek" });
+	expect(answer).toContain('enable "Message Content Intent"');
 	const user_ids = [world.simulator.user("zoe").id];
 	const { text } = await world.call("search_messages", { user_ids });
 	expect(text).toContain(`\n2020-02-29T12:00:00Z | ID: ${oven.ids[0]}\n`);
@@ -572,7 +564,7 @@ worldTest("archived threads with messages in the range are searched, public and 
 
 worldTest("without MANAGE_THREADS, only private archived threads that the bot is in are searched", async (world) => {
 	const { stove } = writeInTwo(world, 1);
-	denyBot(world, stove.channel, PermissionFlagsBits.ManageThreads);
+	await denyBot(world, stove.channel, PermissionFlagsBits.ManageThreads);
 	const type = ChannelType.PrivateThread;
 	const bot = world.simulator.user("alpha").id;
 	const members = new Map([[bot, new Date(at(5)).toISOString()]]);

@@ -58,8 +58,7 @@ stageTest("@everyone is notified only on request and if allowed", async ({ call,
 	await call("set_stage", { topic: "Soup", send_start_notification: true });
 	await call("set_stage", { end: true });
 	expect(bodies()).toEqual([false, true]);
-	denyBot(world, channel, PermissionFlagsBits.MentionEveryone);
-	await world.heard();
+	await denyBot(world, channel, PermissionFlagsBits.MentionEveryone);
 	const { text } = await call("set_stage", { topic: "Soup", send_start_notification: true });
 	expect(text).toContain("lacks MENTION_EVERYONE");
 	expect((await call("set_stage", { topic: "Soup" })).isError).toBe(false);

@@ -4,8 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { tools } from "../../../src/bot/tools/index.ts";
 import { until } from "../../support/until.ts";
-import { channelNamed, denyBot, memberNamed, startWorld, writes } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { channelNamed, denyBot, memberNamed, startWorld, worldTest, writes } from "../../support/world.ts";
 
 worldTest("a timed out bot says until when, and sends nothing", async (world) => {
 	const { simulator, guild } = world;
@@ -24,8 +23,7 @@ worldTest("a timed out bot says until when, and sends nothing", async (world) =>
 
 worldTest("editing a voice channel requires CONNECT", async (world) => {
 	const channel = channelNamed(world, "Lounge");
-	denyBot(world, channel, PermissionFlagsBits.Connect);
-	await world.heard();
+	await denyBot(world, channel, PermissionFlagsBits.Connect);
 	const { text } = await world.call("edit_channel", { channel_id: channel.id, name: "Quiet" });
 	expect(text).toStartWith("The bot lacks CONNECT in #");
 });
@@ -34,8 +32,7 @@ worldTest("a mention of everyone that would ping nobody is not sent", async (wor
 	const { simulator } = world;
 	const channel = channelNamed(world, "general");
 	const channel_id = channel.id;
-	denyBot(world, channel, PermissionFlagsBits.MentionEveryone);
-	await world.heard();
+	await denyBot(world, channel, PermissionFlagsBits.MentionEveryone);
 	const send = (mentions: string, content: string) => world.call("send_message", { channel_id, content, mentions });
 	const refused = await send("everyone", "@here dinner");
 	expect(refused.text).toStartWith("The bot lacks MENTION_EVERYONE in #");
@@ -51,7 +48,7 @@ describe("a mention of a role that would ping nobody", () => {
 		const { simulator, guild } = world;
 		const { world: platform } = simulator;
 		const general = channelNamed(world, "general");
-		denyBot(world, general, PermissionFlagsBits.MentionEveryone);
+		await denyBot(world, general, PermissionFlagsBits.MentionEveryone);
 		const role = platform.roles.add(guild, { name: "chefs" });
 		const hook = platform.webhooks.add(general, { name: "hook" });
 		await world.heard();

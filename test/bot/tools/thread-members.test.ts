@@ -4,8 +4,7 @@ import { expect } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { NewThread } from "../../../src/simulator/world/messages/threads.ts";
 import { pagesOf } from "../../support/pages.ts";
-import { channelNamed, denyBot, type TestWorld, userNamed, writes } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { channelNamed, denyBot, type TestWorld, userNamed, worldTest, writes } from "../../support/world.ts";
 
 function scene(test: TestWorld) {
 	const { world } = test.simulator;
@@ -80,8 +79,7 @@ worldTest("one call adds members and removes others, after a dry run that names 
 worldTest("members are added only with the permission to write in the thread", async (test) => {
 	const { general, start, user, call } = scene(test);
 	const thread = start();
-	denyBot(test, general, PermissionFlagsBits.SendMessagesInThreads);
-	await test.heard();
+	await denyBot(test, general, PermissionFlagsBits.SendMessagesInThreads);
 	const thread_id = thread.id;
 	const user_ids = [user("zoe").id];
 	expect(await call("edit_thread_members", { thread_id, add_user_ids: user_ids })).toContain(
@@ -109,8 +107,7 @@ worldTest(
 		const own = start(privately(), user("alpha"));
 		const hers = start(privately({ invitable: false }));
 		world.threads.join(hers, user("alpha"));
-		denyBot(test, general, PermissionFlagsBits.ManageThreads);
-		await test.heard();
+		await denyBot(test, general, PermissionFlagsBits.ManageThreads);
 		const user_ids = [user("zoe").id];
 		const lacking = "The bot lacks MANAGE_THREADS in #soup";
 		const add = ({ id }: { id: string }) => call("edit_thread_members", { thread_id: id, add_user_ids: user_ids });
@@ -121,8 +118,7 @@ worldTest(
 		expect(writes(test)).toEqual([]);
 		expect(await add(own)).toStartWith("Added 1");
 		expect(await remove(own)).toStartWith("Removed 1");
-		denyBot(test, general, 0n);
-		await test.heard();
+		await denyBot(test, general, 0n);
 		expect(await add(hers)).toStartWith("Added 1");
 	},
 );

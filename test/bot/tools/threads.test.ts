@@ -5,8 +5,15 @@ import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { JsonObject } from "../../../src/lib/json.ts";
 import type { NewThread } from "../../../src/simulator/world/messages/threads.ts";
 import { pagesOf } from "../../support/pages.ts";
-import { channelNamed, denyBot, startWorld, type TestWorld, userNamed, writes } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import {
+	channelNamed,
+	denyBot,
+	startWorld,
+	type TestWorld,
+	userNamed,
+	worldTest,
+	writes,
+} from "../../support/world.ts";
 
 function scene(test: TestWorld) {
 	const { simulator, guild } = test;
@@ -110,8 +117,7 @@ worldTest("if the first message fails, the error names the created thread", asyn
 worldTest("private threads and first messages require permissions of their own", async (test) => {
 	const { general, deny, call } = scene(test);
 	const { CreatePrivateThreads, SendMessagesInThreads } = PermissionFlagsBits;
-	deny(CreatePrivateThreads | SendMessagesInThreads);
-	await test.heard();
+	await deny(CreatePrivateThreads | SendMessagesInThreads);
 	const create = async (given: object) =>
 		(await call("create_thread", { channel_id: general.id, name: "soup", ...given })).text;
 	expect(await create({ private: true })).toContain("lacks CREATE_PRIVATE_THREADS");
@@ -179,8 +185,7 @@ worldTest("without MANAGE_THREADS a note says that archived private threads are 
 	const hidden = start("hush", { type: ChannelType.PrivateThread });
 	const open = start("open");
 	for (const thread of [hidden, open]) world.threads.edit(thread, { archived: true });
-	deny(PermissionFlagsBits.ManageThreads);
-	await test.heard();
+	await deny(PermissionFlagsBits.ManageThreads);
 	const { text } = await call("list_threads", { channel_id: general.id, include_archived: true });
 	expect(named(text)).toBe("open");
 	expect(text).toContain("that requires MANAGE_THREADS");
@@ -231,8 +236,7 @@ worldTest("without MANAGE_THREADS the bot edits its own threads, and reopens oth
 	const other = start("other");
 	const closed = start("closed");
 	world.threads.edit(closed, { archived: true });
-	deny(PermissionFlagsBits.ManageThreads);
-	await test.heard();
+	await deny(PermissionFlagsBits.ManageThreads);
 	const edit = async (thread_id: string, given: object) => (await call("edit_thread", { thread_id, ...given })).text;
 	const lacks = "lacks MANAGE_THREADS in #";
 	expect(await edit(own.id, { archived: true })).toStartWith("Changed");
@@ -245,11 +249,11 @@ worldTest("without MANAGE_THREADS the bot edits its own threads, and reopens oth
 
 worldTest("an uncached thread is found, and a hidden one is not", async (test) => {
 	const { world, start, deny, call, general } = scene(test);
-	deny(PermissionFlagsBits.ViewChannel);
+	await deny(PermissionFlagsBits.ViewChannel);
 	const old = start("old");
 	world.threads.edit(old, { archived: true });
 	world.channels.edit(general, { permission_overwrites: [] });
-	deny(PermissionFlagsBits.ManageThreads);
+	await deny(PermissionFlagsBits.ManageThreads);
 	const hidden = start("hush", { type: ChannelType.PrivateThread });
 	await test.heard();
 	const shown = await call("get_channel", { channel_id: old.id });
@@ -290,12 +294,10 @@ worldTest("tools for channels work in threads", async (test) => {
 worldTest("writing in a thread requires SEND_MESSAGES_IN_THREADS", async (test) => {
 	const { start, deny, call } = scene(test);
 	const thread = start("soup");
-	deny(PermissionFlagsBits.SendMessagesInThreads);
-	await test.heard();
+	await deny(PermissionFlagsBits.SendMessagesInThreads);
 	const send = () => call("send_message", { channel_id: thread.id, content: "x" });
 	expect((await send()).text).toContain("lacks SEND_MESSAGES_IN_THREADS in #soup");
-	deny(PermissionFlagsBits.SendMessages);
-	await test.heard();
+	await deny(PermissionFlagsBits.SendMessages);
 	expect((await send()).isError).toBe(false);
 });
 
@@ -403,11 +405,9 @@ worldTest("delete_messages skips what nobody can delete in a thread, and names i
 	const remove = async (args: object) => (await call("delete_messages", { channel_id, ...args })).text;
 	const skipped = `1 skipped, since nobody can delete Discord's notices in a thread: ${starter?.id}`;
 	const message_ids = [starter?.id, said[0], said.at(-1)];
-	deny(PermissionFlagsBits.ReadMessageHistory);
-	await test.heard();
+	await deny(PermissionFlagsBits.ReadMessageHistory);
 	expect(await remove({ message_ids })).toContain("lacks READ_MESSAGE_HISTORY");
-	deny(0n);
-	await test.heard();
+	await deny(0n);
 	for (const dry_run of [true, false]) {
 		const text = await remove({ message_ids, dry_run });
 		expect(text).toMatch(/^(Would delete|Deleted) 2 message\(s\) from #soup/m);

@@ -3,8 +3,7 @@
 import { afterEach, expect, setSystemTime, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { shareWorld } from "../../support/shared-world.ts";
-import { giveRole, memberNamed, roleNamed, startWorld } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { giveRole, memberNamed, roleNamed, startWorld, worldTest } from "../../support/world.ts";
 
 const shared = shareWorld();
 
@@ -30,8 +29,7 @@ test.each([
 	const member = platform.members.add(world.guild, platform.users.add({ username: `quiet ${duration}` }));
 	await world.heard();
 	const before = Date.now();
-	const { text, isError } = await world.call("timeout", { user_ids: [member.user.id], duration });
-	expect(isError).toBe(false);
+	const text = await world.expectResult("timeout", { user_ids: [member.user.id], duration });
 	const until = Date.parse(member.communication_disabled_until ?? "");
 	expect(until).toBeGreaterThanOrEqual(before + seconds * 1000);
 	expect(until).toBeLessThanOrEqual(Date.now() + seconds * 1000);
@@ -47,9 +45,8 @@ worldTest("a timeout replaces the previous one, and is removed once", async (wor
 	const ended = await world.call("remove_timeout", args);
 	expect(ended.text).toMatch(/^Ended the timeout of .* until \S+Z\.$/);
 	expect(zoe.communication_disabled_until).toBeNull();
-	const none = await world.call("remove_timeout", args);
-	expect(none.isError).toBe(true);
-	expect(none.text).toContain("is not timed out. Nothing was done.");
+	const none = await world.expectError("remove_timeout", args);
+	expect(none).toContain("is not timed out. Nothing was done.");
 	expect(world.simulator.journal.entries()).toHaveLength(3);
 });
 
@@ -63,8 +60,7 @@ worldTest("administrators and the owner are refused before Discord is asked", as
 		["alpha", "is the bot itself"],
 	] as const) {
 		const { id } = name === "alpha" ? simulator.bot(name) : simulator.user(name);
-		const { text, isError } = await world.call("timeout", { user_ids: [id], duration: "1m" });
-		expect(isError).toBe(true);
+		const text = await world.expectError("timeout", { user_ids: [id], duration: "1m" });
 		expect(text).toContain(said);
 	}
 	expect(simulator.requests.list(patch)).toEqual([]);
@@ -78,11 +74,10 @@ test.each(["timeout", "remove_timeout", "set_nickname", "kick"])(
 		const zoe = memberNamed(world, "zoe");
 		giveRole(world, "zoe", { name: "Above", position: 99 });
 		await world.heard();
-		const { text, isError } = await world.call(tool, {
+		const text = await world.expectError(tool, {
 			user_ids: [zoe.user.id],
 			...(tool === "timeout" && { duration: "1m" }),
 		});
-		expect(isError).toBe(true);
 		expect(text).toContain("does not rank below the bot: @Above");
 		expect(simulator.journal.entries()).toEqual([]);
 	},

@@ -16,9 +16,9 @@ import {
 	startWorld,
 	type TestWorld,
 	userNamed,
+	worldTest,
 	writes,
 } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
 
 const bits = (...names: (keyof typeof PermissionFlagsBits)[]) =>
 	String(names.reduce((all, name) => all | PermissionFlagsBits[name], 0n));
@@ -196,8 +196,7 @@ worldTest("a plan is refused once the guild has changed, and shows the conflict"
 	const { hash } = await plan(world);
 	world.simulator.world.channels.edit(general, { name: "lobby" });
 	await world.heard();
-	const { text, isError } = await world.call("undo_actions", { plan_hash: hash });
-	expect(isError).toBe(true);
+	const text = await world.expectError("undo_actions", { plan_hash: hash });
 	expect(text).toContain("The guild has changed since the plan");
 	expect(text).toContain("name is now lobby: others have changed it since");
 	expect(general.name).toBe("lobby");

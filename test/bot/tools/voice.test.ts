@@ -4,8 +4,15 @@ import { describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import { testWith } from "../../support/test-with.ts";
-import { channelNamed, denyBot, makeCommunity, memberNamed, startWorld, writes } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import {
+	channelNamed,
+	denyBot,
+	makeCommunity,
+	memberNamed,
+	startWorld,
+	worldTest,
+	writes,
+} from "../../support/world.ts";
 
 const { Connect, DeafenMembers, MoveMembers, MuteMembers } = PermissionFlagsBits;
 
@@ -159,14 +166,12 @@ describe("moving a member in voice", () => {
 	);
 
 	voiceTest("requires MOVE_MEMBERS in both channels, and CONNECT in the target", async (scene) => {
-		const { bar, lounge, run, deny, heard } = scene;
+		const { bar, lounge, run, deny } = scene;
 		const move = async () => (await run("edit_voice_members", { channel_id: bar.id })).text;
-		deny(lounge, MoveMembers);
-		await heard();
+		await deny(lounge, MoveMembers);
 		expect(await move()).toStartWith("The bot lacks MOVE_MEMBERS in #Lounge");
-		deny(lounge, 0n);
-		deny(bar, Connect);
-		await heard();
+		await deny(lounge, 0n);
+		await deny(bar, Connect);
 		expect(await move()).toContain("CONNECT in #Bar");
 		expect(scene.writes()).toEqual([]);
 	});
@@ -213,13 +218,11 @@ describe("muting and deafening", () => {
 		expect(same.text).toStartWith("Nothing would change: ");
 	});
 
-	voiceTest("requires only the permission for the given change", async ({ lounge, run, deny, heard }) => {
-		deny(lounge, MuteMembers);
-		await heard();
+	voiceTest("requires only the permission for the given change", async ({ lounge, run, deny }) => {
+		await deny(lounge, MuteMembers);
 		expect((await run("edit_voice_members", { mute: true })).text).toStartWith("The bot lacks MUTE_MEMBERS in #Lounge");
 		expect((await run("edit_voice_members", { deafen: true })).isError).toBe(false);
-		deny(lounge, DeafenMembers);
-		await heard();
+		await deny(lounge, DeafenMembers);
 		expect((await run("edit_voice_members", { deafen: false })).text).toStartWith(
 			"The bot lacks DEAFEN_MEMBERS in #Lounge",
 		);
@@ -229,8 +232,7 @@ describe("muting and deafening", () => {
 test.each([[{ channel_id: "" }], [{ mute: true }]])("%j of a member who is not in voice is refused", async (args) => {
 	await using scene = await startVoice();
 	const { simulator, writes } = scene;
-	const { text, isError } = await scene.call("edit_voice_members", { user_ids: [simulator.user("liwei").id], ...args });
-	expect(isError).toBe(true);
+	const text = await scene.expectError("edit_voice_members", { user_ids: [simulator.user("liwei").id], ...args });
 	expect(text).toEndWith("is not in a voice channel. Use list_voice_members to find members who are.");
 	expect(writes()).toEqual([]);
 });
@@ -241,12 +243,10 @@ voiceTest("edit_voice_members moves and mutes several members, after all checks"
 	await scene.heard();
 	const user_ids = [zoe.user.id, liwei];
 	const edit = (args: Record<string, unknown>) => scene.call("edit_voice_members", { user_ids, ...args });
-	scene.deny(lounge, MuteMembers);
-	await scene.heard();
+	await scene.deny(lounge, MuteMembers);
 	expect((await edit({ mute: true })).text).toStartWith("The bot lacks MUTE_MEMBERS in #Lounge");
 	expect(scene.writes()).toEqual([]);
-	scene.deny(lounge, 0n);
-	await scene.heard();
+	await scene.deny(lounge, 0n);
 	const dry = await edit({ channel_id: bar.id, dry_run: true });
 	expect(dry.text.split("\n").slice(1)).toEqual([
 		"Would change 1 member(s) in voice:",

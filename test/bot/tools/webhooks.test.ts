@@ -4,8 +4,7 @@ import { expect } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { authorOf } from "../../../src/simulator/world/guilds/webhooks.ts";
 import { until } from "../../support/until.ts";
-import { denyBot, linked, type TestWorld, userNamed } from "../../support/world.ts";
-import { worldTest } from "../../support/world-test.ts";
+import { denyBot, linked, type TestWorld, userNamed, worldTest } from "../../support/world.ts";
 
 function made(world: TestWorld, by = "ada") {
 	const { world: platform } = world.simulator;
@@ -86,14 +85,12 @@ worldTest("a token argument, as other servers take it, is refused, not listed an
 
 worldTest("a webhook message requires MENTION_EVERYONE to ping everyone", async (world) => {
 	const { platform, channel, hook } = made(world);
-	denyBot(world, channel, PermissionFlagsBits.MentionEveryone);
-	await world.heard();
+	await denyBot(world, channel, PermissionFlagsBits.MentionEveryone);
 	const args = { webhook_id: hook.id, content: "@here", mentions: "everyone" };
 	const sent = await world.call("send_webhook_message", args);
 	expect(sent.text).toContain("lacks MENTION_EVERYONE in #notes");
 	expect(platform.messages.in(channel.id)).toEqual([]);
-	const tame = await world.call("send_webhook_message", { webhook_id: hook.id, content: "@here" });
-	expect(tame.isError).toBe(false);
+	await world.expectResult("send_webhook_message", { webhook_id: hook.id, content: "@here" });
 });
 
 worldTest("an edit without a change is refused", async (world) => {
@@ -112,8 +109,7 @@ worldTest("moving a webhook requires MANAGE_WEBHOOKS in the target channel", asy
 	const { platform, channel, hook } = made(world);
 	const open = platform.channels.add(world.guild, { name: "open" });
 	const closed = platform.channels.add(world.guild, { name: "closed" });
-	denyBot(world, closed, PermissionFlagsBits.ManageWebhooks);
-	await world.heard();
+	await denyBot(world, closed, PermissionFlagsBits.ManageWebhooks);
 	const webhook_id = hook.id;
 	const move = (channel_id: string) => world.call("edit_webhook", { webhook_id, channel_id });
 	expect((await move(closed.id)).text).toContain("lacks MANAGE_WEBHOOKS in");
@@ -145,12 +141,10 @@ worldTest("a webhook that cannot send messages says why, and can still be listed
 		"Last messages are known of webhooks that sent one of the newest 25 messages by webhooks.",
 	]);
 	for (const { id } of [follower, application, foreign]) {
-		const sent = await world.call("send_webhook_message", { webhook_id: id, content: "x" });
-		expect(sent.isError).toBe(true);
-		expect(sent.text).toContain("create_webhook creates one that can");
+		const sent = await world.expectError("send_webhook_message", { webhook_id: id, content: "x" });
+		expect(sent).toContain("create_webhook creates one that can");
 	}
-	const gone = await world.call("delete_webhook", { webhook_ids: [follower.id] });
-	expect(gone.isError).toBe(false);
+	await world.expectResult("delete_webhook", { webhook_ids: [follower.id] });
 	expect(webhooks.list({ channel_id: channel.id })).toEqual([hook, application, foreign]);
 });
 
@@ -213,15 +207,13 @@ worldTest("several webhooks are deleted in one call, which says which ones are n
 		`Not found, or not for the bot to manage: ${unknown}.`,
 	]);
 	expect(platform.webhooks.list({ channel_id: channel.id })).toEqual([hook]);
-	const again = await world.call("delete_webhook", args);
-	expect(again.isError).toBe(true);
-	expect(again.text).toContain("There is no webhook");
+	const again = await world.expectError("delete_webhook", args);
+	expect(again).toContain("There is no webhook");
 });
 
 worldTest("a webhook that the bot may not manage is reported as missing", async (world) => {
 	const { channel, hook } = made(world);
-	denyBot(world, channel, PermissionFlagsBits.ManageWebhooks);
-	await world.heard();
+	await denyBot(world, channel, PermissionFlagsBits.ManageWebhooks);
 	const { text } = await world.call("delete_webhook", { webhook_ids: [hook.id] });
 	expect(text).toContain(`There is no webhook ${hook.id} in the guild`);
 	expect(text).toContain("that the bot may manage");

@@ -59,7 +59,7 @@ moderationTest("a channel that the bot has lost sight of counts as not restored,
 	await mcp.call("raid_mode", { mode: "on", slowmode: "1m" });
 	const channel = channelNamed(world, "general");
 	const { id } = channel;
-	denyBot(world, channel, PermissionFlagsBits.ViewChannel);
+	await denyBot(world, channel, PermissionFlagsBits.ViewChannel);
 	await until("the bot has heard of it", async () =>
 		(await mcp.call("get_channel", { channel_id: id })).text.startsWith("a channel that the bot cannot see"),
 	);

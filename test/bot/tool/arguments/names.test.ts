@@ -2,8 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { until } from "../../../support/until.ts";
-import { channelNamed, startWorld, type TestWorld, userNamed, writes } from "../../../support/world.ts";
-import { worldTest } from "../../../support/world-test.ts";
+import { channelNamed, startWorld, type TestWorld, userNamed, worldTest, writes } from "../../../support/world.ts";
 import { key, pendingId, startApprovalWorld } from "../../approval/approval-world.ts";
 import { startCast } from "../../person-cast.ts";
 
@@ -156,8 +155,7 @@ worldTest("a call has at most 100 names, and tells of at most 10 of them", async
 worldTest("an unknown name is an error with similar names, all of a call in one", async (world) => {
 	const { id } = join(world, "zacharias");
 	await world.heard();
-	const { text, isError } = await world.call("ban", { user_ids: ["@zachary", "@qqqqq"] });
-	expect(isError).toBe(true);
+	const text = await world.expectError("ban", { user_ids: ["@zachary", "@qqqqq"] });
 	expect(text.split("\n")).toEqual([
 		`user_ids: The Cooks (ID: ${world.guild.id}) has no user "@zachary". Give the id of someone who is not a member. Similar: @zacharias (ID: ${id}).`,
 		`user_ids: The Cooks (ID: ${world.guild.id}) has no user "@qqqqq". Give the id of someone who is not a member.`,
