@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { allRoutes } from "../../src/simulator/rest/routes/all.ts";
 import { recordLog } from "../support/log.ts";
+import { simulatorTest } from "../support/simulator.ts";
 import { as, openSocket, type Simulator, startSimulator } from "./support.ts";
 
 const values: readonly unknown[] = [
@@ -187,8 +188,7 @@ test("no use of a command, component or modal causes an internal error", async (
 	expect([...statuses].sort()).toEqual([200, 400, 404]);
 });
 
-test("no payload on the socket causes an internal error", async () => {
-	await using simulator = await startSimulator();
+simulatorTest("no payload on the socket causes an internal error", async (simulator) => {
 	const { token } = simulator.bot("alpha");
 	for (const op of [1, 2, 3, 4, 6, 8, 31])
 		for (const d of [...values, { token }, { token, intents: -1, shard: [0, 0] }]) {
@@ -202,8 +202,7 @@ test("no payload on the socket causes an internal error", async () => {
 	await socket.payload("ack", ({ op }) => op === 11);
 });
 
-test("a body of 20 MB in the wrong place is refused", async () => {
-	await using simulator = await startSimulator();
+simulatorTest("a body of 20 MB in the wrong place is refused", async (simulator) => {
 	const { id } = simulator.channel("The Cooks/general");
 	const response = await fetch(`${simulator.api}/v10/channels/${id}/messages`, {
 		method: "POST",
@@ -213,11 +212,10 @@ test("a body of 20 MB in the wrong place is refused", async () => {
 	expect(response.status).toBe(400);
 });
 
-test.each([
+simulatorTest.each([
 	["no Host header", ""],
 	["an invalid Host header", "Host: a b:c\r\n"],
-])("%s is harmless", async (_, host) => {
-	await using simulator = await startSimulator();
+])("%s is harmless", async (simulator, _, host) => {
 	const ended = Promise.withResolvers<void>();
 	const text = `GET /api/v10/gateway HTTP/1.1\r\n${host}Connection: close\r\n\r\n`;
 	await Bun.connect({

@@ -3,6 +3,7 @@
 import { type Simulator, type SimulatorOptions, startSimulator as start } from "../../src/simulator/simulator.ts";
 import { violationsOf } from "./discord-spec/validate.ts";
 import { addViolation } from "./discord-spec/violations.ts";
+import { testWith } from "./test-with.ts";
 
 /**
  * Starts a simulator. A test in whose time an exchange differs from Discord's document fails. With `onlyResponses` the
@@ -30,3 +31,6 @@ export function startSimulator({
 		sharding: { identifyMs: 0, ...options.sharding },
 	});
 }
+
+/** A test with a simulator of its own. */
+export const simulatorTest = testWith(startSimulator);

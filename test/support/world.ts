@@ -238,4 +238,4 @@ export function writes({ simulator }: TestWorld): string[] {
 }
 
 /** A test with a world of its own. */
-export const worldTest = testWith(() => startWorld());
+export const worldTest = testWith(startWorld);

@@ -1,16 +1,10 @@
 // The moderation log of each guild, and what is written there.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { connectTo } from "../../support/mcp.ts";
 import { until } from "../../support/until.ts";
-import {
-	type ModerationWorld,
-	moderationTest,
-	moderator,
-	staffChannel,
-	startModerationWorld,
-} from "./moderation-world.ts";
+import { type ModerationWorld, moderationTest, moderator, staffChannel } from "./moderation-world.ts";
 
 const records = "The Cooks/records";
 
@@ -42,10 +36,9 @@ moderationTest("a change of its channel is noted in the old and the new one", as
 	expect(titlesIn(world, staffChannel)).toEqual(["Moderation log"]);
 });
 
-test.each([true, false])(
+moderationTest.each([true, false])(
 	"notes and reasons of warnings are in the log of a private channel only: public %p",
-	async (isPublic) => {
-		await using world = await startModerationWorld();
+	async (world, isPublic) => {
 		const channel = addRecords(world);
 		const bits = String(PermissionFlagsBits.ViewChannel);
 		const overwrites = [

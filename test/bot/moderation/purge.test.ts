@@ -175,14 +175,13 @@ moderationTest("nobody joined then", async (world) => {
 	expect(result.text).toContain("No member joined then. Nothing was done.");
 });
 
-test.each([
+moderationTest.each([
 	[{}, "expected at least one of these"],
 	[{ count: 5 }, "expected at least one of these"],
 	[{ channel_ids: ["123456789012345678"] }, "expected at least one of these"],
 	[{ user_ids: ["123456789012345678"], joined_before: "1h" }, "joined_before"],
 	[{ user_ids: ["123456789012345678"], count: 10_001 }, "count"],
-])("refuses %j", async (args, fault) => {
-	await using world = await startModerationWorld();
+])("refuses %j", async (world, args, fault) => {
 	const { channel_ids: _, ...rest } = args as Record<string, unknown>;
 	const { id } = world.simulator.channel(general);
 	const mcp = await connectTo(world.bot.url);

@@ -30,8 +30,7 @@ banTest("a clock that is set back ends no ban early, nor does a ban longer than 
 	expect(bot.writes("DELETE")).toBe(1);
 });
 
-test.each(["a\nclient \u202e\ud800", "x".repeat(600)])("a ban by %j is recognised and lifted", async (name) => {
-	await using bot = await startBans();
+banTest.each(["a\nclient \u202e\ud800", "x".repeat(600)])("a ban by %j is recognised and lifted", async (bot, name) => {
 	await bot.ban("zoe", dayMs, name);
 	bot.clock.now += 2 * dayMs;
 	await until("the ban is lifted", () => !bot.isBanned("zoe"));
@@ -207,10 +206,9 @@ test.each<[what: string, firstMs: number, secondMs: number | null]>([
 	expect(alpha.titles()).toEqual([]);
 });
 
-test.each(["DELETE", "PUT"])(
+banTest.each(["DELETE", "PUT"])(
 	"a ban of another bot is replaced although Discord's response to %s is lost",
-	async (method) => {
-		await using alpha = await startBans();
+	async (alpha, method) => {
 		await using beta = await startBans(undefined, {}, alpha.simulator);
 		await alpha.ban("zoe", dayMs);
 		for (const when of ["before", "after"] as const) {

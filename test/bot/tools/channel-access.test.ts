@@ -174,12 +174,11 @@ describe("access of a new channel", () => {
 		expect(it.overwrites(it.fresh()).map(([name]) => name)).toEqual(["@everyone", "Staff"]);
 	});
 
-	test.each([
+	sceneTest.each([
 		["voice", Connect, "CONNECT"],
 		["text", ViewChannel, "VIEW_CHANNEL"],
 		["text", ManageChannels, "MANAGE_CHANNELS"],
-	])("a %s channel in a category that denies the bot %d can be managed", async (channel_type, bits, name) => {
-		await using it = await scene();
+	])("a %s channel in a category that denies the bot %d can be managed", async (it, channel_type, bits, name) => {
 		it.overwrite(it.talk, it.guild.id, 0n, bits);
 		await it.world.heard();
 		const { text } = await it.make({ channel_type, category_id: it.talk.id });
@@ -203,7 +202,7 @@ describe("access of a new channel", () => {
 		expect(it.overwrites(it.fresh()).map(([name]) => name)).not.toContain("Staff");
 	});
 
-	test.each([
+	sceneTest.each([
 		[{ view_role_ids: [] }, "view_role_ids: expected at least 1"],
 		[
 			{ permission_overwrites: [{ id: "123456789012345678" }] },
@@ -223,8 +222,7 @@ describe("access of a new channel", () => {
 			"Only an administrator can allow or deny MANAGE_ROLES",
 		],
 		[{ permission_overwrites: [{ id: "@Staff", deny: ["PRIORITY_SPEAKER"] }] }, "it lacks PRIORITY_SPEAKER"],
-	])("%j is refused before a write", async (args, said) => {
-		await using it = await scene();
+	])("%j is refused before a write", async (it, args, said) => {
 		const given = JSON.stringify(args).replaceAll("@Staff", it.staff.id);
 		const { text, isError } = await it.make(JSON.parse(given));
 		expect(isError).toBe(true);
@@ -329,15 +327,14 @@ describe("below_channel_id", () => {
 		expect((await it.order(it.attic)).toUpperCase()).toBe(expected.toUpperCase());
 	});
 
-	test.each([
+	placesTest.each([
 		["a", "c", "bcaV"],
 		["c", "a", "acbV"],
 		["c", "Attic", "cabV"],
 		["general", "a", "ageneralbcV"],
 		["Lounge", "V", "abcVLounge"],
 		["Lounge", "c", "abcLoungeV"],
-	])("%s is moved below %s: %s", async (name, below, expected) => {
-		await using it = await places();
+	])("%s is moved below %s: %s", async (it, name, below, expected) => {
 		const channel = channelNamed(it.world, name);
 		const args = { below_channel_id: it.id(below), topic: "x" };
 		const { topic: _, ...rest } = args;
@@ -478,12 +475,10 @@ sceneTest("a text channel becomes an announcement channel in a community, and no
 	expect(await convert("text")).toEndWith("kind: announcement → text");
 });
 
-test.each([[{ tags: [{ name: "x", emoji: "<:pan:123456789012345678>" }] }, "There is no emoji 123456789012345678"]])(
-	"a forum with %j is refused before a write",
-	async (args, said) => {
-		await using it = await scene();
-		const { text } = await it.make({ channel_type: "forum", ...args });
-		expect(text).toContain(said);
-		expect(writes(it.world)).toEqual([]);
-	},
-);
+sceneTest.each([
+	[{ tags: [{ name: "x", emoji: "<:pan:123456789012345678>" }] }, "There is no emoji 123456789012345678"],
+])("a forum with %j is refused before a write", async (it, args, said) => {
+	const { text } = await it.make({ channel_type: "forum", ...args });
+	expect(text).toContain(said);
+	expect(writes(it.world)).toEqual([]);
+});

@@ -1,6 +1,6 @@
 // move_channels.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel, GuildChannelType } from "../../../src/simulator/world/state/entities.ts";
 import { testWith } from "../../support/test-with.ts";
@@ -42,14 +42,13 @@ async function row() {
 
 const rowTest = testWith(row);
 
-test.each([
+rowTest.each([
 	["ec", { position: 0 }, "ecabd"],
 	["ba", { position: 2 }, "cdbae"],
 	["da", { position: 499 }, "bceda"],
 	["ea", { below_channel_id: "b" }, "beacd"],
 	["ab", { below_channel_id: "e" }, "cdeab"],
-])("moving %s with %j gives the order %s, with one request", async (names, args, expected) => {
-	await using scene = await row();
+])("moving %s with %j gives the order %s, with one request", async (scene, names, args, expected) => {
 	const { below_channel_id } = args as { below_channel_id?: string };
 	const { text } = await scene.move(names, {
 		...args,
@@ -196,7 +195,7 @@ rowTest(
 	},
 );
 
-test.each([
+rowTest.each([
 	["ab", {}, "category_id, position, below_channel_id: expected at least one"],
 	["ab", { position: 0, below_channel_id: "c" }, "position, below_channel_id: expected at most one of these"],
 	["ab", { below_channel_id: "b" }, "that is not among channel_ids"],
@@ -210,8 +209,7 @@ test.each([
 	[["Box"], { category_id: "Box" }, "category_id: a category cannot be inside another category"],
 	["ab", { position: 0, lock_permissions: true }, "lock_permissions: only works if the channels move"],
 	["fg", { category_id: "Box", lock_permissions: true }, "lock_permissions:"],
-])("%j with %j is refused", async (names, args, expected) => {
-	await using scene = await row();
+])("%j with %j is refused", async (scene, names, args, expected) => {
 	const given = Object.entries(args).map(([key, value]) => [
 		key,
 		typeof value === "string" ? scene.idOf(value) : value,

@@ -66,10 +66,9 @@ describe("create_channel", () => {
 		});
 	});
 
-	test.each(["stage", "announcement"])(
+	worldTest.each(["stage", "announcement"])(
 		"refuses to make or clone a %s channel in a guild that is no community",
-		async (channel_type) => {
-			await using world = await startWorld();
+		async (world, channel_type) => {
 			const { channels, guilds } = world.simulator.world;
 			const type = channel_type === "stage" ? ChannelType.GuildStageVoice : ChannelType.GuildAnnouncement;
 			const { id } = channels.add(world.guild, { name: "old", type });
@@ -492,14 +491,13 @@ describe("moving one channel", () => {
 
 	const rowTest = testWith(row);
 
-	test.each([
+	rowTest.each([
 		["d", 0, "dabc"],
 		["a", 2, "bcad"],
 		["a", 500, "bcda"],
 		["a", 1e9, "bcda"],
 		["b", 2, "acbd"],
-	])("moves %s to %d among its kind: %s", async (name, position, expected) => {
-		await using scene = await row();
+	])("moves %s to %d among its kind: %s", async (scene, name, position, expected) => {
 		const { text } = await scene.move(name, { position });
 		expect(scene.order()).toBe(expected);
 		const { id } = channelNamed(scene.world, name);
@@ -617,12 +615,11 @@ describe("clone_channel", () => {
 		await world.expectResult("edit_channel", { channel_id: general.id, topic: "x" });
 	});
 
-	test.each([
+	worldTest.each([
 		[Connect, false, ""],
 		[PrioritySpeaker, true, "it lacks PRIORITY_SPEAKER"],
 		[PermissionFlagsBits.ManageRoles, true, "Only an administrator"],
-	])("a permission %d that the clone would have is refused: %p", async (bits, refused, said) => {
-		await using world = await startWorld();
+	])("a permission %d that the clone would have is refused: %p", async (world, bits, refused, said) => {
 		const general = channelNamed(world, "general");
 		world.simulator.world.channels.setOverwrite(general, roleOverwrite(world.guild.id, { allow: bits }));
 		await world.heard();

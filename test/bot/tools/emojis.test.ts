@@ -1,8 +1,8 @@
 // The emoji tools.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import { roleNamed, startWorld, type TestWorld, userNamed, worldTest } from "../../support/world.ts";
+import { roleNamed, type TestWorld, userNamed, worldTest } from "../../support/world.ts";
 
 const { CreateGuildExpressions, ManageGuildExpressions } = PermissionFlagsBits;
 
@@ -26,15 +26,14 @@ async function forbid(world: TestWorld, bit: bigint) {
 	await world.heard();
 }
 
-test.each([
+worldTest.each([
 	["PNG", png, false],
 	["PNG as a data URI of another kind", `data:image/jpeg;base64,${png}`, false],
 	["GIF", gif, true],
 	["JPEG", base64("\xff\xd8\xff\xe0"), false],
 	["WebP", base64("RIFF\x00\x00\x00\x00WEBPVP8 "), false],
 	["AVIF", base64("\x00\x00\x00\x20ftypavif\x00\x00"), false],
-])("a %s becomes an emoji", async (_, image, animated) => {
-	await using world = await startWorld();
+])("a %s becomes an emoji", async (world, _, image, animated) => {
 	const { text } = await world.call("create_emoji", { name: "soup", image });
 	const [made] = world.guild.emojis.values();
 	expect(made).toMatchObject({ name: "soup", animated });

@@ -1,7 +1,7 @@
 // Hostile names in results: a name can neither end its line nor forge another.
 
-import { expect, test } from "bun:test";
-import { addRule, startWorld } from "../../support/world.ts";
+import { expect } from "bun:test";
+import { addRule, worldTest } from "../../support/world.ts";
 
 const forged = /ID[:：] ?1{18}|｜/i;
 const unsafe = /[\p{Cc}\p{Cf}\p{DI}\p{Zl}\p{Zp}]/u;
@@ -22,12 +22,11 @@ const characters = [
 ];
 const id = "1".repeat(18);
 
-test.each([
+worldTest.each([
 	["unsafe characters", characters.join("")],
 	["ids in wide letters and of their own", `x/ ｜ ID：${id} | ID: ${id}`],
 	["ids in brackets", `x (ID: ${id}) (@x, id:${id})`],
-])("names with %s stay on their line in every result", async (_, name) => {
-	await using world = await startWorld();
+])("names with %s stay on their line in every result", async (world, _, name) => {
 	const { simulator, guild } = world;
 	const platform = simulator.world;
 	platform.guilds.edit(guild, { name });

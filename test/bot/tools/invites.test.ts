@@ -1,9 +1,9 @@
 // The invite tools.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { present, until } from "../../support/until.ts";
-import { denyBot, roleNamed, startWorld, type TestWorld, userNamed, worldTest, writes } from "../../support/world.ts";
+import { denyBot, roleNamed, type TestWorld, userNamed, worldTest, writes } from "../../support/world.ts";
 
 const { ManageChannels, ManageGuild, ViewAuditLog, ViewChannel } = PermissionFlagsBits;
 
@@ -102,11 +102,10 @@ worldTest("a link is accepted as its code", async (world) => {
 	}
 });
 
-test.each([
+worldTest.each([
 	["MANAGE_CHANNELS in it or MANAGE_GUILD", ManageChannels, "MANAGE_CHANNELS"],
 	["MANAGE_GUILD if the bot does not see it", ViewChannel, "VIEW_CHANNEL"],
-])("deleting a channel's invite requires %s", async (_, denied, lacking) => {
-	await using world = await startWorld();
+])("deleting a channel's invite requires %s", async (world, _, denied, lacking) => {
 	const { channel, invites, ada } = notes(world);
 	const { code } = invites.add(channel, { inviter: ada });
 	await denyBot(world, channel, denied);

@@ -1,10 +1,10 @@
 // list_members, lookup_user_by_name and set_nickname.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { pagesOf } from "../../support/pages.ts";
 import { until } from "../../support/until.ts";
-import { addToBakers, memberNamed, roleNamed, startWorld, userNamed, worldTest, writes } from "../../support/world.ts";
+import { addToBakers, memberNamed, roleNamed, userNamed, worldTest, writes } from "../../support/world.ts";
 
 worldTest(
 	"lookup_user_by_name finds by nickname, display name and username, without case and accents, best first",
@@ -96,14 +96,13 @@ worldTest("a member whose nickname has line breaks is one line", async (world) =
 	]);
 });
 
-test.each([
+worldTest.each([
 	["ΣΟΦΟΣ", "ΣΟΦΟΣΚΥΛΟΣ"],
 	["σοφος", "ΣΟΦΟΣΚΥΛΟΣ"],
 	["STRASSE", "Große Straße"],
 	["straße", "STRASSENFEST"],
 	["ﬁnn", "FINN"],
-])("%s is found in %s", async (query, nick) => {
-	await using world = await startWorld();
+])("%s is found in %s", async (world, query, nick) => {
 	const { simulator, guild } = world;
 	const user = simulator.world.users.add({ username: "someone" });
 	simulator.world.members.add(guild, user, { nick });

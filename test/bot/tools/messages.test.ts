@@ -36,29 +36,31 @@ worldTest("send_message writes once, pings nobody, and returns the message's id"
 	expect(message).toMatchObject({ content, mention_everyone: false, mentions: [] });
 });
 
-test.each([
+worldTest.each([
 	["users", { mention_everyone: false, mentions: 1, roles: 0 }, "Pinged: @ada.\nNot pinged: @everyone, @Regular."],
 	["roles", { mention_everyone: false, mentions: 1, roles: 1 }, "Pinged: @ada, @Regular.\nNot pinged: @everyone."],
 	["everyone", { mention_everyone: true, mentions: 1, roles: 1 }, "Pinged: @everyone, @ada, @Regular."],
-] as const)("send_message with mentions = %s pings just those, and says whom", async (mentions, expected, said) => {
-	await using world = await startWorld();
-	const { simulator, guild } = world;
-	const { id: channel_id } = simulator.channel(general);
-	const role = roleNamed({ guild }, "Regular");
-	const { text } = await world.call("send_message", {
-		channel_id,
-		content: `@everyone <@${simulator.user("ada").id}> <@&${role.id}>`,
-		mentions,
-	});
-	const pings = text.split("\n").slice(1).join("\n");
-	expect(pings.replace(/ \(ID: \d+\)/g, "")).toBe(said);
-	const [message] = simulator.world.messages.in(channel_id);
-	expect({
-		mention_everyone: message?.mention_everyone,
-		mentions: message?.mentions.length,
-		roles: message?.mention_roles.length,
-	}).toEqual(expected);
-});
+] as const)(
+	"send_message with mentions = %s pings just those, and says whom",
+	async (world, mentions, expected, said) => {
+		const { simulator, guild } = world;
+		const { id: channel_id } = simulator.channel(general);
+		const role = roleNamed({ guild }, "Regular");
+		const { text } = await world.call("send_message", {
+			channel_id,
+			content: `@everyone <@${simulator.user("ada").id}> <@&${role.id}>`,
+			mentions,
+		});
+		const pings = text.split("\n").slice(1).join("\n");
+		expect(pings.replace(/ \(ID: \d+\)/g, "")).toBe(said);
+		const [message] = simulator.world.messages.in(channel_id);
+		expect({
+			mention_everyone: message?.mention_everyone,
+			mentions: message?.mentions.length,
+			roles: message?.mention_roles.length,
+		}).toEqual(expected);
+	},
+);
 
 worldTest("send_message replies, silently on request", async (world) => {
 	const { simulator } = world;
@@ -222,11 +224,10 @@ worldTest("two messages go in one bulk call, ids given twice once", async (world
 	expect(left(world, channel)).toEqual(["c"]);
 });
 
-test.each([
+worldTest.each([
 	["given twice", 0, 2],
 	["that is old", 30, 1],
-])("one message %s goes in a single call", async (_, age, times) => {
-	await using world = await startWorld();
+])("one message %s goes in a single call", async (world, _, age, times) => {
 	const { channel, texts } = write(world, ["a", "b"], { a: age });
 	await world.expectResult("delete_messages", { channel_id: channel.id, message_ids: Array(times).fill(texts[0]) });
 	expect(world.simulator.journal.entries(single)).toHaveLength(1);
@@ -320,14 +321,13 @@ worldTest("a dry run folds similar messages, and says how to see what it does no
 	expect(few.join("\n")).not.toContain("Not all");
 });
 
-test.each([
+worldTest.each([
 	["the latest", { count: 2 }, ["a", "Soup b", "c"]],
 	["one author's", { count: 5, user_ids: ["zoe"] }, ["a", "c", "SOUP d"]],
 	["those with a text", { count: 5, text: "soUP" }, ["a", "c", "e"]],
 	["one author's with a text", { count: 1, user_ids: ["ada"], text: "soup" }, ["a", "Soup b", "c", "e"]],
 	["nobody's", { count: 5, user_ids: ["alpha"] }, ["a", "Soup b", "c", "SOUP d", "e"]],
-] as const)("count deletes %s", async (_, given, expected) => {
-	await using world = await startWorld();
+] as const)("count deletes %s", async (world, _, given, expected) => {
 	const { channel } = write(world, ["a", "Soup b", "c", "SOUP d", "e"], {}, ["ada", "zoe", "ada", "ada", "zoe"]);
 	const { user_ids = [], ...rest } = { user_ids: undefined, ...given };
 	const text = await world.expectResult("delete_messages", {

@@ -1,8 +1,8 @@
 // ban.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import { memberNamed, roleNamed, startWorld, userNamed, worldTest, writes } from "../../support/world.ts";
+import { memberNamed, roleNamed, userNamed, worldTest, writes } from "../../support/world.ts";
 
 const put = "PUT /guilds/:guild_id/bans/:user_id";
 const daySeconds = 86_400;
@@ -16,11 +16,10 @@ worldTest("ban bans a user who is not a member, and the dry run says so", async 
 	expect(world.guild.bans.has(id)).toBe(true);
 });
 
-test.each([
+worldTest.each([
 	["the owner", "ada", "owns the guild"],
 	["the bot itself", "alpha", "is the bot itself"],
-])("ban refuses %s before Discord sees it, also in a dry run", async (_, name, said) => {
-	await using world = await startWorld();
+])("ban refuses %s before Discord sees it, also in a dry run", async (world, _, name, said) => {
 	const { id } = world.simulator.user(name);
 	for (const dry_run of [false, true]) {
 		const text = await world.expectError("ban", { user_ids: [id], dry_run });
@@ -55,14 +54,13 @@ worldTest("ban of a banned user says that nothing was done", async (world) => {
 	expect(world.simulator.requests.list(put)).toHaveLength(1);
 });
 
-test.each([
+worldTest.each([
 	[{}, ["new", "3 hours", "2 days", "6 days", "8 days"]],
 	[{ delete_messages: "none" }, ["new", "3 hours", "2 days", "6 days", "8 days"]],
 	[{ delete_messages: "1h" }, ["3 hours", "2 days", "6 days", "8 days"]],
 	[{ delete_messages: "1d" }, ["2 days", "6 days", "8 days"]],
 	[{ delete_messages: "7d" }, ["8 days"]],
-])("ban with %j leaves the messages of these ages: %j", async (args, left) => {
-	await using world = await startWorld();
+])("ban with %j leaves the messages of these ages: %j", async (world, args, left) => {
 	const { simulator } = world;
 	const zoe = userNamed(world, "zoe");
 	const { id: channelId } = simulator.channel("The Cooks/general");

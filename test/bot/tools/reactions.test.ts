@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { pagesOf } from "../../support/pages.ts";
-import { denyBot, startWorld, type TestWorld, userNamed, worldTest } from "../../support/world.ts";
+import { denyBot, type TestWorld, userNamed, worldTest } from "../../support/world.ts";
 import { startScene } from "../tool-rows/scene.ts";
 
 function write({ simulator, guild }: TestWorld) {
@@ -29,10 +29,9 @@ worldTest("an existing reaction is joined in its own form, without ADD_REACTIONS
 	expect(refused.text).toStartWith("The bot lacks ADD_REACTIONS in #notes");
 });
 
-test.each(["<:bread:123456789012345678>", "bread:123456789012345678", bread.id])(
+worldTest.each(["<:bread:123456789012345678>", "bread:123456789012345678", bread.id])(
 	"a guild's emoji is accepted as %s",
-	async (emoji) => {
-		await using world = await startWorld();
+	async (world, emoji) => {
 		const { channel, message, at, userOf, ...made } = write(world);
 		made.world.reactions.add(channel, message, userOf("zoe"), bread);
 		await world.heard();

@@ -1,7 +1,7 @@
 // Reading messages: pages, what a line shows, and what Discord hides from the bot.
 
-import { expect, test } from "bun:test";
-import { startWorld, type TestWorld, userNamed, worldTest } from "../../support/world.ts";
+import { expect } from "bun:test";
+import { type TestWorld, userNamed, worldTest } from "../../support/world.ts";
 
 /** Messages by ada in a channel of their own, oldest first. */
 function write({ simulator, guild }: TestWorld, contents: string[]) {
@@ -127,8 +127,7 @@ const blind = {
 	],
 };
 
-test("every tool that reads says if Discord hides message content, and why", async () => {
-	await using world = await startWorld({ seed: blind });
+worldTest("every tool that reads says if Discord hides message content, and why", { seed: blind }, async (world) => {
 	const { simulator } = world;
 	const said = await simulator.user("ada").say("general", "a secret");
 	const { channel_id } = said;

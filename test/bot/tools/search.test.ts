@@ -279,11 +279,10 @@ test("a channel that is rate limited for long does not stop the others, and befo
 	expect(text).toEndWith(`next_before=${oven.ids[30]}`);
 });
 
-test.each([
+worldTest.each([
 	["more matches than the limit", 3, "3 matches among 3 messages of", 2],
 	["as many matches as the limit", 5, "5 matches among 5 messages of", 4],
-])("with %s, the range named ends at the last match, not in a quiet channel", async (_, limit, start, last) => {
-	await using world = await startWorld();
+])("with %s, the range named ends at the last match, not in a quiet channel", async (world, _, limit, start, last) => {
 	const busy = write(world, numbered(5));
 	// More than are read at a time.
 	const quiet = Array.from({ length: 12 }, (_, n) => write(world, [["old", "zoe", 90 + n]], `quiet${n}`));
@@ -300,12 +299,11 @@ test.each([
 	expect(pages.at(-1)).not.toContain("Older messages");
 });
 
-test.each([
+worldTest.each([
 	["author", [/^2 \| Ada \(@ada, ID/, /^1 \| Zoë/, /^0 \| .*@alpha/, /^0 \| not/]],
 	["channel", [/^2 \| #notes/, /^1 \| #oven/, /^0 \| #empty/]],
 	["day", [/^1 \| 2020-02-27$/, /^1 \| 2020-02-28$/, /^1 \| 2020-03-01$/]],
-] as const)("messages are counted by %s", async (count_by, expected) => {
-	await using world = await startWorld();
+] as const)("messages are counted by %s", async (world, count_by, expected) => {
 	const { simulator } = world;
 	const notes = write(world, [
 		["a", "ada", 4],

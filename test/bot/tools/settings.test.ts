@@ -145,8 +145,7 @@ describe("refuses, and stores nothing of the call:", () => {
 		expect(planned).not.toContain("~ bot");
 	});
 
-	test("both arguments, and none", async () => {
-		await using scene = await startScene();
+	sceneTest("both arguments, and none", async (scene) => {
 		for (const args of [{}, { settings: {}, restore_version: 1 }])
 			expect((await scene.world.call("set_settings", args)).text).toContain("expected one of the two");
 	});
@@ -238,10 +237,9 @@ describe("in a person's name", () => {
 		expect((await call("set_settings", { settings: { "welcome.ai": false } })).text).toContain("MANAGE_GUILD");
 	});
 
-	test.each(["audit.channel", "approval.channel", "approval.roles", "sign_in.roles"])(
+	sceneTest.each(["audit.channel", "approval.channel", "approval.roles", "sign_in.roles"])(
 		"%s takes Administrator, and nobody else changes it",
-		async (key) => {
-			await using scene = await startScene();
+		async (scene, key) => {
 			const { world, set } = scene;
 			const isRoles = key.endsWith("roles");
 			const first = isRoles ? ["@Staff"] : "#general";

@@ -1,6 +1,6 @@
 // Live stages, and the status of voice channels.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { testWith } from "../../support/test-with.ts";
 import { denyBot, memberNamed, startWorld, writes } from "../../support/world.ts";
@@ -85,10 +85,9 @@ stageTest("set_stage starts a stage, changes its topic and ends it", async ({ ca
 	expect(live()).toBeUndefined();
 });
 
-test.each(["before", "after"] as const)(
+stageTest.each(["before", "after"] as const)(
 	"whether a stage was started is unknown if the connection drops %s it",
-	async (when) => {
-		await using scene = await stage();
+	async (scene, when) => {
 		const { call, live, world } = scene;
 		const { faults } = world.simulator;
 		faults.drop("POST /stage-instances", { when, times: 1 });

@@ -1,19 +1,11 @@
 // The thread tools, and channel tools in threads.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { JsonObject } from "../../../src/lib/json.ts";
 import type { NewThread } from "../../../src/simulator/world/messages/threads.ts";
 import { pagesOf } from "../../support/pages.ts";
-import {
-	channelNamed,
-	denyBot,
-	startWorld,
-	type TestWorld,
-	userNamed,
-	worldTest,
-	writes,
-} from "../../support/world.ts";
+import { channelNamed, denyBot, type TestWorld, userNamed, worldTest, writes } from "../../support/world.ts";
 
 function scene(test: TestWorld) {
 	const { simulator, guild } = test;
@@ -315,14 +307,13 @@ worldTest("an archived thread is unarchived by a message, and accepts no reactio
 	expect((await react()).isError).toBe(false);
 });
 
-test.each([
+worldTest.each([
 	["send_message", { content: "x" }],
 	["get_recent_messages", {}],
 	["add_reaction", { message_id: "123456789012345678", emoji: "🍲" }],
 	["pin_message", { message_id: "123456789012345678" }],
 	["search_messages", { channel_ids: "it" }],
-])("%s refuses another guild's thread, archived or not", async (tool, args) => {
-	await using test = await startWorld();
+])("%s refuses another guild's thread, archived or not", async (test, tool, args) => {
 	const { world, ada, alpha, call } = scene(test);
 	const bakers = test.simulator.guild("The Bakers");
 	world.members.add(bakers, alpha, { botPermissions: PermissionFlagsBits.ManageThreads });

@@ -3,7 +3,7 @@
 import { afterEach, expect, setSystemTime, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { shareWorld } from "../../support/shared-world.ts";
-import { giveRole, memberNamed, roleNamed, startWorld, worldTest } from "../../support/world.ts";
+import { giveRole, memberNamed, roleNamed, worldTest } from "../../support/world.ts";
 
 const shared = shareWorld();
 
@@ -66,10 +66,9 @@ worldTest("administrators and the owner are refused before Discord is asked", as
 	expect(simulator.requests.list(patch)).toEqual([]);
 });
 
-test.each(["timeout", "remove_timeout", "set_nickname", "kick"])(
+worldTest.each(["timeout", "remove_timeout", "set_nickname", "kick"])(
 	"%s refuses a member who ranks above the bot",
-	async (tool) => {
-		await using world = await startWorld();
+	async (world, tool) => {
 		const { simulator } = world;
 		const zoe = memberNamed(world, "zoe");
 		giveRole(world, "zoe", { name: "Above", position: 99 });

@@ -1,6 +1,6 @@
 // The AI provider: completions in OpenAI's format, and misbehaviour on demand.
 
-import { describe, expect, test } from "bun:test";
+import { describe, expect } from "bun:test";
 import { type AiSimulation, startAiProvider } from "../../../src/simulator/ai/ai-provider.ts";
 import { testWith } from "../../support/test-with.ts";
 
@@ -50,8 +50,7 @@ const textOf = (chunks: (Chunk | string)[]) =>
 	chunks.map((chunk) => (typeof chunk === "string" ? "" : (chunk.choices[0].delta.content ?? ""))).join("");
 
 describe("a completion", () => {
-	test.each(["max_tokens", "max_completion_tokens"])("is cut at %s, with finish_reason length", async (field) => {
-		await using ai = await startAiProvider();
+	aiTest.each(["max_tokens", "max_completion_tokens"])("is cut at %s, with finish_reason length", async (ai, field) => {
 		const chunks = await events(await post(ai, { stream: true, [field]: 3 }));
 		expect(textOf(chunks)).toBe("I am a");
 		expect(chunks.at(-2)).toMatchObject({ choices: [{ finish_reason: "length" }] });

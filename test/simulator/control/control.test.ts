@@ -1,13 +1,11 @@
 // The control routes, which serve programs on this machine and refuse web pages.
 
-import { expect, jest, test } from "bun:test";
+import { expect, jest } from "bun:test";
 import { startRaid } from "../../../src/simulator/control/raid.ts";
 import { addInvites } from "../../../src/simulator/seed.ts";
-import { testWith } from "../../support/test-with.ts";
+import { simulatorTest } from "../../support/simulator.ts";
 import { present, until } from "../../support/until.ts";
-import { connect, openSocket, type Simulator, startSimulator } from "../support.ts";
-
-const simulatorTest = testWith(() => startSimulator());
+import { connect, openSocket, type Simulator } from "../support.ts";
 
 async function control(
 	simulator: Simulator,
@@ -73,13 +71,12 @@ simulatorTest("a fault is injected, listed and cleared", async (simulator) => {
 	await simulator.user("ada").say("The Cooks/general", "x");
 });
 
-test.each([
+simulatorTest.each([
 	["no kind", {}, "kind"],
 	["no method", { kind: "drop", match: "/x", when: "before" }, "match"],
 	["a wrong type", { kind: "refuse", match: "* *", code: "x" }, "code"],
 	["an unknown key", { kind: "stall", match: "* *", time: 1 }, "time"],
-])("%s gets 400 with the name of the field", async (_, fault, key) => {
-	await using simulator = await startSimulator();
+])("%s gets 400 with the name of the field", async (simulator, _, fault, key) => {
 	const answer = await control(simulator, "POST", "faults", fault);
 	expect(answer.status).toBe(400);
 	expect((answer.body as { error: string }).error).toStartWith(`${key}: `);
@@ -123,13 +120,12 @@ simulatorTest("new connections wait while they are held", async (simulator) => {
 	expect(sockets.open).toBe(1);
 });
 
-test.each([
+simulatorTest.each([
 	["another origin", { origin: "http://evil.example" }, 403],
 	["the origin null", { origin: "null" }, 403],
 	["another host name", { host: "evil.example" }, 403],
 	["localhost", { host: "localhost" }, 200],
-])("a request with %s gets the expected status", async (_, headers, status) => {
-	await using simulator = await startSimulator();
+])("a request with %s gets the expected status", async (simulator, _, headers, status) => {
 	const answer = await control(simulator, "GET", "state", undefined, headers);
 	expect(answer.status).toBe(status);
 	const own = await control(simulator, "GET", "state", undefined, { origin: simulator.url });

@@ -131,15 +131,14 @@ describe("values", () => {
 		await expect(ada.run(general, "menu role add")).rejects.toThrow("REQUIRED");
 	});
 
-	test.each([
+	worldTest.each([
 		["a value that is no choice", { count: 3 }],
 		["too large a number", { share: 2 }],
 		["a channel of another type", { where: "voice" }],
 		["an unknown user", { who: "1" }],
 		["a user as a role", { role: "user" }],
 		["an unknown mentionable", { any: "1" }],
-	])("%s is refused", async (_, given: Record<string, string | number>) => {
-		await using world = await startKeeping();
+	])("%s is refused", async (world, _, given: Record<string, string | number>) => {
 		const { simulator, ada } = world;
 		const guild = simulator.guild("The Cooks");
 		const voice = [...guild.channels.values()].find(({ type }) => type === 2);
@@ -196,14 +195,13 @@ describe("suggestions", () => {
 		expect(received[0]?.options.getString("duration")).toBe("forever");
 	});
 
-	test.each([
+	worldTest.each([
 		["26 suggestions", Array(26).fill({ name: "1 hour", value: "1h" })],
 		["a long name", [{ name: "x".repeat(101), value: "x" }]],
 		["an empty name", [{ name: "", value: "x" }]],
 		["a long value", [{ name: "x", value: "x".repeat(101) }]],
 		["a number for a text", [{ name: "one", value: 1 }]],
-	])("%s: refused, and the person sees an error", async (_, choices) => {
-		await using world = await startKeeping();
+	])("%s: refused, and the person sees an error", async (world, _, choices) => {
 		const { simulator, bot, ada } = world;
 		const suggested = ada.suggest(general, "timeout", {}, "duration");
 		const event = await bot.event("INTERACTION_CREATE");

@@ -1,7 +1,8 @@
 // What a person does beside commands: sends files, chooses in menus.
 
-import { expect, test } from "bun:test";
-import { connect, startSimulator } from "../support.ts";
+import { expect } from "bun:test";
+import { simulatorTest } from "../../support/simulator.ts";
+import { connect } from "../support.ts";
 import { general } from "./answering.ts";
 
 const picture = (size: number) => ({
@@ -10,8 +11,7 @@ const picture = (size: number) => ({
 	content_type: "image/png",
 });
 
-test("attachments arrive with size and media type, and can be downloaded", async () => {
-	await using simulator = await startSimulator();
+simulatorTest("attachments arrive with size and media type, and can be downloaded", async (simulator) => {
 	await using bot = await connect(simulator);
 	const files = [picture(1000), { filename: "a b.txt", content: "leek", content_type: "text/plain" }];
 	const said = await simulator.user("zoe").say(general, "", { attachments: files });
@@ -32,8 +32,7 @@ test("attachments arrive with size and media type, and can be downloaded", async
 	expect(await text?.text()).toBe("leek");
 });
 
-test("a file sent again has another id and address", async () => {
-	await using simulator = await startSimulator();
+simulatorTest("a file sent again has another id and address", async (simulator) => {
 	const zoe = simulator.user("zoe");
 	const send = () => zoe.say(general, "", { attachments: [picture(10)] });
 	const [first, second] = [await send(), await send()];
@@ -41,8 +40,7 @@ test("a file sent again has another id and address", async () => {
 	expect(first.attachments[0]?.url).not.toBe(second.attachments[0]?.url ?? "");
 });
 
-test("40 people who write in 20 channels at once: each message arrives once", async () => {
-	await using simulator = await startSimulator();
+simulatorTest("40 people who write in 20 channels at once: each message arrives once", async (simulator) => {
 	await using bot = await connect(simulator);
 	const { world } = simulator;
 	const guild = simulator.guild("The Cooks");

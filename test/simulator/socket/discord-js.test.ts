@@ -2,11 +2,9 @@
 
 import { describe, expect } from "bun:test";
 import { GatewayIntentBits as Intent } from "discord.js";
-import { testWith } from "../../support/test-with.ts";
+import { simulatorTest } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
-import { as, connect, cooksOf, startSimulator, usualIntents } from "../support.ts";
-
-const simulatorTest = testWith(() => startSimulator());
+import { as, connect, cooksOf, usualIntents } from "../support.ts";
 
 describe("logging in", () => {
 	simulatorTest("its application, its guilds and the Gateway's URL can be fetched", async (simulator) => {

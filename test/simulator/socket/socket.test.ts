@@ -2,11 +2,9 @@
 
 import { describe, expect, test } from "bun:test";
 import { GatewayIntentBits as Intent } from "discord.js";
-import { testWith } from "../../support/test-with.ts";
+import { simulatorTest } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
 import { openSocket, type Payload, type Simulator, startSimulator } from "../support.ts";
-
-const simulatorTest = testWith(() => startSimulator());
 
 const everything = Intent.Guilds | Intent.GuildMembers | Intent.GuildMessages;
 
@@ -48,22 +46,20 @@ describe("identifying", () => {
 		expect(page.headers.get("content-type")).toStartWith("text/html");
 	});
 
-	test.each([
+	simulatorTest.each([
 		["an invalid token", 2, { token: "x" }, 4004],
 		["an intent that does not exist", 2, { intents: 1 << 30 }, 4013],
 		["an intent that is a text", 2, { intents: "all" }, 4002],
 		["a shard beyond the last", 2, { shard: [2, 2] }, 4010],
 		["an opcode that does not exist", 99, {}, 4001],
 		["an opcode before identifying", 8, { guild_id: "1" }, 4003],
-	])("%s closes the connection", async (_, op, more, code) => {
-		await using simulator = await startSimulator();
+	])("%s closes the connection", async (simulator, _, op, more, code) => {
 		using socket = await openSocket(simulator);
 		socket.send(op, identify(simulator, more));
 		expect(await socket.closed()).toBe(code);
 	});
 
-	test.each(["/socket", "/socket/"])("the socket is at %s", async (path) => {
-		await using simulator = await startSimulator();
+	simulatorTest.each(["/socket", "/socket/"])("the socket is at %s", async (simulator, path) => {
 		const url = `${simulator.url.replace("http", "ws")}${path}?v=10`;
 		const socket = new WebSocket(url);
 		await new Promise((resolve) => {
@@ -88,12 +84,11 @@ describe("identifying", () => {
 		await allowed.payload("READY", isEvent("READY"));
 	});
 
-	test.each([
+	simulatorTest.each([
 		["what is not JSON", "{"],
 		["more than 4096 bytes", JSON.stringify({ op: 1, d: "x".repeat(5000) })],
 		["a payload without an opcode", "[]"],
-	])("%s closes with 4002", async (_, text) => {
-		await using simulator = await startSimulator();
+	])("%s closes with 4002", async (simulator, _, text) => {
 		using socket = await openSocket(simulator);
 		socket.sendText(text);
 		expect(await socket.closed()).toBe(4002);
@@ -233,8 +228,7 @@ describe("resuming", () => {
 		}
 	});
 
-	test("a session ends after the resume window", async () => {
-		await using simulator = await startSimulator({ timing: { resumeWindowMs: 1 } });
+	simulatorTest("a session ends after the resume window", { timing: { resumeWindowMs: 1 } }, async (simulator) => {
 		const first = await session(simulator);
 		first.close();
 		const { token } = simulator.bot("alpha");

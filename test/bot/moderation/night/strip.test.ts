@@ -239,8 +239,7 @@ const falseAlarms: Record<string, (night: Night) => void> = {
 	},
 };
 
-test.each(Object.entries(falseAlarms))("no alarm: %s", async (_, happen) => {
-	await using night = await startNight();
+nightTest.each(Object.entries(falseAlarms))("no alarm: %s", async (night, _, happen) => {
 	happen(night);
 	await night.heard();
 	// Whatever comes of it comes before this.

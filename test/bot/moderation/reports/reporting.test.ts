@@ -80,7 +80,7 @@ describe("members", () => {
 		expect(buttonsOf(entry)).toEqual(["Warn", "Time out", "Ban", "Dismiss"]);
 	});
 
-	test.each([
+	reportsTest.each([
 		["nothing", () => ({}), "Give the link of a message, or a person."],
 		["themselves", (world: ReportsWorld) => ({ user: world.id("zoe"), reason: "me" }), "You cannot report yourself."],
 		[
@@ -108,8 +108,7 @@ describe("members", () => {
 			}),
 			notFound,
 		],
-	])("are refused to report %s", async (_, values, answer) => {
-		await using world = await startReportsWorld();
+	])("are refused to report %s", async (world, _, values, answer) => {
 		expect(await world.command("zoe", values(world))).toStartWith(answer);
 	});
 

@@ -1,15 +1,14 @@
 // A choice that Discord refuses, however many roles it changes.
 
-import { expect, test } from "bun:test";
-import { startMenuWorld } from "./menu-world.ts";
+import { expect } from "bun:test";
+import { menuTest } from "./menu-world.ts";
 
 const member = "/guilds/:guild_id/members/:user_id";
 
-test.each([
+menuTest.each([
 	["one role", `PUT ${member}/roles/:role_id`, ["Red"]],
 	["two roles", `PATCH ${member}`, ["Red", "Blue"]],
-])("of %s that Discord refuses, nothing is said to be added", async (_, route, chosen) => {
-	await using world = await startMenuWorld();
+])("of %s that Discord refuses, nothing is said to be added", async (world, _, route, chosen) => {
 	const menu = await world.menu({ style: "select" });
 	const { faults } = world.simulator;
 	faults.refuse(route, 50013, { times: 1 });

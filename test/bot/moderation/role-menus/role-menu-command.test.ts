@@ -1,10 +1,10 @@
 // The command /rolemenu: the tool create_role_menu, in the name of the person.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { PermissionFlagsBits as Permission } from "discord.js";
 import { present, until } from "../../../support/until.ts";
 import { channelNamed } from "../../../support/world.ts";
-import { general, type MenuWorld, startMenuWorld } from "./menu-world.ts";
+import { general, type MenuWorld, menuTest } from "./menu-world.ts";
 
 /** Lets Staff manage roles, so that José may post menus of roles below Staff. */
 async function letStaffManageRoles(world: MenuWorld): Promise<void> {
@@ -47,8 +47,7 @@ async function openBuilder(world: MenuWorld) {
 	};
 }
 
-test("/rolemenu opens a builder, which keeps what is chosen and typed, and posts the menu", async () => {
-	await using world = await startMenuWorld();
+menuTest("/rolemenu opens a builder, which keeps what is chosen and typed, and posts the menu", async (world) => {
 	await letStaffManageRoles(world);
 	const { simulator, channel } = world;
 	const { reply, select, type, post } = await openBuilder(world);
@@ -73,8 +72,7 @@ test("/rolemenu opens a builder, which keeps what is chosen and typed, and posts
 	expect(world.rolesOf("mona_lisa")).toEqual(["Blue", "Regular"]);
 });
 
-test("a refusal is said, the builder stays, and the menu goes to the channel that is chosen", async () => {
-	await using world = await startMenuWorld();
+menuTest("a refusal is said, the builder stays, and the menu goes to the channel that is chosen", async (world) => {
 	await letStaffManageRoles(world);
 	const { simulator, guild } = world;
 	simulator.world.users.locales.set(simulator.user("jose.garcia").id, "de");
@@ -96,8 +94,7 @@ test("a refusal is said, the builder stays, and the menu goes to the channel tha
 	expect(await world.select("jose.garcia", menu, "Red")).toStartWith("Hinzugefügt: ");
 });
 
-test("without Manage Roles, nobody opens the builder, whoever may see the command", async () => {
-	await using world = await startMenuWorld();
+menuTest("without Manage Roles, nobody opens the builder, whoever may see the command", async (world) => {
 	await letStaffManageRoles(world);
 	const { commands } = world.simulator.world;
 	for (const command of commands.in({ application_id: world.simulator.bot("alpha").id }))

@@ -1,11 +1,10 @@
 // Pictures that are posted again and again in one channel.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { until } from "../../../support/until.ts";
-import { advert, picture, startSpam } from "./spam-world.ts";
+import { advert, picture, spamTest } from "./spam-world.ts";
 
-test("a picture is spam at the fifth time in a channel, and not before", async () => {
-	await using world = await startSpam();
+spamTest("a picture is spam at the fifth time in a channel, and not before", async (world) => {
 	const { user: often } = world.join("often");
 	const { user: seldom } = world.join("seldom");
 	for (let number = 0; number < 4; number += 1) world.post(seldom, 0, "", [picture(number)]);

@@ -511,8 +511,7 @@ test("in a wave of spam, no more than 20 people are told", async () => {
 	expect(requests.list("POST /users/@me/channels")).toHaveLength(20);
 });
 
-test("each guild decides for itself, and a change takes effect at once", async () => {
-	await using world = await startSpam({ on: false });
+spamTest("each guild decides for itself, and a change takes effect at once", { on: false }, async (world) => {
 	const { guild, settings } = world;
 	const { user } = world.join("hijacked");
 	await world.heard();
