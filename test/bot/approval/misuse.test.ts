@@ -5,8 +5,9 @@ import { MessageFlags, PermissionFlagsBits } from "discord.js";
 import { tools } from "../../../src/bot/tools/index.ts";
 import { titleOf } from "../../../src/discord/permissions.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
+import type { Message } from "../../../src/simulator/world/state/entities.ts";
 import { render } from "../../../src/texts/texts.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { channelNamed, giveRole, roleNamed, roleOverwrite } from "../../support/world.ts";
 import {
 	type ApprovalWorld,
@@ -36,28 +37,25 @@ describe("a message that was changed after it was posted approves nothing", () =
 		expect(descriptionOf(world.posts()[0])).not.toBe("harmless");
 	});
 
-	approvalTest("by something else with the bot's token", async (world) => {
+	test.each<[string, (world: ApprovalWorld, post: Message) => void]>([
+		[
+			"by something else with the bot's token",
+			({ simulator }, post) => {
+				const embeds = [{ type: "rich", title: "Approve: Ban users?", description: "harmless" } as const];
+				simulator.world.messages.edit(channelNamed(simulator, "staff"), post, { embeds });
+				expect(descriptionOf(post)).toBe("harmless");
+			},
+		],
+		["by a person who hid its embed", (_, post) => Object.assign(post, { flags: MessageFlags.SuppressEmbeds })],
+	])("%s", async (_, change) => {
+		await using world = await startApprovalWorld();
 		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
-		const [post] = world.posts();
-		const { channels, messages } = world.simulator.world;
-		const channel = channels.get(post?.channel_id ?? "");
-		const shown = { type: "rich", title: "Approve: Ban users?" } as const;
-		const embeds = [{ ...shown, description: "harmless" }];
-		if (post && channel) messages.edit(channel, post, { embeds });
-		expect(descriptionOf(world.posts()[0])).toBe("harmless");
+		change(world, present(world.posts()[0]));
 		expect(await world.press("ada", "Approve")).toStartWith("This message was changed after the bot posted it");
 		expect(world.guild.bans.size).toBe(0);
 		expect(await world.state(key("k"), id)).toContain(" | pending | ");
 		// To deny, it need not show anything.
 		expect(await world.press("ada", "Deny")).toStartWith("Denied.");
-	});
-
-	approvalTest("by a person who hid its embed", async (world) => {
-		await world.call(key("k"), "ban", ban(world));
-		const [post] = world.posts();
-		if (post) post.flags = MessageFlags.SuppressEmbeds;
-		expect(await world.press("ada", "Approve")).toStartWith("This message was changed after the bot posted it");
-		expect(world.guild.bans.size).toBe(0);
 	});
 });
 

@@ -91,14 +91,6 @@ describe("callers", () => {
 		expect(await world.state(undefined, id)).toContain(" | done | ");
 	});
 
-	test("that wait do not keep the bot from stopping", async () => {
-		const world = await startApprovalWorld({ mcp: () => forRoot, waitMs: 60_000 });
-		const answer = world.call(undefined, "ban", ban(world));
-		await until("it is posted", () => world.posts().length > 0);
-		await world[Symbol.asyncDispose]();
-		await answer.catch(() => {});
-	});
-
 	test("find get_approval in the list, whatever toolsets says", async () => {
 		await using world = await startApprovalWorld({ mcp: () => ({ toolsets: ["moderation"], list: ["ban"] }) });
 		const { result } = await world.ask(key("k"), "tools/list", {});

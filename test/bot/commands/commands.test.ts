@@ -21,8 +21,10 @@ import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { testWith } from "../../support/test-with.ts";
 import { present, until } from "../../support/until.ts";
-import { addToBakers, userNamed } from "../../support/world.ts";
+import { addToBakers, channelNamed, denyBot, userNamed } from "../../support/world.ts";
 import { noTools } from "../features/running-feature.ts";
+
+type Stage = Awaited<ReturnType<typeof startStage>>;
 
 const stageTest = testWith((commands: readonly Command[] = []) => startStage(commands));
 
@@ -91,42 +93,42 @@ describe.concurrent("who is answered", () => {
 		});
 	});
 
-	test.each<[string, string, Partial<NewMessage>]>([
-		["another bot", "beta", {}],
-		["the bot itself", "alpha", {}],
-		["a webhook", "ada", { webhook_id: "123456789012345678" }],
-		["a new thread's name", "ada", { type: MessageType.ThreadCreated }],
-	])("not %s", async (_, author, fields) => {
+	/** Adds a command of an author. */
+	const added =
+		(author: string, fields: Partial<NewMessage> = {}) =>
+		({ simulator }: Stage) => {
+			const user = userNamed(simulator, author);
+			simulator.world.messages.add(simulator.channel(general).channel, user, { ...fields, content: "!m echo ignored" });
+		};
+
+	test.each<[string, (stage: Stage) => void | Promise<void>]>([
+		["another bot", added("beta")],
+		["the bot itself", added("alpha")],
+		["a webhook", added("ada", { webhook_id: "123456789012345678" })],
+		["a new thread's name", added("ada", { type: MessageType.ThreadCreated })],
+		[
+			"a message that is edited into a command",
+			async ({ simulator }) => {
+				const { id } = await simulator.user("ada").say(general, "hello");
+				const { channel } = simulator.channel(general);
+				const message = present(simulator.world.messages.get(channel.id, id));
+				simulator.world.messages.edit(channel, message, { content: "!m echo edited" });
+			},
+		],
+		[
+			"an unknown command",
+			async ({ simulator }) => {
+				for (const text of ["!m nothing", "!m echoes", "hello", "!message echo"])
+					await simulator.user("ada").say(general, text);
+			},
+		],
+	])("not %s", async (_, act) => {
 		await using stage = await startStage([echo]);
-		const { simulator } = stage;
-		const { channel } = simulator.channel(general);
-		const user = present(simulator.world.users.get(simulator.user(author).id), `${author} has an account`);
-		simulator.world.messages.add(channel, user, { ...fields, content: "!m echo ignored" });
-		await simulator.user("ada").say(general, "!m echo heard");
+		await act(stage);
+		await stage.simulator.user("ada").say(general, "!m echo heard");
 		// Answers to one channel are sent in their order.
 		const [first] = await stage.answers(1);
 		expect(first?.content).toEndWith("said: heard");
-		expect(stage.asked).toEqual(["heard"]);
-	});
-
-	stageTest("nobody, for a message that is edited into a command", [echo], async (stage) => {
-		const { simulator } = stage;
-		const ada = simulator.user("ada");
-		const { id } = await ada.say(general, "hello");
-		const { channel } = simulator.channel(general);
-		const message = present(simulator.world.messages.get(channel.id, id));
-		simulator.world.messages.edit(channel, message, { content: "!m echo edited" });
-		await ada.say(general, "!m echo heard");
-		await stage.answers(1);
-		expect(stage.asked).toEqual(["heard"]);
-	});
-
-	stageTest("nobody, for an unknown command", [echo], async (stage) => {
-		const ada = stage.simulator.user("ada");
-		for (const text of ["!m nothing", "!m echoes", "hello", "!message echo"]) await ada.say(general, text);
-		await ada.say(general, "!m echo heard");
-		const answers = await stage.answers(1);
-		expect(answers[0]?.content).toEndWith("said: heard");
 		expect(stage.asked).toEqual(["heard"]);
 	});
 
@@ -190,16 +192,12 @@ describe.concurrent("what fails", () => {
 
 	stageTest("without Send Messages nothing is sent, and the reason is logged", [echo], async (stage) => {
 		const { simulator, client, logged } = stage;
-		const { id, channel } = simulator.channel(general);
-		if (!("permission_overwrites" in channel)) throw new Error("it has no overwrites");
+		const { id } = simulator.channel(general);
 		const bot = simulator.bot("alpha").id;
-		const deny = String(PermissionFlagsBits.SendMessages);
-		simulator.world.channels.edit(channel, { permission_overwrites: [{ id: bot, type: 1, allow: "0", deny }] });
+		denyBot(stage, channelNamed(simulator, "general"), PermissionFlagsBits.SendMessages);
 		await until("the bot has heard", () => {
 			const known = client.channels.cache.get(id);
-			return known?.isTextBased() && !known.isDMBased() && !known.isThread()
-				? known.permissionOverwrites.cache.has(bot)
-				: false;
+			return known && "permissionOverwrites" in known && known.permissionOverwrites.cache.has(bot);
 		});
 		await simulator.user("ada").say(general, "!m echo SECRET");
 		const entry = await until("it is logged", () => logged.entries("could not reply to a chat command")[0]);
@@ -291,34 +289,6 @@ test("the notice about a cooldown is sent once in each guild", async () => {
 			const own = world.messages.in(place.id).filter(({ author }) => author.id === simulator.bot("alpha").id);
 			return own.length === 2 && own[1]?.content.startsWith("You used");
 		});
-});
-
-test("disabled slash commands are deleted, and others stay", async () => {
-	await using stage = await startStage([], {}, { commands: [] });
-	const { client, simulator, logged } = stage;
-	const registered = async () =>
-		[...((await client.application?.commands.fetch())?.values() ?? [])].map(({ name }) => name).sort();
-	const description = "of an earlier configuration";
-	await client.application?.commands.set([
-		{ name: "verify", description },
-		{ name: "another", description },
-	]);
-	expect(await registered()).toEqual(["another", "verify"]);
-	const again = new Client({ intents: [Intent.Guilds], rest: { api: simulator.api } });
-	createFrontEnds({
-		prefix: "!m",
-		commands: [],
-		known: ["verify"],
-		scope: "global",
-		deleteSecrets: false,
-		callAs: noTools,
-		settings: await settingsOf(),
-		log: logged.log,
-	}).attach(again);
-	await again.login(simulator.bot("alpha").token);
-	await until("it is gone", async () => (await registered()).length === 1);
-	expect(await registered()).toEqual(["another"]);
-	await again.destroy();
 });
 
 /** A client of its own that serves these commands. */

@@ -32,15 +32,21 @@ afterEach(async () => {
 	await simulator.close();
 });
 
-/** Logs in a client that offers one action; returns what it logs. */
-async function login(scope: CommandScope, retryMs: readonly number[] = [], settings?: GuildSettings) {
+interface LoginOptions {
+	retryMs?: readonly number[];
+	settings?: GuildSettings;
+	actions?: readonly Action[];
+}
+
+/** Logs in a client that by default offers one action; returns what it logs. */
+async function login(scope: CommandScope, { retryMs = [], settings, actions = [action] }: LoginOptions = {}) {
 	const client = new Client({ intents: [Intent.Guilds], rest: { api: simulator.api, retries: 0 } });
 	clients.push(client);
 	const logged = recordLog("debug");
 	createFrontEnds({
 		prefix: "!m",
 		commands: [],
-		actions: [action],
+		actions,
 		scope,
 		retryMs,
 		known: ["old"],
@@ -94,7 +100,7 @@ describe("scope", () => {
 
 	test("guild: an action that the guild grants is shown to everyone there", async () => {
 		const settings = await settingsOf();
-		const { client } = await login("guild", [], settings);
+		const { client } = await login("guild", { settings });
 		const [first = "", ...others] = guildsOf(client);
 		const needed = (guild: string) =>
 			simulator.world.commands
@@ -153,7 +159,12 @@ describe("commands of another program", () => {
 	};
 	const old = { name: "old", description: "Of an older version" };
 
-	test.each(["global", "guild", "off"] as const)("stay with the scope %s", async (scope) => {
+	test.each([
+		["global", 1],
+		["guild", 1],
+		["off", 1],
+		["global", 0],
+	] as const)("stay with the scope %s and %i actions, and old ones are deleted", async (scope, count) => {
 		const registrar = new Client({ intents: [Intent.Guilds], rest: { api: simulator.api } });
 		clients.push(registrar);
 		await registrar.login(simulator.bot("alpha").token);
@@ -171,8 +182,8 @@ describe("commands of another program", () => {
 				return structuredClone(found);
 			});
 		const before = copy();
-		await login(scope);
-		const own = (at: "global" | "guild") => (scope === at ? wanted : []);
+		await login(scope, { actions: [action].slice(0, count) });
+		const own = (at: "global" | "guild") => (scope === at && count > 0 ? wanted : []);
 		const expected = (at: "global" | "guild") => [...own(at), "weather"].sort();
 		await until("the old ones are gone", () =>
 			[namesIn(), namesIn("The Cooks")].every((names) => !names.includes("old")),
@@ -190,7 +201,7 @@ describe("a registration that fails", () => {
 		["a failure of Discord", (faults) => faults.fail("* /applications/*", 503)],
 	])("is tried again when it was %s", async (_, fail) => {
 		fail(simulator.faults);
-		const { logged } = await login("global", [1, 1, 1, 1]);
+		const { logged } = await login("global", { retryMs: [1, 1, 1, 1] });
 		const failures = () => logged.entries("could not register slash commands with Discord");
 		await until("it failed twice", () => failures().length >= 2);
 		simulator.faults.clear();
@@ -199,7 +210,7 @@ describe("a registration that fails", () => {
 
 	test("is given up after the last wait, until the next login", async () => {
 		simulator.faults.refuse("PUT /applications/*/commands", 50001);
-		const { client, logged } = await login("global", [1]);
+		const { client, logged } = await login("global", { retryMs: [1] });
 		const failures = () => logged.entries("could not register slash commands with Discord");
 		await until("it is given up", () => failures().length === 2);
 		expect(failures().map((one) => one.retry_in_seconds)).toEqual([0.001, undefined]);

@@ -114,36 +114,33 @@ describe("a streamed answer", () => {
 		expect(feature.logged.lines.slice(loggedBefore).filter((line) => /"level":"(warn|error)"/.test(line))).toEqual([]);
 	});
 
-	test("is one complete message when the response to sending it is lost", async () => {
+	type Faults = ReturnType<typeof chat>["feature"]["simulator"]["faults"];
+	const sending = "POST /channels/:channel_id/messages";
+	test.each<[string, (faults: Faults, actor: string) => { hits: number }, hits: number]>([
+		[
+			"when the response to sending it is lost",
+			(faults, actor) => faults.drop(sending, { when: "after", times: 1, actor }),
+			1,
+		],
+		[
+			"after rate limits and a 500 that was executed",
+			(faults, actor) => {
+				faults.fail(sending, 500, { times: 1, executed: true, actor });
+				return faults.rateLimit("PATCH /channels/:channel_id/messages/:message_id", { retryAfterMs: 50, times: 2 });
+			},
+			2,
+		],
+	])("is one complete message %s", async (_, fail, hits) => {
 		const { ai, botId, mention, reply, feature, write, written } = chat();
 		const { person, channel } = await place();
-		feature.simulator.faults.drop("POST /channels/:channel_id/messages", { when: "after", times: 1, actor: botId });
+		const failed = fail(feature.simulator.faults, botId);
 		ai.answer = () => words(30);
 		ai.misbehave("slow-pieces");
 		const asked = await write(person, `${mention} Go`, { channel });
 		await reply(asked, "word0");
 		ai.behave();
 		await reply(asked, words(30));
-		expect(written(channel)).toHaveLength(1);
-	});
-
-	test("is complete after rate limits and a 500 that was executed", async () => {
-		const { ai, botId, mention, reply, feature, write, written } = chat();
-		const { person, channel } = await place();
-		const { faults } = feature.simulator;
-		const limited = faults.rateLimit("PATCH /channels/:channel_id/messages/:message_id", {
-			retryAfterMs: 50,
-			times: 2,
-		});
-		faults.fail("POST /channels/:channel_id/messages", 500, { times: 1, executed: true, actor: botId });
-		const said = words(30);
-		ai.answer = () => said;
-		ai.misbehave("slow-pieces");
-		const asked = await write(person, `${mention} Go`, { channel });
-		await reply(asked, "word0");
-		ai.behave();
-		await reply(asked, said);
-		expect(limited.hits).toBe(2);
+		expect(failed.hits).toBe(hits);
 		expect(written(channel)).toHaveLength(1);
 	});
 });

@@ -173,14 +173,9 @@ onBoth((databases) => {
 			const first = await chat.reply(asked, /one$/);
 			await chat.noted(first);
 			await chat.as("ada", `DELETE /channels/${asked.channel_id}/messages/${asked.id}`);
-			await until(
-				"it is gone",
-				async () =>
-					(
-						await chat.feature.store
-							.sql`SELECT 1 FROM conversation_messages WHERE content LIKE '%secret%' AND role = 'user'`
-					).length === 0,
-			);
+			const { sql } = chat.feature.store;
+			const kept = () => sql`SELECT 1 FROM conversation_messages WHERE content LIKE '%secret%' AND role = 'user'`;
+			await until("it is gone", async () => (await kept()).length === 0);
 			await chat.ask("ada", "two", { to: first, saying: /two$/ });
 			expect(chat.told()).toEqual(["user: Ada: two"]);
 		});

@@ -2,20 +2,24 @@ import { expect, test } from "bun:test";
 import { createWriter } from "../../../../src/bot/features/chat/chat-writer.ts";
 import { until } from "../../../support/until.ts";
 
-test("the parts cover the whole text, even if a line break at a cut came later", async () => {
+/** A writer, and what it has sent and edited. */
+function startWriter(intervalMs: number, signal = new AbortController().signal) {
 	const sent: string[] = [];
+	const edits: string[] = [];
 	const writer = createWriter({
 		api: {
-			async send(content, number) {
-				sent.push(content);
-				return { id: String(number), content };
-			},
-			async edit() {},
+			send: async (content) => ({ id: String(sent.push(content)), content }),
+			edit: async (_, content) => void edits.push(content),
 		},
-		editIntervalMs: () => 1,
+		editIntervalMs: () => intervalMs,
 		onMessage() {},
-		signal: new AbortController().signal,
+		signal,
 	});
+	return { writer, sent, edits };
+}
+
+test("the parts cover the whole text, even if a line break at a cut came later", async () => {
+	const { writer, sent } = startWriter(1);
 	// As long as a message gets before it is cut.
 	const line = "x".repeat(1_932);
 	writer.update(line);
@@ -29,25 +33,11 @@ test("the parts cover the whole text, even if a line break at a cut came later",
 
 test("an edit waits for the edit interval, the last one too", async () => {
 	const stopped = new AbortController();
-	const start = (intervalMs: number) => {
-		const edits: string[] = [];
-		let sent = 0;
-		const writer = createWriter({
-			api: {
-				send: async (content) => ({ id: String(++sent), content }),
-				edit: async (_, content) => void edits.push(content),
-			},
-			editIntervalMs: () => intervalMs,
-			onMessage() {},
-			signal: stopped.signal,
-		});
-		writer.update("one");
-		return { writer, edits, sent: () => sent };
-	};
-	const patient = start(3_600_000);
-	const quick = start(1);
+	const patient = startWriter(3_600_000, stopped.signal);
+	const quick = startWriter(1, stopped.signal);
 	const both = [patient, quick];
-	await until("both have sent", () => both.every(({ sent }) => sent() === 1));
+	for (const { writer } of both) writer.update("one");
+	await until("both have sent", () => both.every(({ sent }) => sent.length === 1));
 	for (const { writer } of both) writer.update("one two");
 	await until("the quick one has edited", () => quick.edits.length === 1);
 	expect(patient.edits).toEqual([]);

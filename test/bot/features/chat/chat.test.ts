@@ -10,6 +10,7 @@ import { fetchSample } from "../../../support/prometheus.ts";
 import { startSimulator } from "../../../support/simulator.ts";
 import { onBoth } from "../../../support/stores.ts";
 import { present, until } from "../../../support/until.ts";
+import { channelNamed, denyBot } from "../../../support/world.ts";
 import { chatTest, general, shareChat, startChat } from "./running-chat.ts";
 
 const quoted = "I am a simulated AI. The last I heard was: ";
@@ -63,11 +64,7 @@ describe("who is answered", () => {
 		const thread = await chat.as("ada", `POST /channels/${id}/messages/${opener.id}/threads`, { name: "talk" });
 		const inThread = await chat.write("ada", `${chat.mention} in here`, { channel: thread.id });
 		await chat.reply(inThread, `${quoted}Ada: in here`);
-		await chat.as("ada", `PUT /channels/${id}/permissions/${chat.botId}`, {
-			type: 1,
-			allow: "0",
-			deny: String(PermissionFlagsBits.SendMessages),
-		});
+		denyBot(chat.feature, channelNamed(chat.feature, "general"), PermissionFlagsBits.SendMessages);
 		await chat.write("ada", `${chat.mention} in silence`);
 		await chat.ask("ada", "again", { channel: thread.id });
 		expect(chat.written()).toEqual([]);
