@@ -132,6 +132,20 @@ export async function startWorld(
 	};
 }
 
+/** The Cooks with their channel #general and owner ada; Discord hides what others write from the bot. */
+export const blindSeed = {
+	bots: [{ username: "alpha", privilegedIntents: ["GuildMembers"] as const }],
+	users: [{ username: "ada" }],
+	guilds: [
+		{
+			name: "The Cooks",
+			owner: "ada",
+			bots: [{ username: "alpha", permissions: 0n }],
+			channels: [{ name: "general" }],
+		},
+	],
+};
+
 /** Something that runs in a guild; or the simulator, for its guild The Cooks. */
 type Place = Simulator | Pick<TestWorld, "guild">;
 const worldOf = (place: Simulator | Pick<TestWorld, "simulator">) =>

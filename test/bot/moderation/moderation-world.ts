@@ -66,6 +66,8 @@ export async function startModerationWorld(
 			})),
 		);
 	const id = (person: string) => simulator.user(person).id;
+	/** Calls a tool in an MCP session of its own. */
+	const call = async (tool: string, args?: Record<string, unknown>) => (await connectTo(bot.url)).call(tool, args);
 	return {
 		simulator,
 		guild,
@@ -91,10 +93,8 @@ export async function startModerationWorld(
 				return answer && textOf(answer);
 			});
 		},
-		async set(settings: Record<string, unknown>): Promise<string> {
-			const { call } = await connectTo(bot.url);
-			return (await call("set_settings", { settings })).text;
-		},
+		call,
+		set: async (settings: Record<string, unknown>) => (await call("set_settings", { settings })).text,
 		/** The notes, once there are at least `count`. */
 		noted: (count: number) =>
 			until(`${count} notes`, () => {

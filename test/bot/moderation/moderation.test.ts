@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import { connectTo } from "../../support/mcp.ts";
 import { onBoth } from "../../support/stores.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import { channelNamed, denyBot, roleNamed } from "../../support/world.ts";
 import {
@@ -29,61 +29,62 @@ function banWrites({ simulator }: ModerationWorld): string[] {
 const pass = (ms: number) => `UPDATE temp_bans SET ends_at = ends_at - ${ms}, asked_at = asked_at - ${ms}`;
 
 onBoth((databases, kind) => {
-	test("a ban without an end makes a temporary ban permanent", async () => {
+	const storedTest = testWith(async () => {
 		const place = await databases.place();
-		await using world = await startModerationWorld(place);
+		return Object.assign(await startModerationWorld(place), { place });
+	});
+
+	storedTest("a ban without an end makes a temporary ban permanent", async (world) => {
 		await world.ask(moderator, `!m ban ${world.id("zoe")} 3d`);
-		const mcp = await connectTo(world.bot.url);
-		const { text } = await mcp.call("ban", { user_ids: [world.id("zoe")] });
+		const { text } = await world.call("ban", { user_ids: [world.id("zoe")] });
 		expect(text).toContain("was banned for a time, and is now banned permanently.");
-		const { text: list } = await mcp.call("list_temp_bans");
+		const { text: list } = await world.call("list_temp_bans");
 		expect(list).toBe("There are no temporary bans.");
 		expect(world.isBanned("zoe")).toBe(true);
-		const again = await mcp.call("ban", { user_ids: [world.id("zoe")] });
+		const again = await world.call("ban", { user_ids: [world.id("zoe")] });
 		expect(again.text).toContain("is already banned from the guild.");
 	});
 
-	test("a temporary ban is stored, logged, listed, and lifted when it expired while the bot was down", async () => {
-		const place = await databases.place();
-		await using world = await startModerationWorld(place);
-		const mona = world.id("mona_lisa");
-		const command = `!m ban <@${mona}> 3d  being rude`;
-		const answer = await world.ask(moderator, command);
-		expect(answer).toStartWith(`Banned <@${mona}> until <t:`);
-		expect(world.isBanned("mona_lisa")).toBe(true);
-		const reason = world.guild.bans.get(mona)?.reason;
-		expect(reason).toMatch(/^By @jose\.garcia \(ID: \d+\) until \d{4}-\d\d-\d\dT[\d:]+Z: being rude$/);
-		const [note] = await world.noted(1);
-		expect(note).toMatchObject({
-			title: "Temporary ban",
-			Moderator: `<@${world.id(moderator)}>`,
-			User: `<@${mona}>`,
-			Until: expect.stringMatching(/^<t:\d+:f> \(<t:\d+:R>\)$/),
-			Reason: "being rude",
-		});
-		const list = await world.ask(moderator, "!m banlist");
-		expect(list.split("\n")).toEqual([
-			"1 temporary ban:",
-			expect.stringMatching(new RegExp(`^<@${mona}> until <t:\\d+:f> · by <@${world.id(moderator)}>$`)),
-			"> being rude",
-		]);
+	storedTest(
+		"a temporary ban is stored, logged, listed, and lifted when it expired while the bot was down",
+		async (world) => {
+			const mona = world.id("mona_lisa");
+			const command = `!m ban <@${mona}> 3d  being rude`;
+			const answer = await world.ask(moderator, command);
+			expect(answer).toStartWith(`Banned <@${mona}> until <t:`);
+			expect(world.isBanned("mona_lisa")).toBe(true);
+			const reason = world.guild.bans.get(mona)?.reason;
+			expect(reason).toMatch(/^By @jose\.garcia \(ID: \d+\) until \d{4}-\d\d-\d\dT[\d:]+Z: being rude$/);
+			const [note] = await world.noted(1);
+			expect(note).toMatchObject({
+				title: "Temporary ban",
+				Moderator: `<@${world.id(moderator)}>`,
+				User: `<@${mona}>`,
+				Until: expect.stringMatching(/^<t:\d+:f> \(<t:\d+:R>\)$/),
+				Reason: "being rude",
+			});
+			const list = await world.ask(moderator, "!m banlist");
+			expect(list.split("\n")).toEqual([
+				"1 temporary ban:",
+				expect.stringMatching(new RegExp(`^<@${mona}> until <t:\\d+:f> · by <@${world.id(moderator)}>$`)),
+				"> being rude",
+			]);
 
-		await world.stop();
-		await place.look(pass(80 * hourMs));
-		await place.look(`UPDATE cases SET ends_at = ends_at - ${80 * hourMs}`);
-		expect(world.isBanned("mona_lisa")).toBe(true);
-		await world.start();
-		await until("it is lifted", () => !world.isBanned("mona_lisa"));
-		expect((await world.noted(2))[1]).toMatchObject({ title: "Ban expired", User: `<@${mona}>`, Case: "1" });
-		expect(banWrites(world)).toEqual(["PUT", "DELETE"]);
-		expect(await world.ask(moderator, "!m banlist")).toBe("There are no temporary bans.");
-		expect(world.logged.join("\n")).not.toContain("rude");
-	});
+			await world.stop();
+			await world.place.look(pass(80 * hourMs));
+			await world.place.look(`UPDATE cases SET ends_at = ends_at - ${80 * hourMs}`);
+			expect(world.isBanned("mona_lisa")).toBe(true);
+			await world.start();
+			await until("it is lifted", () => !world.isBanned("mona_lisa"));
+			expect((await world.noted(2))[1]).toMatchObject({ title: "Ban expired", User: `<@${mona}>`, Case: "1" });
+			expect(banWrites(world)).toEqual(["PUT", "DELETE"]);
+			expect(await world.ask(moderator, "!m banlist")).toBe("There are no temporary bans.");
+			expect(world.logged.join("\n")).not.toContain("rude");
+		},
+	);
 
-	test("a ban that was lifted by hand, with or without the bot running, is forgotten", async () => {
-		const place = await databases.place();
-		await using world = await startModerationWorld(place);
-		const rows = () => place.look("SELECT user_id FROM temp_bans");
+	storedTest("a ban that was lifted by hand, with or without the bot running, is forgotten", async (world) => {
+		const rows = () => world.place.look("SELECT user_id FROM temp_bans");
 		for (const person of ["mona_lisa", "zoe"]) await world.ask(moderator, `!m ban ${world.id(person)} 1d`);
 		expect(await rows()).toHaveLength(2);
 		world.liftBan("mona_lisa");
@@ -95,12 +96,10 @@ onBoth((databases, kind) => {
 		expect(banWrites(world)).toEqual(["PUT", "PUT"]);
 	});
 
-	test("a new ban of the same person replaces its end, or makes it permanent", async () => {
-		const place = await databases.place();
-		await using world = await startModerationWorld(place);
+	storedTest("a new ban of the same person replaces its end, or makes it permanent", async (world) => {
 		const mona = world.id("mona_lisa");
 		const ends = async () => {
-			const rows = await place.look("SELECT ends_at FROM temp_bans");
+			const rows = await world.place.look("SELECT ends_at FROM temp_bans");
 			return rows.map(({ ends_at }) => Number(ends_at));
 		};
 		expect(await world.ask(moderator, `!m ban ${mona} 1h`)).toContain(`Told by direct message: <@${mona}>.`);
@@ -117,9 +116,7 @@ onBoth((databases, kind) => {
 		expect((await world.noted(3)).map(({ title }) => title)).toEqual([...["Temporary ban", "Temporary ban", "Ban"]]);
 	});
 
-	test("the guild's choice of a log channel survives a restart", async () => {
-		const place = await databases.place();
-		await using world = await startModerationWorld(place);
+	storedTest("the guild's choice of a log channel survives a restart", async (world) => {
 		const { id } = world.simulator.channel(general);
 		expect(await world.set({ "moderation.log_channel": id })).toContain("everyone can see it");
 		// Also in the previous channel.
@@ -138,45 +135,39 @@ onBoth((databases, kind) => {
 		expect(titles).toEqual(["Moderation log", "Ban", "Moderation log"]);
 	});
 
-	test("an unconfirmed ban of an hour ago is dropped", async () => {
-		const place = await databases.place();
-		await using world = await startModerationWorld(place);
+	storedTest("an unconfirmed ban of an hour ago is dropped", async (world) => {
 		await world.stop();
 		const zoe = world.id("zoe");
-		await place.look(
+		await world.place.look(
 			`INSERT INTO temp_bans (guild_id, user_id, moderator_id, asked_at, ends_at, state, mark) VALUES ('${world.guild.id}', '${zoe}', '${world.id(moderator)}', ${Date.now() - hourMs}, ${Date.now() + hourMs}, 'asked', 'By someone')`,
 		);
 		await world.start();
 		expect((await world.noted(1))[0]).toMatchObject({ title: "Ban failed", User: `<@${zoe}>` });
-		expect(await place.look("SELECT user_id FROM temp_bans")).toEqual([]);
+		expect(await world.place.look("SELECT user_id FROM temp_bans")).toEqual([]);
 		expect(world.isBanned("zoe")).toBe(false);
 	});
 	if (kind !== "SQLite") return;
 
 	// Discord's responses do not depend on the database.
-	test("a ban that someone renewed by hand is not lifted", async () => {
-		const place = await databases.place();
-		await using world = await startModerationWorld(place);
+	storedTest("a ban that someone renewed by hand is not lifted", async (world) => {
 		const mona = world.id("mona_lisa");
 		await world.ask(moderator, `!m ban ${mona} 1d`);
 		await world.stop();
 		const user = world.liftBan("mona_lisa");
 		world.simulator.world.bans.add(world.guild, user);
-		await place.look(pass(48 * hourMs));
+		await world.place.look(pass(48 * hourMs));
 		await world.start();
 		await until("its row is gone", async () => {
-			const rows = await place.look("SELECT user_id FROM temp_bans");
+			const rows = await world.place.look("SELECT user_id FROM temp_bans");
 			return rows.length === 0;
 		});
 		expect(world.isBanned("mona_lisa")).toBe(true);
 		expect(banWrites(world)).toEqual(["PUT"]);
 	});
 
-	test.each(["before", "after"] as const)(
+	storedTest.each(["before", "after"] as const)(
 		"a ban whose request is dropped %s it is executed is confirmed, and made once",
-		async (when) => {
-			const place = await databases.place();
-			await using world = await startModerationWorld(place);
+		async (world, when) => {
 			const { faults } = world.simulator;
 			faults.drop("PUT /guilds/:guild_id/bans/:user_id", { when, times: 1 });
 			const mona = world.id("mona_lisa");
@@ -185,7 +176,7 @@ onBoth((databases, kind) => {
 			);
 			await until("she is banned", () => world.isBanned("mona_lisa"));
 			await until("it is stored", async () => {
-				const [row] = await place.look("SELECT state FROM temp_bans");
+				const [row] = await world.place.look("SELECT state FROM temp_bans");
 				return row?.state === "banned";
 			});
 			expect(banWrites(world)).toEqual(["PUT"]);
@@ -195,15 +186,13 @@ onBoth((databases, kind) => {
 		},
 	);
 
-	test("a ban that Discord refuses is not stored", async () => {
-		const place = await databases.place();
-		await using world = await startModerationWorld(place);
+	storedTest("a ban that Discord refuses is not stored", async (world) => {
 		const { faults } = world.simulator;
 		const once = { times: 1 };
 		faults.refuse("PUT /guilds/:guild_id/bans/:user_id", 50013, once);
 		const answer = await world.ask(moderator, `!m ban ${world.id("zoe")} 1d`);
 		expect(answer).toBe("Discord refuses: the bot lacks a permission, or its role is too low. Nothing was done.");
-		expect(await place.look("SELECT user_id FROM temp_bans")).toEqual([]);
+		expect(await world.place.look("SELECT user_id FROM temp_bans")).toEqual([]);
 		expect(world.isBanned("zoe")).toBe(false);
 	});
 });

@@ -4,7 +4,6 @@ import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import type { GuildChannel, Message, User } from "../../../src/simulator/world/state/entities.ts";
 import { render, type Said } from "../../../src/texts/texts.ts";
-import { connectTo } from "../../support/mcp.ts";
 import { onBoth } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 import { denyBot, memberOverwrite, userNamed } from "../../support/world.ts";
@@ -23,7 +22,6 @@ onBoth((databases, kind) => {
 	test(`deletes the messages of a person in a window, and keeps a case, on ${kind}`, async () => {
 		const place = await databases.place();
 		await using world = await startModerationWorld(place);
-		const mcp = await connectTo(world.bot.url);
 		const [one, two] = await channels(world, 2);
 		const mona = world.member("mona_lisa").user;
 		const zoe = world.member("zoe").user;
@@ -33,10 +31,10 @@ onBoth((databases, kind) => {
 		const others = write(world, one, zoe, hourMs);
 		const gone = [write(world, one, mona, hourMs), write(world, two, mona, hourMs), write(world, two, mona, 0)];
 		const args = { user_ids: [mona.id], after: "2h" };
-		const dry = await mcp.call("purge", { ...args, dry_run: true });
+		const dry = await world.call("purge", { ...args, dry_run: true });
 		expect(dry.text).toContain("Would delete 3 message(s) in 2 channel(s).");
 		expect(dry.text).toMatch(/^3 \| .*mona_lisa/m);
-		const { text } = await mcp.call("purge", args);
+		const { text } = await world.call("purge", args);
 		expect(text).toContain("Deleted 3 message(s) in 2 channel(s).");
 		expect(left(world, one)).toEqual([old.id, others.id]);
 		expect(left(world, two)).toEqual([pinned.id]);
@@ -49,7 +47,7 @@ onBoth((databases, kind) => {
 		expect(row?.user_id).toBe(mona.id);
 		expect(JSON.parse(row?.message_ids ?? "").toSorted()).toEqual(gone.map(({ id }) => id).toSorted());
 		expect(JSON.parse(row?.channel_ids ?? "").toSorted()).toEqual([one.id, two.id].toSorted());
-		await mcp.call("purge", { ...args, pinned: true });
+		await world.call("purge", { ...args, pinned: true });
 		expect(left(world, two)).toEqual([]);
 	});
 
@@ -69,8 +67,7 @@ onBoth((databases, kind) => {
 			const bulk = `POST /channels/${two.id}/messages/bulk-delete`;
 			if (fate === "lost") faults.drop(bulk, { when: "after" });
 			else faults.refuse(bulk, 50013);
-			const mcp = await connectTo(world.bot.url);
-			const { text } = await mcp.call("purge", { user_ids: [zoe.id], after: "1h" });
+			const { text } = await world.call("purge", { user_ids: [zoe.id], after: "1h" });
 			expect(text).toContain("Deleted 2 of 5 message(s) in 2 channel(s).");
 			const [row] = await until("the case has ended", async () => {
 				const rows = await place.look<Record<string, string>>(
@@ -89,7 +86,6 @@ onBoth((databases, kind) => {
 moderationTest("deletes the messages of everyone who joined in a window, and says whose it keeps", async (world) => {
 	const { simulator, guild } = world;
 	await allJoined(world, "2020-01-01T00:00:00.000Z");
-	const mcp = await connectTo(world.bot.url);
 	const [one, two] = await channels(world, 2);
 	const { users, members } = simulator.world;
 	const raiders = ["r1", "r2", "r3"].map((username) => {
@@ -106,16 +102,16 @@ moderationTest("deletes the messages of everyone who joined in a window, and say
 	const leaver = guild.members.get(left3.id);
 	if (leaver) members.remove(guild, leaver);
 	await until("the bot has seen all", async () => {
-		const { text } = await mcp.call("list_members", { where: "joined since 1h" });
+		const { text } = await world.call("list_members", { where: "joined since 1h" });
 		return text.includes("r2") && !text.includes("r3");
 	});
-	const { text } = await mcp.call("purge", { joined_after: "1h" });
+	const { text } = await world.call("purge", { joined_after: "1h" });
 	expect(text).toContain("Deleted 4 message(s) in 2 channel(s).");
 	expect(text).toContain("Kept: 2 messages of people who are no longer members");
 	expect(text).toContain(left3.id);
 	expect(left(world, one)).toHaveLength(2);
 	expect(left(world, one)).toContain(own.id);
-	await mcp.call("purge", { user_ids: [left3.id], after: "1h" });
+	await world.call("purge", { user_ids: [left3.id], after: "1h" });
 	expect(left(world, one)).toEqual([own.id]);
 });
 
@@ -130,47 +126,44 @@ test("keeps messages of the bot, of staff and of the person who asks, who all jo
 	const kept = [moderator, "mona_lisa"].map((name) => write(world, two, world.member(name).user, 0).id);
 	kept.push(write(world, two, userNamed(world, "alpha"), 0).id);
 	write(world, two, world.member("zoe").user, 0);
-	const mcp = await connectTo(world.bot.url);
 	const { text } = await until("the bot has heard", async () => {
 		const args = { joined_after: "10m", dry_run: true };
-		const result = await mcp.call("purge", args);
+		const result = await world.call("purge", args);
 		return result.text.includes(mona.id) && result;
 	});
 	expect(text).toMatch(/^Kept: messages of \d+ who joined then/m);
-	await mcp.call("purge", { joined_after: "10m" });
+	await world.call("purge", { joined_after: "10m" });
 	expect(left(world, two)).toEqual(kept);
-	const refused = await mcp.call("purge", { joined_after: "10m", user_ids: [simulator.bot("alpha").id] });
+	const refused = await world.call("purge", { joined_after: "10m", user_ids: [simulator.bot("alpha").id] });
 	expect(refused.text).toContain("Only bots, staff or you joined then.");
 });
 
 moderationTest("leaves the channels of the log and of reports, unless they are named", async (world) => {
 	const { simulator } = world;
 	const [one, log] = await channels(world, 2);
-	const mcp = await connectTo(world.bot.url);
 	const { channel } = simulator.channel(staffChannel);
 	const staff = channel as GuildChannel;
 	await world.set({ "moderation.log_channel": log.id, "moderation.reports": staff.id });
 	const zoe = world.member("zoe").user;
 	for (const channel of [one, log, staff]) write(world, channel, zoe, 0);
 	const args = { user_ids: [zoe.id], after: "1h" };
-	const { text } = await mcp.call("purge", args);
+	const { text } = await world.call("purge", args);
 	expect(text).toContain("Deleted 1 message(s)");
 	expect(text).toMatch(/^Left, because the bot keeps records there: .*#purged-1.*#staff|#staff.*#purged-1/m);
 	const ofZoe = (channel: GuildChannel) =>
 		simulator.world.messages.in(channel.id).filter(({ author }) => author.id === zoe.id).length;
 	expect([one, log, staff].map(ofZoe)).toEqual([0, 1, 1]);
-	const named = await mcp.call("purge", { ...args, channel_ids: [log.id] });
+	const named = await world.call("purge", { ...args, channel_ids: [log.id] });
 	expect(named.text).toContain("Deleted 1 message(s)");
 	expect([one, log].map(ofZoe)).toEqual([0, 0]);
 	// Without a time, Discord's index is searched.
 	write(world, log, zoe, 0);
-	await mcp.call("purge", { user_ids: [zoe.id] });
+	await world.call("purge", { user_ids: [zoe.id] });
 	expect(ofZoe(log)).toBe(1);
 });
 
 moderationTest("nobody joined then", async (world) => {
-	const mcp = await connectTo(world.bot.url);
-	const result = await mcp.call("purge", { joined_after: "10m", user_ids: ["123456789012345678"] });
+	const result = await world.call("purge", { joined_after: "10m", user_ids: ["123456789012345678"] });
 	expect(result).toMatchObject({ isError: true });
 	expect(result.text).toContain("No member joined then. Nothing was done.");
 });
@@ -184,9 +177,8 @@ moderationTest.each([
 ])("refuses %j", async (world, args, fault) => {
 	const { channel_ids: _, ...rest } = args as Record<string, unknown>;
 	const { id } = world.simulator.channel(general);
-	const mcp = await connectTo(world.bot.url);
 	const given = "channel_ids" in args ? { channel_ids: [id] } : rest;
-	const { text, code } = await mcp.call("purge", given);
+	const { text, code } = await world.call("purge", given);
 	expect(code).toBe(-32602);
 	expect(text).toContain(fault);
 });
@@ -197,10 +189,9 @@ moderationTest("leaves channels in which it may not delete, and says so", async 
 	write(world, one, zoe, 0);
 	write(world, two, zoe, 0);
 	await denyBot(world, two, PermissionFlagsBits.ManageMessages);
-	const mcp = await connectTo(world.bot.url);
 	const { text } = await until("the bot has heard", async () => {
 		const args = { user_ids: [zoe.id], after: "1h", dry_run: true };
-		const result = await mcp.call("purge", args);
+		const result = await world.call("purge", args);
 		return result.text.includes("for lack of permissions") && result;
 	});
 	expect(text).toContain("Would delete 1 message(s)");
@@ -216,10 +207,9 @@ test("10,000 messages in 20 channels: nothing outside the window is deleted, and
 		write(world, channel, mona, hourMs).id,
 	]);
 	for (const channel of some) for (let count = 0; count < 500; count += 1) write(world, channel, zoe, hourMs);
-	const mcp = await connectTo(world.bot.url);
 	const args = { user_ids: [zoe.id], after: "24h" };
 	for (let round = 0; round < 10; round += 1) {
-		const { text } = await mcp.call("purge", args);
+		const { text } = await world.call("purge", args);
 		if (text.includes("nothing to delete")) break;
 		expect(text).toMatch(/^Deleted [\d,]+( of [\d,]+)? message\(s\)/);
 	}
@@ -298,10 +288,9 @@ moderationTest("who joined is the same at the confirmation, and nothing to delet
 		const used = await jose.run(general, "purge joined", { within: "10m" });
 		return used.reply();
 	};
-	const mcp = await connectTo(world.bot.url);
 	const joined = (name: string) =>
 		until(`the bot has seen ${name}`, async () => {
-			const { text } = await mcp.call("list_members", { where: "joined since 1h" });
+			const { text } = await world.call("list_members", { where: "joined since 1h" });
 			return text.includes(name);
 		});
 	const raider = join("raider1");
@@ -323,15 +312,14 @@ moderationTest("who joined is the same at the confirmation, and nothing to delet
 
 /** New channels of the guild that the bot knows. */
 async function channels<const Count extends number>(
-	{ simulator, guild, bot }: ModerationWorld,
+	{ simulator, guild, call }: ModerationWorld,
 	count: Count,
 ): Promise<Count extends 1 | 2 ? [GuildChannel, GuildChannel] : GuildChannel[]> {
 	const added = Array.from({ length: Math.max(count, 2) }, (_, index) =>
 		simulator.world.channels.add(guild, { name: `purged-${index}` }),
 	);
-	const mcp = await connectTo(bot.url);
 	await until("the bot knows the channels", async () => {
-		const { text } = await mcp.call("list_channels");
+		const { text } = await call("list_channels");
 		return added.every(({ name }) => text.includes(name));
 	});
 	return added as never;

@@ -1,7 +1,7 @@
 // Reading messages: pages, what a line shows, and what Discord hides from the bot.
 
 import { expect } from "bun:test";
-import { type TestWorld, userNamed, worldTest } from "../../support/world.ts";
+import { blindSeed, type TestWorld, userNamed, worldTest } from "../../support/world.ts";
 
 /** Messages by ada in a channel of their own, oldest first. */
 function write({ simulator, guild }: TestWorld, contents: string[]) {
@@ -114,39 +114,30 @@ worldTest("a message of newer components, with a sticker, is read like any other
 	}
 });
 
-const blind = {
-	bots: [{ username: "alpha", privilegedIntents: ["GuildMembers"] as const }],
-	users: [{ username: "ada" }],
-	guilds: [
-		{
-			name: "The Cooks",
-			owner: "ada",
-			bots: [{ username: "alpha", permissions: 0n }],
-			channels: [{ name: "general" }],
-		},
-	],
-};
-
-worldTest("every tool that reads says if Discord hides message content, and why", { seed: blind }, async (world) => {
-	const { simulator } = world;
-	const said = await simulator.user("ada").say("general", "a secret");
-	const { channel_id } = said;
-	const message = simulator.world.messages.get(channel_id, said.id);
-	if (!message) throw new Error("it was just written");
-	message.pinned_at = new Date().toISOString();
-	const calls: [string, object][] = [
-		["get_recent_messages", {}],
-		["get_message", { message_id: said.id }],
-		["search_messages", { channel_id: undefined, channel_ids: [channel_id], text: "secret" }],
-		["list_pins", {}],
-	];
-	for (const [tool, args] of calls) {
-		const text = await world.expectResult(tool, { channel_id, ...args });
-		expect(text).not.toContain("a secret");
-		expect(text.split("\n").filter((l) => /Message Content Intent/.test(l))).toHaveLength(1);
-	}
-	await world.call("send_message", { channel_id, content: "my own" });
-	const { text } = await world.call("get_recent_messages", { channel_id, limit: 1 });
-	expect(text).toContain("| text: my own");
-	expect(text).not.toContain("Message Content Intent");
-});
+worldTest(
+	"every tool that reads says if Discord hides message content, and why",
+	{ seed: blindSeed },
+	async (world) => {
+		const { simulator } = world;
+		const said = await simulator.user("ada").say("general", "a secret");
+		const { channel_id } = said;
+		const message = simulator.world.messages.get(channel_id, said.id);
+		if (!message) throw new Error("it was just written");
+		message.pinned_at = new Date().toISOString();
+		const calls: [string, object][] = [
+			["get_recent_messages", {}],
+			["get_message", { message_id: said.id }],
+			["search_messages", { channel_id: undefined, channel_ids: [channel_id], text: "secret" }],
+			["list_pins", {}],
+		];
+		for (const [tool, args] of calls) {
+			const text = await world.expectResult(tool, { channel_id, ...args });
+			expect(text).not.toContain("a secret");
+			expect(text.split("\n").filter((l) => /Message Content Intent/.test(l))).toHaveLength(1);
+		}
+		await world.call("send_message", { channel_id, content: "my own" });
+		const { text } = await world.call("get_recent_messages", { channel_id, limit: 1 });
+		expect(text).toContain("| text: my own");
+		expect(text).not.toContain("Message Content Intent");
+	},
+);

@@ -5,7 +5,6 @@ import { PermissionFlagsBits } from "discord.js";
 import { read } from "../../../../src/bot/settings/guild-settings.ts";
 import { buttonsIn } from "../../../../src/simulator/world/messages/components.ts";
 import type { Message } from "../../../../src/simulator/world/state/entities.ts";
-import { connectTo } from "../../../support/mcp.ts";
 import { until } from "../../../support/until.ts";
 import { channelNamed, denyBot, giveRole, memberOverwrite, roleNamed } from "../../../support/world.ts";
 import {
@@ -21,33 +20,31 @@ const slowModeOf = ({ simulator }: ModerationWorld, name = general) =>
 	Object(simulator.channel(name).channel).rate_limit_per_user;
 
 moderationTest("a dry run shows what would change, and changes nothing", async (world) => {
-	const mcp = await connectTo(world.bot.url);
-	const { text } = await mcp.call("raid_mode", { mode: "on", dry_run: true });
+	const { text } = await world.call("raid_mode", { mode: "on", dry_run: true });
 	expect(text).toContain("Dry run: nothing was done.");
 	expect(text).toMatch(/Invites: paused/);
 	expect(text).toMatch(/Verification level: \w+ → HIGH/);
 	expect(text).toMatch(/Slow mode: 30 s in \d+ channel/);
 	expect(text).toContain("only staff see them: #staff");
 	expect(slowModeOf(world)).toBe(0);
-	expect((await mcp.call("raid_status")).text).toContain("never on");
+	expect((await world.call("raid_status")).text).toContain("never on");
 });
 
 moderationTest("the result says what was done, each is done once, and a case is kept", async (world) => {
-	const mcp = await connectTo(world.bot.url);
-	const on = await mcp.call("raid_mode", { mode: "on", slowmode: "1m" });
+	const on = await world.call("raid_mode", { mode: "on", slowmode: "1m" });
 	expect(on).toMatchObject({ isError: false });
 	expect(on.text).toContain("Raid mode is on");
 	expect(on.text).toContain("Slow mode: 60 s in");
 	expect(slowModeOf(world)).toBe(60);
-	const again = await mcp.call("raid_mode", { mode: "on", slowmode: "1m" });
+	const again = await world.call("raid_mode", { mode: "on", slowmode: "1m" });
 	expect(again).toMatchObject({ isError: true });
 	expect(again.text).toContain("Nothing was done.");
-	const status = await mcp.call("raid_status");
+	const status = await world.call("raid_status");
 	expect(status.text).toContain("Raid mode is on");
-	const off = await mcp.call("raid_mode", { mode: "off" });
+	const off = await world.call("raid_mode", { mode: "off" });
 	expect(off.text).toContain("Raid mode is off");
 	expect(slowModeOf(world)).toBe(0);
-	expect((await mcp.call("raid_mode", { mode: "off" })).isError).toBe(true);
+	expect((await world.call("raid_mode", { mode: "off" })).isError).toBe(true);
 	await until("the log has both", () => {
 		const titles = world.notes().map(({ title }) => title);
 		return ["Raid mode is on", "Raid mode is off"].every((one) => titles.includes(one));
@@ -55,23 +52,21 @@ moderationTest("the result says what was done, each is done once, and a case is 
 });
 
 moderationTest("a channel that the bot has lost sight of counts as not restored, not as deleted", async (world) => {
-	const mcp = await connectTo(world.bot.url);
-	await mcp.call("raid_mode", { mode: "on", slowmode: "1m" });
+	await world.call("raid_mode", { mode: "on", slowmode: "1m" });
 	const channel = channelNamed(world, "general");
 	const { id } = channel;
 	await denyBot(world, channel, PermissionFlagsBits.ViewChannel);
 	await until("the bot has heard of it", async () =>
-		(await mcp.call("get_channel", { channel_id: id })).text.startsWith("a channel that the bot cannot see"),
+		(await world.call("get_channel", { channel_id: id })).text.startsWith("a channel that the bot cannot see"),
 	);
-	const off = await mcp.call("raid_mode", { mode: "off" });
+	const off = await world.call("raid_mode", { mode: "off" });
 	expect(off.text).toMatch(/Slow mode not restored: .*: the bot cannot see it\./);
 	expect(off.text).not.toContain("deleted");
 	expect(slowModeOf(world)).toBe(60);
 });
 
 moderationTest("two moderators at once turn it on once", async (world) => {
-	const mcp = await connectTo(world.bot.url);
-	const results = await Promise.all(["ada", "mona_lisa", "zoe"].map(() => mcp.call("raid_mode", { mode: "on" })));
+	const results = await Promise.all(["ada", "mona_lisa", "zoe"].map(() => world.call("raid_mode", { mode: "on" })));
 	const done = results.filter(({ isError }) => !isError);
 	expect(done).toHaveLength(1);
 	expect(world.simulator.journal.entries("PATCH /guilds/:guild_id")).toHaveLength(1);

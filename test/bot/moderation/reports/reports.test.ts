@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../../src/simulator/world/state/entities.ts";
 import { onBoth } from "../../../support/stores.ts";
+import { testWith } from "../../../support/test-with.ts";
 import { present, until } from "../../../support/until.ts";
 import { channelNamed, memberOverwrite, userNamed } from "../../../support/world.ts";
 import { buttonsOf, general, moderator, reportsTest, shownIn, startReportsWorld } from "./reports-world.ts";
@@ -11,8 +12,9 @@ import { buttonsOf, general, moderator, reportsTest, shownIn, startReportsWorld 
 const thanks = "Thank you. Your report was sent to the staff of this server. They see who reported; others do not.";
 
 onBoth((databases) => {
-	test("a report is an entry with author, link, reporter, reason and a copy", async () => {
-		await using world = await startReportsWorld(await databases.place());
+	const storedTest = testWith(async () => startReportsWorld(await databases.place()));
+
+	storedTest("a report is an entry with author, link, reporter, reason and a copy", async (world) => {
 		const message = await world.say("mona_lisa", "cheap watches");
 		expect(await world.report("ada", message, "an advertisement")).toBe(thanks);
 		const entry = await world.entry(1);
@@ -25,8 +27,7 @@ onBoth((databases) => {
 		expect(buttonsOf(entry)).toEqual(["Delete", "Warn", "Time out", "Ban", "Dismiss"]);
 	});
 
-	test("several reports of a message are one entry with a count", async () => {
-		await using world = await startReportsWorld(await databases.place());
+	storedTest("several reports of a message are one entry with a count", async (world) => {
 		const message = await world.say("mona_lisa", "cheap watches");
 		await world.report("ada", message, "first");
 		expect(await world.report("zoe", message, "second")).toBe(thanks);
@@ -85,8 +86,7 @@ onBoth((databases) => {
 		expect(await world.press(moderator, acted, "Done")).toBe("Meldung #1 ist erledigt.");
 	});
 
-	test("Dismiss removes the copy, the reasons and the buttons", async () => {
-		await using world = await startReportsWorld(await databases.place());
+	storedTest("Dismiss removes the copy, the reasons and the buttons", async (world) => {
 		const message = await world.say("mona_lisa", "cheap watches");
 		await world.report("ada", message, "an advertisement");
 		const entry = await world.entry(1);
@@ -116,8 +116,7 @@ onBoth((databases) => {
 		expect(shownIn(ended)).not.toMatch(/cheap watches|an advertisement/);
 	});
 
-	test("a report is posted once after a restart, and its buttons work", async () => {
-		await using world = await startReportsWorld(await databases.place());
+	storedTest("a report is posted once after a restart, and its buttons work", async (world) => {
 		const message = await world.say("mona_lisa", "cheap watches");
 		await world.report("ada", message);
 		const entry = await world.entry(1);
