@@ -66,8 +66,7 @@ const answers: [string, (id: string) => Args, (id: string) => string[]][] = [
 	["delete_role", () => ({ dry_run: true }), () => ["(unknown for 1 that the bot cannot see)"]],
 ];
 
-hidingTest.each(answers)("%s %p says what is unknown", async (hiding, tool, argsOf, parts) => {
-	const { world, staff, role } = hiding;
+hidingTest.each(answers)("%s %p says what is unknown", async ({ world, staff, role }, tool, argsOf, parts) => {
 	const args = tool === "delete_role" ? { role_id: role.id } : {};
 	const text = await world.expectResult(tool, { ...args, ...argsOf(staff.id) });
 	for (const part of parts(staff.id)) expect(text).toContain(part);

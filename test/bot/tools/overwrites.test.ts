@@ -308,6 +308,7 @@ describe("what the bot needs to undo a change", () => {
 		};
 	}
 
+	const undoTest = testWith(start);
 	const { GuildCategory, GuildText, GuildVoice } = ChannelType;
 
 	test.each([
@@ -335,9 +336,7 @@ describe("what the bot needs to undo a change", () => {
 		expect((await set(target, deny)).isError).toBe(false);
 	});
 
-	test("is an overwrite with MANAGE_ROLES too, but nothing for an administrator", async () => {
-		await using scene = await start();
-		const { has, set, world } = scene;
+	undoTest("is an overwrite with MANAGE_ROLES too, but nothing for an administrator", async ({ has, set, world }) => {
 		has("alpha", ManageRoles, 0n);
 		const clear = { allow: ["SPEAK"], replace: true };
 		expect((await set("alpha", clear)).text).toStartWith(
@@ -350,9 +349,7 @@ describe("what the bot needs to undo a change", () => {
 		expect((await set("alpha", clear)).isError).toBe(false);
 	});
 
-	test("may come from a permission that only the channel gives", async () => {
-		await using scene = await start();
-		const { has, set, world } = scene;
+	undoTest("may come from a permission that only the channel gives", async ({ has, set, world }) => {
 		const own = roleNamed(world, "alpha");
 		const permissions = String(BigInt(own.permissions) & ~ManageRoles);
 		world.simulator.world.roles.edit(world.guild, own, { permissions });

@@ -87,8 +87,7 @@ stageTest("set_stage starts a stage, changes its topic and ends it", async ({ ca
 
 stageTest.each(["before", "after"] as const)(
 	"whether a stage was started is unknown if the connection drops %s it",
-	async (scene, when) => {
-		const { call, live, world } = scene;
+	async ({ call, live, world }, when) => {
 		const { faults } = world.simulator;
 		faults.drop("POST /stage-instances", { when, times: 1 });
 		const { text, isError } = await call("set_stage", { topic: "Soup" });

@@ -123,8 +123,7 @@ worldTest("a command's target must exist, and its user needs permissions", async
 
 worldTest(
 	"in a thread, a command of users needs the permission to write in threads, and archived threads have no commands",
-	async (world) => {
-		const { simulator, errors } = world;
+	async ({ simulator, errors }) => {
 		const zoe = simulator.user("zoe");
 		const { channel } = simulator.channel(general);
 		const guild = simulator.guild("The Cooks");
@@ -183,8 +182,7 @@ worldTest("contexts decide whether a command works in guilds and in direct messa
 
 worldTest(
 	"a command that is registered globally and in the guild is there twice, and the guild's is used",
-	async (world) => {
-		const { simulator, bot, ada, received } = world;
+	async ({ simulator, bot, ada, received }) => {
 		const guild = simulator.guild("The Cooks");
 		const one = { name: "report", description: "Report a message" };
 		await bot.client.application.commands.set([one], guild.id);

@@ -113,8 +113,7 @@ describe("values", () => {
 		expect(Object.keys(resolved.channels[where] ?? {})).not.toContain("permission_overwrites");
 	});
 
-	worldTest("a subcommand is used with its own options", async (world) => {
-		const { simulator, ada, received } = world;
+	worldTest("a subcommand is used with its own options", async ({ simulator, ada, received }) => {
 		const guild = simulator.guild("The Cooks");
 		const first = { role: guild.id };
 		await (await ada.run(general, "menu role add", first)).reply();
@@ -138,8 +137,7 @@ describe("values", () => {
 		["an unknown user", { who: "1" }],
 		["a user as a role", { role: "user" }],
 		["an unknown mentionable", { any: "1" }],
-	])("%s is refused", async (world, _, given: Record<string, string | number>) => {
-		const { simulator, ada } = world;
+	])("%s is refused", async ({ simulator, ada }, _, given: Record<string, string | number>) => {
 		const guild = simulator.guild("The Cooks");
 		const voice = [...guild.channels.values()].find(({ type }) => type === 2);
 		const ids: Record<string, string | undefined> = { voice: voice?.id, user: ada.id };
@@ -201,8 +199,7 @@ describe("suggestions", () => {
 		["an empty name", [{ name: "", value: "x" }]],
 		["a long value", [{ name: "x", value: "x".repeat(101) }]],
 		["a number for a text", [{ name: "one", value: 1 }]],
-	])("%s: refused, and the person sees an error", async (world, _, choices) => {
-		const { simulator, bot, ada } = world;
+	])("%s: refused, and the person sees an error", async ({ simulator, bot, ada }, _, choices) => {
 		const suggested = ada.suggest(general, "timeout", {}, "duration");
 		const event = await bot.event("INTERACTION_CREATE");
 		const path = `/interactions/${event.id}/${event.token}/callback`;

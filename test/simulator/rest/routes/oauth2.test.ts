@@ -161,8 +161,7 @@ describe("the page", () => {
 	});
 });
 
-test("a code is exchanged for a token that stands for the person", async (given) => {
-	const { codeOf, exchange, me, user } = given;
+test("a code is exchanged for a token that stands for the person", async ({ codeOf, exchange, me, user }) => {
 	const { status, body } = await exchange(await codeOf());
 	expect(status).toBe(200);
 	expect(body).toEqual({

@@ -408,8 +408,7 @@ test("discord.js creates a forum post with tags", async ({ world, guild, forum, 
 	expect(thread?.applied_tags).toEqual([]);
 });
 
-test("a post needs a message, known tags, and a tag if the forum requires one", async (given) => {
-	const { forum, alpha, asZoe } = given;
+test("a post needs a message, known tags, and a tag if the forum requires one", async ({ forum, alpha, asZoe }) => {
 	const { id } = forum();
 	const posts = `/channels/${id}/threads`;
 	const set = (available_tags: object[], flags = 0) => alpha("PATCH", `/channels/${id}`, { available_tags, flags });
