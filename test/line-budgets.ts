@@ -7,7 +7,7 @@ import { Glob } from "bun";
 /** Maximum lines of the .ts and .js files of each folder, below src. "bot/." is what stands at the bot's root. */
 const budgets: Record<string, number> = {
 	"bot/.": 435,
-	"bot/approval": 2291,
+	"bot/approval": 2294,
 	"bot/commands": 2782,
 	"bot/config": 941,
 	"bot/features": 4380,
@@ -37,7 +37,7 @@ const budgets: Record<string, number> = {
 	rehearsal: 442,
 	simulator: 15_380,
 	// Nearly all of it is the two language files.
-	texts: 3645,
+	texts: 3649,
 	up: 1938,
 };
 

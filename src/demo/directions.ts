@@ -37,7 +37,7 @@ export function summary({ gateway, platform, worlds }: DemoFacts): string {
 		`  ${question}`,
 		"",
 		...(notes.length > 0 ? [note(`${notes.length} differences from the guild documents; --verbose lists them.`)] : []),
-		note("Ctrl-C stops everything. --verbose prints curl commands and more."),
+		note("Ctrl-C stops everything. --verbose prints more commands to paste."),
 	].join("\n");
 }
 

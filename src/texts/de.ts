@@ -880,6 +880,8 @@ export const de = {
 	"ask.plan.gone": "Dieser Plan ist abgelaufen oder wurde schon benutzt",
 	"ask.changed_late": "Was geschehen würde, hat sich inzwischen geändert. Es ist nicht geschehen: Frag noch einmal.",
 	"ask.approval": "Wartet auf eine Freigabe in {channel}.",
+	"ask.no-approval-channel":
+		"Das braucht eine Freigabe, und der Server hat keinen Kanal für Freigaben. Mit /settings kann ein Administrator einen festlegen.",
 	"ask.others": "Das ist nur für {who}.",
 	"ask.private": "{who}, nicht alle hier dürfen die Antwort lesen, daher kannst nur du es.",
 	"ask.show.button": "Mir zeigen",

@@ -841,6 +841,8 @@ export const en = {
 	"ask.plan.gone": "This plan has expired or was used",
 	"ask.changed_late": "What this would do has changed meanwhile. It was not done: ask again.",
 	"ask.approval": "It waits for an approval in {channel}.",
+	"ask.no-approval-channel":
+		"This needs an approval, and the server has no channel for approvals. An administrator can set one with /settings.",
 	"ask.others": "This is for {who} alone.",
 	"ask.private": "{who}, not everybody here may read the answer, so only you can.",
 	"ask.show.button": "Show to me",

@@ -234,14 +234,17 @@ export class AskedCalls {
 		// A call that shows another plan than its own becomes the one that carries that out.
 		if (plan_hash !== args.plan_hash)
 			return this.#plan(asker, name, { ...(reason ? { reason } : {}), plan_hash }, signal);
-		const { language } = asker;
+		const { language, guildId } = asker;
+		const needsApproval = this.#begun?.approval?.needs(tool, args, context.principal, preview.effect) ?? false;
+		if (needsApproval && this.options.settings.of(guildId)["approval.channel"] === undefined)
+			throw new SaidError(said("ask.no-approval-channel"));
 		return {
 			tool: tool.name,
 			args,
 			basis: hashOf(preview),
 			title: render(toolTitle(tool.name, tool.listing.title), language),
 			text: withoutTokens(planText(preview, args, language)),
-			needsApproval: this.#begun?.approval?.needs(tool, args, context.principal, preview.effect) ?? false,
+			needsApproval,
 		};
 	}
 

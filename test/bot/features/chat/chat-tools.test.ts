@@ -133,6 +133,17 @@ askingTest(
 	},
 );
 
+askingTest(
+	"what would need an approval is not planned where there is no channel for approvals",
+	{ config: { mcp: { approval: "write" } } },
+	async (scene) => {
+		const { timeout } = await newcomer(scene);
+		const asked = await scene.ask("ada", "Time nora out", [timeout, { text: "It cannot be done." }]);
+		await scene.withButton(asked, "Show to me");
+		expect(scene.results().join()).toContain("no channel for approvals");
+	},
+);
+
 /** Calls of the tool that the arguments are for, through use_tool. */
 const use = (name: string, args: object) => ({ calls: [{ name: "use_tool", arguments: { name, arguments: args } }] });
 const ended = (plan: Pick<Message, "embeds">) =>
