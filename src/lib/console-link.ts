@@ -1,4 +1,4 @@
-// Links that sign in to the gateway's console once, within ten minutes. Whoever knows MCP_AUTH_TOKEN can make them; the gateway
+// Links that sign in to the gateway's console once, within ten minutes. They are made with MCP_AUTH_TOKEN; the gateway
 // remembers which were used.
 
 /** Loaded when it is used: the console starts without it. */
