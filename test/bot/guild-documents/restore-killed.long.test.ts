@@ -44,6 +44,7 @@ test("a bot that is killed three times restores a guild with the roles of its me
 			return text.includes(", ended ") && text;
 		});
 
+	await until("the members are loaded", async () => !(await call("list_members", {})).includes("still being loaded"));
 	const ids = members.map((name) => simulator.user(name).id);
 	expect(await end(jobIn(await apply(everything(ids, 8))))).toContain(": done, ");
 	const parts = partNames.filter((part) => part !== "bans");
