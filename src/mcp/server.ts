@@ -269,10 +269,7 @@ export function toolSource<Context>(select: (principal: Principal | undefined) =
 		if (known) return known;
 		const list = new ToolList(
 			JSON.stringify({
-				tools: set.listed.map(({ listing: { title: _, ...listing } }) => ({
-					...listing,
-					inputSchema: briefSchema(listing.inputSchema),
-				})),
+				tools: set.listed.map(({ listing }) => ({ ...listing, inputSchema: briefSchema(listing.inputSchema) })),
 			}),
 		);
 		lists.set(set, list);

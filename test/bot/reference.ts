@@ -48,7 +48,7 @@ export function toolsetSizes() {
 }
 
 function bytesOf(tools: readonly BotTool[]): number {
-	const texts = tools.map(({ listing: { title: _, ...listing } }) =>
+	const texts = tools.map(({ listing }) =>
 		JSON.stringify({ ...listing, inputSchema: briefSchema(listing.inputSchema) }),
 	);
 	return Buffer.byteLength(texts.join(","));

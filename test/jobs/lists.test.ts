@@ -17,6 +17,10 @@ test("a tool costs a client 775 bytes on average", async () => {
 	expect(list.bytes / list.tools).toBeLessThanOrEqual(775);
 });
 
+test("every listed tool has a title", async () => {
+	expect((await measureList("all", { features: { moderation: true } })).untitled).toEqual([]);
+});
+
 test("a tool costs a client at most 1,900 bytes, also with moderation", async () => {
 	const list = await measureList("all", { features: { moderation: true } });
 	show("all tools, with moderation", list);

@@ -6,6 +6,8 @@ import { startWorld } from "../support/world.ts";
 export interface ListSize {
 	tools: number;
 	bytes: number;
+	/** Names of tools without a title: clients show these names to people. */
+	untitled: readonly string[];
 	/** Bytes of each tool, largest first. */
 	byTool: readonly (readonly [name: string, bytes: number])[];
 	/** Bytes of the parts that all tools have in common. */
@@ -30,6 +32,7 @@ export async function measureList(list?: "all", keys: object = {}): Promise<List
 	return {
 		tools: tools.length,
 		bytes: size({ tools }),
+		untitled: tools.filter(({ title }) => !title).map(({ name }) => name),
 		byTool,
 		parts: {
 			descriptions: sum(tools.map(({ description }) => size(description))),

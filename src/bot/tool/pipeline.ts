@@ -24,6 +24,7 @@ import type { JsonObject } from "../../lib/json.ts";
 import { Deadlines, type Signal } from "../../lib/signal.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
+import { listedAs } from "../../mcp/json-schema.ts";
 import { type ArgumentsOf, type Effect, errorResult, tool as mcpTool, type ToolCall } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { render, said } from "../../texts/texts.ts";
@@ -68,7 +69,7 @@ const timedOut = `The tool timed out after ${toolTimeoutMs / 1000} seconds. Requ
 const failedAfterWrite =
 	"Internal error after a request was sent to Discord. Its outcome is unknown: check before repeating the call.";
 
-const dry_run = v.optional(flag("Preview."), false);
+const dry_run = v.optional(v.pipe(flag("Preview."), listedAs({ type: "boolean" })), false);
 
 /**
  * From the definition follows what to resolve, authorize and lock. A call of a tool with a plan returns the plan's preview if

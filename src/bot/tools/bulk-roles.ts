@@ -33,7 +33,7 @@ export const bulkRoleUpdate = destructiveTool({
 	offered: "listed",
 	title: "Add or remove a role",
 	description:
-		"Add or remove a role for the members in `user_ids` or all that match `where`; with `where`, the first call is a preview.",
+		"Add or remove a role for the members in `user_ids`, or all that match `where`, whose first call is a preview.",
 	permissions: ["ManageRoles"],
 	intents: ["GuildMembers"],
 	ranked: true,

@@ -72,7 +72,7 @@ function tagList<const Tag extends v.GenericSchema>(tag: Tag, shown: string) {
 	);
 }
 
-const below_channel_id = v.optional(found(find.channel, "channel right above it, or its category"));
+const below_channel_id = v.optional(found(find.channel, "channel above it, or its category"));
 
 export const createChannel = writeTool({
 	name: "create_channel",
@@ -217,7 +217,7 @@ export const listChannels = readTool({
 	description: "List channels from the top: kind, topic, limits, last message, private or read-only.",
 	input: {
 		guild_id,
-		category_id: v.optional(found(find.category, "category to list; default: all")),
+		category_id: v.optional(found(find.category, "category; default: all")),
 		query: v.optional(nameQuery("Parts of names.")),
 		silent_since: v.optional(v.pipe(moment("Nobody wrote since"), v.description("Nobody wrote since: 90d (ago)."))),
 	},
@@ -330,7 +330,7 @@ export const deleteChannel = destructiveTool({
 	toolset: "channels",
 	offered: "listed",
 	title: "Delete a channel",
-	description: "Delete a channel with all its messages, or a category, whose channels stay. This cannot be undone.",
+	description: "Delete a channel with all its messages, or a category, whose channels stay. Not undoable.",
 	permissions: ["ManageChannels"],
 	lock: "channel_id",
 	input: { guild_id, channel_id: found(find.currentChannel, "channel"), reason },

@@ -57,7 +57,7 @@ export const runSetupCheck = readTool({
 	offered: "listed",
 	title: "Check the bot's setup",
 	description:
-		"Check what the bot needs in a guild: intents, permissions, rank, hidden channels, configuration. Says the next steps.",
+		"Check what the bot needs in a guild: intents, permissions, rank, hidden channels, configuration; with next steps.",
 	person: { permissions: [{ permission: "ManageGuild", inGuild: true }], managesBot: true },
 	input: { guild_id },
 	run(_, { discord, guild, connection, self, settings, guildDocuments, mayTouch }) {

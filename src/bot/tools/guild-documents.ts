@@ -182,7 +182,7 @@ export const applyGuild = tool(
 		person,
 		title: "Carry out a plan",
 		description:
-			"Carry out a plan, as a background job: exactly what it shows. If the guild has changed, it shows the new plan instead. Waits up to 15 s.",
+			"Carry out exactly what a plan shows, as a background job. If the guild has changed, shows the new plan instead. Waits up to 15 s.",
 		input: { guild_id, plan_hash, reason },
 		plan: ({ plan_hash, reason }, context) => planToCarryOut(plan_hash, reason, "apply_guild", context),
 	},

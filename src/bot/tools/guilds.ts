@@ -15,7 +15,7 @@ export const listGuilds = readTool({
 	toolset: "core",
 	offered: "listed",
 	title: "List guilds",
-	description: "List the guilds (Discord servers) that the bot is in.",
+	description: "List the bot's guilds (Discord servers).",
 	person: { managesBot: false },
 	input: {},
 	run(_, { discord, mayTouch }) {

@@ -228,8 +228,8 @@ export const lookupUserByName = readTool({
 	intents: ["GuildMembers"],
 	input: {
 		guild_id,
-		query: nameQuery("Part of a name, or a list; @ada: the username ada, if it exists."),
-		limit: limit(50, 10, "How many of each at most."),
+		query: nameQuery("Part of a name, or a list; @ada: the username."),
+		limit: limit(50, 10, "Maximum of each."),
 	},
 	run({ query, limit }, { guild, connection }) {
 		const found = query.flatMap((one) => lookUp(guild, one, limit, query.length > 1));
@@ -255,7 +255,7 @@ export const getMember = readTool({
 	toolset: "core",
 	offered: "listed",
 	title: "Get a member",
-	description: "Members' names, dates, timeout, boost, roles from the highest down, and permissions in the guild.",
+	description: "Members' names, dates, timeout, boost, roles from the top, and guild permissions.",
 	input: { guild_id, user_ids: oneOrMore(found(memberOrAbsent, "member"), 20, "Members.") },
 	async run(_, { guild, users }) {
 		const { members, absent } = membersAmong(guild, users);

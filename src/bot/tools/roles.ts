@@ -34,9 +34,9 @@ import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.t
 import { describePlace, placeBelow, planMove, requirePlaceBelow, whyPlaceBelow, whyReordered } from "./role-order.ts";
 
 const fields = {
-	hoist: v.optional(flag("List its members separately.")),
+	hoist: v.optional(flag("List members separately.")),
 	mentionable: v.optional(flag("Let everyone mention it.")),
-	below_role_id: v.optional(found(role, "role right above it")),
+	below_role_id: v.optional(found(role, "role above it")),
 };
 
 export const listRoles = readTool({
@@ -44,7 +44,7 @@ export const listRoles = readTool({
 	toolset: "roles",
 	offered: "listed",
 	title: "List roles",
-	description: "List roles from the highest down: name, id, members, color, flags, permissions beyond @everyone's.",
+	description: "List roles from the top: name, id, members, color, flags, permissions beyond @everyone's.",
 	input: { guild_id, query: v.optional(nameQuery("Parts of names.")) },
 	run({ query }, { guild, connection }) {
 		const { matches, words } = namedLike(query);

@@ -59,12 +59,12 @@ const tag = text(1, 20, "");
 const createInput = {
 	guild_id,
 	channel_id: found(find.threadedChannel, "channel or forum"),
-	name: text(1, 100, "Name of the thread, title of the post."),
+	name: text(1, 100, "Name, or title of the post."),
 	message_id: v.optional(snowflake("message to start from")),
 	content: v.optional(content),
 	mentions,
-	private: v.optional(flag("Visible only to its members."), false),
-	tag_ids: v.optional(list(tag, 0, 5, "Tags of the post, by id or name.")),
+	private: v.optional(flag("Only its members see it."), false),
+	tag_ids: v.optional(list(tag, 0, 5, "Its tags, ids or names.")),
 	pin: v.optional(flag("Pin the post."), false),
 	reason,
 };
@@ -175,9 +175,9 @@ export const listThreads = readTool({
 	input: {
 		guild_id,
 		channel_id: v.optional(found(find.threadedChannel, "channel or forum; default: all")),
-		include_archived: v.optional(flag("Also archived ones; needs channel_id."), false),
+		include_archived: v.optional(flag("Needs channel_id."), false),
 		query: v.optional(nameQuery("Parts of names.")),
-		tag_ids: v.optional(list(tag, 1, 20, "Posts with one of these tags, by id or name.")),
+		tag_ids: v.optional(list(tag, 1, 20, "With one of these tags, by id or name.")),
 		limit: limit(100, 50),
 		before: threadCursor,
 	},

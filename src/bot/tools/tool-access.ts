@@ -43,7 +43,7 @@ export const findTools = everywhere(
 		description: "Search all tools, also those not listed, by what they do. Gives the best one's arguments.",
 		person: { managesBot: false },
 		input: {
-			query: text(1, 500, 'What to do, in a few words; several purposes separated by ";".'),
+			query: text(1, 500, 'What to do, in a few words; several separated by ";".'),
 			limit: limit(10, 1, "How many with arguments, per purpose."),
 		},
 		run({ query, limit }, { self, principal }) {

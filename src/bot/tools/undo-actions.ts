@@ -34,9 +34,9 @@ const maxEntries = 1_000;
 const input = {
 	guild_id,
 	user_id: v.optional(snowflake("user or bot who acted")),
-	key: v.optional(text(1, 200, "Or an MCP key: its name, or as list_recent_tool_calls shows it.")),
+	key: v.optional(text(1, 200, "Or an MCP key, by name or as in list_recent_tool_calls.")),
 	after: v.optional(moment("Since", true)),
-	delete_created: v.optional(flag("Also delete channels, roles etc. that it created, with what others put there.")),
+	delete_created: v.optional(flag("Also delete what it created, with what others put there.")),
 	overwrite_changes: v.optional(flag("Also what others changed since.")),
 	plan_hash: v.optional(plan_hash),
 	reason,
@@ -52,7 +52,7 @@ export const undoActions = tool(
 		person: { permissions: [{ permission: "Administrator", inGuild: true }] },
 		title: "Undo an account's actions",
 		description:
-			"Undo all that a hijacked account, bad bot or key did since a time: bans, roles, channels, access, webhooks, settings. Returns a plan; call again with its plan_hash alone to carry it out.",
+			"Undo all that a hijacked account, bad bot or key did since a time: bans, roles, channels, access, webhooks, settings. Returns a plan; call again with only its plan_hash to do it.",
 		permissions: ["ViewAuditLog"],
 		permissionsIn: "run",
 		input,

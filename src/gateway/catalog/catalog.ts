@@ -6,10 +6,7 @@ import { isFanOutKey } from "../../mcp/fan-out.ts";
 import { findMember, readMembers, rewriteObject } from "../../mcp/json-text.ts";
 import { type ListedTool, ownToolName } from "../backends/listed-tools.ts";
 
-const instanceProperty = JSON.stringify({
-	type: "string",
-	description: "Key in INSTANCES to route to; else by guild_id.",
-});
+const instanceProperty = JSON.stringify({ type: "string", description: "Bot in INSTANCES; else by guild_id." });
 
 const guildsProperty = JSON.stringify({ type: "array", items: { type: "string" } });
 

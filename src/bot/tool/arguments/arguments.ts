@@ -214,7 +214,7 @@ export const guild_id = v.optional(
 );
 
 /** Clamped to `min` to `max`, not rejected. */
-export function limit(max: number, defaultLimit: number, description = "How many at most.", min = 1) {
+export function limit(max: number, defaultLimit: number, description = "Maximum.", min = 1) {
 	return v.optional(
 		v.pipe(
 			v.number(),
@@ -328,11 +328,7 @@ export const color = v.pipe(
 	v.check((input) => readColor(input) !== undefined, expected('a color such as "#8E44AD", "purple" or "none"')),
 	v.transform((input) => readColor(input) as number),
 	// Numbers are accepted, too: the argument took nothing else in former versions.
-	publishedAs({
-		type: "string",
-		pattern: hexColorPattern,
-		description: "Such as #8E44AD or purple; none to remove it.",
-	}),
+	publishedAs({ type: "string", pattern: hexColorPattern, description: "As #8E44AD, purple or none." }),
 );
 
 function readColor(input: string | number): number | undefined {

@@ -57,7 +57,7 @@ function subjects<Thing>(find: Finder<Thing>, what: string, description: string)
 
 export const accessFields = {
 	view_role_ids: subjects(find.role, "role", "Only these see it."),
-	view_user_ids: subjects(find.member, "member", "Members who see it, too."),
+	view_user_ids: subjects(find.member, "member", "Members who see it."),
 	write_role_ids: subjects(find.role, "role", "Only these write; others read."),
 };
 

@@ -131,7 +131,7 @@ export async function countDeletedMessages(guild: Guild, userIds: readonly strin
 
 /** Argument of tools that ban. */
 export const delete_messages = v.optional(
-	duration({ max: "7d", none: "none" }, "Also delete their messages: of the last 1h, up to 7d."),
+	duration({ max: "7d", none: "none" }, "Also delete messages of the last 1h, up to 7d."),
 );
 
 /** For people: which messages a ban deletes; false if none. */
