@@ -330,6 +330,7 @@ export function baseUrlIssue(text: string): string | undefined {
 	const url = URL.parse(text);
 	// Even in an invalid URL, the part before the @ may be a password.
 	if (text.includes("@")) return "expected a URL without a user name and password";
+	if (/\s/.test(text)) return `expected a URL without blanks, received ${formatValue(text)}`;
 	if (!url || !/^https?:\/\//i.test(text))
 		return `expected a URL that begins with http:// or https://, received ${formatValue(text)}`;
 	if (url.search || url.hash || text.includes("?") || text.includes("#"))

@@ -520,8 +520,10 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await page.sees("list_guilds", "tbody");
 	});
 
-	test("a session that has ended leads to the sign-in", async () => {
+	test("a session that has ended leads to the sign-in, and keeps what was typed", async () => {
 		await page.signIn(gatewayToken);
+		await page.section("Keys");
+		await page.fill("[name=name]", "half a na");
 		world.setToken("another-token-of-the-gateway");
 		await world.gateway.restart();
 		await page.sees("Your session has ended");
@@ -529,7 +531,8 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await world.gateway.restart();
 		await page.fill("#token", gatewayToken);
 		await page.click("form button", "Sign in");
-		await page.sees("3 of 3 bots online");
+		await page.sees("New key");
+		expect(await browser.evaluate("document.querySelector('[name=name]').value")).toBe("half a na");
 	});
 
 	test("a person who signs in with Discord sees their own", async () => {

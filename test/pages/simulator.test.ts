@@ -357,6 +357,19 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 			await made.delete();
 			await page.view("channels");
 			await page.misses("#channels", `made-${size}`);
+			// In a guild that is not open, those of channels that the person cannot see are not marked.
+			await page.become("Zoë");
+			await page.click("#guilds button", "The Bakers");
+			await page.sees("#guild-name", "The Bakers");
+			await staff.send(`only for some, ${size}`);
+
+			await simulator.user("liwei").say(simulator.channel("The Bakers/general").id, `in between, ${size}`);
+			await page.view("chat");
+			await page.sees("#messages", `in between, ${size}`);
+			await page.view("channels");
+			await page.misses("#guilds button", "with news");
+			await simulator.user("zoe").say(simulator.channel("The Cooks/general").id, "for all");
+			await page.sees("#guilds button", "The Cooks, with news");
 			expect(browser.problems).toEqual([]);
 		});
 	});

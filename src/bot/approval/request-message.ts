@@ -199,7 +199,7 @@ export function requesterText(row: Pick<ApprovalRow, "principal">, language: Lan
 	const nameOf = (name: string) => nameText(name, say("approval.unknown"));
 	const key = nameOf(principal.name);
 	if (!person) return isKey ? say("approval.for.key", { key }) : key;
-	const who = `<@${person.id}>${isNamed ? ` (${nameOf(person.name || person.id)})` : ""}`;
+	const who = isNamed ? `${nameOf(person.name || person.id)} (${person.id})` : `<@${person.id}>`;
 	return isKey ? say("approval.for.person-with-key", { who, key }) : who;
 }
 

@@ -25,7 +25,7 @@ import { readLogOptions } from "../../lib/log.ts";
 import type { HealthAddress } from "../../lib/program/health.ts";
 import { runs } from "../../lib/program/program.ts";
 import { storeIssues } from "../store/store.ts";
-import { describePlaceholder } from "./example.ts";
+import { describePlaceholder, whatBelongs } from "./example.ts";
 import { address, environment, type TomlSettings, toml, variables } from "./settings.ts";
 import { readToml, type TomlValues, withoutPlaceholders } from "./toml.ts";
 import { toolNameIssues } from "./tool-choice.ts";
@@ -142,9 +142,10 @@ function readVariables(directory: string, env: Env) {
 	const { DATABASE_URL: databaseUrl, DB_SCHEMA: schema } = all;
 	const storage = storeIssues({ databaseUrl, schema });
 	const named = (issues: readonly ConfigIssue[]) =>
-		namePlaceholders(issues, raw, (...at) => describePlaceholder(".env", ...at)).map(
-			(issue) => `${sourceOf(issue.path[0] ?? "")}: ${formatIssue(issue)}`,
-		);
+		namePlaceholders(issues, raw, (...at) => describePlaceholder(".env", ...at)).map(({ path, message }) => {
+			const next = file.text && message === "is required" ? whatBelongs(".env", path) : "";
+			return `${sourceOf(path[0] ?? "")}: ${formatIssue({ path, message })}${next}`;
+		});
 	return {
 		settings,
 		apiKeys,

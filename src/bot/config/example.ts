@@ -19,8 +19,13 @@ export function describePlaceholder(file: string, path: readonly string[], place
 	const which = text.includes(placeholder)
 		? `the placeholder ${JSON.stringify(placeholder)}`
 		: 'a placeholder: what begins "your-" counts as not filled in';
-	const what = explanation(text.split("\n"), path);
-	return what === "" ? which : `${which}. What belongs there: ${what}`;
+	return which + whatBelongs(file, path);
+}
+
+/** A sentence to append; "" if the example says nothing. */
+export function whatBelongs(file: string, path: readonly string[]): string {
+	const what = explanation((example.get(file) ?? "").split("\n"), path);
+	return what === "" ? "" : `. What belongs there: ${what}`;
 }
 
 function explanation(lines: readonly string[], path: readonly string[]): string {

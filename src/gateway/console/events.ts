@@ -14,7 +14,6 @@ export const maxPerSession = 6;
 export const maxOfPeople = 48;
 /** Of all viewers together. */
 export const maxStreams = 60;
-const maxCallsAtOnce = 50;
 const tickMs = 250;
 const stateTicks = 4;
 const loadTicks = 40;
@@ -89,9 +88,9 @@ class Watcher {
 			return;
 		}
 		this.#waitingTicks = 0;
-		const calls = state.callsFor(viewer, this.#next).slice(-maxCallsAtOnce);
+		const calls = state.callsFor(viewer, this.#next);
 		this.#next = recent.next;
-		if (calls.length > 0) this.#send(calls.map((call) => eventText("call", call)).join(""));
+		if (calls.length > 0) this.#send(eventText("calls", { calls }));
 		if (this.#approvals !== recent.approvalChanges) {
 			this.#approvals = recent.approvalChanges;
 			this.#send(eventText("approvals", {}));

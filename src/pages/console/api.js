@@ -147,8 +147,7 @@ export function createBackOff() {
 /**
  * @typedef {object} Listeners
  * @property {(state: State) => void} state
- * @property {(calls: Call[]) => void} calls All calls, oldest first. They replace those before.
- * @property {(call: Call) => void} call
+ * @property {(calls: Call[]) => void} calls Those since the last ones, oldest first; after a reconnection all.
  * @property {() => void} approvals
  * @property {(connected: boolean) => void} connected
  */
@@ -183,7 +182,6 @@ export function followEvents(listeners, backOff) {
 		});
 		on("state", listeners.state);
 		on("calls", ({ calls }) => listeners.calls(calls));
-		on("call", listeners.call);
 		on("approvals", listeners.approvals);
 		on("end", () => void reopen(events));
 		events.onerror = () => void reopen(events);

@@ -9,8 +9,9 @@ const lookMs = 15_000;
 /** Maximum number of characters of the arguments or the plan of a call that are shown. */
 const maxText = 250_000;
 
-/** @param {(count: number) => void} onCount Called with the number of those that this person may decide. */
-export function createApprovals(onCount) {
+export function createApprovals() {
+	/** The number of those that this person may decide. */
+	const badge = element("span.badge");
 	const list = element("div.list");
 	const note = element("p.quiet");
 	const content = element("div", note, list);
@@ -22,7 +23,7 @@ export function createApprovals(onCount) {
 	async function load() {
 		const { approvals, unavailable } = await get("/approvals");
 		const open = approvals.filter((/** @type {any} */ one) => one.mayApprove || one.mayDeny);
-		onCount(open.length);
+		badge.textContent = String(open.length || "");
 		const now = JSON.stringify([approvals, unavailable]);
 		if (now === before) return;
 		before = now;
@@ -57,7 +58,7 @@ export function createApprovals(onCount) {
 		};
 		const question = {
 			what: shown(tool, 64),
-			text: element("span", named(approval.requester, 80), " asked for it. The bot runs it at once, in ", place(), "."),
+			text: element("span", "Asked by ", named(approval.requester, 80), ". The bot runs it at once, in ", place(), "."),
 		};
 		return element(
 			"article.panel",
@@ -71,8 +72,8 @@ export function createApprovals(onCount) {
 			]),
 			element("h4", "Arguments"),
 			preformatted("Arguments", approval.arguments, maxText),
-			approval.plan && element("h4", "What it would do"),
-			approval.plan && preformatted("What it would do", approval.plan, maxText),
+			approval.plan && element("h4", "What it means"),
+			approval.plan && preformatted("What it means", approval.plan, maxText),
 			!mayApprove && element("p", "You cannot approve this call: ", named(why ?? "", 1_000)),
 			element(
 				"p.buttons",
@@ -83,6 +84,7 @@ export function createApprovals(onCount) {
 	}
 
 	return {
+		badge,
 		content,
 		refresh,
 		async open() {

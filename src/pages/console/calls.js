@@ -27,7 +27,6 @@ export const callHeads = ["Time", "Bot", "Tool", "Guild", "Outcome", "Took", "As
 
 /** The list of calls. It takes the gateway's events. */
 export class CallList {
-	#seesAll;
 	/** @type {Call[]} Newest first. */
 	#calls = [];
 	/** @type {Map<string, Element[]>} The rows of each call that was drawn, by its id. */
@@ -37,8 +36,8 @@ export class CallList {
 	#limit = pageSize;
 	#paused = false;
 	#missed = 0;
-	/** Number of calls that the gateway did not send, because there were too many at once. */
-	#skipped = 0;
+	/** The number of the latest one; Infinity before the gateway has sent those before. */
+	#last = Infinity;
 	#unannounced = 0;
 	#filters = createFilters(() => this.#showUpTo(pageSize));
 	#made = table("Calls, newest first", callHeads, [], "calls-table");
@@ -54,11 +53,6 @@ export class CallList {
 		this.#made.table,
 		this.#more,
 	);
-
-	/** @param {boolean} seesAll Whether this person sees all calls: then a gap in their numbers means that some were not sent. */
-	constructor(seesAll) {
-		this.#seesAll = seesAll;
-	}
 
 	/** @param {string} name */
 	showBot(name) {
@@ -78,24 +72,16 @@ export class CallList {
 		this.#filters.setBots(bots.map(({ name }) => name));
 	}
 
-	/** @param {Call[]} all */
-	setCalls(all) {
-		this.#calls = all.toReversed().slice(0, maxCalls);
-		this.#unannounced = 0;
-		this.#skipped = 0;
+	/** @param {Call[]} calls Those after the ones before, or all again. */
+	addCalls(calls) {
+		const count = calls.filter(({ seq }) => seq > this.#last).length;
+		const before = count === calls.length ? this.#calls : [];
+		this.#last = calls.at(-1)?.seq ?? -1;
+		this.#calls = [...calls.toReversed(), ...before].slice(0, maxCalls);
+		if (this.#paused) this.#missed += count;
+		else this.#unannounced += count;
 		this.#drawSoon();
-	}
-
-	/** @param {Call} call */
-	addCall(call) {
-		const [latest] = this.#calls;
-		if (this.#seesAll && latest) this.#skipped += Math.max(0, call.seq - latest.seq - 1);
-		this.#calls.unshift(call);
-		if (this.#calls.length > maxCalls) this.#calls.pop();
-		if (this.#paused) this.#missed++;
-		else this.#unannounced++;
-		this.#drawSoon();
-		if (!this.#paused) this.#announceSoon();
+		this.#announceSoon();
 	}
 
 	#togglePause() {
@@ -132,8 +118,7 @@ export class CallList {
 		const last = `last ${count} calls of all bots, newest first; History has those before.`;
 		const shownCalls = this.#filters.isSet() ? `${matched} of the ${last}` : `The ${last}`;
 		const match = count === 0 ? "No calls yet. Connect shows how to connect an assistant." : shownCalls;
-		const gap = this.#skipped > 0 ? ` ${this.#skipped} more arrived too fast to be shown.` : "";
-		this.#count.textContent = this.#paused ? `Paused. ${this.#missed} new calls.` : match + gap;
+		this.#count.textContent = this.#paused ? `Paused. ${this.#missed} new calls.` : match;
 	}
 
 	#draw() {

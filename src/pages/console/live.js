@@ -23,7 +23,7 @@ export function createLive(isRoot) {
 	const bar = element("div.bar", gateway);
 	const grid = element("div.bots");
 	const adding = element("div");
-	const calls = new CallList(isRoot);
+	const calls = new CallList();
 	/** @type {Map<string, ReturnType<typeof createBotCard>>} */
 	const cards = new Map();
 	const content = element("div", element("h3.visually-hidden", "Bots"), bar, grid, adding, calls.content);

@@ -19,6 +19,8 @@ import { createTry } from "./try.js";
 const backOff = createBackOff();
 /** Ends the timers and connections of the view that is shown. */
 let leave = () => {};
+/** The sections of who was last signed in, with what is typed in them. @type {ReturnType<typeof createSections> | undefined} */
+let kept;
 
 function end() {
 	leave();
@@ -56,22 +58,10 @@ function showSignIn(discord, problem = "") {
  */
 function showConsole(session, discord, focus = false) {
 	leave();
-	const isRoot = session.kind === "root";
-	const live = createLive(isRoot);
-	const approvals = createApprovals((count) => router.setBadge("approvals", count));
-	const router = createRouter(
-		[
-			{ id: "live", name: "Live", content: live.content },
-			{ id: "history", name: "History", ...createHistory(live.state) },
-			{ id: "approvals", name: "Approvals", ...approvals },
-			{ id: "settings", name: "Settings", ...createSettings(live.state, session.person?.id ?? "") },
-			...(isRoot ? [{ id: "keys", name: "Keys", ...createKeys(live.state) }] : []),
-			{ id: "connections", name: "Connections", ...createConnections(isRoot) },
-			{ id: "connect", name: "Connect", ...createConnect(isRoot, live.state) },
-			{ id: "try", name: "Try", ...createTry(live.state) },
-		],
-		{ focus },
-	);
+	const who = session.person?.id ?? "";
+	if (kept?.who !== who) kept = createSections(who);
+	const { live, approvals, sections } = kept;
+	const router = createRouter(sections, { focus });
 	showSession(session);
 
 	/** @param {boolean} connected */
@@ -90,8 +80,7 @@ function showConsole(session, discord, focus = false) {
 	const stop = followEvents(
 		{
 			state: live.setState,
-			calls: (all) => live.calls.setCalls(all),
-			call: (one) => live.calls.addCall(one),
+			calls: (some) => live.calls.addCalls(some),
 			approvals: () => void approvals.refresh(),
 			connected: onConnection,
 		},
@@ -107,6 +96,24 @@ function showConsole(session, discord, focus = false) {
 	});
 }
 
+/** @param {string} who The id of the person; "" for the holder of the token. */
+function createSections(who) {
+	const isRoot = who === "";
+	const live = createLive(isRoot);
+	const approvals = createApprovals();
+	const sections = [
+		{ id: "live", name: "Live", content: live.content },
+		{ id: "history", name: "History", ...createHistory(live.state) },
+		{ id: "approvals", name: "Approvals", ...approvals },
+		{ id: "settings", name: "Settings", ...createSettings(live.state, who) },
+		...(isRoot ? [{ id: "keys", name: "Keys", ...createKeys(live.state) }] : []),
+		{ id: "connections", name: "Connections", ...createConnections(isRoot) },
+		{ id: "connect", name: "Connect", ...createConnect(isRoot, live.state) },
+		{ id: "try", name: "Try", ...createTry(live.state) },
+	];
+	return { who, live, approvals, sections };
+}
+
 /** @param {Session} session */
 function showSession({ person, expiresAt }) {
 	const line = byId("session");
@@ -117,6 +124,7 @@ function showSession({ person, expiresAt }) {
 		end();
 		byId("main").replaceChildren();
 		sessionStorage.clear();
+		kept = undefined;
 		await post("/sign-out").catch((error) => say(messageOf(error), "bad"));
 		await start();
 	}

@@ -252,7 +252,7 @@ function ask(verb, { what, text }) {
 			element(
 				"p.buttons",
 				element("button", { value: "no", autofocus: true }, "Cancel"),
-				element("button.danger", { value: "yes" }, verb),
+				element(verb === "Approve" ? "button.main" : "button.danger", { value: "yes" }, verb),
 			),
 		),
 	);

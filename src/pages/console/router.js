@@ -9,6 +9,7 @@ import { say } from "./parts.js";
  * @property {string} id
  * @property {string} name
  * @property {HTMLElement} content
+ * @property {HTMLElement} [badge] Shown beside the name.
  * @property {() => void | Promise<void>} [open] Called when the section is shown, and when the gateway is back.
  * @property {() => void} [close] Called when another section is shown.
  */
@@ -27,10 +28,10 @@ export function createRouter(sections, { focus }) {
 	const nav = byId("sections");
 	/** @type {Section | undefined} */
 	let current;
-	const links = sections.map(({ id, name }) => {
-		const badge = element("span.badge");
-		return { id, badge, link: element("a", { href: `#${id}` }, name, " ", badge) };
-	});
+	const links = sections.map(({ id, name, badge }) => ({
+		id,
+		link: element("a", { href: `#${id}` }, name, " ", badge),
+	}));
 	nav.replaceChildren(...links.map(({ link }) => link));
 	nav.hidden = false;
 
@@ -65,15 +66,6 @@ export function createRouter(sections, { focus }) {
 	addEventListener("hashchange", onHash);
 	show(focus);
 	return {
-		/**
-		 * Shows a number beside a section's name. 0 shows no number.
-		 * @param {string} id
-		 * @param {number} count
-		 */
-		setBadge(id, count) {
-			const badge = links.find((one) => one.id === id)?.badge;
-			if (badge) badge.textContent = count > 0 ? String(count) : "";
-		},
 		/** Loads the content of the current section again. */
 		reopen() {
 			if (current) void open(current);

@@ -9,11 +9,9 @@ import { channelTypes, direct, holdsPosts, isThread, isVoice, world } from "./wo
 
 export function renderGuilds() {
 	const entries = [
-		...world.guilds.map((guild) => {
-			const { id, name } = guild;
-			// Of the open guild, those that the person sees.
-			const { channels, threads } = (id === world.guildId && world.view) || guild;
-			return { id, name, initials: initialsOf(name), channelIds: [...channels, ...threads].map((one) => one.id) };
+		...world.guilds.map(({ id, name, channels, threads }) => {
+			const seen = [...channels, ...threads].filter(({ hidden }) => !hidden);
+			return { id, name, initials: initialsOf(name), channelIds: seen.map((one) => one.id) };
 		}),
 		{ id: direct, name: "Direct messages", initials: "DM", channelIds: world.conversations.map((one) => one.id) },
 	];

@@ -32,6 +32,7 @@ async function loadAll() {
 	await world.loadInteractions();
 	world.marks.clear();
 	world.person = world.people.find(({ username }) => username === before.person) ?? world.people[0];
+	await world.loadState();
 	const guild =
 		before.guild === direct ? direct : (world.guilds.find(({ name }) => name === before.guild) ?? world.guilds[0])?.id;
 	showPeople();
@@ -89,7 +90,7 @@ async function become(userId) {
 	world.person = world.people.find(({ id }) => id === userId) ?? world.person;
 	personChoice.value = world.person?.id ?? "";
 	showLocale();
-	await attempt(() => world.loadGuild());
+	await attempt(() => Promise.all([world.loadState(), world.loadGuild()]));
 	const stays = world.guildId !== direct || world.conversations.some(({ id }) => id === world.channelId);
 	await open(world.guildId, undefined, stays ? world.channel?.name : undefined);
 }

@@ -55,7 +55,7 @@ class World {
 
 	/** Loads the simulator's state. */
 	async loadState() {
-		const state = await request("GET", "/simulator/state");
+		const state = await request("GET", `/simulator/state?user=${this.person?.id}`);
 		this.people = state.users;
 		this.locales = state.locales;
 		this.bots = state.bots;

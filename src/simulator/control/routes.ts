@@ -67,7 +67,9 @@ function stateRoutes(simulator: Controllable): ControlRoutes {
 	const log = new EventLog();
 	let isWatched = false;
 	return {
-		"GET /simulator/state": () => summarizeState(simulator),
+		"GET /simulator/state": withQuery(v.object({ user: v.optional(v.string(), "") }), ({ user }) =>
+			summarizeState(simulator, user),
+		),
 		"GET /simulator/events": () => {
 			if (!isWatched) watch(simulator, log);
 			isWatched = true;

@@ -61,7 +61,10 @@ export function summarizeInteraction(interactions: Interactions, interaction: In
 	};
 }
 
-export function summarizeState({ world, sockets, url, api, cdn, tour }: Controllable) {
+/** `hidden`: channels that this user cannot view in guilds of which they are a member. */
+export function summarizeState({ world, sockets, url, api, cdn, tour }: Controllable, userId: string) {
+	const isHidden = (guild: Guild, place: GuildPlace) =>
+		guild.members.has(userId) && !has(channelPermissions(guild, place, userId), "ViewChannel");
 	const summarize = ({ user, token }: Account) => ({
 		id: user.id,
 		username: user.username,
@@ -88,9 +91,13 @@ export function summarizeState({ world, sockets, url, api, cdn, tour }: Controll
 			name: guild.name,
 			owner_id: guild.owner_id,
 			member_count: guild.members.size,
-			channels: [...guild.channels.values()].map(({ id, name, type }) => ({ id, name, type })),
-			threads: [...guild.threads.values()].map(({ id, name, type, parent_id, archived }) => {
-				return { id, name, type, parent_id, archived };
+			channels: [...guild.channels.values()].map((channel) => {
+				const { id, name, type } = channel;
+				return { id, name, type, hidden: isHidden(guild, channel) };
+			}),
+			threads: [...guild.threads.values()].map((thread) => {
+				const { id, name, type, parent_id, archived } = thread;
+				return { id, name, type, parent_id, archived, hidden: isHidden(guild, thread) };
 			}),
 			roles: [...guild.roles.values()].map(({ id, name, position }) => ({ id, name, position })),
 		})),

@@ -107,7 +107,7 @@ clientTest("the question shows the call in full, and Approve runs it", async (wo
 	expect(world.posts()).toEqual([]);
 	for (const part of [
 		"Approve ban by the bot Alpha?",
-		`For: <@${person.id}> (ada), with the key k`,
+		`For: ada (${person.id}), with the key k`,
 		"Client: Claude",
 		`Server: The Cooks (ID: ${world.guild.id})`,
 		world.simulator.user("zoe").id,

@@ -148,6 +148,11 @@ const inEnv: [env: string, expected: string][] = [
 		"# DISCORD_TOKEN=hunter2\nDISCORD_TOKEN=",
 		".env: DISCORD_TOKEN: is required; line 1 names it and sets nothing: write DISCORD_TOKEN=… there",
 	],
+	["DISCORD_TOKEN=", ".env: DISCORD_TOKEN: is required. What belongs there: The bot's token, for its login."],
+	[
+		"DISCORD_API_URL=http://a/api DISCORD_CDN_URL=http://a",
+		'.env: DISCORD_API_URL: expected a URL without blanks, received "http://a/api ',
+	],
 	["DISCORD_TOKEN=hunter2'", ".env: DISCORD_TOKEN: expected no quotation marks; leave them out"],
 	[
 		"DISCORD_API_URL=https://discord.com/api/v10/",

@@ -115,8 +115,7 @@ worldTest("events begin with everything, and go on with what changes", async (wo
 	const { calls } = await next<{ calls: Call[] }>("calls");
 	expect(calls.map(({ tool }) => tool)).toEqual(["echo"]);
 	await world.call("act", { instance: "alpha" });
-	const call = await next<Call>("call");
-	expect(call).toMatchObject({ tool: "act", seq: 1 });
+	expect(await next("calls")).toMatchObject({ calls: [{ tool: "act", seq: 1 }] });
 	expect(await next("state")).toMatchObject({ bots: [{ latency: { calls: 2 } }, {}] });
 });
 
@@ -140,7 +139,8 @@ worldTest("signing out ends the streams of this session alone", async (world) =>
 	expect(await mine.next("end")).toEqual({ reason: "signed_out" });
 	expect(await mine.ended()).toBe(true);
 	await world.call("act", { instance: "alpha" });
-	expect(await theirs.next("call")).toMatchObject({ tool: "act" });
+	await theirs.next("calls");
+	expect(await theirs.next("calls")).toMatchObject({ calls: [{ tool: "act" }] });
 	world.clock.now += 12 * 3_600_000;
 	expect(await theirs.next("end")).toEqual({ reason: "expired" });
 	expect(await theirs.ended()).toBe(true);
