@@ -46,6 +46,7 @@ import type { BotContext, BotTool } from "./tool/context.ts";
 import { describeOff, offerTools, selectFor } from "./tool/search/offered-tools.ts";
 import { tools as allTools, callingTools } from "./tools/index.ts";
 import { promptsFor } from "./tools/prompts.ts";
+import { createResources } from "./tools/resources.ts";
 
 const sessionLimits = { idleTimeoutMs: 30 * 60_000, maxSessions: 1_000 };
 /**
@@ -324,7 +325,7 @@ interface McpServerOptions extends Pick<BotOptions, "prompts"> {
 }
 
 function createMcpServer(options: McpServerOptions): Server {
-	const { config, log, off, select, approval, prompts } = options;
+	const { config, log, off, select, approval, audit, prompts } = options;
 	const { botName, mcpToken } = config;
 	const source = toolSource(select);
 	return createServer({
@@ -332,6 +333,7 @@ function createMcpServer(options: McpServerOptions): Server {
 		instructions: off ? `${instructions} ${off}` : instructions,
 		tools: approval?.guard(source) ?? source,
 		prompts: promptSource((principal) => prompts ?? promptsFor(select(principal).context)),
+		resources: createResources({ select, record: audit.record }),
 		// Without a token, anyone could send a principal.
 		experimental: mcpToken ? [principalCapability, ...(approval ? [approvalCapability] : [])] : [],
 		methods: {

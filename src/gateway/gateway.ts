@@ -29,6 +29,7 @@ import { addGauges, createMetrics } from "./calls/metrics.ts";
 import { type ProgressTiming, progressTiming } from "./calls/progress.ts";
 import { createPrompts } from "./calls/prompts.ts";
 import { RecentCalls } from "./calls/recent-calls.ts";
+import { createResources } from "./calls/resources.ts";
 import { MergedCatalog } from "./catalog/merged-catalog.ts";
 import { ScopedCatalogs } from "./catalog/scoped-catalogs.ts";
 import { describeStatus } from "./catalog/status.ts";
@@ -150,6 +151,7 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 			call: (request, caller) => calls.call(request, caller),
 		},
 		prompts: createPrompts({ ...parts, router }),
+		resources: createResources({ ...parts, router }),
 		log,
 		answered(request, response, { principal }) {
 			if (response.kind === "text" && response.initialized) calls.noteClient(request.params, principal);

@@ -33,6 +33,7 @@ export interface ClientSession {
 	serverVersion?: string | undefined;
 	serverDescription?: string | undefined;
 	hasPrompts?: boolean;
+	hasResources?: boolean;
 	experimental?: readonly string[];
 }
 
@@ -214,7 +215,7 @@ export function createClient(options: ClientOptions) {
 function readSession({ result, error }: ClientResponse["message"], id: string | undefined): ClientSession {
 	if (!isObject(result))
 		throw new ClientError(`the MCP server answered initialize with an error: ${JSON.stringify(error)}`, "refused");
-	const { prompts, experimental } = Object(result.capabilities);
+	const { prompts, resources, experimental } = Object(result.capabilities);
 	const { version, description } = Object(result.serverInfo);
 	return {
 		id,
@@ -222,6 +223,7 @@ function readSession({ result, error }: ClientResponse["message"], id: string | 
 		serverVersion: visibleAscii(version),
 		serverDescription: typeof description === "string" ? description : undefined,
 		...(isObject(prompts) && { hasPrompts: true }),
+		...(isObject(resources) && { hasResources: true }),
 		...(isObject(experimental) && { experimental: Object.keys(experimental) }),
 	};
 }

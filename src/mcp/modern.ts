@@ -34,6 +34,13 @@ export function canElicit({ params }: Message): boolean {
 	return "form" in elicitation || Object.keys(elicitation).length === 0;
 }
 
+/** What Mcp-Name repeats: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#standard-request-headers */
+const named: Readonly<Record<string, string>> = {
+	"tools/call": "name",
+	"prompts/get": "name",
+	"resources/read": "uri",
+};
+
 type Message = RpcRequest | RpcNotification;
 
 /** Throws an RpcError, sent with HTTP 400, if the message violates the stateless revision. */
@@ -52,9 +59,9 @@ export function checkModern(headers: Headers, message: Message): void {
 			data: { supported: [modernVersion], requested: version },
 		});
 	match(headers, "Mcp-Method", "method", message.method);
-	const { name } = message.params;
-	const isNamed = ["tools/call", "prompts/get"].includes(message.method);
-	if (isNamed && typeof name === "string") match(headers, "Mcp-Name", "params.name", name);
+	const field = named[message.method];
+	const name = field && message.params[field];
+	if (typeof name === "string") match(headers, "Mcp-Name", `params.${field}`, name);
 }
 
 function match(headers: Headers, header: string, field: string, expected: string): void {

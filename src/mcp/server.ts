@@ -21,6 +21,7 @@ import {
 import { briefSchema } from "./json-schema.ts";
 import { modernVersion, serverInfoKey } from "./modern.ts";
 import { completePrompt, getPrompt, listPrompts, type Prompt } from "./prompts.ts";
+import { type ResourceMethods, resourceMethods } from "./resources.ts";
 import type { Session } from "./session.ts";
 import { errorResult, invalidParameters, outcomeIn, readToolCall, type Tool, type ToolCall } from "./tool.ts";
 
@@ -59,6 +60,7 @@ const methods = new Set([
 	"prompts/get",
 	"completion/complete",
 	"server/discover",
+	...resourceMethods,
 ]);
 
 /** A metric label: "other" for unknown methods, so that clients cannot create time series. */
@@ -99,6 +101,7 @@ interface ServerOptions {
 	instructions: string | ((principal: Principal | undefined) => string);
 	tools: ToolSource;
 	prompts: PromptSource;
+	resources?: ResourceMethods | undefined;
 	experimental?: readonly string[];
 	/** Not defined by MCP. They get the params, and return JSON text or throw an RpcError. */
 	methods?: Readonly<Record<string, OtherMethod>>;
@@ -117,11 +120,13 @@ export function createServer(options: ServerOptions): Server {
 	const { tools, prompts, log, info: serverInfo } = options;
 	const instructionsFor = ({ principal }: Caller) =>
 		typeof options.instructions === "string" ? options.instructions : options.instructions(principal);
-	const { experimental = [], methods: others = {} } = options;
+	const { experimental = [], resources } = options;
+	const others: Readonly<Record<string, OtherMethod>> = { ...options.methods, ...resources };
 	const capabilities = {
 		tools: {},
 		prompts: {},
 		completions: {},
+		...(resources && { resources: {} }),
 		...(experimental.length > 0 && { experimental: Object.fromEntries(experimental.map((name) => [name, {}])) }),
 	};
 	const from = { _meta: { [serverInfoKey]: serverInfo } };
@@ -168,8 +173,13 @@ export function createServer(options: ServerOptions): Server {
 		return toolResponse(id, caller, result, "ok");
 	}
 
-	async function fromOther(run: OtherMethod, { id, params }: RpcRequest, caller: Caller): Promise<RpcResponse> {
-		return toolResponse(id, caller, await run(params, caller), "ok");
+	async function fromOther(run: OtherMethod, { id, method, params }: RpcRequest, caller: Caller): Promise<RpcResponse> {
+		if (!resources || !Object.hasOwn(resources, method))
+			return toolResponse(id, caller, await run(params, caller), "ok");
+		if (method !== "resources/read") refuseCursor(params, method);
+		const result = await run(params, caller);
+		// What can be read may change at any time.
+		return textResponse(id, caller.modern ? withMembers({ ...completed(), ttlMs: 0, ...from }, result) : result);
 	}
 
 	/** What the stateless revision requires in results that clients may cache. */

@@ -18,6 +18,10 @@ export interface SignedInClient extends AsyncDisposable {
 	 * to sign in again; then the person has to open `lastUrl`.
 	 */
 	call(name: string, args: Record<string, unknown>): Promise<string>;
+	/** Lists the URIs of the resources. Undefined for clients that read none. */
+	resources?: () => Promise<string[]>;
+	/** Reads a resource as text. */
+	read?: (uri: string) => Promise<string>;
 	/** Completes a sign-in that a call has begun. Undefined for clients that cannot. */
 	signInAgain?: (signIn: ClientOptions["signIn"]) => Promise<void>;
 	/** The last address that the client opened for the person. */

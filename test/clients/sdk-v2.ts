@@ -37,6 +37,13 @@ function connectIn(mode: VersionNegotiationMode): Connect {
 				const { tools } = await client.listTools();
 				return tools.map(({ name }) => name);
 			},
+			async resources() {
+				return (await client.listResources()).resources.map(({ uri }) => uri);
+			},
+			async read(uri) {
+				const { contents } = await client.readResource({ uri });
+				return contents.map((one) => ("text" in one ? one.text : "")).join("\n");
+			},
 			async call(name, args) {
 				return textOf(await client.callTool({ name, arguments: args }));
 			},

@@ -123,6 +123,17 @@ describe.each(rows)("$name", (row) => {
 		expect(await client.call("create_role", role)).toMatch(/^ERROR You lack MANAGE_ROLES/);
 	});
 
+	test("reads a guild's document by its URI, if the person may", async () => {
+		if (!client.resources || !client.read) return;
+		const uri = `guildhall://alpha/guilds/${guild_id}/document`;
+		expect(await client.resources()).toEqual([]);
+		await expect(client.read(uri)).rejects.toThrow("You lack ADMINISTRATOR");
+		await world.setAdministrator(person, true);
+		expect(await client.resources()).toEqual([uri]);
+		expect(await client.read(uri)).toContain('"name":"general"');
+		await world.setAdministrator(person, false);
+	});
+
 	test.skipIf(row.callsListed ?? false)("asks for more access when a call needs it", async () => {
 		const { lastUrl } = client;
 		const deletion = { guild_id, channel_id: `#${name}` };

@@ -17,26 +17,13 @@ const stateless = ["2026-07-28"] as const;
 
 const expected: readonly Expected[] = [
 	{
-		reason: "we offer tools, no resources",
-		entries: ["resources-list", "resources-read-text", "resources-read-binary", "resources-templates-read"],
+		reason: "we have none of the resources that the suite reads",
+		entries: ["resources-read-text", "resources-read-binary", "resources-templates-read"],
 	},
 	{
-		reason: "we offer tools, no resources to subscribe to",
+		reason: "nobody can subscribe to our resources",
 		entries: ["resources-subscribe", "resources-unsubscribe"],
 		suites: sessions,
-	},
-	{
-		reason: "we offer tools, no resources that could be missing",
-		entries: ["sep-2164-resource-not-found:sep-2164-error-code", "sep-2164-resource-not-found:sep-2164-data-uri"],
-		suites: stateless,
-	},
-	{
-		reason: "there are no lists of resources to cache",
-		entries: [
-			"caching:sep-2549-resources-list-caching-hints",
-			"caching:sep-2549-resources-templates-list-caching-hints",
-		],
-		suites: stateless,
 	},
 	{
 		reason: "our logs are for the operator, not for the client",

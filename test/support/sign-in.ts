@@ -23,6 +23,8 @@ export interface SignInWorld extends AsyncDisposable {
 	requests: string[];
 	/** Gives a member Manage Server and Manage Channels, or takes them away. */
 	setManager(person: string, isManager: boolean): Promise<void>;
+	/** Gives a member Administrator, or takes it away. */
+	setAdministrator(person: string, isAdministrator: boolean): Promise<void>;
 	/** Walks a person from a client to Discord and back. Returns where the gateway then sends the browser. */
 	toGateway(person: string, url: string): Promise<{ browser: Browser; location: string }>;
 	/** Walks a person from a client to where they return to it, with their consent. */
@@ -87,6 +89,18 @@ export async function startSignIn({ env, documents }: SignInOptions = {}): Promi
 		permissions: String(PermissionFlagsBits.ManageGuild | PermissionFlagsBits.ManageChannels),
 	});
 
+	const administrator = simulator.world.roles.add(guild, {
+		name: "Administrator",
+		permissions: String(PermissionFlagsBits.Administrator),
+	});
+
+	async function setRole(person: string, role: { id: string }, isHeld: boolean) {
+		const member = memberNamed(world, person);
+		const others = member.roles.filter((id) => id !== role.id);
+		simulator.world.members.edit(guild, member, { roles: isHeld ? [...others, role.id] : others });
+		await world.heard();
+	}
+
 	async function toGateway(person: string, from: string) {
 		const browser = new Browser();
 		const discord = await browser.redirected(from);
@@ -102,13 +116,8 @@ export async function startSignIn({ env, documents }: SignInOptions = {}): Promi
 		world,
 		clock,
 		requests,
-		async setManager(person, isManager) {
-			const member = memberNamed(world, person);
-			const others = member.roles.filter((id) => id !== manager.id);
-			const roles = isManager ? [...others, manager.id] : others;
-			simulator.world.members.edit(guild, member, { roles });
-			await world.heard();
-		},
+		setManager: (person, isManager) => setRole(person, manager, isManager),
+		setAdministrator: (person, isAdministrator) => setRole(person, administrator, isAdministrator),
 		toGateway,
 		async allow(person, from, access) {
 			const { browser, location } = await toGateway(person, from);

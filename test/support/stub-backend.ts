@@ -34,6 +34,8 @@ export interface StubOptions {
 	tools?: readonly string[];
 	/** The prompts in `prompts/list`. Without it, the stub has none and does not say that it has. */
 	prompts?: readonly unknown[];
+	/** Whether it says that it has resources. */
+	resources?: boolean;
 	/** By tool name or JSON-RPC method. Tool names are tried first. */
 	on?: Record<string, Behaviour>;
 	/** The names of the experimental capabilities in the response to `initialize`. */
@@ -109,7 +111,7 @@ export function startStubBackend(options: StubOptions = {}): StubBackend {
 				const experimental = declared ? `,"experimental":${JSON.stringify(Object.fromEntries(declared))}` : "";
 				sessions.add(sessionId);
 				const response = json(
-					`{"jsonrpc":"2.0","id":${id},"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}${options.prompts ? ',"prompts":{}' : ""}${experimental}},"serverInfo":${JSON.stringify({ name: "stub", version: "1", description: options.description })}}}`,
+					`{"jsonrpc":"2.0","id":${id},"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}${options.prompts ? ',"prompts":{}' : ""}${options.resources ? ',"resources":{}' : ""}${experimental}},"serverInfo":${JSON.stringify({ name: "stub", version: "1", description: options.description })}}}`,
 				);
 				if (options.sessions !== false) response.headers.set("Mcp-Session-Id", sessionId);
 				return response;

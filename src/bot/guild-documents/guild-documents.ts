@@ -21,6 +21,7 @@ import type { Restore } from "../../guild-document/restore.ts";
 import { nextTurn } from "../../lib/slices.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { within } from "../../lib/wait.ts";
+import { selectGuildPlans } from "../store/tables/guild-plans.ts";
 import { selectUndoneEntries } from "../store/tables/undone-entries.ts";
 import { ignoreUnavailable } from "../store/unavailable.ts";
 import type { Backups } from "./backups/backups.ts";
@@ -62,6 +63,7 @@ export type GuildDocuments = ReturnType<typeof createGuildDocuments>;
 
 const optionalParts: readonly Part[] = ["messages", "members", "bans"];
 const shownJobs = 5;
+const shownPlans = 5;
 const started = "Started.";
 
 type Shown = Pick<PlanTextOptions, "maxBytes" | "remarks" | "earlier" | "permissionsOf">;
@@ -155,6 +157,8 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 		},
 		plan: async (guild: Guild, source: PlanSource, given?: PlanOptions) =>
 			(await keepPlanOf(guild, source, given)).text,
+		/** Those of the last day, the latest first. */
+		plans: ({ id }: Guild) => selectGuildPlans(store.sql, id, shownPlans),
 		/** Like `plan`, with hash and counts as fields. */
 		keepPlan: keepPlanOf,
 		guildOfPlan: async (hash: string, mayTouch?: MayTouch, by?: string) =>
@@ -310,6 +314,11 @@ function createJobViews(
 		});
 	}
 
+	async function latestJobs({ id }: Guild) {
+		const ids = await jobs.idsOf(id, shownJobs);
+		return Promise.all(ids.map(async (id) => ({ id, text: await showJob(id) })));
+	}
+
 	return {
 		guildOfJob: async (id: string, isVisible?: MayTouch) => (await requireJob(id, isVisible)).job.row.guild_id,
 		/** Like `job`, as fields. */
@@ -330,12 +339,12 @@ function createJobViews(
 			};
 		},
 		job: showJob,
+		latestJobs,
 		/** The latest. */
 		async jobs(guild: Guild) {
-			const ids = await jobs.idsOf(guild.id, shownJobs);
-			if (ids.length === 0) return `No job has run in ${guildName(guild)} in the last 7 days.`;
-			const texts = await Promise.all(ids.map(showJob));
-			return texts.map((text) => text.split("\n", 1)).join("\n");
+			const latest = await latestJobs(guild);
+			if (latest.length === 0) return `No job has run in ${guildName(guild)} in the last 7 days.`;
+			return latest.map(({ text }) => text.split("\n", 1)).join("\n");
 		},
 		/** Completes the current change. */
 		async cancel(id: string) {

@@ -163,7 +163,7 @@ export function loginGate(login: Promise<unknown>, { maxWaitMs, startMs }: Start
 }
 
 function needsDiscord({ method, params: { name } }: RpcRequest, requestId: string | undefined): boolean {
-	if (method === rightsMethod || method === consoleMethods.settings) return true;
+	if (method === rightsMethod || method === consoleMethods.settings || method.startsWith("resources/")) return true;
 	// A gateway that refreshes its list of guilds sends no request id and repeats the request soon. Its tools/list must
 	// not wait for the login.
 	const isRefresh = name === "list_guilds" && requestId === undefined;

@@ -37,7 +37,7 @@ const maxWaitMs = 15_000;
 const reserveMs = 5_000;
 
 /** A person needs ADMINISTRATOR for tools with guild documents, because these show and change everything in a guild. */
-const person = { permissions: [{ permission: "Administrator", inGuild: true }] } as const;
+export const person = { permissions: [{ permission: "Administrator", inGuild: true }] } as const;
 
 export const plan_hash = v.pipe(
 	v.string(),
@@ -131,7 +131,8 @@ export const planGuild = reading(
 				[args.document, args.changes].map((one) => withUserIds(one, guild, context.connection)),
 			);
 			const source = sourceOf({ ...args, document, changes }, mayTouch);
-			if (!copy_from) return guildDocuments.plan(guild, source, { prune });
+			const isWhole = plan_hash !== undefined && changes === undefined;
+			if (!copy_from) return guildDocuments.plan(guild, source, { prune, isWhole });
 			const copy = await copied(copy_from, changes, guild, context);
 			return [
 				...copy.missing.map((line) => `Not copied: ${line}`),

@@ -21,6 +21,7 @@ import {
 	SessionNotFound,
 } from "../../mcp/client.ts";
 import type { consoleMethods } from "../../mcp/console.ts";
+import type { ResourceMethods } from "../../mcp/resources.ts";
 import type { rightsMethod } from "../../mcp/rights.ts";
 
 export const handshakeTimeoutMs = 5_000;
@@ -33,6 +34,7 @@ export interface SessionRequest extends RequestOptions {
 		| "prompts/list"
 		| "prompts/get"
 		| "completion/complete"
+		| keyof ResourceMethods
 		| typeof approvalMethod
 		| typeof waitingMethod
 		| typeof rightsMethod
@@ -59,6 +61,7 @@ export class BackendSession {
 	serverDescription: string | undefined;
 	/** As reported when the session was opened. */
 	hasPrompts = false;
+	hasResources = false;
 	/** As declared when the session was opened. */
 	experimental: readonly string[] = [];
 	#current: ClientSession | undefined;
@@ -175,6 +178,7 @@ export class BackendSession {
 			this.serverVersion = session.serverVersion;
 			this.serverDescription = session.serverDescription;
 			this.hasPrompts = session.hasPrompts ?? false;
+			this.hasResources = session.hasResources ?? false;
 			this.experimental = session.experimental ?? [];
 			if (++this.generation > 1) this.options.onReplaced();
 			return session;

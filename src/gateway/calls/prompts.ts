@@ -27,7 +27,7 @@ const routingArguments = [
 ];
 const isRouting = (argument: string) => routingArguments.some(({ name }) => name === argument);
 
-interface PromptsOptions {
+export interface PromptsOptions {
 	backends: readonly Backend[];
 	router: Router;
 	offers: ScopedCatalogs;
@@ -162,15 +162,17 @@ function completeRouting(
 	);
 }
 
-function refusalOf(error: unknown): RpcError {
+/** `data` is for clients. */
+export function refusalOf(error: unknown, data?: JsonObject): RpcError {
 	const { code, message } = Object(error) as JsonObject;
 	return new RpcError(
 		typeof code === "number" && Number.isInteger(code) ? code : errorCode.internal,
 		typeof message === "string" ? message : "The bot refused the request.",
+		data && { data },
 	);
 }
 
-function toRpcError(error: unknown): unknown {
+export function toRpcError(error: unknown): unknown {
 	if (error instanceof RpcError) return error;
 	if (error instanceof RouteError) return new RpcError(errorCode.invalidParams, error.message, { cause: error });
 	if (error instanceof ClientError || error instanceof Overloaded || error instanceof DOMException)

@@ -39,6 +39,7 @@ async function startCooks(denies: (tool: string) => boolean = () => false) {
 		roles: 4,
 		omitted: "",
 		provenAt: undefined,
+		size: 0,
 		kept: undefined,
 	};
 	const running = await startService({

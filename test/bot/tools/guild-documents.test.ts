@@ -122,8 +122,8 @@ worldTest("changes can remove a part, and a call that changes nothing says so", 
 	const bans = [{ id: "999999999999999999" }];
 	const members = [{ id, roles: ["Mods"] }];
 	const first = await plan(world, { document: { ...staffArea, members, bans } });
-	for (const changes of [undefined, {}, { members: [] }, { emojis: null }]) {
-		const same = await plan(world, { plan_hash: first.hash, ...(changes && { changes }) });
+	for (const changes of [{}, { members: [] }, { emojis: null }]) {
+		const same = await plan(world, { plan_hash: first.hash, changes });
 		expect(same.hash).toBe(first.hash);
 		expect(same.text).toContain(`This call changed nothing in the document of the plan ${first.hash}.`);
 	}

@@ -174,7 +174,7 @@ export class Backups {
 				guild_id: guild.id,
 				made_at: this.#timing.now(),
 				guild_name: storable(state.guild.name),
-				length: text.length,
+				length: Buffer.byteLength(text),
 				sha256: Bun.SHA256.hash(text, "hex"),
 				channels: state.channels.length,
 				roles: state.guild.roles.length,
@@ -326,6 +326,8 @@ function describe(row: GuildBackupRow) {
 		guildName: row.guild_name,
 		channels: row.channels,
 		roles: row.roles,
+		/** Bytes of JSON. */
+		size: row.length,
 		/** For people: the sections that the backup lacks, and why; "" if complete. */
 		omitted: row.omitted,
 		/** When it last restored everything in a rehearsal. */

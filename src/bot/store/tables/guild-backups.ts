@@ -9,7 +9,7 @@ import type { Store } from "../../../lib/store/store.ts";
 export interface GuildBackupRow extends Omit<RowOf<typeof guildBackupsTables, "guild_backups">, "document"> {
 	/** 1, 2, 3 … in each guild: later is higher even if the clock was set back. */
 	number: number;
-	/** Characters of the document as JSON text. */
+	/** Bytes of the document as JSON text. */
 	length: number;
 	/** Of the document as JSON text, hexadecimal. */
 	sha256: string;

@@ -22,6 +22,12 @@ export const guildPlansTable = `
 
 export const guildPlanRows = rowsOf<GuildPlanRow, "hash">("guild_plans", ["hash"]);
 
+/** The latest first. */
+export function selectGuildPlans(sql: Sql, guildId: string, limit: number): Promise<Omit<GuildPlanRow, "content">[]> {
+	return sql`
+		SELECT hash, guild_id, made_at FROM guild_plans WHERE guild_id = ${guildId} ORDER BY made_at DESC, hash LIMIT ${limit}`;
+}
+
 /** Deletes plans older than a day, and all but the latest 20 of the guild. */
 export async function saveGuildPlan(sql: Sql, plan: GuildPlanRow): Promise<void> {
 	await sql`INSERT INTO guild_plans ${many([plan])} ON CONFLICT (hash) DO UPDATE SET made_at = excluded.made_at`;
