@@ -2,7 +2,6 @@
 // gets the name of its instance there (guildhall://alpha/guilds/1/document), by which it is read again.
 // https://modelcontextprotocol.io/specification/2026-07-28/server/resources
 
-import * as v from "valibot";
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { type ResourceMethods, resourceNotFound } from "../../mcp/resources.ts";
@@ -12,28 +11,14 @@ import type { Views } from "../principals/views.ts";
 import type { PromptsOptions } from "./prompts.ts";
 import { refusalOf, toRpcError } from "./prompts.ts";
 
-/** Of one bot. */
+const listTimeoutMs = 5_000;
+/** What one bot may list. */
 const maxListed = 500;
-const listTimeoutMs = 2_000;
-
-const text = v.optional(v.pipe(v.string(), v.maxLength(1_000)));
-const listed = {
-	name: v.pipe(v.string(), v.maxLength(1_000)),
-	title: text,
-	description: text,
-	mimeType: text,
-	size: v.optional(v.pipe(v.number(), v.safeInteger())),
-	annotations: v.optional(v.object({ lastModified: text })),
-};
-/** Nothing in them can stand for another character, so that a pinned guild cannot hide. */
-const ownUri = v.pipe(v.string(), v.maxLength(500), v.regex(/^[a-z]+:\/(?!\/)[\w./~{}-]+$/));
-const schemas = {
-	"resources/list": { key: "resources", uri: "uri", item: v.object({ uri: ownUri, ...listed }) },
-	"resources/templates/list": {
-		key: "resourceTemplates",
-		uri: "uriTemplate",
-		item: v.object({ uriTemplate: ownUri, ...listed }),
-	},
+/** Nothing in it can stand for another character, so that a pinned guild cannot hide. */
+const ownUri = /^[a-z]+:\/(?!\/)[\w./~{}-]{1,500}$/;
+const lists = {
+	"resources/list": { key: "resources", uri: "uri" },
+	"resources/templates/list": { key: "resourceTemplates", uri: "uriTemplate" },
 } as const;
 
 interface ResourcesOptions extends PromptsOptions {
@@ -48,21 +33,23 @@ export function createResources({ backends, router, views, deadlines, firstList 
 		return seen.filter(({ state, session }) => state.online && session.hasResources);
 	}
 
-	async function list(method: keyof typeof schemas, { principal, trace }: Caller): Promise<string> {
+	async function list(method: keyof typeof lists, { principal, trace }: Caller): Promise<string> {
 		const signal = AbortSignal.timeout(listTimeoutMs);
-		const { key, uri, item } = schemas[method];
-		const lists = (await seenBy(principal, signal)).map(async (backend) => {
+		const { key, uri } = lists[method];
+		const merged = new Map<string, JsonObject>();
+		const reading = (await seenBy(principal, signal)).map(async (backend) => {
 			const answer = await backend.read({ method, params: "{}", principal, trace }, signal).catch(() => undefined);
-			const all = (answer?.message as JsonObject | undefined)?.result;
-			const items = isObject(all) && Array.isArray(all[key]) ? all[key].slice(0, maxListed) : [];
-			return items.flatMap((one) => {
-				const read = v.safeParse(item as v.GenericSchema<unknown, JsonObject>, one);
-				const own = read.success ? String(read.output[uri]) : "";
-				if (!read.success || backend.pins.barred.has(guildIn(own) ?? "")) return [];
-				return [{ ...read.output, [uri]: ofInstance(own, method === "resources/list" ? backend.name : "{instance}") }];
-			});
+			const { result } = Object(answer?.message) as JsonObject;
+			const items: unknown = Object(result)[key];
+			return { backend, items: Array.isArray(items) ? items.slice(0, maxListed) : [] };
 		});
-		const merged = new Map((await Promise.all(lists)).flat().map((one) => [one[uri], one]));
+		for (const { backend, items } of await Promise.all(reading))
+			for (const one of items) {
+				const own = isObject(one) && typeof one.name === "string" ? String(one[uri]) : "";
+				if (!ownUri.test(own) || backend.pins.barred.has(guildIn(own) ?? "")) continue;
+				const shown = ofInstance(own, uri === "uri" ? backend.name : "{instance}");
+				merged.set(shown, { ...one, [uri]: shown });
+			}
 		return JSON.stringify({ [key]: [...merged.values()] });
 	}
 
