@@ -2,12 +2,10 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/resources
 
 import { errorCode, RpcError } from "./json-rpc.ts";
-import type { OtherMethod } from "./server.ts";
 
 export const resourceMethods = ["resources/list", "resources/templates/list", "resources/read"] as const;
 
-/** In this program or in the bots behind it. */
-export type ResourceMethods = Record<(typeof resourceMethods)[number], OtherMethod>;
+export type ResourceMethod = (typeof resourceMethods)[number];
 
 /** `why`: instead of "Resource not found". */
 export function resourceNotFound(uri: unknown, why = "Resource not found"): RpcError {

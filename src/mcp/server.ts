@@ -21,7 +21,7 @@ import {
 import { briefSchema } from "./json-schema.ts";
 import { modernVersion, serverInfoKey } from "./modern.ts";
 import { completePrompt, getPrompt, listPrompts, type Prompt } from "./prompts.ts";
-import { type ResourceMethods, resourceMethods } from "./resources.ts";
+import { type ResourceMethod, resourceMethods } from "./resources.ts";
 import type { Session } from "./session.ts";
 import { errorResult, invalidParameters, outcomeIn, readToolCall, type Tool, type ToolCall } from "./tool.ts";
 
@@ -92,6 +92,9 @@ export function promptSource(select: (principal: Principal | undefined) => reado
 		complete: (params, { principal }) => JSON.stringify(completePrompt(select(principal), params)),
 	};
 }
+
+/** In this program or in the bots behind it. */
+export type ResourceMethods = Record<ResourceMethod, OtherMethod>;
 
 export type OtherMethod = (params: JsonObject, caller: Caller) => string | Promise<string>;
 

@@ -21,7 +21,7 @@ import {
 	SessionNotFound,
 } from "../../mcp/client.ts";
 import type { consoleMethods } from "../../mcp/console.ts";
-import type { ResourceMethods } from "../../mcp/resources.ts";
+import type { ResourceMethod } from "../../mcp/resources.ts";
 import type { rightsMethod } from "../../mcp/rights.ts";
 
 export const handshakeTimeoutMs = 5_000;
@@ -34,7 +34,7 @@ export interface SessionRequest extends RequestOptions {
 		| "prompts/list"
 		| "prompts/get"
 		| "completion/complete"
-		| keyof ResourceMethods
+		| ResourceMethod
 		| typeof approvalMethod
 		| typeof waitingMethod
 		| typeof rightsMethod

@@ -4,8 +4,8 @@
 
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import type { Principal } from "../../lib/principal.ts";
-import { type ResourceMethods, resourceNotFound } from "../../mcp/resources.ts";
-import type { Caller } from "../../mcp/server.ts";
+import { resourceNotFound } from "../../mcp/resources.ts";
+import type { Caller, ResourceMethods } from "../../mcp/server.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { Views } from "../principals/views.ts";
 import type { PromptsOptions } from "./prompts.ts";
