@@ -32,7 +32,7 @@ const budgets: Record<string, number> = {
 	guildhall: 59,
 	install: 1053,
 	lib: 4347,
-	mcp: 2873,
+	mcp: 2874,
 	pages: 6254,
 	rehearsal: 442,
 	simulator: 15_389,
