@@ -254,7 +254,7 @@ export class RequestPacing {
 	}
 }
 
-/** Bans, kicks, timeouts, and pauses of invites and direct messages. */
+/** Bans, kicks, timeouts, slow mode, and pauses of invites and direct messages. */
 export function stopsHarm({
 	method,
 	fullRoute,
@@ -262,10 +262,10 @@ export function stopsHarm({
 }: Pick<InternalRequest, "method" | "fullRoute" | "body">): boolean {
 	const route = `${method} ${fullRoute}`;
 	if (/^(PUT|POST) \/guilds\/\d+\/(bans\/\d+|bulk-ban|incident-actions)$/.test(route)) return true;
-	if (!/^(DELETE|PATCH) \/guilds\/\d+\/members\/\d+$/.test(route)) return false;
-	if (method === RequestMethod.Delete) return true;
-	const { communication_disabled_until: until } = (body ?? {}) as { communication_disabled_until?: string | null };
-	return until != null;
+	if (/^DELETE \/guilds\/\d+\/members\/\d+$/.test(route)) return true;
+	if (!/^PATCH \/(guilds\/\d+\/members|channels)\/\d+$/.test(route)) return false;
+	const { communication_disabled_until: until, rate_limit_per_user: slowMode } = Object(body);
+	return until != null || slowMode > 0;
 }
 
 /**

@@ -198,6 +198,9 @@ test.each([
 	["DELETE", Routes.guildMemberRole("1", "2", "3"), undefined, false],
 	["PUT", "/guilds/1/incident-actions", {}, true],
 	["DELETE", Routes.channelMessage("1", "2"), undefined, false],
+	["PATCH", Routes.channel("1"), { rate_limit_per_user: 30 }, true],
+	["PATCH", Routes.channel("1"), { rate_limit_per_user: 0 }, false],
+	["PATCH", Routes.channel("1"), { topic: "a" }, false],
 ])("whether %s %s with %j stops harm: %j", (method, fullRoute, body, stops) => {
 	const request = { method, fullRoute, body } as Parameters<typeof stopsHarm>[0];
 	expect(stopsHarm(request)).toBe(stops);

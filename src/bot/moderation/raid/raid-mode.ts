@@ -40,7 +40,7 @@ import {
 import { planRaidMode, type ReadSettings, readSettings, sendSetting } from "./raid-settings.ts";
 import { endEntry, laterEntry, progressEntry } from "./raid-text.ts";
 
-const batchSize = 5;
+const batchSize = 10;
 const maxAgeMs = 15_000;
 const progressMs = 60_000;
 const maxUnanswered = 5;
