@@ -51,7 +51,7 @@ export function wireGuildDocuments({ mutex, denies, backup, notify, night, ...sh
 /** `sliceMs`: milliseconds of a comparison after which other work gets its turn. */
 export function createRules({
 	denies,
-	sliceMs = 50,
+	sliceMs = 15,
 	...reading
 }: ReadOptions & { denies(toolName: string): boolean; sliceMs?: number }): Rules {
 	return {
