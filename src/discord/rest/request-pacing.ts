@@ -1,7 +1,7 @@
 // When requests are sent: the most urgent first within Discord's global rate limit, and none during a pause after too many
 // invalid ones, or after a foreign response: one that is not from Discord's API.
 
-import { type InternalRequest, type REST, RequestMethod } from "discord.js";
+import type { InternalRequest, REST } from "discord.js";
 import { doubledMs } from "../../lib/back-off.ts";
 import { SlidingWindow } from "../../lib/sliding-window.ts";
 import { sleep } from "../../lib/wait.ts";
