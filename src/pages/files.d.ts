@@ -4,13 +4,3 @@ declare module "*.css" {
 	const text: string;
 	export default text;
 }
-
-declare module "*.js" {
-	const text: string;
-	export default text;
-}
-
-declare module "*.svg" {
-	const text: string;
-	export default text;
-}

@@ -37,14 +37,16 @@ export const securityHeaders = {
 };
 
 /**
- * Returns a handler for GET and HEAD requests. `files` maps URL paths to files; the extension of `name` decides the
- * media type. The handler returns undefined for other paths.
+ * Returns a handler for GET and HEAD requests. `files`: texts by their paths below the URL path `below`, except the page itself,
+ * which is at `home`. The extension decides the media type. The handler returns undefined for other paths.
  */
 export function serveFiles(
-	files: Readonly<Record<string, { name: string; text: string }>>,
+	files: Readonly<Record<string, string>>,
+	home: string,
+	below: string,
 ): (request: Request, path: string) => Response | undefined {
 	const served = new Map(
-		Object.entries(files).map(([path, { name, text }]) => {
+		Object.entries(files).map(([name, text]) => {
 			const type = mediaTypes[name.split(".").at(-1) ?? ""];
 			if (!type) throw new Error(`the file ${name} has no known media type`);
 			const headers = {
@@ -54,7 +56,7 @@ export function serveFiles(
 				"Cache-Control": "no-cache",
 				ETag: `"${Bun.SHA256.hash(text, "base64url").slice(0, 22)}"`,
 			};
-			return [path, { text, headers }] as const;
+			return [name.endsWith(".html") ? home : `${below}/${name}`, { text, headers }] as const;
 		}),
 	);
 	return (request, path) => {

@@ -3,13 +3,15 @@
 
 import type { Log } from "../../lib/log.ts";
 import type { Store } from "../../lib/store/store.ts";
+import { pageFiles } from "../../pages/page-files.ts" with { type: "macro" };
+import { serveFiles } from "../../pages/static-files.ts";
 import type { ConsoleSignIn } from "../oauth/endpoints/console-sign-in.ts";
 import type { Clocks } from "../oauth/protocol/clocks.ts";
+import { paths } from "../oauth/protocol/metadata.ts";
 import { readOnlyPath } from "../principals/narrowing.ts";
 import { createBotRoutes } from "./bots.ts";
 import { createControl } from "./control.ts";
 import { Events } from "./events.ts";
-import { consolePath, servePage } from "./files.ts";
 import { createGrantRoutes } from "./grants.ts";
 import { createKeyRoutes } from "./keys.ts";
 import { isForeign } from "./origin.ts";
@@ -22,6 +24,8 @@ import { type Viewer, viewerOf } from "./viewer.ts";
 
 /** In seconds. Bun's default of 10 s would close the connection of a longer call. */
 const maxQuietSeconds = 60;
+const consolePath = paths.console;
+const servePage = serveFiles(pageFiles("console"), consolePath, consolePath);
 const apiPath = `${consolePath}/api/`;
 
 export interface ConsoleOptions extends StateOptions, ReadingToolsOptions {
@@ -83,7 +87,7 @@ export function createConsole(options: ConsoleOptions) {
 		"POST grants/end": grants.end,
 		"GET events": (request, viewer) => events.open(viewer, request.signal),
 	};
-	const paths = new Set(Object.keys(routes).map((key) => key.split(" ")[1]));
+	const routePaths = new Set(Object.keys(routes).map((key) => key.split(" ")[1]));
 
 	async function handle(request: Request, name: string, http: Http): Promise<Response> {
 		const { method } = request;
@@ -105,9 +109,10 @@ export function createConsole(options: ConsoleOptions) {
 	function forSession(request: Request, session: Session, name: string): unknown {
 		const { method } = request;
 		const group = /^[^/]*\//.exec(name)?.[0] ?? "";
-		const path = paths.has(name) || !paths.has(group) ? name : group;
+		const path = routePaths.has(name) || !routePaths.has(group) ? name : group;
 		const route = routes[`${method} ${path}`];
-		if (!route && paths.has(path)) throw new ConsoleError("method", "This path does not support this HTTP method.");
+		if (!route && routePaths.has(path))
+			throw new ConsoleError("method", "This path does not support this HTTP method.");
 		if (!route) throw new ConsoleError("not_found", "The console's API has no such path.");
 		if (method !== "GET" && !isCsrfToken(request.headers.get("x-guildhall-csrf"), session))
 			throw new ConsoleError("csrf", "This page belongs to an earlier session. Reload it.");

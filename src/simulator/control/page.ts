@@ -1,15 +1,10 @@
 // The simulator's page, for people on this machine.
 
+import { pageFiles } from "../../pages/page-files.ts" with { type: "macro" };
 import { serveFiles } from "../../pages/static-files.ts";
 import { refusalReason } from "./control.ts";
-import { pageFiles } from "./page-files.ts" with { type: "macro" };
 
-const html = "simulator/page.html";
-const serve = serveFiles(
-	Object.fromEntries(
-		Object.entries(pageFiles()).map(([name, text]) => [name === html ? "/" : `/pages/${name}`, { name, text }]),
-	),
-);
+const serve = serveFiles(pageFiles("simulator"), "/", "/pages");
 
 /** Undefined for other paths. The host must be a loopback host, because the page uses the control routes. */
 export function servePage(request: Request, url: URL): Response | undefined {
