@@ -34,8 +34,8 @@ try {
 
 /** That of the gateway which `up` runs: the environment of `up` may name another than this one. */
 async function runningPort(): Promise<{ GATEWAY_PORT?: string }> {
-	const response = await send(directory, { command: "programs" }).catch(() => undefined);
-	const programs = response && "programs" in response ? response.programs : [];
+	const response = await send(directory, { command: "status" }).catch(() => undefined);
+	const programs = response && "status" in response ? response.status.programs : [];
 	const url = programs.find(({ name }) => name === "gateway")?.url;
 	return url === undefined ? {} : { GATEWAY_PORT: new URL(url).port };
 }

@@ -1,13 +1,13 @@
 // The commands `up status`, `up restart`, `up stop` and `up start`, which send a request to the running `up`.
 
 import { ConfigError } from "../lib/config.ts";
-import { type ControlRequest, type ControlResponse, sendCommand, type UpStatus } from "../lib/instances/control.ts";
+import { type ControlRequest, type ControlResponse, sendCommand } from "../lib/instances/control.ts";
 import { installedInstances } from "../lib/program/instances.ts";
 import { runs } from "../lib/program/program.ts";
 import { escapeBreaks } from "../lib/text.ts";
 import { hasState, socketPath } from "./claim.ts";
 import type { Command } from "./control.ts";
-import { formatStatus, isWell } from "./status.ts";
+import { formatStatus, isWell, withHealth } from "./status.ts";
 
 export interface CommandLine {
 	command: Command;
@@ -35,7 +35,7 @@ export async function runCommand(line: CommandLine, directory: string): Promise<
 	if (command === "status") {
 		const response = await ask({ command });
 		if (!("status" in response)) return fail(response);
-		const { status } = response;
+		const status = await withHealth(response.status);
 		console.log(json ? JSON.stringify(status) : formatStatus(status).join("\n"));
 		return status.programs.every(isWell) ? 0 : 1;
 	}
@@ -43,26 +43,22 @@ export async function runCommand(line: CommandLine, directory: string): Promise<
 	let code = 0;
 	for (const name of names) {
 		const response = await ask({ command, name });
-		if ("stopped" in response) console.log(`${name} is stopped.`);
-		else if ("started" in response && "url" in response.started)
-			console.log(`${name} listens at ${response.started.url}.`);
-		else code = fail(response, name);
+		if ("lines" in response) console.log(response.lines.join("\n"));
+		else code = fail(response);
 	}
 	return code;
 }
 
 async function allNames(ask: (request: ControlRequest) => Promise<ControlResponse>): Promise<string[]> {
 	const response = await ask({ command: "status" });
-	const status: UpStatus | undefined = "status" in response ? response.status : undefined;
-	const names = (status?.programs ?? []).filter(({ state }) => state !== "stopped").map(({ name }) => name);
+	const programs = "status" in response ? response.status.programs : [];
+	const names = programs.filter(({ state }) => state !== "stopped").map(({ name }) => name);
 	return [...names.filter((name) => name !== "gateway"), "gateway"];
 }
 
-function fail(response: ControlResponse, name?: string): number {
-	const { started } = response as { started?: { reason?: string } };
-	const reason = "error" in response ? response.error : started?.reason;
-	const text = (reason ?? "unexpected response").split("\n").map(escapeBreaks).join("\n  ");
-	console.error(started && name ? `${name} cannot start: ${text}` : text);
+function fail(response: ControlResponse): number {
+	const reason = "error" in response ? response.error : "unexpected response";
+	console.error(reason.split("\n").map(escapeBreaks).join("\n  "));
 	return 1;
 }
 

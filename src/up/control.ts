@@ -2,13 +2,7 @@
 
 import { chmodSync, rmSync } from "node:fs";
 import { ConfigError } from "../lib/config.ts";
-import {
-	type ControlRequest,
-	type ControlResponse,
-	controlCommands,
-	type ProgramStatus,
-	type UpStatus,
-} from "../lib/instances/control.ts";
+import { type ControlRequest, type ControlResponse, controlCommands, type UpStatus } from "../lib/instances/control.ts";
 import { shownName } from "../lib/text.ts";
 import type { Programs } from "./programs.ts";
 
@@ -21,8 +15,7 @@ interface ControlOptions {
 	/** In a directory that only this user can open and that this process has locked (`claimState`). */
 	path: string;
 	programs: Pick<Programs, "bots" | "restart" | "stop" | "start">;
-	status(): Promise<UpStatus>;
-	describe(): ProgramStatus[];
+	status(): UpStatus;
 	log(name: string): readonly string[];
 	/** Resolves with what it prints. */
 	check(name: string): Promise<string[]>;
@@ -69,14 +62,13 @@ function listen(options: ControlOptions): Bun.Server<undefined> {
 /** Never rejects. */
 export async function respond(
 	text: string,
-	{ programs, status, describe, log, check, add }: Omit<ControlOptions, "path">,
+	{ programs, status, log, check, add }: Omit<ControlOptions, "path">,
 ): Promise<ControlResponse> {
 	try {
 		const request = parseRequest(text);
 		if (!request) return { error: "the request is not valid" };
 		const { command, name = "", token = "" } = request;
-		if (command === "status") return { status: await status() };
-		if (command === "programs") return { programs: describe() };
+		if (command === "status") return { status: status() };
 		if (command === "add") return { lines: await add(name, token) };
 		const bots = programs.bots.map(({ entry }) => entry.name);
 		if (name === "gateway" && (command === "stop" || command === "start"))
@@ -87,9 +79,11 @@ export async function respond(
 		if (command === "check") return { lines: await check(name) };
 		if (command === "stop") {
 			await programs.stop(name);
-			return { stopped: true };
+			return { lines: [`${name} is stopped.`] };
 		}
-		return { started: await programs[command](name) };
+		const started = await programs[command](name);
+		if ("reason" in started) return { error: `${name} cannot start: ${started.reason}` };
+		return { lines: [`${name} listens at ${started.url}.`] };
 	} catch (error) {
 		return { error: (error as Error).message };
 	}
@@ -99,7 +93,7 @@ function parseRequest(text: string): ControlRequest | undefined {
 	try {
 		const { command, name, token } = JSON.parse(text);
 		if (!controlCommands.includes(command)) return undefined;
-		if (command === "status" || command === "programs") return { command };
+		if (command === "status") return { command };
 		if (token !== undefined && typeof token !== "string") return undefined;
 		return typeof name === "string" ? { command, name, token } : undefined;
 	} catch {

@@ -10,24 +10,14 @@ const healthMs = 1_000;
 const maxHealthLength = 100;
 const maxReasonLength = 200;
 
-/** Without a health check, for the gateway. */
-export function describePrograms({ all }: Programs, now: number): ProgramStatus[] {
-	return all.map((supervisor) => describeProgram(supervisor, now));
+export function describePrograms({ all, gateway, gatewayIssue }: Programs, now: number): ProgramStatus[] {
+	return all.map((supervisor) => ({
+		...describeProgram(supervisor, now),
+		...(supervisor === gateway && gatewayIssue !== undefined && { issue: gatewayIssue }),
+	}));
 }
 
-/** With a health check of those that are running. */
-export function programStatus(programs: Programs, now: number): Promise<ProgramStatus[]> {
-	return Promise.all(
-		programs.all.map(async (supervisor) => ({
-			...describeProgram(supervisor, now),
-			...(supervisor === programs.gateway && programs.gatewayIssue !== undefined && { issue: programs.gatewayIssue }),
-			health:
-				supervisor.state === "running" && supervisor.url !== undefined ? await askHealth(supervisor.url) : undefined,
-		})),
-	);
-}
-
-/** Without a health check. `now`: its clock in milliseconds. */
+/** `now`: its clock in milliseconds. */
 export function describeProgram(supervisor: Supervisor, now: number): ProgramStatus {
 	const { name, state, isHalted, since, pid, url, restarts, issue, endReason } = supervisor;
 	const seconds = Math.floor((now - since) / 1_000);
@@ -36,6 +26,15 @@ export function describeProgram(supervisor: Supervisor, now: number): ProgramSta
 			? onOneLine(endReason, maxReasonLength)
 			: undefined;
 	return { name, state, isHalted: isHalted || undefined, seconds, pid, url, restarts, issue, reason };
+}
+
+/** Asks those that are running. */
+export async function withHealth(status: UpStatus): Promise<UpStatus> {
+	const programs = status.programs.map(async (program) => {
+		const { state, url } = program;
+		return state === "running" && url !== undefined ? { ...program, health: await askHealth(url) } : program;
+	});
+	return { ...status, programs: await Promise.all(programs) };
 }
 
 async function askHealth(url: string): Promise<string> {

@@ -15,7 +15,7 @@ import type { Env } from "./environment.ts";
 import { isShown, keepLine, type LogLine, parseLine, unexpectedLine } from "./log-lines.ts";
 import { startChildProcess } from "./process.ts";
 import { Programs } from "./programs.ts";
-import { describePrograms, programStatus } from "./status.ts";
+import { describePrograms } from "./status.ts";
 import { timing } from "./supervisor.ts";
 
 interface UpConfig {
@@ -91,13 +91,7 @@ export async function startUp(
 	const endCommands = listenForCommands({
 		path: socketPath(directory),
 		programs,
-		status: async () => ({
-			pid: process.pid,
-			version,
-			directory,
-			programs: await programStatus(programs, performance.now()),
-		}),
-		describe: () => describePrograms(programs, performance.now()),
+		status: () => ({ pid: process.pid, version, directory, programs: describePrograms(programs, performance.now()) }),
 		log: (name) => lastLines.get(name) ?? [],
 		async check(name) {
 			const lines: string[] = [];

@@ -165,7 +165,9 @@ describe("under up", () => {
 		expect((await client.post("control", { command: "log", name: "alpha" })).body).toMatchObject({
 			lines: ["12:00:00 INFO alpha: logged in", "a second line"],
 		});
-		expect((await client.post("control", { command: "restart", name: "alpha" })).body).toEqual({ lines: [] });
+		expect((await client.post("control", { command: "restart", name: "alpha" })).body).toEqual({
+			lines: ["alpha listens at http://127.0.0.1:1/mcp."],
+		});
 		const added = await client.post("control", { command: "add", name: "alpha", token: "the.secret.token" });
 		expect([added.status, added.body.error?.message]).toEqual([400, "alpha: the name is taken"]);
 		expect((await client.post("control", { command: "kill", name: "alpha" })).status).toBe(400);

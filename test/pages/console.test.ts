@@ -466,7 +466,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 			return (await page.focused())?.name === "Start gamma";
 		});
 		await browser.press("Enter");
-		await page.sees("gamma is running", "#message");
+		await page.sees("gamma listens at", "#message");
 		await page.sees("3 of 3 bots online");
 		expect(world.up.commands.splice(0)).toEqual([
 			{ command: "stop", name: "gamma" },

@@ -13,12 +13,13 @@ export function startFakeUp(names: readonly string[]) {
 	const programs = new Map(
 		names.map((name): [string, ProgramStatus] => [name, { name, state: "running", seconds: 1, restarts: 0 }]),
 	);
-	/** All but "programs". */
+	/** All but "status". */
 	const commands: ControlRequest[] = [];
 
 	function respond(request: ControlRequest): ControlResponse {
 		const { command, name = "" } = request;
-		if (command === "programs") return { programs: [...programs.values()] };
+		if (command === "status")
+			return { status: { pid: 1, version: "0", directory: "/instances", programs: [...programs.values()] } };
 		commands.push(request);
 		if (command === "log") return { lines: [`12:00:00 INFO ${name}: logged in`, "a second line"] };
 		if (command === "check") return { lines: [`${name}  ✓ config.toml`] };
@@ -27,7 +28,7 @@ export function startFakeUp(names: readonly string[]) {
 				? { error: `${name}: the name is taken` }
 				: { lines: [`Wrote instances/${name}`, "https://discord.com/oauth2/authorize?client_id=1"] };
 		up.set(name, command === "stop" ? { state: "stopped", isHalted: true } : { state: "running", isHalted: undefined });
-		return command === "stop" ? { stopped: true } : { started: { url: "http://127.0.0.1:1/mcp" } };
+		return { lines: [`${name} ${command === "stop" ? "is stopped" : "listens at http://127.0.0.1:1/mcp"}.`] };
 	}
 
 	const server = Bun.serve({

@@ -28,13 +28,12 @@ function fakePrograms() {
 	return { programs, asked };
 }
 
-const status: UpStatus = { pid: 1, version: "0", directory: "/instances", programs: [] };
-
 const programs: ProgramStatus[] = [{ name: "alpha", state: "stopped", isHalted: true, seconds: 1, restarts: 0 }];
 
+const status: UpStatus = { pid: 1, version: "0", directory: "/instances", programs };
+
 const common = {
-	status: async () => status,
-	describe: () => programs,
+	status: () => status,
 	log: (name: string) => [`${name}: a line`],
 	check: async (name: string) => [`${name} checked`],
 	async add(name: string, token: string) {
@@ -47,18 +46,16 @@ const ask = (line: string, { programs } = fakePrograms()) => respond(line, { ...
 
 test("a request is carried out and answered", async () => {
 	const fake = fakePrograms();
-	const url = "http://127.0.0.1:1/mcp";
 	expect(await ask('{"command":"status"}', fake)).toEqual({ status });
 	for (const [request, response] of [
-		[{ command: "programs" }, { programs }],
 		[{ command: "log", name: "gateway" }, { lines: ["gateway: a line"] }],
 		[{ command: "check", name: "beta" }, { lines: ["beta checked"] }],
 		[{ command: "add", name: "gamma", token: "good" }, { lines: ["gamma with a good token"] }],
 		[{ command: "add", name: "gamma", token: "bad" }, { error: "a bad token" }],
-		[{ command: "restart", name: "alpha" }, { started: { url } }],
-		[{ command: "restart", name: "gateway" }, { started: { url } }],
-		[{ command: "start", name: "beta" }, { started: { url } }],
-		[{ command: "stop", name: "beta" }, { stopped: true }],
+		[{ command: "restart", name: "alpha" }, { lines: ["alpha listens at http://127.0.0.1:1/mcp."] }],
+		[{ command: "restart", name: "gateway" }, { lines: ["gateway listens at http://127.0.0.1:1/mcp."] }],
+		[{ command: "start", name: "beta" }, { lines: ["beta listens at http://127.0.0.1:1/mcp."] }],
+		[{ command: "stop", name: "beta" }, { lines: ["beta is stopped."] }],
 	] as const)
 		expect(await ask(JSON.stringify(request), fake)).toEqual(response);
 	expect(fake.asked).toEqual(["restart alpha", "restart gateway", "start beta", "stop beta"]);
@@ -149,6 +146,6 @@ test("more than 16 requests at a time are refused, and the next ones are not", a
 	await until("they wait", () => waiting === 16);
 	expect(await (await post(path, stop)).json()).toEqual({ error: "too many commands at once" });
 	stopped.resolve();
-	for (const response of open) expect(await (await response).json()).toEqual({ stopped: true });
-	expect(await (await post(path, stop)).json()).toEqual({ stopped: true });
+	for (const response of open) expect(await (await response).json()).toEqual({ lines: ["alpha is stopped."] });
+	expect(await (await post(path, stop)).json()).toEqual({ lines: ["alpha is stopped."] });
 });

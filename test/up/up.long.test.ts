@@ -9,7 +9,7 @@ import { freePort } from "../../src/demo/ports.ts";
 import type { ProgramStatus, UpStatus } from "../../src/lib/instances/control.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { send } from "../../src/up/commands.ts";
-import { isWell } from "../../src/up/status.ts";
+import { isWell, withHealth } from "../../src/up/status.ts";
 import { botExecutable } from "../support/bot-executable.ts";
 import { connectTo, type McpCaller } from "../support/mcp.ts";
 import { allEnded, childrenOf, type Program, startCommand, startProgram } from "../support/program.ts";
@@ -91,7 +91,7 @@ async function command(...args: string[]) {
 async function status(): Promise<UpStatus> {
 	const answer = await send(instances, { command: "status" });
 	if (!("status" in answer)) throw new Error(JSON.stringify(answer));
-	return answer.status;
+	return withHealth(answer.status);
 }
 
 async function statusOf(name: string): Promise<ProgramStatus> {

@@ -36,11 +36,9 @@ export function createControl({
 			throw new ConsoleError("unavailable", "It takes longer than usual. The bot's state shows when it is done.");
 		});
 		if ("error" in response) throw new ConsoleError("invalid", response.error);
-		if ("lines" in response) return response;
-		if ("started" in response && "reason" in response.started)
-			throw new ConsoleError("unavailable", `${name} cannot start: ${response.started.reason}`);
+		if (!("lines" in response)) throw new Error("unexpected response");
 		// So that the page shows it as online at once.
-		await backends.find((one) => one.name === name)?.refresh();
-		return { lines: [] };
+		if (command === "restart" || command === "start") await backends.find((one) => one.name === name)?.refresh();
+		return response;
 	};
 }

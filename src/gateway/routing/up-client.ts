@@ -38,8 +38,8 @@ export class UpClient {
 	}
 
 	async #update(): Promise<void> {
-		const response = await sendCommand(this.socket, { command: "programs" }, timeoutMs).catch(() => undefined);
-		const programs = response && "programs" in response ? response.programs : [];
+		const response = await sendCommand(this.socket, { command: "status" }, timeoutMs).catch(() => undefined);
+		const programs = response && "status" in response ? response.status.programs : [];
 		const byName = new Map(programs.map((program) => [program.name, program]));
 		for (const backend of this.backends) backend.setProcess(reportOf(byName.get(backend.name)));
 	}

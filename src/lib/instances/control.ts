@@ -1,9 +1,9 @@
 // The protocol of the Unix socket by which `up` takes commands, from its command line and from the gateway that it runs:
 // JSON in the bodies of request and response.
 
-export const controlCommands = ["status", "restart", "stop", "start", "programs", "log", "check", "add"] as const;
+export const controlCommands = ["status", "restart", "stop", "start", "log", "check", "add"] as const;
 
-/** "programs": the state of all, without a health check. "log": the last lines. "add": makes an instance. */
+/** "log": the last lines. "add": makes an instance. */
 export interface ControlRequest {
 	command: (typeof controlCommands)[number];
 	name?: string | undefined;
@@ -30,7 +30,7 @@ export interface ProgramStatus {
 	issue?: string | undefined;
 	/** Why it ended, while it waits for a restart: one line without invisible characters. */
 	reason?: string | undefined;
-	/** "ok" if ready. */
+	/** "ok" if ready. Only `up status` asks for it. */
 	health?: string | undefined;
 }
 
@@ -45,13 +45,8 @@ export interface UpStatus {
 /** The URL at which it listens, or why it does not. */
 export type Started = { url: string } | { reason: string };
 
-export type ControlResponse =
-	| { status: UpStatus }
-	| { programs: ProgramStatus[] }
-	| { started: Started }
-	| { stopped: true }
-	| { lines: readonly string[] }
-	| { error: string };
+/** To "status", to others what they print, or why they failed. */
+export type ControlResponse = { status: UpStatus } | { lines: readonly string[] } | { error: string };
 
 /** Rejects if `up` does not answer in time. */
 export async function sendCommand(path: string, request: ControlRequest, maxMs: number): Promise<ControlResponse> {

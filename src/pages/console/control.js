@@ -12,8 +12,8 @@ const maxText = 500_000;
  */
 export function createControls(name) {
 	const bot = shown(name, 64);
-	/** @param {string} label Also the command. @param {string} done "": shows what the command prints. @param {string} [consequence] */
-	function button(label, done, consequence) {
+	/** @param {string} label Also the command. @param {string} [consequence] */
+	function button(label, consequence) {
 		async function act() {
 			const { lines } = await post("/control", { command: label.toLowerCase(), name });
 			if (label === "Stop" || label === "Start") {
@@ -21,27 +21,23 @@ export function createControls(name) {
 				update(label === "Stop");
 				(label === "Stop" ? start : stop).focus();
 			}
-			if (done) say(`${bot} ${done}.`);
+			if (label !== "Log" && label !== "Check") say(lines.join(" "));
 			else showText(`${label}: ${bot}`, lines.join("\n") || "There are no lines yet.");
 		}
 		const made = actionButton("button.small", label, act, consequence ? { what: bot, text: consequence } : undefined);
 		made.ariaLabel = `${label} ${bot}`;
 		return made;
 	}
-	const restart = button("Restart", "runs again");
-	const stop = button(
-		"Stop",
-		"is stopped",
-		"Running calls are finished. Later ones are refused until you start it again.",
-	);
-	const start = button("Start", "is running");
+	const restart = button("Restart");
+	const stop = button("Stop", "Running calls are finished. Later ones are refused until you start it again.");
+	const start = button("Start");
 	const own = name === "gateway" ? [restart] : [restart, stop, start];
 	/** @param {boolean} isStopped */
 	function update(isStopped) {
 		for (const one of [restart, stop]) one.hidden = isStopped;
 		start.hidden = !isStopped;
 	}
-	return { content: element("p.buttons", ...own, button("Log", ""), button("Check", "")), update };
+	return { content: element("p.buttons", ...own, button("Log"), button("Check")), update };
 }
 
 /** @param {string} title @param {string} text */
