@@ -77,20 +77,18 @@ test.skipIf(!chromium)("axe-core finds nothing in any section", async () => {
 			await page.fill(".menu-row input", "Bread");
 			await page.sees("Bread", ".preview");
 		},
-		keys: async () => {
-			await page.section("Keys");
-			await page.fill("[name=name]", "ci");
-			await page.click("button", "Create key");
-			await page.sees("It is shown only once");
-			await page.sees("ci", "tbody");
-		},
-		connections: async () => {
-			await page.section("Connections");
+		"keys and connections": async () => {
+			await page.section("Access");
 			await page.sees("Claude", "tbody");
 		},
 		connect: async () => {
 			await page.section("Connect");
 			await page.sees("claude mcp add");
+		},
+		"connect, with a new key and its limits": async () => {
+			await page.click("summary", "more limits");
+			await page.click("button", "Create a key");
+			await page.sees("It contains the new key", ".panel");
 		},
 		"a tool with a wrong argument": async () => {
 			await page.section("Try");

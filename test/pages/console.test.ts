@@ -18,7 +18,7 @@ const pictures = process.env.SCREENSHOTS;
 
 const wide = { width: 1280, height: 800 };
 const narrow = { width: 390, height: 844 };
-const sections = ["Live", "History", "Approvals", "Settings", "Keys", "Connections", "Connect", "Try"] as const;
+const sections = ["Live", "History", "Approvals", "Settings", "Access", "Connect", "Try"] as const;
 
 /** For each section, a text that it shows when it has loaded. */
 const shownIn = {
@@ -26,8 +26,7 @@ const shownIn = {
 	History: "list_guilds",
 	Approvals: "No call waits",
 	Settings: "Greetings",
-	Keys: "New key",
-	Connections: "Claude",
+	Access: "Claude",
 	Connect: "claude mcp add",
 	Try: "only read",
 };
@@ -199,22 +198,25 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		expect(world.guild.bans.has(id)).toBe(true);
 	});
 
-	test("a key is made and shown once, works, and is revoked after a question", async () => {
+	test("a key with limits is made and shown once, works, and is revoked after a question", async () => {
 		await page.signIn(gatewayToken);
-		await page.section("Keys");
-		await page.sees("New key");
+		await page.section("Connect");
+		await page.click('input[value="Another client"]');
+		await page.click("summary", "more limits");
 		await page.fill("[name=name]", "ci");
 		await page.fill("[name=guilds]", "not an id");
-		await page.click("button", "Create key");
+		await page.click("button", "Create a key");
 		await until("an error", async () => (await page.texts("form .problem"))[0]);
-		await page.fill("[name=guilds]", "");
+		await page.fill("[name=guilds]", world.guild.id);
+		await page.fill("[name=days]", "3");
 		await page.click("input[value=alpha]");
-		await page.click("button", "Create key");
-		await page.sees("It is shown only once");
-		const [secret = ""] = await page.texts("#secret");
+		await page.click("button", "Create a key");
+		await page.sees("the new key ci", ".panel");
+		const [, secret = ""] = /Bearer (\S{20,})/.exec((await page.texts(".panel pre"))[0] ?? "") ?? [];
 		const { toolNames } = world.clientWith(secret);
 		expect(await toolNames()).toContain("list_guilds");
-		await page.click("button", "Done");
+		await page.section("Access");
+		await page.sees(`bots: alpha; guilds: ${world.guild.id}`, "tbody");
 		expect(await page.kept()).not.toContain(secret);
 		await page.click("button", "Revoke the key ci");
 		await page.click("dialog button", "Cancel");
@@ -233,11 +235,11 @@ describe.skipIf(!chromium)("in Chromium", () => {
 	test("a connection is ended after a question", async () => {
 		await world.grant("Claude");
 		await page.signIn(gatewayToken);
-		await page.section("Connections");
+		await page.section("Access");
 		await page.sees("Claude", "tbody");
-		await page.click("button", "End the connection with Claude");
-		await page.click("dialog button", "End");
-		await page.sees("No program is connected");
+		await page.click("button", "Revoke the connection with Claude");
+		await page.click("dialog button", "Revoke");
+		await page.misses("Claude", "tbody");
 	});
 
 	test("each client's configuration names the endpoint and holds no token", async () => {
@@ -252,7 +254,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 			texts[client] = (await page.texts(".panel pre"))[0] ?? "";
 			expect(await page.attribute(".panel a.button", "href")).toBeNull();
 		}
-		expect(Object.keys(texts)).toHaveLength(10);
+		expect(Object.keys(texts)).toHaveLength(11);
 		const { "claude.ai": claude, ChatGPT, ...local } = texts;
 		expect([claude, ChatGPT]).toEqual(["", ""]);
 		for (const [client, text] of Object.entries(local)) {
@@ -289,7 +291,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		}
 		await page.click("button", "Create a key and fill it in");
 		await page.sees("new key vs-code-2", ".panel");
-		await page.section("Keys");
+		await page.section("Access");
 		await page.sees("vs-code-2", "tbody");
 		for (const name of ["cursor", "vs-code", "vs-code-2"]) {
 			await page.click("button", `Revoke the key ${name}`);
@@ -389,17 +391,17 @@ describe.skipIf(!chromium)("in Chromium", () => {
 			await browser.resize(width, height);
 			for (const name of sections) {
 				await page.section(name);
-				if (name === "Connections") await page.sees("<img src=x", "tbody");
+				if (name === "Access") await page.sees("<img src=x", "tbody");
 				if (name === "Approvals") await page.sees("<img src=x", "article");
 				expect([name, width, await page.overflow()]).toEqual([name, width, 0]);
 				expect((await page.texts("body"))[0]).not.toContain("\u202e");
 			}
 		}
-		await page.section("Connections");
-		await page.click("button", "End the connection with <img");
+		await page.section("Access");
+		await page.click("button", "Revoke the connection with <img");
 		await page.sees("<img src=x", "dialog");
-		await page.click("dialog button", "End");
-		await page.sees("No program is connected");
+		await page.click("dialog button", "Revoke");
+		await page.misses("<img src=x", "tbody");
 		await page.section("Approvals");
 		await page.click("button", "Deny");
 		expect(await asked).toContain("denied");
@@ -436,13 +438,13 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await page.open();
 		await page.sees("connected", "#connection");
 		const walk: string[] = [];
-		for (let stop = 0; stop < 8; stop++) {
+		for (let stop = 0; stop < 7; stop++) {
 			await browser.press("Tab");
 			const focused = await page.focused();
 			expect(focused?.isVisible).toBe(true);
 			walk.push(focused?.name.replace(/\s.*$/, "") ?? "");
 		}
-		expect(walk).toEqual([...["Skip", "Sign", "Live", "History", "Approvals", "Settings", "Keys", "Connections"]]);
+		expect(walk).toEqual([...["Skip", "Sign", "Live", "History", "Approvals", "Settings", "Access"]]);
 		await browser.press("Tab");
 		await browser.press("Enter");
 		await page.sees("Claude Code", ".panel h3");
@@ -509,10 +511,10 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await page.sees("3 of 3 bots online");
 		await world.gateway.stop();
 		await page.sees("The gateway does not answer", "#waiting");
-		await page.section("Keys");
+		await page.section("Access");
 		await page.sees("The gateway does not answer", "#message");
 		await world.gateway.start();
-		await page.sees("New key");
+		await page.sees("Keys are tokens");
 		await page.section("Live");
 		await page.sees("connected", "#connection");
 		await page.misses("does not answer");
@@ -522,7 +524,8 @@ describe.skipIf(!chromium)("in Chromium", () => {
 
 	test("a session that has ended leads to the sign-in, and keeps what was typed", async () => {
 		await page.signIn(gatewayToken);
-		await page.section("Keys");
+		await page.section("Connect");
+		await page.click("summary", "more limits");
 		await page.fill("[name=name]", "half a na");
 		world.setToken("another-token-of-the-gateway");
 		await world.gateway.restart();
@@ -531,7 +534,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await world.gateway.restart();
 		await page.fill("#token", gatewayToken);
 		await page.click("form button", "Sign in");
-		await page.sees("New key");
+		await page.sees("Claude Code");
 		expect(await browser.evaluate("document.querySelector('[name=name]').value")).toBe("half a na");
 	});
 
@@ -546,7 +549,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await browser.arrive("Guildhall console");
 		await page.sees("Signed in");
 		expect(await browser.evaluate("location.search")).toBe("");
-		expect(await page.texts("nav a")).toEqual(sections.filter((name) => name !== "Keys"));
+		expect(await page.texts("nav a")).toEqual([...sections]);
 		await page.sees("bots online");
 		await page.misses("Add a bot");
 		expect(await page.texts("[aria-label^=Stop]")).toEqual([]);

@@ -9,11 +9,10 @@ import type { ConsoleSignIn } from "../oauth/endpoints/console-sign-in.ts";
 import type { Clocks } from "../oauth/protocol/clocks.ts";
 import { paths } from "../oauth/protocol/metadata.ts";
 import { readOnlyPath } from "../principals/narrowing.ts";
+import { createAccessRoutes } from "./access.ts";
 import { createBotRoutes } from "./bots.ts";
 import { createControl } from "./control.ts";
 import { Events } from "./events.ts";
-import { createGrantRoutes } from "./grants.ts";
-import { createKeyRoutes } from "./keys.ts";
 import { isForeign } from "./origin.ts";
 import { createReadingTools, type ReadingToolsOptions } from "./reading-tools.ts";
 import { ConsoleError, errorResponse, jsonResponse } from "./respond.ts";
@@ -54,8 +53,7 @@ export function createConsole(options: ConsoleOptions) {
 
 	const { now } = clocks;
 	const instances = options.backends.map(({ name }) => name);
-	const keys = createKeyRoutes({ store, instances, log, now });
-	const grants = createGrantRoutes({ store, log, now });
+	const access = createAccessRoutes({ store, instances, log, now });
 	const tools = createReadingTools(options);
 	const bots = createBotRoutes({ ...options, state });
 
@@ -80,11 +78,9 @@ export function createConsole(options: ConsoleOptions) {
 		"GET tools": tools.list,
 		"POST tools/call": tools.call,
 		"POST control": createControl(options),
-		"GET keys": keys.list,
-		"POST keys": keys.create,
-		"POST keys/revoke": keys.revoke,
-		"GET grants": grants.list,
-		"POST grants/end": grants.end,
+		"GET access": access.list,
+		"POST access/revoke": access.revoke,
+		"POST keys": access.create,
 		"GET events": (request, viewer) => events.open(viewer, request.signal),
 	};
 	const routePaths = new Set(Object.keys(routes).map((key) => key.split(" ")[1]));

@@ -110,6 +110,12 @@ export function clientsOf(connection) {
 			text: json({ context_servers: { guildhall: server } }),
 			steps: first("Zed opens a page to sign in."),
 		},
+		{
+			name: "Another client",
+			where: "The address of the server, and the header of each request:",
+			text: token === undefined ? endpoint : `${endpoint}\nAuthorization: Bearer ${token}`,
+			steps: first("The client opens a page to sign in, or needs a key."),
+		},
 		hosted(connection, "claude.ai", [
 			// https://support.claude.com/articles/11175166-getting-started-with-custom-connectors-using-remote-mcp
 			"In claude.ai or Claude's apps: Customize → Connectors → Add custom connector.",

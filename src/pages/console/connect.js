@@ -3,11 +3,9 @@
 import { element } from "../dom.js";
 import { get, post } from "./api.js";
 import { clientsOf, placeholder } from "./clients.js";
-import { actionButton, chip, copyButton, shown } from "./parts.js";
+import { accessNames, chip, copyButton, createField, createForm, shown } from "./parts.js";
 
 /** @typedef {import("./clients.js").Client} Client */
-
-const levels = { read: "only read", write: "read and change, but not ban or delete", all: "everything" };
 
 /**
  * @param {boolean} isRoot Whether this person can create keys; otherwise clients sign in with Discord.
@@ -37,101 +35,106 @@ export function createConnect(isRoot, stateOf) {
  * @param {readonly string[]} bots
  */
 function createPickers({ endpoint, readOnlyEndpoint, discordSignIn }, isRoot, bots) {
-	let chosen = "Claude Code";
-	let access = "read";
-	let byDiscord = !isRoot;
-	/** @type {Set<string>} */
-	const instances = new Set();
 	/** @type {undefined | { name: string, secret: string }} */
 	let key;
 	const panel = element("div.panel", { "aria-live": "polite" });
+	const names = clientsOf({ endpoint, token: undefined }).map(({ name }) => name);
+	const ways = { ...(isRoot && { key: "a key" }), ...((discordSignIn || !isRoot) && { discord: "Discord" }) };
 	const onBots = element(
 		"fieldset.chips",
 		element("legend", "On which bots (none chosen: all)"),
-		...bots.map((name) =>
-			chip(
-				{
-					type: "checkbox",
-					value: name,
-					onchange() {
-						if (!instances.delete(name)) instances.add(name);
-						change();
-					},
-				},
-				name,
-			),
-		),
+		...bots.map((name) => chip({ type: "checkbox", name: "instances", value: name }, name)),
 	);
+	const limits = element("details", element("summary", "Name and more limits of the key"), limitFields());
+	const form = createForm(
+		"form",
+		{ oninput: forget },
+		{ label: "Create a key and fill it in", submit: create },
+		element(
+			"div.pickers",
+			choice("Client", "client", Object.fromEntries(names.map((name) => [name, name]))),
+			choice("It may", "access", accessNames),
+			choice("It signs in with", "way", ways),
+			onBots,
+		),
+		limits,
+	);
+	const button = form.querySelector("button");
+
+	/** What is entered in a field. @param {string} name */
+	const entered = (name) => String(new FormData(form).get(name) ?? "").trim();
+
 	function show() {
-		const isReadOnly = byDiscord && access === "read";
+		const byDiscord = entered("way") === "discord";
+		const isReadOnly = byDiscord && entered("access") === "read";
 		const token = byDiscord ? undefined : (key?.secret ?? placeholder);
 		const clients = clientsOf({ endpoint: isReadOnly ? readOnlyEndpoint : endpoint, token });
-		const client = clients.find(({ name }) => name === chosen);
-		onBots.hidden = byDiscord || bots.length < 2;
-		if (client) panel.replaceChildren(...describe(client, !byDiscord && client.text ? keyLine() : undefined));
+		const client = clients.find(({ name }) => name === entered("client"));
+		for (const one of [onBots, limits]) one.hidden = byDiscord || (one === onBots && bots.length < 2);
+		if (button) button.hidden = byDiscord || !client?.text || key !== undefined;
+		if (client) panel.replaceChildren(...describe(client, key?.name));
 	}
 
-	function keyLine() {
-		if (key) return element("p", `It contains the new key ${shown(key.name, 64)}, which is shown only here and now.`);
-		return actionButton("button.main", "Create a key and fill it in", async () => {
-			const name = await freeName(chosen);
-			const { secret } = await post("/keys", {
-				name,
-				access,
-				...(instances.size > 0 && { instances: [...instances] }),
-			});
-			key = { name, secret };
-			show();
-			panel.querySelector("button")?.focus();
+	async function create() {
+		const data = new FormData(form);
+		const instances = data.getAll("instances");
+		const guilds = entered("guilds").match(/[^\s,]+/g);
+		key = await post("/keys", {
+			name: entered("name") || (await freeName(entered("client"))),
+			access: entered("access"),
+			...(instances.length > 0 && { instances }),
+			...(guilds && { guilds }),
+			...(entered("person") && { person: entered("person") }),
+			...(entered("days") && { days: Number(entered("days")) }),
 		});
+		show();
+		panel.querySelector("button")?.focus();
 	}
 
 	/** Another client or other rights need another key. */
-	function change() {
+	function forget() {
 		key = undefined;
 		show();
 	}
-	const names = clientsOf({ endpoint, token: undefined }).map(({ name }) => name);
-	const pickers = [
-		choice("Client", new Map(names.map((name) => [name, name])), (name) => {
-			chosen = name;
-			change();
-		}),
-		choice("It may", new Map(Object.entries(levels)), (level) => {
-			access = level;
-			change();
-		}),
-	];
-	if (discordSignIn && isRoot)
-		pickers.push(
-			choice("It signs in with", new Map(Object.entries({ key: "a key", discord: "Discord" })), (way) => {
-				byDiscord = way === "discord";
-				change();
-			}),
-		);
 	show();
-	return { content: [element("div.pickers", ...pickers, onBots), panel], forget: change };
+	return { content: [form, panel], forget };
+}
+
+function limitFields() {
+	/** @param {string} name @param {string} label @param {string} hint @param {Record<string, unknown>} [properties] */
+	const field = (name, label, hint, properties) => {
+		const input = element("input", { name, autocomplete: "off", spellcheck: "false", ...properties });
+		return createField(`key-${name}`, label, hint, input).content;
+	};
+	const digits = { inputmode: "numeric" };
+	return element(
+		"div.fields",
+		field("name", "Name", "Letters, digits, “_”, “.” and “-”. Empty: the client's.", { maxlength: 64 }),
+		field("days", "Days until it expires", "Empty: the key does not expire.", digits),
+		field("guilds", "Guilds", "Ids, separated by commas. Empty: all."),
+		field("person", "Person", "Id of the person in whose name the key acts. Empty: nobody.", digits),
+	);
 }
 
 /** A name for a key that no key has. @param {string} client */
 async function freeName(client) {
-	const { keys } = await get("/keys");
-	const used = new Set(keys?.map((/** @type {{ name: string }} */ { name }) => name));
+	const { keys } = await get("/access");
+	const used = new Set(keys.map((/** @type {{ name: string }} */ { name }) => name));
 	const base = client.toLowerCase().replaceAll(/[^a-z.]+/g, "-");
 	let name = base;
 	for (let number = 2; used.has(name); number++) name = `${base}-${number}`;
 	return name;
 }
 
-/** @param {Client} client @param {HTMLElement | undefined} keyLine */
-function describe({ name, where, text, install, steps = [] }, keyLine) {
+/** @param {Client} client @param {string} [key] The name of the key in its configuration. */
+function describe({ name, where, text, install, steps = [] }, key) {
 	const code = element("code", text ?? "");
 	const block = element("pre", { tabindex: 0, "aria-label": name }, code);
 	return [
 		element("h3", name),
-		...(keyLine ? [keyLine] : []),
+		key ? element("p", `It contains the new key ${shown(key, 64)}, which is shown only here and now.`) : "",
 		element("p", where),
-		...(text === undefined ? [] : [block]),
+		text === undefined ? "" : block,
 		element(
 			"p.buttons",
 			text !== undefined && copyButton(`configuration for ${name}`, text, code),
@@ -142,13 +145,14 @@ function describe({ name, where, text, install, steps = [] }, keyLine) {
 }
 
 /**
+ * Radio buttons, the first of which is chosen. One value alone is not shown.
  * @param {string} legend
- * @param {ReadonlyMap<string, string>} values Their labels. The first is chosen.
- * @param {(value: string) => void} onChoice
+ * @param {string} name
+ * @param {Record<string, string>} labels By value.
  */
-function choice(legend, values, onChoice) {
-	const options = [...values].map(([value, label], index) =>
-		chip({ type: "radio", name: legend, value, checked: index === 0, onchange: () => onChoice(value) }, label),
+function choice(legend, name, labels) {
+	const options = Object.entries(labels).map(([value, label], index) =>
+		chip({ type: "radio", name, value, checked: index === 0 }, label),
 	);
-	return element("fieldset.chips", element("legend", legend), ...options);
+	return element("fieldset.chips", { hidden: options.length < 2 }, element("legend", legend), ...options);
 }

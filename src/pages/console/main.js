@@ -1,12 +1,11 @@
 // Entry point of the console's page: signing in, the sections, and the connection to the gateway.
 
 import { byId, element } from "../dom.js";
+import { createAccess } from "./access.js";
 import { createBackOff, followEvents, getSession, messageOf, onSignedOut, post, signIn } from "./api.js";
 import { createApprovals } from "./approvals.js";
 import { createConnect } from "./connect.js";
-import { createConnections } from "./connections.js";
 import { createHistory } from "./history.js";
-import { createKeys } from "./keys.js";
 import { createLive } from "./live.js";
 import { named, say, timeOf } from "./parts.js";
 import { createRouter, setTitle } from "./router.js";
@@ -106,8 +105,7 @@ function createSections(who) {
 		{ id: "history", name: "History", ...createHistory(live.state) },
 		{ id: "approvals", name: "Approvals", ...approvals },
 		{ id: "settings", name: "Settings", ...createSettings(live.state, who) },
-		...(isRoot ? [{ id: "keys", name: "Keys", ...createKeys(live.state) }] : []),
-		{ id: "connections", name: "Connections", ...createConnections(isRoot) },
+		{ id: "access", name: "Access", ...createAccess(isRoot) },
 		{ id: "connect", name: "Connect", ...createConnect(isRoot, live.state) },
 		{ id: "try", name: "Try", ...createTry(live.state) },
 	];

@@ -262,7 +262,7 @@ function ask(verb, { what, text }) {
 }
 
 /** Labels of the kinds of access that keys and clients can have. */
-export const accessNames = { read: "Read", write: "Read and write", all: "Everything" };
+export const accessNames = { read: "only read", write: "read and change, but not ban or delete", all: "everything" };
 /** @param {string} access */
 export const accessName = (access) => /** @type {Record<string, string>} */ (accessNames)[access] ?? shown(access, 20);
 

@@ -30,7 +30,7 @@ worldTest("without a session, only the files and the sign-in answer", async (wor
 	expect((await client.request("/")).headers.get("location")).toBe("/console");
 	expect((await fetch(world.url, { redirect: "manual" })).headers.get("location")).toBe("/console");
 	expect((await client.get("sign-in")).body).toEqual({ session: null, discord: null });
-	for (const name of ["state", "calls", "events", "keys", "none", "__proto__"])
+	for (const name of ["state", "calls", "events", "access", "none", "__proto__"])
 		expect([name, (await client.get(name)).status]).toEqual([name, 401]);
 	expect((await client.post("sign-out")).status).toBe(401);
 	expect((await client.request("/other")).status).toBe(404);

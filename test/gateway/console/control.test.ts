@@ -90,7 +90,7 @@ async function startWorld({ hasStore = true } = {}) {
 worldTest("a key is made with its limits, works, and is revoked", async (world) => {
 	const client = await world.root();
 	const wanted = { name: "ci", access: "read", instances: ["alpha"], guilds: [guild], days: 30 };
-	const made = await client.post<{ secret: string; key: unknown }>("keys", wanted);
+	const made = await client.post<{ secret: string; name: string }>("keys", wanted);
 	expect(made.status).toBe(201);
 	const key = {
 		name: "ci",
@@ -99,11 +99,11 @@ worldTest("a key is made with its limits, works, and is revoked", async (world) 
 		guilds: [guild],
 		createdAt: world.clock.now,
 		expiresAt: world.clock.now + 30 * 86_400_000,
-		expired: false,
 	};
-	expect(made.body.key).toEqual(key);
+	expect(made.body.name).toBe("ci");
 	expect(made.headers.get("cache-control")).toBe("no-store");
-	expect((await client.get("keys")).body).toEqual({ keys: [{ ...key, id: expect.any(String) }], reason: null });
+	const listed = { keys: [{ ...key, id: expect.any(String) }], connections: [], reason: null };
+	expect((await client.get("access")).body).toEqual(listed);
 	const secret = made.body.secret;
 	const holder = createGatewayClient(`${world.url}/mcp`, secret);
 	expect(await holder.toolNames()).toContain("list_things");
@@ -112,9 +112,9 @@ worldTest("a key is made with its limits, works, and is revoked", async (world) 
 	expect(world.recorded.messages()).toContain("created a key in the console");
 
 	expect((await client.post("keys", wanted)).status).toBe(409);
-	expect((await client.post("keys/revoke", { name: "ci" })).status).toBe(200);
-	expect((await client.post("keys/revoke", { name: "ci" })).status).toBe(404);
-	expect((await client.get("keys")).body.keys).toEqual([]);
+	expect((await client.post("access/revoke", { key: "ci" })).status).toBe(200);
+	expect((await client.post("access/revoke", { key: "ci" })).status).toBe(404);
+	expect((await client.get("access")).body.keys).toEqual([]);
 });
 
 worldTest("a key that cannot be is not made", async (world) => {
@@ -139,25 +139,26 @@ worldTest("a key that cannot be is not made", async (world) => {
 	}
 	const long = { ...key, guilds: Array(9_000).fill(guild) };
 	expect((await client.post("keys", long)).status).toBe(413);
-	expect((await client.get("keys")).body.keys).toEqual([]);
+	expect((await client.get("access")).body.keys).toEqual([]);
 });
 
 worldTest("people see no keys, and make none", async (world) => {
-	const client = await world.person();
-	expect((await client.get("keys")).status).toBe(403);
 	const key = { name: "ci", access: "all" };
-	expect((await client.post("keys", key)).status).toBe(403);
-	expect((await client.post("keys/revoke", { name: "ci" })).status).toBe(403);
+	expect((await (await world.root()).post("keys", key)).status).toBe(201);
+	const client = await world.person();
+	expect((await client.get("access")).body).toEqual({ keys: [], connections: [], reason: null });
+	expect((await client.post("keys", { ...key, name: "other" })).status).toBe(403);
+	expect((await client.post("access/revoke", { key: "ci" })).status).toBe(403);
 });
 
 test("without a database there are no keys and connections, and the console says so", async () => {
 	await using world = await startWorld({ hasStore: false });
 	const client = await world.root();
-	expect((await client.get("keys")).body).toEqual({ keys: null, reason: expect.stringContaining("GATEWAY_DATABASE") });
+	const reason = expect.stringContaining("GATEWAY_DATABASE");
+	expect((await client.get("access")).body).toEqual({ keys: [], connections: [], reason });
 	const key = { name: "ci", access: "read" };
 	expect((await client.post("keys", key)).status).toBe(503);
-	expect((await client.get("grants")).body).toMatchObject({ grants: null });
-	expect((await client.post("grants/end", { id: "x" })).status).toBe(404);
+	expect((await client.post("access/revoke", { connection: "x" })).status).toBe(503);
 });
 
 worldTest("the operator ends any connection, a person their own", async (world) => {
@@ -183,13 +184,13 @@ worldTest("the operator ends any connection, a person their own", async (world) 
 	await connect(hanna);
 	await connect(ada);
 	interface Listed {
-		grants: { id: string; person: { id: string } }[];
+		connections: { id: string; person: { id: string } }[];
 	}
 	const root = await world.root();
-	const all = (await root.get<Listed>("grants")).body.grants;
+	const all = (await root.get<Listed>("access")).body.connections;
 	expect(all.map(({ person }) => person.id).sort()).toEqual([hanna.id, ada.id]);
 	const person = await world.person();
-	const own = (await person.get<Listed>("grants")).body.grants;
+	const own = (await person.get<Listed>("access")).body.connections;
 	expect(own).toEqual([
 		{
 			id: expect.any(String),
@@ -203,10 +204,10 @@ worldTest("the operator ends any connection, a person their own", async (world) 
 		} as never,
 	]);
 	const hers = all.find((grant) => grant.person.id === ada.id)?.id ?? "";
-	expect((await person.post("grants/end", { id: hers })).status).toBe(404);
-	expect((await root.post("grants/end", { id: hers })).status).toBe(200);
-	expect((await person.post("grants/end", { id: own[0]?.id })).status).toBe(200);
-	expect((await root.get("grants")).body).toEqual({ grants: [], reason: null });
+	expect((await person.post("access/revoke", { connection: hers })).status).toBe(404);
+	expect((await root.post("access/revoke", { connection: hers })).status).toBe(200);
+	expect((await person.post("access/revoke", { connection: own[0]?.id })).status).toBe(200);
+	expect((await root.get("access")).body.connections).toEqual([]);
 });
 
 worldTest("tools that read can be tried, and no others", async (world) => {

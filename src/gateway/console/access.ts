@@ -1,11 +1,12 @@
-// Keys in the console: listing, creating and revoking them, as on the command line. Only for the holder of
-// MCP_AUTH_TOKEN.
+// What may call tools, in the console: keys, and the connections of people with clients. Only the holder of MCP_AUTH_TOKEN sees
+// keys, makes and revokes them; people see and revoke their own connections.
 
 import * as v from "valibot";
 import type { Log } from "../../lib/log.ts";
 import { accessLevels, maxPrincipalItems } from "../../lib/principal.ts";
 import type { Store } from "../../lib/store/store.ts";
-import { createKey, type Key, keyName, listKeys, revokeKey } from "../keys/keys.ts";
+import { createKey, keyName, listKeys, revokeKey } from "../keys/keys.ts";
+import { Grants } from "../oauth/grants/grants.ts";
 import { ConsoleError, jsonResponse, readJson } from "./respond.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -25,9 +26,15 @@ const newKey = v.strictObject({
 	days: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(maxDays))),
 });
 
-const noDatabase = "Keys need a database: set GATEWAY_DATABASE, for example to gateway.sqlite.";
+/** The name of a key, or the id of a connection. */
+const revoked = v.union([
+	v.strictObject({ key: name }),
+	v.strictObject({ connection: v.pipe(v.string(), v.maxLength(100)) }),
+]);
 
-export interface KeyRoutesOptions {
+const noDatabase = "Keys and connections need a database: set GATEWAY_DATABASE, for example to gateway.sqlite.";
+
+interface AccessOptions {
 	store: Store | undefined;
 	/** Bots to which a key can be limited. */
 	instances: readonly string[];
@@ -36,46 +43,45 @@ export interface KeyRoutesOptions {
 	now: () => number;
 }
 
-export function createKeyRoutes({ store, instances, log, now }: KeyRoutesOptions) {
-	function requireStore(viewer: Viewer): Store {
-		requireRoot(viewer);
+export function createAccessRoutes({ store, instances, log, now }: AccessOptions) {
+	function requireStore(): Store {
 		if (store) return store;
 		throw new ConsoleError("unavailable", noDatabase);
 	}
 
-	function describe(key: Omit<Key, "id">) {
-		return { ...key, expired: key.expiresAt !== undefined && key.expiresAt <= now() };
-	}
-
 	return {
-		async list(_: Request, viewer: Viewer) {
-			requireRoot(viewer);
-			if (!store) return { keys: null, reason: noDatabase };
-			const keys = await listKeys(store);
-			return { keys: keys.map(describe), reason: null };
+		async list(_: Request, { person }: Viewer) {
+			if (!store) return { keys: [], connections: [], reason: noDatabase };
+			const keys = person ? [] : await listKeys(store);
+			return { keys, connections: await new Grants(store, now).list(person?.person.id), reason: null };
 		},
 		async create(request: Request, viewer: Viewer) {
-			const database = requireStore(viewer);
+			requireRoot(viewer);
 			const { days, ...given } = await readJson(request, newKey);
 			const unknown = given.instances?.find((one) => !instances.includes(one));
 			if (unknown !== undefined)
 				throw new ConsoleError("invalid", `instances: there is no bot ${JSON.stringify(unknown.slice(0, 100))}.`);
 			const at = now();
-			const key = { ...given, expiresAt: days && at + days * dayMs, createdAt: at, lastUsedAt: undefined };
-			const secret = await createKey(database, key.name, key, at);
+			const key = { ...given, expiresAt: days && at + days * dayMs };
+			const secret = await createKey(requireStore(), key.name, key, at);
 			if (secret === undefined)
 				throw new ConsoleError(
 					"conflict",
 					`A key ${key.name} already exists. Choose another name, or revoke that key first.`,
 				);
 			log.info("created a key in the console", { key: key.name, access: key.access });
-			return jsonResponse({ key: describe(key), secret }, { status: 201 });
+			return jsonResponse({ name: key.name, secret }, { status: 201 });
 		},
 		async revoke(request: Request, viewer: Viewer) {
-			const database = requireStore(viewer);
-			const { name: key } = await readJson(request, v.strictObject({ name }));
-			if (!(await revokeKey(database, key))) throw new ConsoleError("not_found", `There is no key ${key}.`);
-			log.info("revoked a key in the console", { key });
+			const given = await readJson(request, revoked);
+			const personId = viewer.person?.person.id;
+			if ("key" in given) requireRoot(viewer);
+			const isDone =
+				"key" in given
+					? await revokeKey(requireStore(), given.key)
+					: await new Grants(requireStore(), now).end(given.connection, personId);
+			if (!isDone) throw new ConsoleError("not_found", "It no longer exists. Reload the list.");
+			log.info("revoked a key or a connection in the console", { ...given, person: personId });
 			return {};
 		},
 	};
