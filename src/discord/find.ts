@@ -208,9 +208,16 @@ export function requireKnownMembers(guild: Guild, connection: MemberState): void
 	if (connection.hasAllMembers(guild)) return;
 	if (!hearsOfMembers(guild))
 		throw new SaidError(said("refusal.members_hidden"), { models: `${withoutMembers} Nothing was done.` });
-	throw new SaidError(said("refusal.loading"), {
-		models: `The members of the guild ${guild.id} are still being loaded (${loadedMembers(guild)}). Nothing was done; try again in a moment.`,
-	});
+	throw new MembersLoading(guild);
+}
+
+/** Nothing was done. */
+export class MembersLoading extends SaidError {
+	constructor(readonly guild: Guild) {
+		super(said("refusal.loading"), {
+			models: `The members of the guild ${guild.id} are still being loaded (${loadedMembers(guild)}). Nothing was done; try again in a moment.`,
+		});
+	}
 }
 
 /** Throws a ToolError for a bot: bots cannot message each other. */

@@ -11,39 +11,62 @@ export class Session {
 	/** Milliseconds of the monotonic clock (`performance.now()`). */
 	lastUsedAt = 0;
 
-	// By id. A client may use an id again while it is in flight.
-	readonly #inFlight = new Map<string, Set<PlainSignal>>();
+	readonly requests = new RequestsInFlight();
 
 	constructor(
 		readonly protocolVersion: string,
 		/** Only for logs. */
 		readonly clientName: string,
 	) {}
+}
+
+/** By id. A client may use an id again while it is in flight. */
+export class RequestsInFlight {
+	readonly #signals = new Map<string, Set<PlainSignal>>();
+	/** Keys of requests that have ended, since the last change of these sets and before it. */
+	#ended = new Set<string>();
+	#endedBefore = new Set<string>();
+	#changedAt = 0;
+
+	/** `doubtMs`: so long after the end of a request, none with the same id is cancelled. */
+	constructor(private readonly doubtMs = 0) {}
 
 	/** `id` is JSON text. `signal` aborts when the client cancels; call `end` when the request has ended. */
-	begin(id: string) {
-		const key = idKey(JSON.parse(id));
-		const signal = new PlainSignal();
-		const others = this.#inFlight.get(key) ?? new Set();
-		this.#inFlight.set(key, others.add(signal));
+	begin(id: string, sender = "", signal = new PlainSignal()) {
+		const key = keyOf(sender, JSON.parse(id));
+		const others = this.#signals.get(key) ?? new Set();
+		this.#signals.set(key, others.add(signal));
 		return {
 			signal,
 			end: () => {
 				others.delete(signal);
-				if (others.size === 0) this.#inFlight.delete(key);
+				if (others.size === 0) this.#signals.delete(key);
+				if (this.doubtMs > 0) this.#noteEnd(key);
 			},
 		};
 	}
 
-	/** Cancels none if several requests in flight have this id. */
-	cancel(requestId: unknown): void {
-		const [request, ...others] = this.#inFlight.get(idKey(requestId)) ?? [];
-		if (others.length === 0) request?.abort(cancelled);
+	/** Cancels none if several requests have this id. */
+	cancel(requestId: unknown, sender = ""): void {
+		const key = keyOf(sender, requestId);
+		const [request, ...others] = this.#signals.get(key) ?? [];
+		const isClear = others.length === 0 && !this.#ended.has(key) && !this.#endedBefore.has(key);
+		if (isClear) request?.abort(cancelled);
+	}
+
+	#noteEnd(key: string): void {
+		const now = performance.now();
+		if (now - this.#changedAt > this.doubtMs) {
+			this.#changedAt = now;
+			this.#endedBefore = this.#ended;
+			this.#ended = new Set();
+		}
+		this.#ended.add(key);
 	}
 }
 
-function idKey(id: unknown): string {
-	return `${typeof id} ${id}`;
+function keyOf(sender: string, id: unknown): string {
+	return `${sender} ${typeof id} ${id}`;
 }
 
 interface SessionLimits {

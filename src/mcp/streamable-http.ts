@@ -23,7 +23,7 @@ import {
 } from "./json-rpc.ts";
 import { canElicit, checkModern, clientName, modernVersion, versionKey } from "./modern.ts";
 import { type Caller, protocolVersions, type Server } from "./server.ts";
-import type { Session, Sessions } from "./session.ts";
+import { RequestsInFlight, type Session, type Sessions } from "./session.ts";
 
 interface EndpointOptions {
 	server: Server;
@@ -42,6 +42,9 @@ export type EndpointHandler = (
 	principal?: Principal,
 ) => Response | Promise<Response>;
 
+/** Clients that share a session may use the same ids: a late cancellation must not end another client's request. */
+const doubtMs = 2_000;
+
 /** A version that our servers do not offer counts as the nearest offered one. */
 const legacyVersions = new Set(["2024-11-05", "2025-03-26"]).union(new Set<string>(protocolVersions));
 
@@ -50,6 +53,7 @@ export function createEndpoint(options: EndpointOptions): EndpointHandler {
 	const { server, maxBodyBytes, bodyTimeoutMs = 10_000 } = options;
 	const sharedId = typeof options.sessions === "string" ? options.sessions : undefined;
 	const sessions = typeof options.sessions === "string" ? undefined : options.sessions;
+	const shared = sharedId === undefined ? undefined : new RequestsInFlight(doubtMs);
 	const respondLegacy = createEventResponder(sharedId);
 	const respondModern = createEventResponder();
 
@@ -69,9 +73,10 @@ export function createEndpoint(options: EndpointOptions): EndpointHandler {
 			if (modern) checkModern(headers, message);
 			const session = modern ? undefined : findSession(headers, message);
 			if (message.kind === "request") return await answer(message, request, modern, session, principal);
-			// Request ids are unique only within their session.
+			// Ids are unique only within a session. Without one, those of a caller count as long as no two requests share one.
+			const requests = session?.requests ?? (modern ? undefined : shared);
 			if (message.kind === "notification" && message.method === "notifications/cancelled")
-				session?.cancel(message.params.requestId);
+				requests?.cancel(message.params.requestId, session ? "" : principal?.id);
 			return respond(202, null, sharedId && !modern ? { "Mcp-Session-Id": sharedId } : {});
 		} catch (error) {
 			if (error instanceof MalformedMessage) return refuse(error, headers);
@@ -105,12 +110,15 @@ export function createEndpoint(options: EndpointOptions): EndpointHandler {
 		principal: Principal | undefined,
 	): Promise<Response> {
 		const { headers } = request;
-		const flight = session?.begin(message.id);
+		const client = new ClientSignal(request);
+		const isShared = !modern && message.method === "tools/call";
+		const flight =
+			session?.requests.begin(message.id) ?? (isShared ? shared?.begin(message.id, principal?.id, client) : undefined);
 		const caller: Caller = {
 			modern,
 			session,
-			// Without a session, only closing the connection cancels: an id could be the one of another client's request.
-			signal: flight?.signal ?? new ClientSignal(request),
+			// In a session, closing the connection does not cancel.
+			signal: flight?.signal ?? client,
 			notify: undefined,
 			principal,
 			// With a session, a request to the client would need a stream. Behind the gateway, a client of the stateless revision
@@ -176,7 +184,10 @@ function namesModern(headers: Headers): boolean {
 }
 
 /** Undefined if the client cancelled, and so expects no response. */
-function expected(response: RpcResponse, flight: ReturnType<Session["begin"]> | undefined): RpcResponse | undefined {
+function expected(
+	response: RpcResponse,
+	flight: ReturnType<RequestsInFlight["begin"]> | undefined,
+): RpcResponse | undefined {
 	flight?.end();
 	return flight?.signal.aborted ? undefined : response;
 }

@@ -218,24 +218,38 @@ describe("on the bot", () => {
 });
 
 describe("on the gateway", () => {
-	test.each([
-		["modern", modernWait],
-		["legacy", legacyWait],
-	] as const)(
-		"notifications/cancelled is ignored by a %s call, whatever id it names and in either era",
-		async (era, send) => {
-			const session = await openSession(servers.gateway);
-			const key = `ignored by ${era}`;
-			const answer = send(servers.gateway, { key, session });
-			await begun(key);
-			for (let id = 0; id < 50; id++) await cancel(servers.gateway, id, session);
-			const { body, headers } = modernRequest("notifications/cancelled", { requestId: 1 });
-			const notification = body.replace('"id":1,', "");
-			const sent = await postTo(servers.gateway, notification, headers);
-			expect(sent.status).toBe(202);
-			await released(key, answer);
-		},
-	);
+	const cancelModern = async (requestId: unknown) => {
+		const { body, headers } = modernRequest("notifications/cancelled", { requestId });
+		expect((await postTo(servers.gateway, body.replace('"id":1,', ""), headers)).status).toBe(202);
+	};
+
+	test("notifications/cancelled is ignored by a modern call, whatever id it names and in either era", async () => {
+		const answer = modernWait(servers.gateway, { key: "modern, ignored" });
+		await begun("modern, ignored");
+		for (let id = 0; id < 5; id++) await cancel(servers.gateway, id, "gateway-session");
+		await cancelModern(1);
+		await released("modern, ignored", answer);
+	});
+
+	test("notifications/cancelled ends the only call under its id, down to the bot, and it is not answered", async () => {
+		const answer = legacyWait(servers.gateway, { key: "the only one", id: "31", session: "gateway-session" });
+		await begun("the only one");
+		for (const id of ["31", 32, null]) await cancel(servers.gateway, id, "gateway-session");
+		await cancelModern(31);
+		expect(aborted("the only one")).toBe(false);
+		await cancel(servers.gateway, 31, "gateway-session");
+		await until("its signal fired", () => aborted("the only one"));
+		expect(await (await answer).text()).toBe("");
+	});
+
+	test("notifications/cancelled ends no call while two have its id", async () => {
+		const keys = ["one of two", "two of two"] as const;
+		const [one, two] = keys.map((key) => legacyWait(servers.gateway, { key, id: "41" }));
+		await Promise.all(keys.map(begun));
+		await cancel(servers.gateway, 41);
+		await released("one of two", one as Promise<Response>);
+		await released("two of two", two as Promise<Response>);
+	});
 
 	test("tells the bot of a hang-up in either era, by the id that the bot knows, and of nothing else", async () => {
 		await using stub = startStubBackend({ on: { echo: stall } });

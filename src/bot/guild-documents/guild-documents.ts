@@ -20,12 +20,11 @@ import { permissionNames } from "../../guild-document/read/from-api.ts";
 import type { Restore } from "../../guild-document/restore.ts";
 import { nextTurn } from "../../lib/slices.ts";
 import { ToolError } from "../../lib/tool-error.ts";
-import { within } from "../../lib/wait.ts";
 import { selectGuildPlans } from "../store/tables/guild-plans.ts";
 import { selectUndoneEntries } from "../store/tables/undone-entries.ts";
 import { ignoreUnavailable } from "../store/unavailable.ts";
 import type { Backups } from "./backups/backups.ts";
-import { Jobs, type JobsOptions, jobText } from "./jobs/jobs.ts";
+import { doneIn, Jobs, type JobsOptions, jobText, type Waiting } from "./jobs/jobs.ts";
 import { doneSince, isPartOf, lostForGood, namesText, type PlanTextOptions, planText } from "./plans/plan-text.ts";
 import { invalidText, keepPlan, makePlan, type Plan, partsOf, requirePlan, withOwnAccess } from "./plans/plans.ts";
 import { type Unreadable, unseenIn } from "./read/read-guild.ts";
@@ -65,6 +64,7 @@ const optionalParts: readonly Part[] = ["messages", "members", "bans"];
 const shownJobs = 5;
 const shownPlans = 5;
 const started = "Started.";
+const noCall: Waiting = { signal: undefined, reportProgress() {} };
 
 type Shown = Pick<PlanTextOptions, "maxBytes" | "remarks" | "earlier" | "permissionsOf">;
 
@@ -170,11 +170,12 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 		undone: async (entries: readonly string[]): Promise<ReadonlySet<string>> =>
 			// Without the database, that something was undone is only a remark that is missing.
 			(await selectUndoneEntries(store.sql, entries).catch(ignoreUnavailable)) ?? new Set(),
-		/** If the guild has changed since, rejects with the new plan. `waitMs`: at most, for the end. */
-		async apply(hash: string, reason?: string, waitMs = 0) {
+		/** If the guild has changed since, rejects with the new plan. A call that waits and is cancelled cancels its job. */
+		async apply(hash: string, reason?: string, waitMs = 0, call: Waiting = noCall) {
 			const { jobId, text } = await begin(hash, reason);
 			if (jobId === undefined) return text;
-			const ended = waitMs > 0 && (await within(waitMs, jobs.ended(jobId))) !== "late";
+			const ended = waitMs > 0 && (await jobs.wait(jobId, waitMs, call));
+			if (call.signal?.aborted && !ended) await jobs.cancel(jobId);
 			const { text: shown, state } = await views.progress(jobId);
 			noteItem(jobId, state === "done" ? "done" : state === "running" ? "unknown" : "not done");
 			return ended && text === started ? shown : `${text}\n${shown}`;
@@ -330,7 +331,7 @@ function createJobViews(
 				text: await showJob(id),
 				job_id: id,
 				state: row.state,
-				done: plan.steps.filter(({ id }) => steps.get(id)?.state === "done").length,
+				done: doneIn(job).length,
 				/** Numbers of steps of the plan. */
 				failed: all.filter(({ state }) => state === "failed").length,
 				total: plan.steps.length,
@@ -340,6 +341,7 @@ function createJobViews(
 		},
 		job: showJob,
 		latestJobs,
+		wait: jobs.wait.bind(jobs),
 		/** The latest. */
 		async jobs(guild: Guild) {
 			const latest = await latestJobs(guild);

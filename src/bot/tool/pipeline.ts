@@ -9,10 +9,10 @@ import { type Guild, type GuildBasedChannel, GuildMember, PermissionFlagsBits, R
 import * as v from "valibot";
 import { actAs, actingPerson, isForPeople } from "../../discord/acting-person.ts";
 import { guildName } from "../../discord/describe.ts";
-import type { Finder, Person, VoiceMember } from "../../discord/find.ts";
+import { type Finder, MembersLoading, type Person, type VoiceMember } from "../../discord/find.ts";
 import { bitsIn, botMember, impliedIn, isHeldInGuild, neededBy, requireOf } from "../../discord/permissions.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
-import { noteItems, permitWrites, type ToolRun, withinRun } from "../../discord/rest/rest.ts";
+import { currentRun, noteItems, permitWrites, type ToolRun, timeLeftMs, withinRun } from "../../discord/rest/rest.ts";
 import {
 	requireBelowBot,
 	requireBelowPerson,
@@ -23,6 +23,7 @@ import { chosenReason, withCaller, withoutTokens } from "../../discord/text.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { Deadlines, type Signal } from "../../lib/signal.ts";
 import { ToolError } from "../../lib/tool-error.ts";
+import { sleep } from "../../lib/wait.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { type ArgumentsOf, type Effect, errorResult, tool as mcpTool, type ToolCall } from "../../mcp/tool.ts";
@@ -61,6 +62,10 @@ import { namedIds, previewOf, previewOfNames } from "./review.ts";
 import { saidDestructive } from "./titles.ts";
 
 const toolTimeoutMs = 25_000;
+
+/** A call waits for members until so long before its deadline, and looks for them so often. */
+const loadReserveMs = 10_000;
+const loadLookMs = 250;
 
 const deadlines = new Deadlines(toolTimeoutMs);
 
@@ -146,7 +151,7 @@ async function runTool<Entries extends v.ObjectEntries>(
 			if (managesBot) await requireBotManager(bot);
 			return run(definition, args, bot, call, { ...things, chosen }, guild);
 		});
-	const work = withinDeadline(limits, call.signal, onBug, async () => {
+	const runOnce = async () => {
 		// Callers from outside of the guild must not hold up calls inside it.
 		if (bot.principal && takesGuild) await findGuild(bot, args as JsonObject, "read");
 		if (!("where" in entries) || effect === "read") return runLocked(args);
@@ -159,8 +164,26 @@ async function runTool<Entries extends v.ObjectEntries>(
 		const output = await noteItems((id) => ended.add(id), runWhole).finally(() => chosen.done(ended));
 		if (!whole.dry_run && ended.size === 0) chosen.done(new Set(chosen.ids));
 		return parts(output, chosen.notes);
-	});
+	};
+	const work = withinDeadline(limits, call.signal, onBug, () => onceLoaded(bot, call, runOnce));
 	return takesGuild ? withGuildNote(work, bot, args as JsonObject) : work;
+}
+
+/** If it was refused because members of a guild are still being loaded, runs it again when they are. */
+async function onceLoaded({ connection }: BotContext, call: ToolCall, work: () => Promise<Output>): Promise<Output> {
+	try {
+		return await work();
+	} catch (error) {
+		const run = currentRun();
+		if (!(error instanceof MembersLoading) || run?.mayWrite) throw error;
+		const { guild } = error;
+		while (!connection.hasAllMembers(guild)) {
+			if (run?.signal.aborted || timeLeftMs() < loadReserveMs) throw error;
+			call.reportProgress(guild.members.cache.size, guild.memberCount);
+			await sleep(loadLookMs);
+		}
+		return work();
+	}
 }
 
 /** Checks first what the caller may do at all, whoever is meant. */

@@ -15,7 +15,7 @@ import { runs } from "../../lib/program/program.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { reading } from "../../mcp/fan-out.ts";
 import { publishedAs, toJsonSchema } from "../../mcp/json-schema.ts";
-import { invalidParameters } from "../../mcp/tool.ts";
+import { invalidParameters, type ToolCall } from "../../mcp/tool.ts";
 import { render, said } from "../../texts/texts.ts";
 import type { PlanSource } from "../guild-documents/guild-documents.ts";
 import { asking } from "../results/result.ts";
@@ -29,12 +29,8 @@ import { copied, copy_from, exported, narrowed, partsArgument } from "./guild-co
 
 const maxDocumentBytes = 200_000;
 
-const maxWaitMs = 15_000;
-/**
- * apply_guild stops waiting this many milliseconds before the tool call's deadline, so that it can still return a
- * result.
- */
-const reserveMs = 5_000;
+/** For the end of a job: at most 15 s, and until 5 s before the call's deadline, so that it can still return a result. */
+const waitMs = () => Math.min(timeLeftMs() - 5_000, 15_000);
 
 /** A person needs ADMINISTRATOR for tools with guild documents, because these show and change everything in a guild. */
 export const person = { permissions: [{ permission: "Administrator", inGuild: true }] } as const;
@@ -208,13 +204,9 @@ export async function planToCarryOut(
 				said(`preview.${by}`),
 			),
 		basis: planBasis,
-		act: () =>
-			guildDocuments.apply(
-				hash,
-				// The reason of the call says who makes it.
-				principal ? currentRun()?.reason : reason,
-				Math.min(timeLeftMs() - reserveMs, maxWaitMs),
-			),
+		act: (call: ToolCall) =>
+			// The reason of the call says who makes it.
+			guildDocuments.apply(hash, principal ? currentRun()?.reason : reason, waitMs(), call),
 	};
 }
 
@@ -227,10 +219,11 @@ export const getJob = readTool({
 	person,
 	title: "Get a job",
 	description: "Progress of a job, and what failed; without job_id the latest jobs.",
-	input: { guild_id, job_id: v.optional(job_id) },
-	async run({ job_id }, { guild, guildDocuments, mayTouch }) {
+	input: { guild_id, job_id: v.optional(job_id), wait: v.optional(flag("For its end, up to 15 s."), false) },
+	async run({ job_id, wait }, { guild, guildDocuments, mayTouch }, call) {
 		if (job_id === undefined) return guildDocuments.jobs(guild);
 		requireOwn(guild.id, await guildDocuments.guildOfJob(job_id, mayTouch));
+		if (wait) await guildDocuments.wait(job_id, waitMs(), call);
 		return guildDocuments.job(job_id);
 	},
 });

@@ -9,6 +9,8 @@ import { countOf, oneField, oneLine, resultLines } from "../../../discord/text.t
 import type { Refusal } from "../../../guild-document/steps.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
+import { raceSignal, within } from "../../../lib/wait.ts";
+import type { ToolCall } from "../../../mcp/tool.ts";
 import { Durable, type DurableOptions, NotNow, reasonOf } from "../../store/durable.ts";
 import {
 	askToCancel,
@@ -28,6 +30,11 @@ import { type Job, toJob } from "./job-rules.ts";
 import { JobRun, type JobRunOptions } from "./job-run.ts";
 
 const maxFailures = 5;
+/** Between two reports of progress to a call that waits. */
+const progressMs = 1_000;
+
+/** A call that waits for the end of a job. */
+export type Waiting = Pick<ToolCall, "signal" | "reportProgress">;
 
 export interface JobsOptions
 	extends Omit<JobRunOptions, "now" | "monotonicNow" | "closing">,
@@ -142,6 +149,23 @@ export class Jobs {
 		this.#runs.delete(id);
 	}
 
+	/** Whether it has ended, after at most `waitMs`: earlier if the caller cancels. Reports how many steps are done. */
+	async wait(id: string, waitMs: number, { signal, reportProgress }: Waiting): Promise<boolean> {
+		const ended = this.ended(id).then(() => true);
+		const cancelled = (error: unknown) => {
+			if (!signal?.aborted) throw error;
+			return false;
+		};
+		const watched = signal ? raceSignal(ended, signal).catch(cancelled) : ended;
+		for (let leftMs = waitMs; leftMs > 0; leftMs -= progressMs) {
+			const isOver = await within(Math.min(leftMs, progressMs), watched);
+			if (isOver !== "late") return isOver;
+			const { job } = (await this.find(id)) ?? {};
+			if (job) reportProgress(doneIn(job).length, job.plan.steps.length);
+		}
+		return false;
+	}
+
 	/** After the current step. False if it is not running. */
 	async cancel(id: string): Promise<boolean> {
 		const isRunning = await askToCancel(this.#sql, id);
@@ -165,6 +189,8 @@ export class Jobs {
 	}
 }
 
+export const doneIn = ({ plan, steps }: Job) => plan.steps.filter(({ id }) => steps.get(id)?.state === "done");
+
 const stateTexts: Record<GuildJobState, string> = {
 	running: "running",
 	done: "done",
@@ -182,7 +208,7 @@ interface JobTextOptions {
 export function jobText(job: Job, { guildName, waiting }: JobTextOptions): string {
 	const { row, plan, steps } = job;
 	const { id, state, started_at, ended_at, note } = row;
-	const done = plan.steps.filter((step) => steps.get(step.id)?.state === "done");
+	const done = doneIn(job);
 	const failed = [...steps.values()].filter(({ state }) => state === "failed");
 	const isRunning = ended_at === null;
 	const unknown = [...steps.values()].filter(({ state }) => state === "asked" && !isRunning);
@@ -195,7 +221,9 @@ export function jobText(job: Job, { guildName, waiting }: JobTextOptions): strin
 	const rest = plan.steps.length - done.length - failed.filter(({ step_id }) => job.planned.has(step_id)).length;
 	const planner = plan.restore ? "undo_actions" : "plan_guild with the same document";
 	const end = isRunning
-		? ["get_job shows further progress. cancel_job stops the job after the running step."]
+		? [
+				"get_job shows further progress; with wait, it waits for the end. cancel_job stops the job after the running step.",
+			]
 		: resultLines(
 				state === "done" && "The guild was read again: nothing of the plan is left to do.",
 				state === "done" && rest > 0 && `${countOf(rest, "step")} had no request: the guild was like this already.`,
