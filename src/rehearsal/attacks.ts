@@ -1,35 +1,35 @@
-// A raid, and a moderator whose account is hijacked.
+// A raid, a wave of spam, and a moderator whose account is hijacked.
 
 import { addInvites } from "../simulator/seed.ts";
 import type { Account, Member } from "../simulator/world/state/entities.ts";
-import { bitsOf, guildPermissions, has } from "../simulator/world/state/permissions.ts";
+import { bitsOf, elevatedPermissions, guildPermissions } from "../simulator/world/state/permissions.ts";
 import type { Scenario } from "./stage.ts";
 import { advance } from "./virtual-time.ts";
 
 const accounts = 60;
 const powers = bitsOf(["Administrator", "ManageChannels", "BanMembers"]);
+const staff = elevatedPermissions | bitsOf("ModerateMembers");
+/** Messages of a spammer. */
+const usual = 8;
 /** The simulator does not enforce the verification level: at HIGH, members without a role wait so long. */
 const verifiedMs = 600_000;
 
 /** Sixty accounts of one day join, one each second. Each writes twice, where it may. */
-export const playRaid: Scenario = async ({ guild, world, request, done, after }, { settings }, random) => {
+export const playRaid: Scenario = async (stage, { settings }, random) => {
+	const { guild, world, request, done, after } = stage;
 	addInvites(world);
 	const [invite] = world.invites.list({ guild_id: guild.id });
 	if (!invite) return { lines: ["There is no channel to which people could be invited."] };
 	const raiders = new Map<Account, number>();
-	const channels = [...guild.channels.values()].filter(({ type }) => type === 0);
 	let written = 0;
 	async function write(raider: Account): Promise<void> {
-		const places = channels.filter((one) =>
-			has(world.channels.permissionsOf(one, raider.user), ["ViewChannel", "SendMessages"]),
-		);
-		const path = `/channels/${places[Math.floor(random() * places.length)]?.id}/messages`;
+		const places = stage.placesOf(raider);
+		const path = `/channels/${places[Math.floor(random() * places.length)]}/messages`;
 		if (await request(raider, "POST", path, { content: `Free gifts at https://gifts.example/${written}` }))
 			written += 1;
 	}
 	for (let second = 1; second <= accounts + 6; second += 1) {
-		const id = world.state.newId(Date.now() - 86_400_000);
-		const account = world.users.addPerson({ username: `raider${second}`, id });
+		const account = stage.newAccount(`raider${second}`);
 		if (second <= accounts && (await request(account, "POST", `/invites/${invite.code}`)))
 			raiders.set(account, Date.now());
 		for (const [raider, at] of raiders) {
@@ -45,8 +45,9 @@ export const playRaid: Scenario = async ({ guild, world, request, done, after },
 	const [paused] = done("PUT /guilds/:guild_id/incident-actions");
 	const slowed = done("PATCH /channels/:channel_id");
 	if (paused) {
-		const slow = `and slow mode was on in ${slowed.length} channels after ${after(slowed.at(-1)?.at ?? paused.at)}`;
-		return { lines: [...lines, `The bot paused invites after ${after(paused.at)}, ${slow}.`] };
+		const last = slowed.at(-1);
+		const slow = last ? `slow mode was on in ${slowed.length} channel(s) after ${after(last.at)}` : "set no slow mode";
+		return { lines: [...lines, `The bot paused invites after ${after(paused.at)}, and ${slow}.`] };
 	}
 	const posted = done("POST /channels/:channel_id/messages");
 	const suggested = posted.find(({ body }) => JSON.stringify(body).includes("raid:on"));
@@ -57,13 +58,13 @@ export const playRaid: Scenario = async ({ guild, world, request, done, after },
 };
 
 /** Who can do most deletes a channel and bans a member each second for a minute. */
-export const playHijack: Scenario = async ({ guild, world, request, done, after }, _, random) => {
+export const playHijack: Scenario = async (stage, _, random) => {
+	const { guild, request, done, after } = stage;
 	const people = [...guild.members.values()].filter(({ user }) => !user.bot && user.id !== guild.owner_id);
 	const powerOf = ({ user }: Member) => Number(guildPermissions(guild, user.id) & powers);
 	const [moderator, ...others] = people.toSorted((a, b) => powerOf(b) - powerOf(a));
 	if (!moderator || powerOf(moderator) === 0) return { lines: ["No member but the owner can delete channels or ban."] };
-	const account = { token: "hijacked", user: moderator.user, privilegedIntents: [] };
-	world.state.accounts.set(account.token, account);
+	const account = stage.hijack(moderator);
 	const channels = [...guild.channels.keys()];
 	let deleted = 0;
 	let banned = 0;
@@ -76,5 +77,74 @@ export const playHijack: Scenario = async ({ guild, world, request, done, after 
 	await advance(60_000);
 	const [taken] = done("DELETE /guilds/:guild_id/members/:user_id/roles/:role_id");
 	const end = taken ? `The bot took roles from it after ${after(taken.at)}.` : "The bot could take no role from it.";
-	return { lines: [`The account deleted ${deleted} channels and banned ${banned} members within a minute. ${end}`] };
+	return {
+		lines: [`The account deleted ${deleted} channel(s) and banned ${banned} member(s) within a minute. ${end}`],
+	};
+};
+
+interface Spammer {
+	what: string;
+	/** Of the setting automod.presets, without which the bot lets it through. */
+	preset?: string;
+	count?: number;
+	text(number: number): string;
+}
+
+/** Members whose accounts are hijacked, and one account of one day. Each writes a message each second, in another channel. */
+export const playSpam: Scenario = async (stage, { settings }, random) => {
+	const { guild, world, request, done, after } = stage;
+	const { "automod.presets": chosen = [], "spam.exempt_roles": exempt = [] } = settings as Record<string, string[]>;
+	const people = [...guild.members.values()].filter(({ user, roles }) => {
+		const isStaff = user.id === guild.owner_id || (guildPermissions(guild, user.id) & staff) !== 0n;
+		return !user.bot && !isStaff && !roles.some((id) => exempt.includes(id));
+	});
+	const mentions = [...guild.members.keys()].map((id) => `<@${id}>`);
+	const all: Spammer[] = [
+		{ what: "the same link", text: () => "Free gifts at https://gifts.example/now" },
+		{ what: "the same short text", preset: "short_floods", text: () => "free gifts" },
+		{ what: "14 different texts", preset: "floods", count: 14, text: (number) => `Sold ${number} of my old lamps` },
+		{ what: "capitals", preset: "caps", text: (number) => `LOOK AT MY ${"VERY ".repeat(number)}NEW CHANNEL` },
+		{ what: "a new link each time", preset: "new_account_links", text: (number) => `https://shop.example/${number}` },
+		{ what: "invites", preset: "invites", text: (number) => `Join discord.gg/spam${number}` },
+		{ what: "mentions of 11 people", preset: "mass_mentions", text: (number) => `${number} ${mentions.slice(0, 11)}` },
+	];
+	const kinds = all.filter(({ preset }) => preset !== "mass_mentions" || mentions.length > 10);
+	const spammers = kinds.map((kind) => {
+		const [member] = people.splice(Math.floor(random() * people.length), 1);
+		const isNew = kind.preset === "new_account_links" || !member;
+		const account = isNew ? stage.newAccount(`spammer${kind.preset}`) : stage.hijack(member);
+		if (isNew) world.members.add(guild, account.user);
+		return { ...kind, account, places: stage.placesOf(account), posted: 0 };
+	});
+	if (spammers.every(({ places }) => places.length === 0)) return { lines: ["Members can write in no channel."] };
+	for (let number = 1; number <= 14; number += 1) {
+		for (const one of spammers) {
+			const path = `/channels/${one.places[number % one.places.length]}/messages`;
+			const isOver = number > (one.count ?? usual);
+			if (!isOver && (await request(one.account, "POST", path, { content: one.text(number) }))) one.posted += 1;
+		}
+		await advance(1_000);
+	}
+	await advance(60_000);
+	const left = [...guild.channels.keys()].flatMap((id) => world.messages.in(id));
+	const timeouts = done("PATCH /guilds/:guild_id/members/:user_id");
+	const ends = spammers.map((one) => {
+		const { user } = one.account;
+		const stayed = left.filter(({ author }) => author.id === user.id).length;
+		return { ...one, stayed, timeout: timeouts.find(({ path }) => path.endsWith(user.id)) };
+	});
+	const missing = ends.flatMap(({ preset, stayed }) =>
+		preset && stayed > 0 && !chosen.includes(preset) ? preset : [],
+	);
+	const better = {
+		...(settings["spam.dry"] === true && { "spam.dry": false }),
+		...(missing.length > 0 && { "automod.presets": [...chosen, ...missing] }),
+	};
+	const lines = ends.map(({ what, count = usual, posted, stayed, timeout }) => {
+		const end = timeout ? `timed out after ${after(timeout.at)}` : "not timed out";
+		return `${what}: ${posted} of ${count} messages were posted, ${stayed} stayed; ${end}`;
+	});
+	const stayed = ends.reduce((sum, one) => sum + one.stayed, 0);
+	const first = `${ends.length} accounts wrote spam, a message each second. ${stayed} messages stayed.`;
+	return { lines: [first, ...lines], better: Object.keys(better).length > 0 ? better : undefined };
 };

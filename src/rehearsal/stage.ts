@@ -7,7 +7,8 @@ import { createLog } from "../lib/log.ts";
 import { encodePrincipal, principalHeader } from "../lib/principal.ts";
 import { realisticLimits } from "../simulator/rest/rate-limits.ts";
 import { startSimulator } from "../simulator/simulator.ts";
-import type { Account } from "../simulator/world/state/entities.ts";
+import type { Account, Member } from "../simulator/world/state/entities.ts";
+import { has } from "../simulator/world/state/permissions.ts";
 import { call } from "./memory-network.ts";
 import { advance, during } from "./virtual-time.ts";
 
@@ -17,6 +18,10 @@ export type Stage = Awaited<ReturnType<typeof openStage>>;
 
 const log = createLog({ format: "text", level: "error" }, console.error);
 const token = "rehearsal";
+
+/** A line of JSON for the bot. */
+export const report = (line: { step: string } | { answer: Answer } | { error: string }) =>
+	process.stdout.write(`${JSON.stringify(line)}\n`);
 
 /** `dataDirectory`: for files that nobody else uses. */
 export async function openStage({ document, toml, botId, botRole = "", settings }: Rehearsal, dataDirectory: string) {
@@ -66,11 +71,18 @@ export async function openStage({ document, toml, botId, botRole = "", settings 
 		journal.clear();
 	}
 
-	/** As a person. `ok`: it was not refused. */
-	async function request({ token }: Account, method: string, path: string, content: object = {}): Promise<boolean> {
+	/** As a person. Undefined if it was refused. */
+	async function request({ token }: Account, method: string, path: string, content: object = {}) {
 		const headers = { authorization: token, "content-type": "application/json" };
-		const body = JSON.stringify(content);
-		return (await call(new Request(`${api}/v10${path}`, { method, headers, body }))).ok;
+		const body = method === "GET" ? null : JSON.stringify(content);
+		const response = await call(new Request(`${api}/v10${path}`, { method, headers, body }));
+		return response.ok ? (Object(parseJson(await response.text())) as Record<string, unknown>) : undefined;
+	}
+
+	function hijack({ user }: Member): Account {
+		const account = { token: user.id, user, privilegedIntents: [] };
+		world.state.accounts.set(account.token, account);
+		return account;
 	}
 
 	/** A tool of the bot, in the name of the owner. Time passes until it ends. Throws its error. */
@@ -85,7 +97,8 @@ export async function openStage({ document, toml, botId, botRole = "", settings 
 		const text = await during(response.then((one) => one.text()));
 		const { result, error } = Object(parseJson(/^data: (.*)$/m.exec(text)?.[1] ?? text));
 		const said: string = result?.content.map((part: { text: string }) => part.text).join("\n") ?? error.message;
-		if (error || result.isError) throw new Error(`${name}: ${said}`);
+		// A plan of the copy is no plan of the guild.
+		if (error || result.isError) throw new Error(`${name}: ${said.replace(/\nplan_hash=.*/s, "")}`);
 		return said;
 	}
 
@@ -98,10 +111,12 @@ export async function openStage({ document, toml, botId, botRole = "", settings 
 			((Math.ceil(Math.max(count, 1) / limit.requests) - 1) * limit.perMs) / 1000;
 		const all = [...places.values()].map((some) => secondsOf(some.length, routes?.[some[0]?.route ?? ""] ?? each));
 		const seconds = Math.max(secondsOf(sent.length, global), ...all);
-		return `The bot sent ${sent.length} requests. Discord's limits, as observed, make them last at least ${seconds} s.`;
+		return `The bot sent ${sent.length} request(s). Discord's limits, as observed, make that last at least ${seconds} s.`;
 	}
 
 	if (Object.keys(settings).length > 0) await tool("set_settings", { settings });
+	// The bot makes AutoMod rules.
+	await advance(5_000);
 	begin();
 	return {
 		world,
@@ -111,6 +126,17 @@ export async function openStage({ document, toml, botId, botRole = "", settings 
 		request,
 		tool,
 		costs,
+		hijack,
+		/** Of a day. */
+		newAccount: (username: string) =>
+			world.users.addPerson({ username, id: world.state.newId(Date.now() - 86_400_000) }),
+		/** Ids of the text channels in which it may write. */
+		placesOf: ({ user }: Account) =>
+			[...guild.channels.values()]
+				.filter(
+					(one) => one.type === 0 && has(world.channels.permissionsOf(one, user), ["ViewChannel", "SendMessages"]),
+				)
+				.map(({ id }) => id),
 		/** Since the beginning, such as "9.1 s". */
 		after: (at: string) => `${(Date.parse(at) - startedAt) / 1000} s`,
 		done: (route: string) => journal.entries(route).filter(({ actor }) => actor === botId),

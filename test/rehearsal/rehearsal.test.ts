@@ -1,15 +1,19 @@
 // Rehearsals on copies of guilds that were built from documents, through the tool, with the child process.
 
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { startBot } from "../../src/bot/bot.ts";
+import type { BotConfig } from "../../src/bot/config/config.ts";
 import type { Backups } from "../../src/bot/guild-documents/backups/backups.ts";
-import { type Answer, type Rehearsal, Rehearsals } from "../../src/bot/guild-documents/rehearsals/rehearsals.ts";
+import { type Rehearsal, Rehearsals } from "../../src/bot/guild-documents/rehearsals/rehearsals.ts";
+import { saveGuildBackup } from "../../src/bot/store/tables/guild-backups.ts";
+import { migrations } from "../../src/bot/store/tables.ts";
 import { readDocument } from "../../src/guild-document/format/document.ts";
-import { connectedConfig, tomlOf } from "../support/bot-config.ts";
+import { connectedConfig } from "../support/bot-config.ts";
 import { storeSettings } from "../support/guild-settings.ts";
 import { recordLog } from "../support/log.ts";
 import { connectTo } from "../support/mcp.ts";
 import { startSimulator } from "../support/simulator.ts";
+import { openStore } from "../support/stores.ts";
 import { until } from "../support/until.ts";
 import { startWorld } from "../support/world.ts";
 
@@ -23,74 +27,129 @@ const bot = {
 		"MODERATE_MEMBERS",
 	],
 };
+const weak = { ...bot, permissions: bot.permissions.filter((one) => one !== "MANAGE_CHANNELS") };
 const everyone = ["VIEW_CHANNEL", "SEND_MESSAGES", "READ_MESSAGE_HISTORY", "CREATE_INSTANT_INVITE"];
-const mods = { name: "Mods", permissions: ["@everyone", "MANAGE_CHANNELS", "BAN_MEMBERS"] };
-const channels = (count: number) => Array.from({ length: count }, (_, number) => ({ name: `channel-${number}` }));
+const mods = { id: "400000000000000001", name: "Mods", permissions: ["@everyone", "MANAGE_CHANNELS", "BAN_MEMBERS"] };
+/** Ids of the guilds' own things, so that a backup has them. */
+let lastId = 3n * 10n ** 17n;
+const id = () => String(++lastId);
+const channels = (count: number) =>
+	Array.from({ length: count }, (_, number) => ({ id: id(), name: `channel-${number}` }));
 const members = Array.from({ length: 12 }, (_, n) => ({
 	id: String(10n ** 17n + BigInt(n)),
 	roles: n < 2 ? ["Mods"] : [],
 }));
-const hidden = [{ role: "@everyone", deny: ["VIEW_CHANNEL"] }];
+const hidden = { role: "@everyone", deny: ["VIEW_CHANNEL"] };
+const staffOnly = [hidden, { role: "Mods", allow: ["VIEW_CHANNEL"] }, { role: "Helper", allow: ["VIEW_CHANNEL"] }];
 
-/** With what a raid and a hijacked moderator can do there. */
-const guilds: Record<string, { document: object; raid: string; hijack: string }> = {
-	small: {
-		document: { everyone, roles: [bot, mods], channels: channels(4), members },
-		raid: "60 of 60 accounts joined, one each second. They wrote 120 of 120 messages.",
-		hijack: "deleted 4 channels and banned 5 members within a minute. The bot took roles from it",
-	},
-	large: {
-		document: {
-			everyone,
-			roles: [bot, mods, ...Array.from({ length: 20 }, (_, number) => ({ name: `Role ${number}` }))],
-			categories: [0, 1, 2].map((number) => ({ name: `Category ${number}`, channels: channels(20) })),
-			members: [
-				...members,
-				...Array.from({ length: 500 }, (_, n) => ({ id: String(2n * 10n ** 17n + BigInt(n)), roles: [] })),
-			],
+const done = (steps: number) => `The job: done, ${steps} of ${steps} step`;
+const raided = "60 of 60 accounts joined, one each second. They wrote 120 of 120 messages.";
+
+/** With what the answers to each scenario say there: the lines of the journals of the copies were counted by hand. */
+const guilds: Record<string, { document: object; answers: Partial<Record<Rehearsal["scenario"], readonly string[]>> }> =
+	{
+		small: {
+			document: { everyone, roles: [bot, mods], channels: channels(4), members },
+			answers: {
+				raid: [
+					`${raided}\nThe bot has no moderation log in which to suggest raid mode.`,
+					'With {"night.raid":true}:\n10 of 60 accounts joined, one each second. They wrote 12 of 20 messages.',
+					"paused invites after 9.1 s, and slow mode was on in 4 channel(s) after",
+					'"settings":{"night.raid":true},"dry_run":true}',
+				],
+				spam: [
+					"7 accounts wrote spam, a message each second. 54 messages stayed.",
+					"the same link: 4 of 8 messages were posted, 0 stayed; timed out after 3 s",
+					"invites: 8 of 8 messages were posted, 8 stayed; not timed out",
+					"a message each second. 0 messages stayed.",
+					"14 different texts: 12 of 14 messages were posted, 0 stayed; timed out after 11 s",
+					"invites: 0 of 8 messages were posted, 0 stayed; not timed out",
+				],
+				hijack: [
+					"deleted 4 channel(s) and banned 5 member(s) within a minute. The bot took roles from it after 4.1 s.",
+				],
+				restore: ["3 of 5 channels and roles were deleted.\nThe plan: create 3, reorder 1, assign roles 2\n", done(6)],
+				document: ["The plan: create 1\n", done(1)],
+				member: [
+					"see, write, invite, edit channels: all\nmention everyone, delete messages of others, start threads,",
+					"In the whole server: make channels, ban. Refused: edit the server,",
+					"12 of 20 members rank below them.",
+				],
+			},
 		},
-		raid: "60 of 60 accounts joined, one each second. They wrote 120 of 120 messages.",
-		hijack: "deleted 5 channels and banned 5 members within a minute. The bot took roles from it",
-	},
-	private: {
-		document: {
-			everyone: [],
-			roles: [bot, mods],
-			channels: channels(3).map((one) => ({ ...one, overwrites: hidden })),
-			members,
+		large: {
+			document: {
+				everyone,
+				roles: [bot, mods, ...Array.from({ length: 20 }, (_, number) => ({ id: id(), name: `Role ${number}` }))],
+				categories: [0, 1, 2].map((number) => ({ id: id(), name: `Category ${number}`, channels: channels(20) })),
+				members: [
+					...members,
+					...Array.from({ length: 500 }, (_, n) => ({ id: String(2n * 10n ** 17n + BigInt(n)), roles: [] })),
+				],
+			},
+			answers: {
+				restore: ["36 of 84 channels and roles were deleted.\nThe plan: create 36, change 10, reorder 2\n", done(48)],
+			},
 		},
-		raid: "There is no channel to which people could be invited.",
-		hijack: "The bot took roles from it",
-	},
-	"with errors in its permissions": {
-		document: { everyone: [...everyone, "ADMINISTRATOR"], roles: [mods, bot], channels: channels(4), members },
-		raid: "60 of 60 accounts joined, one each second. They wrote 120 of 120 messages.",
-		hijack: "The bot could take no role from it.",
-	},
-	"with two of our bots": {
-		document: { everyone, roles: [bot, { ...bot, name: "Second" }, mods], channels: channels(4), members },
-		raid: "60 of 60 accounts joined, one each second. They wrote 120 of 120 messages.",
-		hijack: "banned 5 members within a minute. The bot took roles from it",
-	},
+		private: {
+			document: {
+				everyone: [],
+				roles: [bot, mods],
+				channels: [
+					...channels(3).map((one) => ({ ...one, overwrites: [hidden] })),
+					{ id: id(), name: "staff", overwrites: staffOnly },
+				],
+				members,
+			},
+			answers: {
+				raid: [
+					"Not in the copy: channels: the bot cannot see 3 of its channels",
+					"There is no channel to which people could be invited.",
+				],
+				spam: ["Members can write in no channel."],
+			},
+		},
+		"with errors in its permissions": {
+			document: { everyone: [...everyone, "MENTION_EVERYONE"], roles: [mods, weak], channels: channels(4), members },
+			answers: {
+				raid: [raided, "The bot paused invites after 9.1 s, and set no slow mode."],
+				hijack: ["banned 12 member(s) within a minute. The bot could take no role from it."],
+				restore: ["The plan: cannot 6\nThe job: nothing could be done\ncannot: role Mods: The bot can only give"],
+			},
+		},
+		"with two of our bots": {
+			document: { everyone, roles: [bot, { ...bot, name: "Second" }, mods], channels: channels(4), members },
+			answers: { hijack: ["The bot took roles from it after 4.1 s."], restore: [done(6)] },
+		},
+	};
+const more: Partial<Record<string, object>> = {
+	document: { document: { channels: [{ name: "planned" }] } },
+	member: { role_ids: ["@Mods"] },
 };
+const settings = { "moderation.raid": "10 joins in 60s", "night.strip": true, "spam.on": true };
 
-async function startGuild(document: object, settings: Rehearsal["settings"], more: object = {}) {
-	const world = { file: "guild.yaml", document: readDocument({ version: 1, ...document }) };
-	const simulator = await startSimulator({ worlds: [world], worldOptions: { botRoles: ["Helper"] } });
+async function startGuild(document: object) {
+	const file = { file: "guild.yaml", document: readDocument({ version: 1, ...document }) };
+	const simulator = await startSimulator({ worlds: [file], worldOptions: { botRoles: ["Helper"] } });
 	const [made] = simulator.documentGuilds;
 	if (!made) throw new Error("the simulator has no guild");
-	const config = connectedConfig(
-		simulator,
-		{ guildId: made.guild.id, toml: { ...toml, ...more } },
-		made.bot.user.username,
-	);
-	await storeSettings(config, { [made.guild.id]: settings });
+	const { id: guildId } = made.guild;
+	const config = connectedConfig(simulator, { guildId, toml: { ...toml, backup: {} } }, made.bot.user.username);
+	await storeSettings(config, { [guildId]: settings });
+	await storeBackup(config, guildId, JSON.stringify(file.document));
 	const running = startBot(config, recordLog().log);
 	await until("the bot has loaded", () => running.loaded);
 	const { call } = await connectTo(running.url);
 	return {
 		simulator,
 		call,
+		/** Until it has ended. */
+		async rehearse(args: object) {
+			for (;;) {
+				const { text } = await call("rehearse", { ...args });
+				if (!text.startsWith("The rehearsal is running: ")) return text;
+			}
+		},
 		async [Symbol.asyncDispose]() {
 			await running.close();
 			await simulator.close();
@@ -98,50 +157,61 @@ async function startGuild(document: object, settings: Rehearsal["settings"], mor
 	};
 }
 
-describe.each(Object.entries(guilds))("a guild that is %s", (_, { document, raid, hijack }) => {
-	test("is only read, and its copy shows a raid, a hijacked moderator and a document", async () => {
-		await using guild = await startGuild(document, { "moderation.raid": "10 joins in 60s", "night.strip": true });
-		guild.simulator.journal.clear();
-		const rehearse = async (args: object) => (await guild.call("rehearse", { ...args })).text;
-		expect(await rehearse({ scenario: "raid" })).toContain(raid);
-		expect(await rehearse({ scenario: "hijack" })).toContain(hijack);
-		const change = { scenario: "document", document: { channels: [{ name: "planned" }] } };
-		const planned = await rehearse(change);
-		expect(planned).toContain("The plan: create 1");
-		expect(await rehearse(change)).toBe(planned);
-		expect(guild.simulator.journal.entries()).toEqual([]);
-	}, 120_000);
-});
+async function storeBackup({ dataDirectory: directory }: BotConfig, guild_id: string, document: string) {
+	const settings = { databaseUrl: undefined, schema: undefined, directory };
+	await using opened = await openStore({ settings }, { migrations });
+	const row = { guild_id, made_at: 0, guild_name: "", length: 0, sha256: "", channels: 0, roles: 0, omitted: "" };
+	await saveGuildBackup(opened.store, { ...row, document, pictures: [] }, { keep: 1, keepReason: () => undefined });
+}
 
-test("with night.raid, the same raid is stopped, and the answer names the setting", async () => {
-	await using guild = await startGuild(guilds.small?.document ?? {}, { "moderation.raid": "10 joins in 60s" });
-	const first = await guild.call("rehearse", { scenario: "raid", seed: 7 });
-	expect(first.text).toContain('With {"night.raid":true}:\n10 of 60 accounts joined');
-	expect(first.text).toContain('set_settings {"guild_id":');
-	expect((await guild.call("rehearse", { scenario: "raid", seed: 7 })).text).toBe(first.text);
-	const tried = await guild.call("rehearse", { scenario: "raid", seed: 7, settings: { "night.raid": true } });
-	expect(tried.text).toContain("10 of 60 accounts joined");
-}, 120_000);
+test.each(Object.entries(guilds))(
+	"a guild that is %s is only read, and its copy shows what would happen",
+	async (_, { document, answers }) => {
+		await using guild = await startGuild(document);
+		const { journal, requests } = guild.simulator;
+		const proof = async () => /proven backup: (.*? restored)/.exec((await guild.call("run_setup_check", {})).text)?.[1];
+		expect(await proof()).toBe("no rehearsal has restored");
+		journal.clear();
+		requests.clear();
+		for (const [scenario, lines] of Object.entries(answers)) {
+			const text = await guild.rehearse({ scenario, ...more[scenario] });
+			for (const line of lines) expect(text).toContain(line);
+		}
+		expect(journal.entries()).toEqual([]);
+		expect(new Set(requests.list().map(({ method }) => method))).toEqual(new Set(["GET"]));
+		const restored = answers.restore?.some((line) => line.startsWith("The job: done"));
+		expect(await proof()).toBe(restored ? "a rehearsal restored" : "no rehearsal has restored");
+	},
+	120_000,
+);
 
-test("a setting that is off, no backup, a missing document and an unknown setting are said at once", async () => {
+test("the same seed gives the same answer, and other settings can be tried", async () => {
+	await using guild = await startGuild(guilds.small?.document ?? {});
+	const args = { scenario: "raid", seed: 7, settings: { "night.raid": true } };
+	const text = await guild.rehearse(args);
+	expect(text).toContain("10 of 60 accounts joined");
+	expect(await guild.rehearse(args)).toBe(text);
+}, 60_000);
+
+test("what cannot be played is said at once, and one rehearsal of a guild runs at a time", async () => {
 	await using world = await startWorld({}, { toml });
 	const said = async (args: object) => (await world.call("rehearse", { ...args })).text;
 	expect(await said({ scenario: "raid" })).toContain('Pass settings={"moderation.raid":"10 joins in 60s"} to try it');
+	expect(await said({ scenario: "spam" })).toContain("spam.on is not set");
 	expect(await said({ scenario: "hijack" })).toContain("night.strip is not set");
 	expect(await said({ scenario: "restore" })).toContain('There is no backup "latest"');
 	expect(await said({ scenario: "document" })).toContain("document: expected with the scenario document");
-	expect(await said({ scenario: "raid", settings: { "night.none": 1 } })).toContain("night.none");
-});
-
-test("one rehearsal of a guild runs at a time", async () => {
-	await using world = await startWorld({}, { toml });
-	const document = { channels: [{ name: "planned" }] };
-	const outcomes = await Promise.all(
-		[1, 2].map((seed) => world.call("rehearse", { scenario: "document", document, seed })),
+	expect(await said({ scenario: "member", role_ids: ["@Nobody"] })).toContain("Nobody");
+	expect(await said({ scenario: "hijack", role_ids: [world.guild.id], settings: { "night.strip": true } })).toContain(
+		"role_ids: expected only with the scenario member",
 	);
-	expect(outcomes.filter((outcome) => outcome.isError)).toMatchObject([
-		{ text: expect.stringContaining("Another rehearsal of this guild is running") },
-	]);
+	expect(await said({ scenario: "raid", settings: { "night.none": 1 } })).toContain("night.none");
+	const document = { channels: [{ name: "planned" }] };
+	const texts = await Promise.all([1, 2].map((seed) => said({ scenario: "document", document, seed })));
+	expect(texts.join()).toContain("Another rehearsal of this guild is running");
+	expect(await said({ scenario: "document", document: { channels: [{ name: "" }] } })).toMatch(
+		/^The rehearsal failed: .*\. The guild is as it was\.$/s,
+	);
 }, 60_000);
 
 const backups: Pick<Backups, "read" | "prove"> = {
@@ -149,38 +219,6 @@ const backups: Pick<Backups, "read" | "prove"> = {
 	prove: async () => {},
 };
 const given = async () => ({ scenario: "raid" }) as Rehearsal;
-
-test.each([
-	["is proven", bot, "3"],
-	[
-		"is not proven without Manage Channels",
-		{ ...bot, permissions: bot.permissions.filter((one) => one !== "MANAGE_CHANNELS") },
-		undefined,
-	],
-] as const)(
-	"a backup that is restored after half of the channels and roles were deleted %s",
-	async (_, role, expected) => {
-		await using guild = await startGuild({ ...guilds.small?.document, roles: [role, mods] }, {});
-		const parts = ["settings", "everyone", "roles", "channels", "categories", "members"];
-		const document = readDocument(JSON.parse((await guild.call("export_guild", { parts })).text));
-		const proven: string[] = [];
-		const rehearsals = new Rehearsals({ ...backups, prove: async (_, name) => void proven.push(name) });
-		const botId = guild.simulator.documentGuilds[0]?.bot.user.id ?? "";
-		const more = { toml: tomlOf(toml), document, settings: {}, botId, botRole: "Helper", change: undefined };
-		const make = async () => ({ scenario: "restore" as const, seed: 3, backup: { name: "3", document }, ...more });
-		const answer = (await rehearsals.play("1", "key", make, 60_000)) as Answer;
-		expect(answer.lines[0]).toMatch(/^[1-5] of 5 channels and roles were deleted\.$/);
-		expect({ proven, named: answer.proven }).toEqual({ proven: expected ? [expected] : [], named: expected });
-	},
-	60_000,
-);
-
-test("run_setup_check warns until a rehearsal has restored a backup", async () => {
-	await using guild = await startGuild(guilds.small?.document ?? {}, {}, { backup: {} });
-	expect((await guild.call("run_setup_check", {})).text).toContain(
-		"warning: proven backup: no rehearsal has restored one in 30 days. Next step: rehearse with the scenario restore",
-	);
-});
 
 test("a child that crashes, takes too long or says nothing fails its rehearsal only", async () => {
 	const played = (code: string, timeoutMs?: number) =>

@@ -1,14 +1,16 @@
 // Rehearsals on a copy of a guild: what would happen there. The guild itself is only read.
 
 import * as v from "valibot";
+import { role } from "../../discord/find.ts";
 import { timeLeftMs } from "../../discord/rest/rest.ts";
+import { oneLine, resultLines } from "../../discord/text.ts";
 import { partNames } from "../../guild-document/format/document.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { publishedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { type Rehearsal, scenarioNames } from "../guild-documents/rehearsals/rehearsals.ts";
 import { withIds } from "../settings/of-guild.ts";
-import { choice, guild_id, integer } from "../tool/arguments/arguments.ts";
+import { choice, found, guild_id, integer, list } from "../tool/arguments/arguments.ts";
 import type { ContextFor } from "../tool/context.ts";
 import { readTool } from "../tool/define.ts";
 import { orRefuse } from "./settings.ts";
@@ -19,6 +21,7 @@ const maxMembers = 20_000;
 /** Without it a scenario shows nothing, and with this value it does. */
 const needed: Partial<Record<string, Rehearsal["settings"]>> = {
 	raid: { "moderation.raid": "10 joins in 60s" },
+	spam: { "spam.on": true },
 	hijack: { "night.strip": true },
 };
 
@@ -34,8 +37,9 @@ const input = {
 	guild_id,
 	scenario: choice(
 		scenarioNames,
-		"What happens. raid: 60 accounts join and write; hijack: a moderator deletes and bans; restore: half of all channels and roles is deleted, and restored from the latest backup; document: it is applied.",
+		"What happens. raid: 60 accounts join and write; spam: seven kinds of it; hijack: a moderator deletes and bans; restore: half of all channels and roles is deleted, and restored from the latest backup; document: it is applied; member: one tries what they can do.",
 	),
+	role_ids: v.optional(list(found(role, "role"), 0, 50, "Of the member.")),
 	document: object("For document, as in plan_guild."),
 	settings: object("Values by key to try, beside the guild's own."),
 	seed: v.optional(integer(0, 2 ** 31, "The same one gives the same answer."), 1),
@@ -50,18 +54,20 @@ export const rehearse = readTool({
 	// Its answer names channels that others do not see.
 	person: { permissions: [{ permission: "Administrator", inGuild: true }] },
 	input,
-	async run(args, context) {
+	async run(args, context, { reportProgress }) {
 		const { guild, guildDocuments } = context;
 		const { scenario, seed } = args;
 		const make = () => given(args, context);
 		const waitMs = timeLeftMs() - 4_000;
-		const answer = await guildDocuments.rehearsals.play(guild.id, JSON.stringify(args), make, waitMs);
-		if (answer === "late") return "The rehearsal is running. Repeat this call for its answer.";
+		let steps = 0;
+		const onStep = (step: string) => reportProgress(++steps, undefined, step);
+		const answer = await guildDocuments.rehearsals.play(guild.id, JSON.stringify(args), make, waitMs, onStep);
+		if (typeof answer === "string") return `The rehearsal is running: ${answer}. Repeat this call for its answer.`;
 		const { lines, better: settings } = answer;
 		const next = JSON.stringify({ guild_id: guild.id, settings, dry_run: true });
 		return [
 			`Rehearsal of ${scenario} on a copy, seed ${seed}. Nothing was done in the guild itself.`,
-			...lines,
+			...lines.map(oneLine),
 			...(settings ? [`To apply the setting: set_settings ${next}`] : []),
 		];
 	},
@@ -73,6 +79,7 @@ async function given(
 		seed,
 		document: change,
 		settings: wanted = {},
+		role_ids: roleIds = [],
 	}: v.InferOutput<v.StrictObjectSchema<typeof input, undefined>>,
 	{ guild, settings, guildDocuments, self, discord }: ContextFor<typeof input>,
 ): Promise<Rehearsal> {
@@ -87,14 +94,19 @@ async function given(
 		);
 	if ((scenario === "document") !== (change !== undefined))
 		throw invalidParameters(["document: expected with the scenario document, and only then"]);
+	if (scenario !== "member" && roleIds.length > 0)
+		throw invalidParameters(["role_ids: expected only with the scenario member"]);
 	const backup = scenario === "restore" ? await guildDocuments.rehearsals.latestBackup(guild.id) : undefined;
 	const parts = partNames.filter((part) => !["messages", "bans", "bot"].includes(part));
-	const { document } = await guildDocuments.export(guild, parts);
+	const { document, missing } = await guildDocuments.export(guild, parts);
 	const { id: botId } = discord.user;
 	const rolesOf = new Map(document.members?.map(({ id, roles }) => [id, roles]));
 	const played = guild.members.cache.filter(({ id, user }) => id === botId || (!user.bot && id !== guild.ownerId));
+	const tooMany = played.size > maxMembers && `members: ${maxMembers} of ${played.size}, the limit`;
 	const members = [...played.keys()].slice(0, maxMembers).map((id) => ({ id, roles: rolesOf.get(id) ?? [] }));
 	const botRole = guild.roles.botRoleFor(discord.user)?.name;
 	const { toml } = self;
-	return { scenario, seed, toml, document: { ...document, members }, settings: all, botId, botRole, backup, change };
+	const missed = resultLines(missing, tooMany);
+	const copy = { document: { ...document, members }, settings: all, botId, botRole, backup, change, roleIds };
+	return { scenario, seed, toml, ...copy, missing: missed };
 }

@@ -13,7 +13,7 @@ import { within } from "../../../lib/wait.ts";
 import type { BotConfig } from "../../config/config.ts";
 import type { Backups } from "../backups/backups.ts";
 
-export const scenarioNames = ["raid", "hijack", "restore", "document"] as const;
+export const scenarioNames = ["raid", "spam", "hijack", "restore", "document", "member"] as const;
 
 /** What the child reads from stdin. It has ids of people and no names. */
 export interface Rehearsal {
@@ -28,6 +28,10 @@ export interface Rehearsal {
 	backup: { name: string; document: GuildDocument } | undefined;
 	/** A guild document that is not validated yet. */
 	change: unknown;
+	/** Of the member of the scenario member. */
+	roleIds: readonly string[];
+	/** Lines: what the copy lacks, and why. */
+	missing: readonly string[];
 }
 
 export interface Answer {
@@ -38,9 +42,19 @@ export interface Answer {
 	proven?: string | undefined;
 }
 
+interface Run {
+	key: string;
+	isOver: boolean;
+	/** The latest one. */
+	step: string;
+	/** Of the latest call that waits. */
+	onStep(step: string): void;
+	ended: Promise<Answer>;
+}
+
 export class Rehearsals {
 	/** By guild id, until the answer was read. `key` is equal for equal calls. */
-	readonly #latest = new Map<string, { key: string; isOver: boolean; ended: Promise<Answer> }>();
+	readonly #latest = new Map<string, Run>();
 
 	constructor(
 		private readonly backups: Pick<Backups, "read" | "prove">,
@@ -48,44 +62,63 @@ export class Rehearsals {
 		private readonly timeoutMs = 120_000,
 	) {}
 
-	/** "late" after `waitMs`: then the same call goes on waiting. Rejects with a ToolError, also while another one runs. */
-	async play(guildId: string, key: string, make: () => Promise<Rehearsal>, waitMs: number): Promise<Answer | "late"> {
+	/**
+	 * The step that it is in after `waitMs`: then the same call goes on waiting. Rejects with a ToolError, also while another one
+	 * runs.
+	 */
+	async play(
+		guildId: string,
+		key: string,
+		make: () => Promise<Rehearsal>,
+		waitMs: number,
+		onStep: Run["onStep"] = () => {},
+	): Promise<Answer | string> {
 		let run = this.#latest.get(guildId);
 		if (run?.isOver === false && run.key !== key)
 			throw new ToolError("Another rehearsal of this guild is running. Wait for its end.");
 		if (run?.key !== key) {
-			const begun = { key, isOver: false, ended: make().then((given) => this.#run(guildId, given)) };
+			const ended = make().then((given) =>
+				this.#run(guildId, given, (step) => {
+					begun.step = step;
+					begun.onStep(step);
+				}),
+			);
+			const begun: Run = { key, isOver: false, step: "reading the guild", onStep, ended };
 			const end = () => Object.assign(begun, { isOver: true });
-			begun.ended.then(end, end);
+			ended.then(end, end);
 			run = begun;
 			this.#latest.set(guildId, run);
 		}
+		run.onStep = onStep;
+		onStep(run.step);
 		try {
-			return await within(waitMs, run.ended);
+			const answer = await within(waitMs, run.ended);
+			return answer === "late" ? run.step : answer;
 		} finally {
 			if (run.isOver) this.#latest.delete(guildId);
 		}
 	}
 
-	async #run(guildId: string, given: Rehearsal): Promise<Answer> {
+	async #run(guildId: string, given: Rehearsal, onStep: Run["onStep"]): Promise<Answer> {
 		const directory = mkdtempSync(join(tmpdir(), "guildhall-rehearsal-"));
 		const stdin = new Blob([JSON.stringify({ ...given, directory })]);
 		const limits = { timeout: this.timeoutMs, killSignal: "SIGKILL" } as const;
 		const child = Bun.spawn([...this.command], { env: {}, stdin, stdout: "pipe", stderr: "ignore", ...limits });
 		const kill = () => child.kill("SIGKILL");
 		process.once("exit", kill);
-		let last = "";
+		let said: { step?: string; answer?: Answer; error?: string } = {};
 		await eachLine(child.stdout, (line) => {
-			last = line;
+			said = Object(parseJson(line));
+			if (said.step) onStep(said.step);
 		});
 		await child.exited;
 		process.off("exit", kill);
 		rmSync(directory, { recursive: true, force: true });
 		const ending = child.signalCode ? `it was ended after ${this.timeoutMs / 1000} s` : "it crashed";
-		const { answer, error = ending } = Object(parseJson(last)) as { answer?: Answer; error?: string };
+		const { answer, error = ending } = said;
 		if (answer?.proven) await this.backups.prove(guildId, answer.proven);
 		if (answer) return answer;
-		throw new ToolError(`The rehearsal failed: ${error}. The guild is as it was.`);
+		throw new ToolError(`The rehearsal failed: ${error.replace(/\.$/, "")}. The guild is as it was.`);
 	}
 
 	/** Without pictures, which are not in a copy. */
