@@ -58,6 +58,5 @@ export function reorder(raws: readonly RawChannel[], before: readonly RawChannel
 		last = Math.max(free[index] ?? 0, last + 1);
 		if (raw.position !== last) moves.push({ id: raw.id, position: last });
 	}
-	const isSame = next.every((raw, index) => raw === before[index]);
-	return { order: next, moves: isSame ? [] : moves };
+	return { order: next, moves: next.every((raw, index) => raw === before[index]) ? [] : moves };
 }

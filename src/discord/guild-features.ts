@@ -17,8 +17,7 @@ const featuresFor: Partial<Record<string, readonly string[]>> = {
 
 /** Whether a guild may have channels of a kind, such as "stage". */
 export function isAllowedKind(guild: Pick<Guild, "features">, kind: string): boolean {
-	const features = featuresFor[kind];
-	return features?.some((feature) => hasFeature(guild, feature)) ?? true;
+	return featuresFor[kind]?.some((feature) => hasFeature(guild, feature)) ?? true;
 }
 
 /** Source: discord-userdoccers, Prune Guild. */

@@ -62,8 +62,7 @@ export function requireUndoable(channel: Channel, after: Overwrites, source: Gui
 		const { allow = 0n, deny = 0n } = after.get(id) ?? {};
 		const before = overwriteOf(channel, id);
 		const isSet = before.allow !== allow || before.deny !== deny;
-		const bits = { allow: allow | lost, deny: deny & ~lost };
-		const isKept = missing(new Map([...after, [id, bits]])) === 0n;
+		const isKept = missing(new Map([...after, [id, { allow: allow | lost, deny: deny & ~lost }]])) === 0n;
 		return isKept && !(isSet && source === channel);
 	});
 	const what = missing(after) ? describeBits(lost) : "the overwrite with MANAGE_ROLES";

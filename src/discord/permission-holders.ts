@@ -109,8 +109,7 @@ function sourceOf(cause: Cause | undefined): Source | undefined {
 function ofRole(kind: "administrator" | "role" | "overwrite", roles: readonly Role[]): Source | undefined {
 	const [role] = roles;
 	if (!role) return undefined;
-	const isForAll = roles.some(({ id, guild }) => id === guild.id);
-	if (isForAll && kind !== "administrator") return { kind: "everyone" };
+	if (roles.some(({ id, guild }) => id === guild.id) && kind !== "administrator") return { kind: "everyone" };
 	return { kind, role };
 }
 

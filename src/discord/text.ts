@@ -105,16 +105,14 @@ export function chosenReason(text: string): string {
 
 /** One line, truncated to Discord's limit. */
 export function auditReason(text: string): string {
-	const line = oneLine(joinLines(text.toWellFormed()));
-	return truncate(line, maxReasonLength, lengthOf);
+	return truncate(oneLine(joinLines(text.toWellFormed())), maxReasonLength, lengthOf);
 }
 
 /** Adds who made a tool call, such as "for Hanna, by Claude". Truncates `text` to Discord's limit. */
 export function withCaller(text: string, caller: string): string {
 	const suffix = ` (${truncate(oneLine(caller.toWellFormed()), maxCallerLength, lengthOf)})`;
 	const max = maxReasonLength - lengthOf(suffix);
-	const line = oneLine(joinLines(text.toWellFormed()));
-	return truncate(line, max, lengthOf) + suffix;
+	return truncate(oneLine(joinLines(text.toWellFormed())), max, lengthOf) + suffix;
 }
 
 const maxCallerLength = 200;
@@ -122,8 +120,7 @@ const maxCallerLength = 200;
 /** For a message: one line, at most `max` characters, with Markdown and mentions escaped. */
 export function inlineText(text: string, max: number): string {
 	const escapePart = (part: string) => escapeMarkdown(part, { maskedLink: true }).replaceAll("<", "\\<");
-	const line = oneLine(joinLines(text.toWellFormed()));
-	return escapePart(truncate(line, max, (part) => escapePart(part).length));
+	return escapePart(truncate(oneLine(joinLines(text.toWellFormed())), max, (part) => escapePart(part).length));
 }
 
 const maxNameLength = 200;

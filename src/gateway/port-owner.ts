@@ -13,14 +13,12 @@ export async function askPortOwner({
 	token,
 	instances,
 }: GatewayConfig): Promise<"this gateway" | "another gateway" | "unknown"> {
-	const signal = AbortSignal.timeout(timeoutMs);
-	const ask = askPort({ hostname, port }, signal);
+	const ask = askPort({ hostname, port }, AbortSignal.timeout(timeoutMs));
 	try {
 		// Send the token only to a gateway.
 		const { body } = await ask("/readyz");
 		if (!/^(ok|degraded|no backend is online)\n$/.test(body)) return "unknown";
-		const headers = { Authorization: `Bearer ${token}` };
-		const status: unknown = JSON.parse((await ask("/status", headers)).body);
+		const status: unknown = JSON.parse((await ask("/status", { Authorization: `Bearer ${token}` })).body);
 		if (!isObject(status) || status.name !== "guildhall-gateway") return "unknown";
 		return sorted(status.backends) === sorted(instances) ? "this gateway" : "another gateway";
 	} catch {

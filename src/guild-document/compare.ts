@@ -114,8 +114,7 @@ function partLines(part: string, left: Things | undefined, right: Things | undef
 }
 
 function fieldLines(a: Fields, b: Fields): string[] {
-	const names = [...new Set([...Object.keys(a), ...Object.keys(b)])];
-	return names.flatMap((name) => {
+	return [...new Set([...Object.keys(a), ...Object.keys(b)])].flatMap((name) => {
 		const [left, right] = [a[name], b[name]];
 		if (Bun.deepEquals(left, right)) return [];
 		const isTexts = (value: unknown) => Array.isArray(value) && value.every((one) => typeof one === "string");

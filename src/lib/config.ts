@@ -139,8 +139,7 @@ const kinds: Record<string, string> = {
 
 function nextStep({ input }: v.BaseIssue<unknown>, expected: string): string {
 	if (typeof input !== "string") {
-		const isWord = ["number", "bigint", "boolean"].includes(typeof input);
-		if (!isWord || expected !== "string") return "";
+		if (!["number", "bigint", "boolean"].includes(typeof input) || expected !== "string") return "";
 		return `; put it in quotation marks: ${formatValue(String(input))}`;
 	}
 	if (expected === "Array") return `; put it in brackets: [${formatValue(input)}]`;

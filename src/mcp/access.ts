@@ -13,8 +13,7 @@ export function isLoopbackHost(host: string | null): boolean {
 }
 
 function hostName(host: string | null): string | undefined {
-	const match = host?.match(/^(\[[0-9a-f:.]+\]|[\w.-]+)(?::\d{1,5})?$/i);
-	return match?.[1]?.toLowerCase();
+	return host?.match(/^(\[[0-9a-f:.]+\]|[\w.-]+)(?::\d{1,5})?$/i)?.[1]?.toLowerCase();
 }
 
 export function isLoopbackAddress(address: string): boolean {

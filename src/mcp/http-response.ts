@@ -37,8 +37,7 @@ export function createEventResponder(
 			return respond(200, isLong ? inOnePiece(event) : event, headersFrom(headers));
 		}
 		const { list } = response;
-		const isGzip = acceptsGzip(requestHeaders.get("accept-encoding"));
-		const gzip = isGzip ? list.gzip() : undefined;
+		const gzip = acceptsGzip(requestHeaders.get("accept-encoding")) ? list.gzip() : undefined;
 		const headers = headersFrom(gzip ? gzipHeaders : varyingHeaders);
 		// Nothing was awaited, so Bun sends the body in one piece.
 		return respond(200, gzip ?? list.plain(), headers);

@@ -106,10 +106,9 @@ function convertOne(schema: Node): JsonSchema {
 		case "strict_object": {
 			const entries = Object.entries(need(schema.entries, "entries"));
 			const required = entries.filter(([, entry]) => entry.type !== "optional").map(([key]) => key);
-			const converted = entries.map(([key, entry]) => [key, convert(entry)]);
 			return {
 				type: "object",
-				properties: Object.fromEntries(converted),
+				properties: Object.fromEntries(entries.map(([key, entry]) => [key, convert(entry)])),
 				...(required.length > 0 && { required }),
 				additionalProperties: false,
 			};

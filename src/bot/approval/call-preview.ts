@@ -49,8 +49,7 @@ export async function checkCall(tool: BotTool, args: JsonObject, context: BotCon
 		// Tools that check permissions themselves may store something before their first request.
 		if (tool.needs.isPlanned || tool.needs.checkedInRun) stop();
 	};
-	const checked = { ...context, review, beforeWrite: stop, beforeStore: stop };
-	const end = await endOf(tool, args, checked, quiet());
+	const end = await endOf(tool, args, { ...context, review, beforeWrite: stop, beforeStore: stop }, quiet());
 	const { result, error } = end;
 	if (isAllowed || error === undefined) return { refusal: undefined, people: undefined, isPreviewed };
 	if (result === undefined && !(error instanceof RpcError)) throw error;

@@ -121,8 +121,7 @@ export function createConsoleApprovals({
 	return {
 		[approvals]: (_, { principal }) =>
 			orRpcError(async () => {
-				const decider = await deciderOf(principal, approvals);
-				return { approvals: fitting(await visible(decider)) };
+				return { approvals: fitting(await visible(await deciderOf(principal, approvals))) };
 			}),
 		[decideMethod]: (params, { principal }) =>
 			orRpcError(async () => decide(params, await deciderOf(principal, decideMethod))),
@@ -148,8 +147,7 @@ const bytesOf = ({ arguments: args, plan }: Pick<WaitingApproval, "arguments" | 
 	Buffer.byteLength(args) + Buffer.byteLength(plan);
 
 function whyTooLong(row: ApprovalRow): string | undefined {
-	const texts = { arguments: argumentsOf(row), plan: planOf(row) };
-	return bytesOf(texts) > maxApprovalBytes
+	return bytesOf({ arguments: argumentsOf(row), plan: planOf(row) }) > maxApprovalBytes
 		? "its request is too long to be shown here. Decide with the buttons of its message in Discord, which shows all of it."
 		: undefined;
 }

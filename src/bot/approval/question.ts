@@ -74,7 +74,6 @@ function nameText(name: string | undefined): string {
 
 /** With a fence longer than any backticks in the text, so that it cannot end the block. */
 function fenced(text: string): string {
-	const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
-	const fence = "`".repeat(longest + 1);
+	const fence = "`".repeat(Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length)) + 1);
 	return `${fence}\n${text}\n${fence}`;
 }

@@ -212,8 +212,7 @@ export class Requests {
 	}
 
 	#channelFor(row: ApprovalRow): SendableChannels {
-		const { discord } = this.options.connection;
-		const channel = discord.channels.cache.get(row.channel_id);
+		const channel = this.options.connection.discord.channels.cache.get(row.channel_id);
 		if (!channel || channel.isDMBased() || !channel.isSendable())
 			throw new ToolError(
 				`The channel ${row.channel_id} (approval.channel in the settings), in which people approve calls, does not exist or cannot hold messages.`,
@@ -426,10 +425,9 @@ export class Requests {
 		};
 		const facts = callFacts(call);
 		if (tool) requireReviewable(tool);
-		const approved = { ...context, review, approvedBy };
 		const called: Ended =
 			tool && refusal === undefined
-				? await endOf(tool, args, approved, call, facts)
+				? await endOf(tool, args, { ...context, review, approvedBy }, call, facts)
 				: { outcome: "refused", error: new ToolError(refusal ?? "") };
 		isOver = true;
 		const { outcome, error } = called;

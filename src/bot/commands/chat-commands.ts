@@ -103,8 +103,7 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 			if (!found || !member) return;
 			const { command, rest } = found;
 			const context = { guild, channel, member, message };
-			const weight = weightOf(command, holdsOf(options.grants, member, channel));
-			options.concurrency(guild.id, weight, async () => {
+			options.concurrency(guild.id, weightOf(command, holdsOf(options.grants, member, channel)), async () => {
 				try {
 					await run(message, command, rest, context);
 				} catch (error) {
@@ -178,10 +177,9 @@ export function requirePrivate(action: Action, channel: CommandContext["channel"
 
 // False for private threads, which only invited members can read.
 function canEveryoneRead(channel: CommandContext["channel"]): boolean {
-	const { everyone } = channel.guild.roles;
 	return (
 		channel.type !== ChannelType.PrivateThread &&
-		(channel.permissionsFor(everyone)?.has(PermissionFlagsBits.ViewChannel) ?? true)
+		(channel.permissionsFor(channel.guild.roles.everyone)?.has(PermissionFlagsBits.ViewChannel) ?? true)
 	);
 }
 

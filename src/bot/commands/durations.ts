@@ -45,8 +45,7 @@ const maxWords = 6;
 /** How many of the words are one duration, such as 4 of "1 day 12 hours of rest". 0 if the first begins none. */
 export function countDurationWords(words: readonly string[], option: Pick<ActionOption, "suggestions">): number {
 	for (let count = Math.min(maxWords, words.length); count > 0; count -= 1) {
-		const text = words.slice(0, count).join(" ");
-		const read = readDurationText(text, option);
+		const read = readDurationText(words.slice(0, count).join(" "), option);
 		if (read !== undefined && (count === 1 || isDescending(read))) return count;
 	}
 	return 0;

@@ -65,8 +65,7 @@ export function createFrontEnds(options: FrontEndsOptions) {
 		attach(client: Client) {
 			if (isAny) attachChat(client);
 			slash.attach(client);
-			const handlers = [...slash.components, ...components];
-			serveComponents(client, handlers, log);
+			serveComponents(client, [...slash.components, ...components], log);
 			const { scope, retryMs } = options;
 			registration = keepRegistered(client, { ...{ scope, definitions, known, log, retryMs } });
 		},

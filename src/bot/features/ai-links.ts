@@ -45,8 +45,7 @@ function linkRanges(text: string): [start: number, end: number][] {
 		const end = index + match.replace(trailing, "").length;
 		if (!from) return [index, end];
 		const last = from[end - 1] ?? 0;
-		const width = String.fromCodePoint(text.codePointAt(last) ?? 0).length;
-		return [from[index] ?? 0, last + width];
+		return [from[index] ?? 0, last + String.fromCodePoint(text.codePointAt(last) ?? 0).length];
 	});
 }
 

@@ -168,8 +168,7 @@ class AutoRole {
 		if (this.#cursor >= cache.size) this.#cursor = 0;
 		const end = Math.min(this.#cursor + checksPerSweep, cache.size);
 		while (this.#cursor < end) {
-			const next = cache.values().drop(this.#cursor).take(batchSize);
-			left = await this.#check(guild, [...next], left);
+			left = await this.#check(guild, [...cache.values().drop(this.#cursor).take(batchSize)], left);
 			// The next sweep checks this batch again.
 			if (left <= 0) return;
 			this.#cursor += batchSize;

@@ -203,8 +203,7 @@ class JoinRole {
 			.map(([user_id, joined_at]) => ({ user_id, joined_at }));
 		const settled = [...before.keys()].filter((id) => !current.has(id));
 		if (until === this.#saved.until && owed.length + settled.length === 0) return;
-		const changes = { joinedUntil: until, owed, settled };
-		await saveJoinRoleNotes(this.options.store, this.options.guildId, changes);
+		await saveJoinRoleNotes(this.options.store, this.options.guildId, { joinedUntil: until, owed, settled });
 		this.#saved = { owed: current, until };
 	}
 

@@ -58,8 +58,7 @@ export function createPromotions(
 		let fetched: APIGuildMember | undefined;
 		// The cache may be older.
 		const read = await writer.write(async () => {
-			const route = Routes.guildMember(guild.id, id);
-			fetched = (await rest.get(route)) as APIGuildMember;
+			fetched = (await rest.get(Routes.guildMember(guild.id, id))) as APIGuildMember;
 		});
 		if (read !== "done" && read !== "gone") return fail(read, id);
 		const isSame = Date.parse(fetched?.joined_at ?? "") === person.joined_at;

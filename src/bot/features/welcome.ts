@@ -179,8 +179,7 @@ async function askAi(
 	const personality = config.personality ?? `You are ${config.botName}, a bot on Discord.`;
 	try {
 		const request = greetingRequest(personality, member);
-		const answer = await raceSignal(ai.complete(request, { signal, maxTokens }), signal);
-		const greeting = greetingFrom(answer);
+		const greeting = greetingFrom(await raceSignal(ai.complete(request, { signal, maxTokens }), signal));
 		if (greeting === undefined) count("ai_unfit");
 		return greeting;
 	} catch (error) {
@@ -202,8 +201,7 @@ async function post(guild: Guild, channel: string, content: string, newcomer?: s
 function requirePermissions(guild: Guild, channelId: string): void {
 	const channel = guild.channels.cache.get(channelId);
 	if (!channel) throw new GreetingError(`the welcome channel ${channelId} no longer exists`);
-	const { ViewChannel, SendMessages } = PermissionFlagsBits;
-	const needed = ViewChannel | SendMessages;
+	const needed = PermissionFlagsBits.ViewChannel | PermissionFlagsBits.SendMessages;
 	const missing = missingPermissions(guild, channel, needed);
 	if (missing !== 0n) throw new GreetingError(`the bot lacks ${describeBits(missing)} in the channel ${channelId}`);
 }

@@ -41,8 +41,7 @@ export function createAlert(row: Chargeback, isHeld: boolean, language: Language
 		// The names in the embed must not ping anyone.
 		allowed_mentions: { parse: [] },
 	};
-	const digest = createHash("sha256").update(JSON.stringify(body));
-	return { body, digest: digest.digest("hex").slice(0, 16) };
+	return { body, digest: createHash("sha256").update(JSON.stringify(body)).digest("hex").slice(0, 16) };
 }
 
 type FieldKey = Extract<TextKey, `chargeback.${string}.field`>;

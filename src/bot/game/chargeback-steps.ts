@@ -143,12 +143,11 @@ export class ChargebackSteps {
 		]);
 		await this.#writeRoles(member, [...roles], `Chargeback dismissed (${shortId(id)}), decided by ${row.decided_by}`);
 		const lost = saved.filter((role) => !roles.has(role));
-		const ids = rows.map((other) => other.id);
-		await updateChargebacks(this.options.store.sql, ids, {
-			restoration: "restored",
-			restoration_error: null,
-			lost_roles: lost,
-		});
+		await updateChargebacks(
+			this.options.store.sql,
+			rows.map((other) => other.id),
+			{ restoration: "restored", restoration_error: null, lost_roles: lost },
+		);
 	}
 
 	#restrictedRoles(rows: readonly Chargeback[]): Set<string> {

@@ -102,8 +102,7 @@ export function createGameClient({ url, secret, log, timeoutMs = 10_000 }: GameC
 
 	return {
 		async verify(code, chat_id) {
-			const request = { code, chat_id };
-			const { status, json } = await send("POST", "/api/verify", request);
+			const { status, json } = await send("POST", "/api/verify", { code, chat_id });
 			const { success, output } = v.safeParse(verifyResponse, json);
 			// A plugin may reject a code with a 4xx status. 401 and 403 are about the secret.
 			const isValid =
@@ -126,8 +125,7 @@ export function createGameClient({ url, secret, log, timeoutMs = 10_000 }: GameC
 			}));
 		},
 		async ban(uuid, reason) {
-			const request = { uuid, reason };
-			const { status, json, isEmpty } = await send("POST", "/api/ban", request);
+			const { status, json, isEmpty } = await send("POST", "/api/ban", { uuid, reason });
 			// The plugin may answer without a body.
 			const { success, output } = v.safeParse(banResponse, isEmpty ? {} : json);
 			if (!success || status < 200 || status >= 300) throw unexpectedResponse(status);

@@ -189,8 +189,7 @@ export class DonatorSync extends DurablePart {
 		if (!this.options.connection.guild(this.options.guildId)) throw new NotNow("the bot has left the guild");
 		try {
 			const syncPlan = await this.plan();
-			const result = await this.apply(syncPlan);
-			const { reasons, removalsHeld, given, taken, failed, left } = result;
+			const { reasons, removalsHeld, given, taken, failed, left } = await this.apply(syncPlan);
 			this.#warnOnce([...syncPlan.problems, ...reasons]);
 			this.options.log.info("synced supporter roles with the game server", {
 				guild: syncPlan.guild.id,

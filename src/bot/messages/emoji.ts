@@ -52,8 +52,7 @@ export interface GuildEmoji extends APIEmoji {
 
 /** From Discord: the bot's cache of emoji is not kept current. */
 export async function fetchEmojis(guild: Guild): Promise<GuildEmoji[]> {
-	const path = Routes.guildEmojis(guild.id);
-	return (await guild.client.rest.get(path)) as GuildEmoji[];
+	return (await guild.client.rest.get(Routes.guildEmojis(guild.id))) as GuildEmoji[];
 }
 
 /** Throws a ToolError if the guild has no emoji with this id. */

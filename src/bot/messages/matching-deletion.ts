@@ -65,8 +65,7 @@ export async function planMatching(
 	const { order, maxCount, onRead } = options;
 	const { count = maxCount, before, after } = args;
 	const permissions = ["ManageMessages", "ReadMessageHistory"] as const;
-	const whole = scopeOf(guild, places, permissions, order);
-	const { scope: inScope, left } = without(whole, places, options.except);
+	const { scope: inScope, left } = without(scopeOf(guild, places, permissions, order), places, options.except);
 	// Discord's index would also search the channels that are left.
 	const namesAll = left.length > 0 || namesChannels(guild, places !== undefined);
 	let scope = inScope;
@@ -151,8 +150,7 @@ export async function planMatching(
 		// Archived threads are not in the cache.
 		const channel = channelOf.get(channel_id) ?? (await textChannel(guild, channel_id));
 		channelOf.set(channel_id, channel);
-		const needed = bitsIn(channel, ["ManageMessages"]);
-		if (missingPermissions(guild, channel, needed) !== 0n) continue;
+		if (missingPermissions(guild, channel, bitsIn(channel, ["ManageMessages"])) !== 0n) continue;
 		targets.push({ channel, id });
 		messages.push(message);
 	}

@@ -200,8 +200,7 @@ export interface MessageChannel {
 }
 
 export async function fetchMessage({ id, client }: MessageChannel, messageId: string): Promise<APIMessage> {
-	const path = Routes.channelMessage(id, messageId);
-	return (await client.rest.get(path)) as APIMessage;
+	return (await client.rest.get(Routes.channelMessage(id, messageId))) as APIMessage;
 }
 
 /** Throws a ToolError if someone else sent it; `action` completes "the bot can only … its own messages". */

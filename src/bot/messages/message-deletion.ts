@@ -198,8 +198,7 @@ function targetsOf(batches: readonly Batch[]): Target[] {
 }
 
 export function readsHistory(channel: GuildTextBasedChannel): boolean {
-	const { ReadMessageHistory } = PermissionFlagsBits;
-	return missingPermissions(channel.guild, channel, ReadMessageHistory) === 0n;
+	return missingPermissions(channel.guild, channel, PermissionFlagsBits.ReadMessageHistory) === 0n;
 }
 
 /**

@@ -148,8 +148,7 @@ function mentionsOf(message: APIMessage): string {
 }
 
 function memberOf({ type, mentions: [member] }: APIMessage): string {
-	const { RecipientAdd, RecipientRemove } = MessageType;
-	if (type !== RecipientAdd && type !== RecipientRemove) return "";
+	if (type !== MessageType.RecipientAdd && type !== MessageType.RecipientRemove) return "";
 	return member ? `member: ${userName(member)}` : "";
 }
 
@@ -204,8 +203,7 @@ function textsOf(embed: APIEmbed): string[] {
 
 function embedText(embed: APIEmbed): string {
 	const { url, image, thumbnail, video } = embed;
-	const links = [url, image?.url, thumbnail?.url, video?.url];
-	const unique = new Set(links.filter((link) => link !== undefined));
+	const unique = new Set([url, image?.url, thumbnail?.url, video?.url].filter((link) => link !== undefined));
 	const parts = [...textsOf(embed), ...unique];
 	return parts.length > 0 ? parts.map(oneField).join(" / ") : "empty";
 }

@@ -28,8 +28,7 @@ export async function fetchPage(
 ): Promise<APIMessage[]> {
 	const query = new URLSearchParams({ limit: String(limit) });
 	for (const [name, messageId] of Object.entries(cursors)) if (messageId !== undefined) query.set(name, messageId);
-	const path = Routes.channelMessages(id);
-	const messages = (await client.rest.get(path, { query })) as APIMessage[];
+	const messages = (await client.rest.get(Routes.channelMessages(id), { query })) as APIMessage[];
 	return messages.toSorted((a, b) => compareIds(b.id, a.id));
 }
 

@@ -37,8 +37,7 @@ export function tables({ args }: Search, groupings: readonly Grouping[], countsB
 		if (by === "day") return [...head, ...dayLines(counts, Math.max(rows, maxDays), more)];
 		const heard = by === "channel" ? counts.filter(({ count }) => count > 0) : counts;
 		const silent = counts.slice(heard.length).map(({ name }) => name);
-		const kept = new Set(by === "author" ? user_ids : channel_ids);
-		const lines = countLines(heard, by, rows, kept, more);
+		const lines = countLines(heard, by, rows, new Set(by === "author" ? user_ids : channel_ids), more);
 		return [...head, ...lines, ...(silent.length > 0 ? [`0 | ${silent.join(", ")}`] : [])];
 	});
 }

@@ -68,8 +68,7 @@ export function scopeOf(
 	const isGroup = (one: GuildBasedChannel) => !one.isTextBased();
 	const bits = (one: GuildBasedChannel) => bitsIn(one, permissions) | impliedIn(one);
 	for (const one of given ?? []) if (!isGroup(one) || isForum(one)) requirePermissions(guild, one, bits(one));
-	const groups = (given ?? []).filter(isGroup);
-	const inGroups = groups.flatMap((one) => [one, ...within(one.id)]);
+	const inGroups = (given ?? []).filter(isGroup).flatMap((one) => [one, ...within(one.id)]);
 	const named = new Set([...(given ?? []), ...inGroups]);
 	const wanted = given ? all.filter((one) => named.has(one)) : all;
 	// A given archived thread is not in the cache.
@@ -100,8 +99,7 @@ const noChannels =
 /** Those that may have messages in `range`. */
 export async function withArchived(guild: Guild, scope: Scope, range: Range): Promise<Scope> {
 	const { channels, parents } = scope;
-	const known = new Set(channels.map(({ id }) => id));
-	const found = await archivedThreadsOf(guild, parents, range, known);
+	const found = await archivedThreadsOf(guild, parents, range, new Set(channels.map(({ id }) => id)));
 	const { threads: archived, unlisted, why } = found;
 	if (channels.length + archived.length + unlisted.length === 0)
 		throw new SaidError(said("refusal.nothing_to_search"), { models: noChannels });
@@ -227,8 +225,7 @@ export async function readChannels(
 		seen.push(...inRange.map(({ id }) => id));
 		found.push(...inRange.filter(isMatch));
 		if (notes.length === 0) notes.push(...hiddenContent(channel.client, inRange));
-		const last = inRange.at(-1);
-		source.before = source.end = last?.id ?? source.end;
+		source.before = source.end = inRange.at(-1)?.id ?? source.end;
 		source.state = inRange.length < pageSize ? "done" : "waiting";
 	};
 	const work = async () => {

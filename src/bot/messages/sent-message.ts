@@ -64,8 +64,7 @@ export function pingLines(
 }
 
 function idsIn(text: string | undefined, mention: RegExp): string[] {
-	const matches = (text ?? "").matchAll(mention);
-	return [...new Set(Array.from(matches, ([, id]) => id ?? ""))];
+	return [...new Set(Array.from((text ?? "").matchAll(mention), ([, id]) => id ?? ""))];
 }
 
 /** Its id, "channel_id/message_id", or its link. */

@@ -242,8 +242,7 @@ export class TempBans extends DurablePart implements StoredBans {
 	}
 
 	async #requireBanPermission(guild: Guild, row: TempBan): Promise<void> {
-		const { BanMembers } = PermissionFlagsBits;
-		const missing = missingPermissions(guild, undefined, BanMembers);
+		const missing = missingPermissions(guild, undefined, PermissionFlagsBits.BanMembers);
 		if (missing === 0n) return;
 		const reason = said("log.lacks", { permissions: describeBits(missing) });
 		if (row.ends_at <= this.#now()) await this.#logNotLifted(row, reason);

@@ -11,8 +11,7 @@ const noText = "It failed. The bot's log may have the details.";
 /** Times as Discord timestamps, Markdown and mentions escaped. Never empty for an error. */
 export function peopleText(text: string, { isError }: { isError: boolean }): string {
 	const shown = isError ? inPeoplesWords(text.replace(/^Invalid parameters: /, "")) : text;
-	const formatted = shown.split("\n").map(forDiscord).join("\n").trim();
-	return formatted || (isError ? noText : "");
+	return shown.split("\n").map(forDiscord).join("\n").trim() || (isError ? noText : "");
 }
 
 function inPeoplesWords(text: string): string {

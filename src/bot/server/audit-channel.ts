@@ -64,8 +64,7 @@ export function createAuditChannel({ settings, connection, log }: AuditChannelOp
 }
 
 function lineFor({ at, outcome, principal, tool, title = tool }: AuditedCall, locale: string | null) {
-	const say = sayIn(locale);
-	const line = say("audit.line", {
+	const line = sayIn(locale)("audit.line", {
 		title: toolTitle(tool, inlineText(title, 200)),
 		outcome: said(`audit.${outcome}`),
 		who: whoAsked(principal?.person?.id, principal?.id),

@@ -273,8 +273,7 @@ function parse(settings: string): Stored {
 }
 
 function differences(before: Stored, after: Stored): Change[] {
-	const all = new Set([...Object.keys(before), ...Object.keys(after)]);
-	return [...all].flatMap((key) =>
+	return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((key) =>
 		Bun.deepEquals(before[key], after[key]) ? [] : [{ key, before: before[key], after: after[key] }],
 	);
 }

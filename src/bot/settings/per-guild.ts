@@ -47,8 +47,7 @@ export class PerGuild<Given, One extends GuildPart> {
 		const { settings, given: read, create } = this.options;
 		if (this.#isClosed) return;
 		const given = read(settings.of(guildId), guildId);
-		const current = this.#parts.get(guildId);
-		if (Bun.deepEquals(given, current?.given)) return;
+		if (Bun.deepEquals(given, this.#parts.get(guildId)?.given)) return;
 		this.#end(guildId);
 		// The former part may still store what the next one reads.
 		const closing = this.#closing.get(guildId);

@@ -62,8 +62,7 @@ function checkChannel({ key, id, needs }: Reference, guild: Guild) {
 	// The name of a hidden channel is not for the person in whose name a tool checks the setup.
 	const name = isVisible(channel) ? channelName(channel) : `channel ${id}`;
 	if (onlyRead.has(key)) return name;
-	const { GuildText, GuildAnnouncement } = ChannelType;
-	if (channel.type !== GuildText && channel.type !== GuildAnnouncement)
+	if (channel.type !== ChannelType.GuildText && channel.type !== ChannelType.GuildAnnouncement)
 		throw new CheckFailed(`${name} is not a text channel`, "Name another channel in the settings.");
 	const needed = bitsIn(channel, ["ViewChannel", "SendMessages", ...needs]);
 	const missing = missingForBot(channel.guild, channel, needed);

@@ -76,8 +76,7 @@ export function requireLeast(guild: Guild, toml: BotConfig["toml"]): void {
 			"A moderator with MODERATE_MEMBERS can remove the timeout.",
 		);
 	const somewhere = guild.channels.cache.reduce((bits, channel) => bits | botPermissions(guild, channel), inGuild);
-	const needed = neededFor(forEveryTool, toml.features);
-	const missing = needed & ~somewhere;
+	const missing = neededFor(forEveryTool, toml.features) & ~somewhere;
 	if (missing !== 0n)
 		throw new CheckFailed(
 			`the bot lacks ${describeBits(missing)} in ${guildName(guild)}`,

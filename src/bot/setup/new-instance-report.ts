@@ -157,10 +157,9 @@ function invitation(path: string): string[] {
 	if (!settings) throw new ConfigError(join(path, "config.toml"), issues);
 	const { CLIENT_ID } = parseEnv(read(".env"));
 	const clientId = isPlaceholder(CLIENT_ID) ? undefined : CLIENT_ID;
-	const permissions = invitePermissions(settings);
 	return [
 		"To invite the bot to your Discord server, open:",
-		inviteUrl(clientId ?? "CLIENT_ID", permissions),
+		inviteUrl(clientId ?? "CLIENT_ID", invitePermissions(settings)),
 		...(clientId === undefined ? [unknownApplication] : []),
 		"It asks for what the bot's tools and features need. You can leave out permissions there; a tool that needs one then says so.",
 	];

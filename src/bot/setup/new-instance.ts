@@ -218,8 +218,7 @@ export function describeInstances(instances: readonly Instance[]): { value: stri
 		if (before?.port === port)
 			warnings.push(`${before.name} and ${name} have the same MCP_PORT ${port}: give one of them another.`);
 	}
-	const tokens = instances.map(({ token }) => token).filter(Boolean);
-	if (new Set(tokens).size > 1)
+	if (new Set(instances.map(({ token }) => token).filter(Boolean)).size > 1)
 		warnings.push("The instances have different values of MCP_AUTH_TOKEN: the gateway needs the same in all of them.");
 	const value = listed.map(({ name, port }) => `${name}=http://127.0.0.1:${port}`).join(",");
 	return { value, warnings };

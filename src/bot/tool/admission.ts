@@ -173,8 +173,7 @@ async function admit(
 		});
 	const member = await memberIn(guild, person.id, connection, effect);
 	if (!member) return undefined;
-	const { signedIn } = principal.person;
-	const noSignIn = signedIn ? whyNotSignIn(member, bot) : undefined;
+	const noSignIn = principal.person.signedIn ? whyNotSignIn(member, bot) : undefined;
 	const limit = effect === "read" ? undefined : whyReadOnly(member);
 	const refusal = noSignIn === undefined ? limit : new ToolError(`${noSignIn} Nothing was done.`);
 	if (refusal === undefined) person.members.set(guild.id, member);

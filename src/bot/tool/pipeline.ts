@@ -459,8 +459,7 @@ function requireOpenThreads<Args extends object>(
 	if (effect === "read" || permissionsIn === "run") return;
 	const { inLockedThreads = effect === "destructive" } = needs ?? {};
 	const { ManageThreads } = PermissionFlagsBits;
-	const argument = thingName(permissionsIn ?? "channel_id");
-	for (const channel of channelsOf(things, argument)) {
+	for (const channel of channelsOf(things, thingName(permissionsIn ?? "channel_id"))) {
 		if (!channel?.isThread() || !channel.locked) continue;
 		if (inLockedThreads && !channel.archived) continue;
 		requireOf(person, channel, ManageThreads, () => [said("refusal.why.locked")]);

@@ -85,8 +85,7 @@ export const moveChannels = editTool({
 						idOf: ({ id }) => id ?? "",
 						describe: ({ id = "" }) => names.get(id) ?? "the positions of all",
 						async write({ body }) {
-							const route = Routes.guildChannels(guild.id);
-							await guild.client.rest.patch(route, { body });
+							await guild.client.rest.patch(Routes.guildChannels(guild.id), { body });
 							written += 1;
 						},
 						done: (done, of) =>
@@ -215,7 +214,6 @@ function stepsFor(
 		const own = { id, parent_id: parentId || null, lock_permissions };
 		if (index < arriving.length - 1) return { id, body: [own] };
 		const others = moves.filter((move) => move.id !== id);
-		const position = moves.find((move) => move.id === id);
-		return { id, body: [{ ...position, ...own }, ...others] };
+		return { id, body: [{ ...moves.find((move) => move.id === id), ...own }, ...others] };
 	});
 }

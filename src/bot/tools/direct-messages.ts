@@ -71,8 +71,7 @@ async function sendTo({ rest }: Client, user: GuildMember, body: object): Promis
 	const to = memberName(user);
 	try {
 		const channel = await directChannel(user);
-		const path = Routes.channelMessages(channel.id);
-		const { id } = (await rest.post(path, { body })) as APIMessage;
+		const { id } = (await rest.post(Routes.channelMessages(channel.id), { body })) as APIMessage;
 		return `Direct message sent to ${to} (ID: ${id}): ${linkTo({ id: channel.id }, id)}`;
 	} catch (error) {
 		const failure = error instanceof ToolError ? error : toToolError(error);
@@ -107,8 +106,7 @@ export const editPrivateMessage = destructiveTool({
 		const channel = await directChannel(user);
 		const message = await fetchOwnMessage(channel, message_id, "edit");
 		const target = `the direct message ${message_id} to ${memberName(user)}`;
-		const before = { content: message.content };
-		const changes = changesOf(before, { content }, target);
+		const changes = changesOf({ content: message.content }, { content }, target);
 		const body = { ...changes, allowed_mentions: allowedMentions("none") };
 		const route = Routes.channelMessage(channel.id, message_id);
 		return editPlan(changes, target, message, {

@@ -96,10 +96,8 @@ export const exportGuild = readTool({
 	},
 });
 
-const source = { argument: "copy_from", tool: exportGuild.name };
-
 export const planGuild = reading(
-	source,
+	{ argument: "copy_from", tool: exportGuild.name },
 	readTool({
 		name: "plan_guild",
 		toolset: "guild_document",
@@ -160,8 +158,7 @@ function sourceOf(
 	{ document, backup, plan_hash, changes, copy_from }: Sources,
 	mayTouch: ToolContext["mayTouch"],
 ): PlanSource {
-	const given = [document, backup, plan_hash, copy_from].filter((value) => value !== undefined);
-	if (given.length !== 1)
+	if ([document, backup, plan_hash, copy_from].filter((value) => value !== undefined).length !== 1)
 		throw invalidParameters(["document, backup, plan_hash, copy_from: expected exactly one of these"]);
 	if (plan_hash === undefined && copy_from === undefined && changes !== undefined)
 		throw invalidParameters(["changes: expected only together with plan_hash or copy_from"]);

@@ -67,8 +67,7 @@ interface Chosen {
 }
 
 function idsToLock({ guild_id, channel_ids = [], all }: Chosen, { connection, guildId }: BotContext): Snowflake[] {
-	const { guilds } = connection.discord;
-	const guild = guilds.cache.get(guild_id || (guildId ?? ""));
+	const guild = connection.discord.guilds.cache.get(guild_id || (guildId ?? ""));
 	const inGuild = guild ? channelsFromTop(guild) : [];
 	const chosen = inGuild.filter(
 		({ id, parentId }) => all || channel_ids.includes(id) || channel_ids.includes(parentId ?? ""),

@@ -174,8 +174,7 @@ async function findTarget(guild: Guild, id: string, channels: readonly find.Chan
 	const known = guild.members.cache.get(id);
 	if (overwrite && !known) return named(overwrite.type);
 	try {
-		const member = await find.member(guild, id, connection);
-		return named(Member, memberName(member));
+		return named(Member, memberName(await find.member(guild, id, connection)));
 	} catch (error) {
 		if (!(error instanceof ToolError)) throw error;
 		throw new ToolError(
@@ -336,8 +335,7 @@ export const copyChannelPermissions = destructiveTool({
 			);
 		for (const { target, source } of changes) {
 			requirePermissions(guild, source, PermissionFlagsBits.ViewChannel);
-			const difference = changedBits(overwritesOf(target), overwritesOf(source));
-			requireGrantable(guild, target, difference);
+			requireGrantable(guild, target, changedBits(overwritesOf(target), overwritesOf(source)));
 			requireUndoable(target, overwritesOf(source), source);
 		}
 		type Copy = (typeof changes)[number];

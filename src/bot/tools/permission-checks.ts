@@ -51,9 +51,8 @@ export const checkPermissions = readTool({
 			const own = order.filter(({ parentId }) => parentId === channel.id);
 			return own.length > 0 ? own : [channel];
 		};
-		const channels = [...new Set([...(all_channels ? order : []), ...chosen.flatMap(inside)])];
 		const places = await Promise.all(
-			channels.map(async (channel) =>
+			[...new Set([...(all_channels ? order : []), ...chosen.flatMap(inside)])].map(async (channel) =>
 				placeOf(channel, channel.type === ChannelType.PrivateThread ? await threadMembers(channel) : undefined),
 			),
 		);

@@ -56,8 +56,7 @@ export const createPoll = writeTool({
 		const question = { text: args.question };
 		const poll = { question, answers, duration: args.duration / 3600, allow_multiselect };
 		const body = { poll, allowed_mentions: allowedMentions("none") };
-		const route = Routes.channelMessages(channel.id);
-		const message = (await discord.rest.post(route, { body })) as APIMessage;
+		const message = (await discord.rest.post(Routes.channelMessages(channel.id), { body })) as APIMessage;
 		return [
 			`Poll sent (ID: ${message.id}) to ${placeOf(channel, message.id)}`,
 			...(message.poll ? [fieldLine(...pollFields(message.poll))] : []),
@@ -109,13 +108,11 @@ export const getPollVoters = readTool({
 		const { message_id, answer_id, limit, after } = args;
 		if (answer_id === undefined && after !== undefined)
 			throw invalidParameters(["after: expected only together with answer_id"]);
-		const message = await fetchMessage(channel, message_id);
-		const poll = pollOf(message, discord);
+		const poll = pollOf(await fetchMessage(channel, message_id), discord);
 		const { answers } = poll;
 		const votersOf = async (id: number) => {
 			const query = makeURLSearchParams({ limit, after });
-			const path = Routes.pollAnswerVoters(channel.id, message_id, id);
-			const page = await discord.rest.get(path, { query });
+			const page = await discord.rest.get(Routes.pollAnswerVoters(channel.id, message_id, id), { query });
 			return (page as RESTGetAPIPollAnswerVotersResult).users;
 		};
 		if (answer_id === undefined) {

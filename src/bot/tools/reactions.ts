@@ -156,8 +156,7 @@ export const getReactions = readTool({
 		if (!emoji && after !== undefined) throw invalidParameters(["after: expected only together with emoji"]);
 		if (!emoji) return everyReaction(guild, channel, message_id, type, limit);
 		const path = emojiPath(emoji, guild);
-		const page = { type, limit, after };
-		const users = await fetchReactions(channel, message_id, path, page);
+		const users = await fetchReactions(channel, message_id, path, { type, limit, after });
 		const last = users.at(-1);
 		const kind = type === "burst" ? " as a super reaction" : "";
 		const target = `${emojiName(emoji)}${kind} on ${messageName(message_id, channel)}`;
@@ -191,8 +190,7 @@ async function everyReaction(
 	for (const { emoji, total } of present) {
 		const written = asOnMessage({ id: emoji.id ?? undefined, name: emoji.name ?? undefined }, undefined);
 		const path = emojiPath(written, guild);
-		const page = { type, limit };
-		const users = await fetchReactions(channel, messageId, path, page);
+		const users = await fetchReactions(channel, messageId, path, { type, limit });
 		const more = total - users.length;
 		const names = users.map((user) => personName(guild, user));
 		lines.push(

@@ -88,8 +88,7 @@ function describePermissions({ permissions, guild, id }: Role): string {
 	const { bitfield } = permissions;
 	if ((bitfield & PermissionFlagsBits.Administrator) !== 0n) return describeBits(PermissionFlagsBits.Administrator);
 	if (id === guild.id) return describeBits(bitfield);
-	const common = guild.roles.everyone.permissions.bitfield;
-	return describeBits(bitfield & (powerfulPermissions | ~common));
+	return describeBits(bitfield & (powerfulPermissions | ~guild.roles.everyone.permissions.bitfield));
 }
 
 export const createRole = writeTool({
@@ -113,8 +112,7 @@ export const createRole = writeTool({
 		reason,
 	},
 	destructive({ permissions = [] }, { guild, below_role }) {
-		const given = readPermissions("permissions", permissions);
-		const powers = powersIn(given, guild, undefined, grantingPermissions);
+		const powers = powersIn(readPermissions("permissions", permissions), guild, undefined, grantingPermissions);
 		if (powers !== 0n) return `gives a role ${describePowers(powers)}`;
 		return below_role && whyPlaceBelow(guild, below_role);
 	},

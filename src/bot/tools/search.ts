@@ -189,8 +189,7 @@ async function countInIndex(search: Search, groupings: readonly Grouping[]): Pro
 	const counts: (Count & { by: Grouping })[] = [];
 	let isIndexing = false;
 	const count = async (given: IndexQuery) => {
-		const query = { ...queryOf(search), ...given };
-		const found = await searchIndex(guild, query, { limit: 0, reserveMs });
+		const found = await searchIndex(guild, { ...queryOf(search), ...given }, { limit: 0, reserveMs });
 		isIndexing ||= found?.isIndexing ?? false;
 		return found?.total;
 	};
@@ -221,9 +220,8 @@ async function countInIndex(search: Search, groupings: readonly Grouping[]): Pro
 	// Of all channels and of archived threads, those without a match are not worth a line.
 	const isShown = ({ id, count, by }: (typeof counts)[number]) => count > 0 || by === "author" || named.has(id);
 	const countsBy = (by: Grouping) => {
-		const all = counts.filter((one) => one.by === by);
 		return sortCounts(
-			all.filter(isShown),
+			counts.filter((one) => one.by === by).filter(isShown),
 			by,
 			readableIn(scope).map(({ id }) => id),
 		);

@@ -220,8 +220,7 @@ export function orRefuse<T>(work: () => T): T {
 		return work();
 	} catch (error) {
 		if (!(error instanceof InvalidSettings)) throw error;
-		const problems = joined(error.problems.map(saidProblem));
-		throw new SaidError(said("refusal.settings", { problems: problems ?? "" }), {
+		throw new SaidError(said("refusal.settings", { problems: joined(error.problems.map(saidProblem)) ?? "" }), {
 			models: `${error.message}\nNothing was done.`,
 		});
 	}

@@ -191,8 +191,7 @@ export const listThreads = readTool({
 		if (tag_ids) {
 			if (!channel || !find.isForum(channel))
 				throw invalidParameters(["tag_ids: expected only together with the channel_id of a forum"]);
-			const forum = await find.currentForum(guild, channel.id);
-			tagIds = tagIdsOf(forum, tag_ids);
+			tagIds = tagIdsOf(await find.currentForum(guild, channel.id), tag_ids);
 		}
 		const { limit, before, query } = args;
 		return threadLines(guild, { channel, archived, limit, before, names: query, tagIds });

@@ -219,8 +219,7 @@ async function stageChannel(guild: Guild, id: string): Promise<StageChannel> {
 }
 
 async function currentStage(channel: StageChannel): Promise<APIStageInstance> {
-	const route = Routes.stageInstance(channel.id);
-	return (await channel.client.rest.get(route)) as APIStageInstance;
+	return (await channel.client.rest.get(Routes.stageInstance(channel.id))) as APIStageInstance;
 }
 
 const moderatorPermissions = ["MuteMembers", "MoveMembers", "ManageChannels"] as const;

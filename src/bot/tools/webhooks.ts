@@ -350,9 +350,8 @@ async function webhook(guild: Guild, id: string): Promise<GuildWebhook> {
 }
 
 async function webhookOrNone(guild: Guild, id: string): Promise<GuildWebhook | undefined> {
-	const { MissingPermissions, UnknownWebhook } = RESTJSONErrorCodes;
 	const data = await absentIf(
-		[MissingPermissions, UnknownWebhook],
+		[RESTJSONErrorCodes.MissingPermissions, RESTJSONErrorCodes.UnknownWebhook],
 		() => guild.client.rest.get(Routes.webhook(id)) as Promise<APIWebhook>,
 	);
 	const channel = visibleChannel(guild, data?.channel_id ?? "");
@@ -361,8 +360,7 @@ async function webhookOrNone(guild: Guild, id: string): Promise<GuildWebhook | u
 
 /** By webhook id, by the newest 25 webhook messages in Discord's search; undefined if the bot cannot search now. */
 async function lastMessages(guild: Guild, channelId: string | undefined): Promise<Map<string, string> | undefined> {
-	const { ReadMessageHistory } = PermissionFlagsBits;
-	if (missingPermissions(guild, undefined, ReadMessageHistory) !== 0n) return undefined;
+	if (missingPermissions(guild, undefined, PermissionFlagsBits.ReadMessageHistory) !== 0n) return undefined;
 	if (!readsContent(guild.client)) return undefined;
 	const query = { author_type: "webhook", channel_id: channelId, include_nsfw: true };
 	try {

@@ -118,8 +118,7 @@ function problemOf(route: string, status: number, body: unknown): string | undef
 
 function retryAfterSeconds(headers: Headers, body: unknown) {
 	const field = isObject(body) ? body.retry_after : undefined;
-	const names = ["retry-after", "x-ratelimit-reset-after"];
-	return [field, ...names.map((name) => headers.get(name)?.trim())]
+	return [field, ...["retry-after", "x-ratelimit-reset-after"].map((name) => headers.get(name)?.trim())]
 		.filter((value) => value != null && value !== "")
 		.map(Number)
 		.find((value) => Number.isFinite(value) && value >= 0);

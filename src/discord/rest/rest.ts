@@ -337,8 +337,7 @@ export function guardRest(
 		if (!isRead && run && !run.mayWrite)
 			throw new Error(`this tool call may only read from Discord, but tried to send a ${options.method} request`);
 		if (!isRead) run?.beforeWrite?.();
-		const timeout = timeoutSignal(timeoutMs);
-		const signals = [timeout, options.signal, run && toAbortSignal(run.signal)];
+		const signals = [timeoutSignal(timeoutMs), options.signal, run && toAbortSignal(run.signal)];
 		const signal = AbortSignal.any(signals.filter((one) => one != null));
 		const reason = !createsMessage(options) && !isReadOnly(options) ? (options.reason ?? run?.reason) : undefined;
 		const limited = { ...options, signal, ...(reason && { reason }) };

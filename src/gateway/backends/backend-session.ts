@@ -103,8 +103,7 @@ export class BackendSession {
 		const session = this.#current;
 		this.#current = undefined;
 		if (!session?.id) return;
-		const signal = AbortSignal.timeout(disconnectTimeoutMs);
-		await this.options.client.disconnect(session, signal).catch(() => {});
+		await this.options.client.disconnect(session, AbortSignal.timeout(disconnectTimeoutMs)).catch(() => {});
 	}
 
 	/** Later requests are rejected. Never rejects itself. */

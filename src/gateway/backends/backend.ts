@@ -245,8 +245,7 @@ export class Backend {
 			if (!this.state.online) await this.health.hold(signal);
 			await this.#inFlight.acquire(signal, request.principal?.id);
 			try {
-				const limited = { ...request, maxBodyBytes: maxOwnBytes };
-				const response = await this.session.request(limited, signal);
+				const response = await this.session.request({ ...request, maxBodyBytes: maxOwnBytes }, signal);
 				this.health.setOnline();
 				return response;
 			} catch (error) {
@@ -538,8 +537,7 @@ export class Backend {
 	/** On one line, without the bearer token. */
 	reasonOf(error: unknown): string {
 		if (!(error instanceof Error)) return String(error);
-		const text = error.message.replaceAll(this.#options.token, "[token]");
-		return onOneLine(text, maxReasonLength);
+		return onOneLine(error.message.replaceAll(this.#options.token, "[token]"), maxReasonLength);
 	}
 }
 

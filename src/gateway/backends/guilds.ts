@@ -41,12 +41,10 @@ function readLine(line: string): { id: string; name: string } | undefined {
 	const id = match?.[1];
 	if (!match || id === undefined) return undefined;
 	const before = line.slice(0, line.length - tail.length + match.index);
-	const name = before.trim().replace(/\|$/, "");
-	return { id, name: safeGuildName(id, name) };
+	return { id, name: safeGuildName(id, before.trim().replace(/\|$/, "")) };
 }
 
 /** On one line, at most 100 characters; the id if the name is empty. */
 export function safeGuildName(id: string, name: string): string {
-	const line = onOneLine(name, maxTailLength).trim();
-	return line.slice(0, maxNameLength) || id;
+	return onOneLine(name, maxTailLength).trim().slice(0, maxNameLength) || id;
 }

@@ -139,8 +139,7 @@ function toolTexts(text: string, max: number): string[] {
 function readListedTool(json: string): Omit<ListedTool, "text"> | { name: unknown; issue: string } {
 	const value: unknown = JSON.parse(json);
 	const name = isObject(value) ? value.name : undefined;
-	const options = { abortEarly: true };
-	const { success, output, issues } = v.safeParse(listedTool, value, options);
+	const { success, output, issues } = v.safeParse(listedTool, value, { abortEarly: true });
 	if (!success) return { name, issue: describeIssue(issues[0]) };
 	if (repeatsKey(json)) return { name, issue: "has a duplicate key" };
 	const issue = valueIssue(value, maxDepth);

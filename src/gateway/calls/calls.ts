@@ -244,8 +244,7 @@ export class Calls {
 
 	#callGuilds(args: JsonObject, call: ForwardedCall, record: OpenCall, signal: Signal): Promise<Answer[]> {
 		const { guild_ids: _, instance, ...rest } = args;
-		const ids = readGuildIds(args);
-		const answers = ids.map(async (guild_id, at) => {
+		const answers = readGuildIds(args).map(async (guild_id, at) => {
 			try {
 				const backend = await this.options.router.find({ instance, guild_id }, signal, call.principal);
 				const params = JSON.stringify({ name: call.tool, arguments: { ...rest, guild_id } });

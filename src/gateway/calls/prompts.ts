@@ -81,8 +81,7 @@ export function createPrompts(options: PromptsOptions): PromptSource {
 		const { principal } = caller;
 		try {
 			const backend = await target(prompt, args, signal, seen, principal);
-			const text = JSON.stringify(params(backend));
-			const request = { method, params: text, principal, trace: caller.trace };
+			const request = { method, params: JSON.stringify(params(backend)), principal, trace: caller.trace };
 			const { message } = await backend.read(request, signal);
 			if (isObject(message.result)) return JSON.stringify(message.result);
 			throw refusalOf(message.error);
@@ -96,8 +95,7 @@ export function createPrompts(options: PromptsOptions): PromptSource {
 	return {
 		async list(principal) {
 			await firstList();
-			const seen = await seenBy(principal);
-			return JSON.stringify({ prompts: mergePrompts(seen) });
+			return JSON.stringify({ prompts: mergePrompts(await seenBy(principal)) });
 		},
 		async get(params, caller) {
 			const { name, args } = readPromptRequest(params);

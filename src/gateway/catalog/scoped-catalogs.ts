@@ -56,8 +56,7 @@ export class ScopedCatalogs {
 	/** Asks only if the cached lists may be outdated. Concurrent calls share one load. */
 	#get({ access, toolsets }: Principal, views: readonly BackendView[]): Promise<ScopedCatalog> {
 		const sorted = toolsets && [...toolsets].sort();
-		const names = views.map(({ name }) => name);
-		const key = JSON.stringify([access, sorted ?? null, names]);
+		const key = JSON.stringify([access, sorted ?? null, views.map(({ name }) => name)]);
 		const entry = this.#entries.getOrMake(key, (): Entry => ({ version: -1, loading: undefined, last: undefined }));
 		if (entry.loading && entry.version === this.#version) return entry.loading;
 		entry.version = this.#version;

@@ -63,8 +63,7 @@ function describeState(backend: Pick<Backend, "state" | "health">, isRoot: boole
 }
 
 function describeGuilds(backend: ShownBackend, index: RouteIndex<ShownBackend>): string {
-	const listed = [...backend.guilds].slice(0, maxGuilds);
-	const guilds = listed.map(([id, name]) => {
+	const guilds = [...backend.guilds].slice(0, maxGuilds).map(([id, name]) => {
 		const first = index.serving(id);
 		const elsewhere = first && first !== backend ? `, by guild_id served by ${first.name}` : "";
 		const pinned = backend.pins.pinned.has(id) ? ", pinned" : "";

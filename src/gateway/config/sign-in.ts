@@ -13,11 +13,9 @@ export interface SignInSettings {
 	discordApiUrl: string;
 }
 
-const publicUrl = readText(publicUrlIssue, (text) => new URL(text).origin);
-
 export const signInVariables = {
 	PUBLIC_URL: optional(
-		publicUrl,
+		readText(publicUrlIssue, (text) => new URL(text).origin),
 		"Origin of the gateway on the internet, such as https://mcp.example: lets people sign in with Discord",
 	),
 	DISCORD_CLIENT_ID: optional(

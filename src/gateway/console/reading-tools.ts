@@ -51,8 +51,7 @@ export function createReadingTools(options: ReadingToolsOptions) {
 			const tools = await listFor(viewer);
 			if (!tools.some((tool) => tool.name === name))
 				throw new ConsoleError("not_found", "No read-only tool has this name.");
-			const params = { name, arguments: args };
-			return await callTool(options, viewer.reader, params, request.signal);
+			return await callTool(options, viewer.reader, { name, arguments: args }, request.signal);
 		},
 	};
 }
@@ -64,8 +63,7 @@ export async function callTool(
 	params: { name: string; arguments: JsonObject },
 	signal: Signal,
 ) {
-	const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
-	const request = parseMessage(JSON.stringify(message));
+	const request = parseMessage(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }));
 	if (request.kind !== "request") throw new Error("not a request");
 	const caller = {
 		// With this the response is JSON text.

@@ -41,8 +41,7 @@ export class ConsoleError extends Error {
 const headers = { ...securityHeaders, "Content-Type": "application/json", "Cache-Control": "no-store" };
 
 export function jsonResponse(value: unknown, { status = 200, more = {} as Record<string, string> } = {}): Response {
-	const text = JSON.stringify(value);
-	return new Response(text, { status, headers: { ...headers, ...more } });
+	return new Response(JSON.stringify(value), { status, headers: { ...headers, ...more } });
 }
 
 /** Rethrows unexpected errors, which are bugs. */

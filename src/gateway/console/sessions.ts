@@ -72,8 +72,7 @@ export function createSessions(token: string, now: () => number, store?: Pick<St
 	async function readCookie({ value, isHttps }: SessionCookie): Promise<Session | undefined> {
 		const [, payload = "", given = ""] = /^([\w-]+)\.([\w-]{43})$/.exec(value) ?? [];
 		if (!isSameSecret(given, await mac(`session ${payload}`))) return undefined;
-		const json = parseJson(Buffer.from(payload, "base64url").toString());
-		const content = v.safeParse(stored, json);
+		const content = v.safeParse(stored, parseJson(Buffer.from(payload, "base64url").toString()));
 		return content.success ? sessionOf(content.output, isHttps) : undefined;
 	}
 

@@ -222,8 +222,7 @@ const reservedHeaders = /^(?:content-length|transfer-encoding|connection|upgrade
 const sentValue = /^[\t\x20-\x7e]*$/;
 
 function headOf({ pathname, search, host }: URL, headers: HttpRequest["headers"]): string {
-	const names = Object.keys(headers);
-	const hosts = names.filter((name) => /^host$/i.test(name)).length;
+	const hosts = Object.keys(headers).filter((name) => /^host$/i.test(name)).length;
 	if (hosts > 1) throw new TypeError("the HTTP request has two Host headers");
 	const all = Object.entries(hosts === 0 ? { Host: host, ...headers } : headers);
 	const lines = all.map(([name, value]) => fieldLine(name, value));

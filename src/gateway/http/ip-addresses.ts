@@ -63,9 +63,8 @@ function addressBits(address: string): string | undefined {
 			const text = URL.parse(`http://[${address}]`)?.hostname.slice(1, -1) ?? "";
 			const [head = [], tail = []] = text.split("::").map((part) => part.split(":").filter((group) => group !== ""));
 			const gap = Array<string>(8 - head.length - tail.length).fill("0");
-			const groups = [...head, ...gap, ...tail];
 			return toBits(
-				groups.map((group) => Number.parseInt(group, 16)),
+				[...head, ...gap, ...tail].map((group) => Number.parseInt(group, 16)),
 				16,
 			);
 		}

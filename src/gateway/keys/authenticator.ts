@@ -89,8 +89,7 @@ export function createAuthenticator({
 
 	async function authenticate(request: Request, given: string, findToken: FindToken): Promise<Principal | Response> {
 		try {
-			const boxed = ownerOf(hashToken(given), findToken);
-			const owner = await within(findTimeoutMs, boxed);
+			const owner = await within(findTimeoutMs, ownerOf(hashToken(given), findToken));
 			if (owner === "late") return unavailable();
 			if (!owner) return refuse(request);
 			const { principal, expiresAt = Number.POSITIVE_INFINITY } = owner;

@@ -90,8 +90,7 @@ function readLifetime(text: string): number | "invalid" {
 
 function checkInstances(env: Record<string, string | undefined>, instances: readonly string[] | undefined): void {
 	if (!instances) return;
-	const schema = v.object({ INSTANCES: variables.INSTANCES });
-	const { settings, issues } = parseSettings(schema, trimEnv(env));
+	const { settings, issues } = parseSettings(v.object({ INSTANCES: variables.INSTANCES }), trimEnv(env));
 	if (!settings) throw new ConfigError("the environment", issues);
 	const names = settings.INSTANCES.map(({ name }) => name);
 	const unknown = instances.filter((name) => !names.includes(name));

@@ -22,8 +22,7 @@ export function createToken(kind: TokenKind): string {
 export function kindOfToken(token: string): TokenKind | undefined {
 	const [, prefix] = /^(guildhall_(?:[a-z]{2}_)?)[0-9A-Za-z]{46}$/.exec(token) ?? [];
 	if (prefix === undefined) return undefined;
-	const body = token.slice(0, -checksumLength);
-	if (!token.endsWith(checksumOf(body))) return undefined;
+	if (!token.endsWith(checksumOf(token.slice(0, -checksumLength)))) return undefined;
 	const kinds = Object.keys(tokenPrefixes) as TokenKind[];
 	return kinds.find((kind) => tokenPrefixes[kind] === prefix);
 }

@@ -82,8 +82,7 @@ export class Rights {
 			try {
 				return await backend.rights(personId, signal);
 			} catch (error) {
-				const { state } = backend;
-				if (!signal.aborted || !state.away) throw error;
+				if (!signal.aborted || !backend.state.away) throw error;
 			}
 		}
 	}
@@ -97,8 +96,7 @@ export class Rights {
 export function createAskRights(rights: Rights, backends: readonly Backend[]): AskRights {
 	return async ({ id }) => {
 		const asked = backends.filter(({ acceptsPrincipals, state }) => acceptsPrincipals || !state.online);
-		const signal = AbortSignal.timeout(requestTimeoutMs);
-		await rights.load(asked, id, signal, 0);
+		await rights.load(asked, id, AbortSignal.timeout(requestTimeoutMs), 0);
 		return asked.map((backend) => rights.known(backend, id, freshMs + requestTimeoutMs));
 	};
 }

@@ -29,8 +29,7 @@ export function readStoreCommandSettings(
 	purpose: string,
 	{ mayCreate = false } = {},
 ): StoreCommandSettings {
-	const schema = v.object(storeCommandVariables);
-	const { settings, issues } = parseSettings(schema, trimEnv(env));
+	const { settings, issues } = parseSettings(v.object(storeCommandVariables), trimEnv(env));
 	if (!settings) throw new ConfigError("the environment", issues);
 	const store = readStoreSettings(settings);
 	const issue = store
@@ -44,8 +43,7 @@ const commands = ["check", "health", "new-key", "keys", "revoke-key", "grants", 
 
 /** For two commands in one line, because only one would run. */
 export function commandIssues(values: object): string[] {
-	const given = Object.keys(values).filter((name) => commands.includes(name));
-	const [first, second] = given;
+	const [first, second] = Object.keys(values).filter((name) => commands.includes(name));
 	return second === undefined ? [] : [`--${second}: cannot be combined with --${first}`];
 }
 

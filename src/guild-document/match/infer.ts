@@ -43,8 +43,7 @@ export function inferFromGuild(document: GuildDocument, current: GuildDocument, 
 	const kindOf = (one: Channel, category?: Category): ChannelKind => {
 		const same = one.id === undefined ? undefined : byId.get(one.id);
 		if (same) return same.kind ?? "text";
-		const names = ["text", "voice"].map((kind) => channelNameOf(kind, one.name));
-		const named = [...new Set(names)]
+		const named = [...new Set(["text", "voice"].map((kind) => channelNameOf(kind, one.name)))]
 			.flatMap((name) => byName.get(name) ?? [])
 			.filter(
 				({ channel: { kind = "text", name }, category: place }) =>
@@ -104,8 +103,7 @@ export function mistakesIn(document: GuildDocument): string[] {
 					`channel ${quote(channel.name)}: lock_permissions is for channels in a category, without overwrites`,
 				);
 		}
-		const targets = (channel.overwrites ?? []).map(({ role, member }) => role ?? member ?? "");
-		for (const target of repeated(targets))
+		for (const target of repeated((channel.overwrites ?? []).map(({ role, member }) => role ?? member ?? "")))
 			issues.push(`channel ${quote(channel.name)}: more than one overwrite for ${quote(target)}; merge them`);
 	}
 	const requireOfNew = (what: string, fields: object) => {

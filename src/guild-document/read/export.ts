@@ -23,8 +23,7 @@ export function exportDocument(state: GuildState, parts: readonly Part[] = partN
 			return key === undefined ? undefined : `:${key}:`;
 		},
 	};
-	const named = mapReferences(withShortAccess(full, common), names, state.bot?.keys);
-	const withKeys = addKeys(named, keys);
+	const withKeys = addKeys(mapReferences(withShortAccess(full, common), names, state.bot?.keys), keys);
 	const withNames = mapDocument(withKeys, {
 		messages: (message) => {
 			const content = message.content?.replaceAll(/<(@&|#)(\d+)>/g, (whole, mark: string, id: string) => {

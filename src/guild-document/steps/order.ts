@@ -30,6 +30,5 @@ export function movedIn(current: readonly string[], wanted: readonly string[], l
 
 /** Otherwise new ones need no reordering, because Discord puts them last. */
 export function isNewAmong(order: readonly string[]): boolean {
-	const lastExisting = order.findLastIndex((id) => !isPlaceholder(id));
-	return order.slice(0, lastExisting + 1).some(isPlaceholder);
+	return order.slice(0, order.findLastIndex((id) => !isPlaceholder(id)) + 1).some(isPlaceholder);
 }

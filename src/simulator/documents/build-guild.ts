@@ -112,8 +112,7 @@ class GuildBuilder {
 			owner: owner.user,
 			id: isSnowflake(id) && !world.guilds.get(id) ? id : undefined,
 		});
-		const icon = this.#pictureOf(settings?.icon ?? "");
-		world.guilds.edit(this.#guild, requirementsOf(document, icon?.animated));
+		world.guilds.edit(this.#guild, requirementsOf(document, this.#pictureOf(settings?.icon ?? "")?.animated));
 		this.#call = callAs(owner);
 	}
 
@@ -143,8 +142,7 @@ class GuildBuilder {
 		const world = this.#world;
 		const managed = (this.#document.roles ?? []).filter((role) => role.managed);
 		const own = botRoleOf(this.#document, managed, this.options.botRoles);
-		const taken = Array.from(world.state.users.values(), (one) => one.username);
-		const username = botNameOf(own, new Set(taken));
+		const username = botNameOf(own, new Set(Array.from(world.state.users.values(), (one) => one.username)));
 		const bot = world.users.addBot({ username, id: this.options.botId });
 		const joined = world.members.add(this.#guild, bot.user);
 		for (const role of managed) {

@@ -64,8 +64,7 @@ function select(guild: Guild, { user_ids, query = "", limit }: MembersRequest) {
 		};
 	}
 	if (query !== "") {
-		const most = Math.min(limit || namedLimit, namedLimit);
-		return { members: membersNamed(guild, query, most), missing: [] };
+		return { members: membersNamed(guild, query, Math.min(limit || namedLimit, namedLimit)), missing: [] };
 	}
 	const all = [...guild.members.values()];
 	return { members: limit === 0 ? all : all.slice(0, limit), missing: [] };

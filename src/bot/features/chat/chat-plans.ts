@@ -33,14 +33,13 @@ export type PlanMessage = ReturnType<typeof messageOf>;
 export function createPlans({ store: { sql }, calls, onDone, now }: PlansOptions) {
 	async function save(asker: Asker, planned: readonly ShownCall[], answerId: string, expiresAt: number) {
 		const id = crypto.randomUUID();
-		const kept = planned.map(({ tool, args, basis }): PlannedCall => ({ tool, args, basis }));
 		const row = {
 			id,
 			guild_id: asker.guildId,
 			person_id: asker.person.id,
 			link: asker.link,
 			answer_id: answerId,
-			calls: JSON.stringify(kept),
+			calls: JSON.stringify(planned.map(({ tool, args, basis }): PlannedCall => ({ tool, args, basis }))),
 			expires_at: expiresAt,
 		};
 		await askedPlanRows.insert(sql, [row]);

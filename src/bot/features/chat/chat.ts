@@ -158,8 +158,7 @@ class Chat implements Feature {
 			ws.on(event, ({ id }: { id: string }) => {
 				// Discord sends no event for the channel's threads. discord.js still caches them at this moment.
 				const { cache } = client.channels;
-				const threads = cache.filter((channel) => channel.isThread() && channel.parentId === id);
-				const ids = [id, ...threads.keys()];
+				const ids = [id, ...cache.filter((channel) => channel.isThread() && channel.parentId === id).keys()];
 				this.#noteDeleted(ids);
 				this.#conversations.deleteChannels(ids);
 			});
@@ -384,8 +383,7 @@ class Chat implements Feature {
 	}
 
 	#answersIn(channelId: string): number {
-		const runs = [...this.#runs.keys()];
-		return runs.filter((run) => run.hasAnswer && run.question.channelId === channelId).length;
+		return [...this.#runs.keys()].filter((run) => run.hasAnswer && run.question.channelId === channelId).length;
 	}
 
 	async #reply(sentence: Said, question: Question): Promise<void> {

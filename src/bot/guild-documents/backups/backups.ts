@@ -339,8 +339,7 @@ function describe(row: GuildBackupRow) {
 
 function encode(text: string): string {
 	if (text.length < compressFrom) return text;
-	const bytes = Bun.gzipSync(new TextEncoder().encode(text));
-	return compressedPrefix + Buffer.from(bytes).toString("base64");
+	return compressedPrefix + Buffer.from(Bun.gzipSync(new TextEncoder().encode(text))).toString("base64");
 }
 
 function decode(stored: string): string {

@@ -178,8 +178,7 @@ type PictureFile = { bytes: Uint8Array } | { issue: string };
 export function readPicture(directory: string | undefined, hash: string): PictureFile {
 	if (directory === undefined) return { issue: "standard input has no pictures beside it" };
 	try {
-		const names = readdirSync(directory).filter((name) => name.startsWith(`${hash}.`));
-		const [name] = names;
+		const [name] = readdirSync(directory).filter((name) => name.startsWith(`${hash}.`));
 		if (name === undefined) return { issue: `it is not in ${directory}` };
 		const path = join(directory, name);
 		// The sender of a document may send a link to a device along with it.

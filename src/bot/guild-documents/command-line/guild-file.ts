@@ -137,8 +137,7 @@ async function findWay(
 		`No bot of this configuration runs at ${url} (it ${owner.why}). Logging in to Discord and opening the database.`,
 	);
 	try {
-		const opened = open(config, log, { needsMembers, report });
-		const own = await withProgress(knobs, "logging in to Discord", opened);
+		const own = await withProgress(knobs, "logging in to Discord", open(config, log, { needsMembers, report }));
 		return { ...own, whoContinues: "the job continues when the bot starts, or with the same --apply-guild" };
 	} catch (error) {
 		if (!(error instanceof CheckFailed)) throw error;

@@ -277,8 +277,7 @@ export function withOwnAccess(guild: Guild, document: GuildDocument): { document
 		names.push(place.name);
 		const { allow = 0n, deny = 0n } = raw.get(me.id) ?? {};
 		const own = { member: me.id, allow: permissionNames(allow | lost), deny: permissionNames(deny & ~lost) };
-		const others = overwrites.filter(({ member }) => member !== me.id);
-		return { ...place, overwrites: [...others, own] };
+		return { ...place, overwrites: [...overwrites.filter(({ member }) => member !== me.id), own] };
 	};
 	return { document: mapDocument(document, { channels: keep, categories: keep }), names };
 }

@@ -132,8 +132,7 @@ export function createPictures(options: PicturesOptions) {
 	async function save({ bytes, mediaType }: Picture, source: string): Promise<string> {
 		const hash = pictureHash(bytes);
 		const data = Buffer.from(bytes).toString("base64");
-		const row = { hash, media_type: mediaType, data, used_at: now() };
-		await saveGuildPicture(store, row, source);
+		await saveGuildPicture(store, { hash, media_type: mediaType, data, used_at: now() }, source);
 		return hash;
 	}
 

@@ -97,8 +97,7 @@ export async function readGuildState(
 		read: () => Promise<T>,
 	): Promise<T | undefined> {
 		if (!parts.includes(part)) return undefined;
-		const bits = bitsIn(undefined, needed);
-		const missing = missingPermissions(guild, undefined, bits);
+		const missing = missingPermissions(guild, undefined, bitsIn(undefined, needed));
 		if (missing !== 0n) {
 			unreadable.push({ part, why: `the bot lacks ${describeBits(missing)}` });
 			return undefined;

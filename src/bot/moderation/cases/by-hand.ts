@@ -140,8 +140,7 @@ async function readKind(
 	const found: APIAuditLogEntry[] = [];
 	for (let page = 0; page < maxPages; page += 1) {
 		const from = found.at(-1)?.id ?? after;
-		const query = { action_type, limit: auditLogPageSize, after: from };
-		const more = (await readAuditLogPage(guild, query)) ?? [];
+		const more = (await readAuditLogPage(guild, { action_type, limit: auditLogPageSize, after: from })) ?? [];
 		// With `after`, Discord returns the oldest entries first.
 		more.sort((a, b) => compareIds(a.id, b.id));
 		found.push(...more);

@@ -120,8 +120,7 @@ function noteMember({ cases }: CaseToolOptions) {
 			);
 			const userIds = users.map(({ id }) => id);
 			const draft: CaseDraft = { action: "note", userIds };
-			const args = { reason: note, tell: false };
-			const lines = await record(cases, draft, args, context);
+			const lines = await record(cases, draft, { reason: note, tell: false }, context);
 			return parts(result(`Noted about ${names.join(", ")}.`, said("result.note", { who: mentions(users) })), lines);
 		},
 	});
@@ -140,8 +139,7 @@ async function record(
 ): Promise<readonly Part[]> {
 	const { guild, principal, approvedBy } = context;
 	const whole = completed(draft, context.draft) ?? draft;
-	const call = { guild, draft: whole, reason, tell, principal, approvedBy };
-	const open = await cases.open(call, true);
+	const open = await cases.open({ guild, draft: whole, reason, tell, principal, approvedBy }, true);
 	return open.settle({ outcomes: new Map(), rest: "done" });
 }
 
@@ -176,8 +174,7 @@ function listCases({ cases }: CaseToolOptions) {
 		async run(args, { guild }) {
 			if (args.number !== undefined) {
 				const one = await find(cases, guild, args.number);
-				const edits = await cases.edits(guild.id, one.number, maxEdits);
-				return caseDetails(guild, one, edits);
+				return caseDetails(guild, one, await cases.edits(guild.id, one.number, maxEdits));
 			}
 			const { user_ids, moderator_ids, action, since, until } = args;
 			const user_id = user_ids?.length === 1 ? user_ids[0] : undefined;

@@ -84,8 +84,7 @@ export class CaseWorker extends DurablePart {
 
 	settleLater(guildId: string, number: number, result: CaseResult): void {
 		if (this.work.added >= maxWaiting) return;
-		const one = { guildId, number };
-		void this.work.add(this.#step(one, () => this.options.settle(guildId, number, result)));
+		void this.work.add(this.#step({ guildId, number }, () => this.options.settle(guildId, number, result)));
 	}
 
 	/** In order, as soon as the database is available. False, and nothing is stored, if too many are waiting. */
@@ -166,12 +165,10 @@ class Escalation {
 		const { userId, action, endsAt } = one;
 		if (action === "timeout" && endsAt !== undefined) {
 			const member = await fetchMember(guild, userId, true);
-			const until = member?.communicationDisabledUntilTimestamp;
-			if (isSameEnd(until, endsAt)) return true;
+			if (isSameEnd(member?.communicationDisabledUntilTimestamp, endsAt)) return true;
 		}
 		if (action === "temp_ban") {
-			const key = { guild_id: guild.id, user_id: userId };
-			const row = await tempBanRows.first(this.#sql, key);
+			const row = await tempBanRows.first(this.#sql, { guild_id: guild.id, user_id: userId });
 			if (row?.ends_at === endsAt && row?.state === "banned") return true;
 			// The worker for temporary bans is going to make the ban.
 			if (row?.ends_at === endsAt) throw new NotNow("the ban is being made");

@@ -65,8 +65,7 @@ export async function recordedBy(
 	if (type === undefined || !canReadAuditLog(guild)) return undefined;
 	const from = createdAt - skewMs;
 	const until = createdAt + withinMs + skewMs;
-	const after = String(SnowflakeUtil.generate({ timestamp: from }));
-	const entries = await readAuditLog(guild, type, after);
+	const entries = await readAuditLog(guild, type, String(SnowflakeUtil.generate({ timestamp: from })));
 	const fitting = entries.filter(
 		(entry) =>
 			entry.target_id === userId && SnowflakeUtil.timestampFrom(entry.id) >= from && isAbout({ action, endsAt }, entry),

@@ -92,8 +92,7 @@ export class Recorder {
 		if (userIds.length === 0 || !isTellable(action)) return Promise.resolve(new Map());
 		const { connection, log, settings } = this.options;
 		const { "moderation.appeal": appeal } = settings.of(guild.id);
-		const notice = { action, reason, endsAt };
-		return tellPeople({ connection, log, appeal }, guild, userIds, notice);
+		return tellPeople({ connection, log, appeal }, guild, userIds, { action, reason, endsAt });
 	}
 
 	async #storeTold(rows: readonly CaseRow[], outcomes: ReadonlyMap<string, Told>): Promise<void> {

@@ -68,8 +68,7 @@ async function tellOne(guild: Guild, id: string, connection: Connection, content
 	if (!member || member.user.bot) return "failed";
 	const channel = await member.user.createDM();
 	const body = { content, allowed_mentions: { parse: [] } };
-	const route = Routes.channelMessages(channel.id);
-	await guild.client.rest.post(route, { body });
+	await guild.client.rest.post(Routes.channelMessages(channel.id), { body });
 	return "yes";
 }
 

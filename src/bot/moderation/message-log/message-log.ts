@@ -167,8 +167,7 @@ function keyOf(guildId: string, channelId: string, authorId: string | undefined)
 /** The channel, and what it is in: a thread's channel, a channel's category. */
 function placesOf(channel: Channel): string[] {
 	if (channel.isDMBased()) return [channel.id];
-	const parents = [channel.parent, channel.parent?.parent];
-	return [channel.id, ...parents.flatMap((parent) => parent?.id ?? [])];
+	return [channel.id, ...[channel.parent, channel.parent?.parent].flatMap((parent) => parent?.id ?? [])];
 }
 
 function messageOf(message: Message): RecentMessage {

@@ -52,8 +52,7 @@ const withinOption = (argument: string, suggestions: readonly string[]): ActionO
 
 /** Otherwise a purge with a count would delete older messages for those that were deleted since the dry run. */
 function limitToFound(args: JsonObject, basis: readonly string[]): JsonObject | undefined {
-	const ids = basis.map((line) => line.split("/").at(-1) ?? "");
-	const sorted = ids.toSorted(compareIds);
+	const sorted = basis.map((line) => line.split("/").at(-1) ?? "").toSorted(compareIds);
 	const [oldest] = sorted;
 	const newest = sorted.at(-1);
 	if (oldest === undefined || newest === undefined) return undefined;

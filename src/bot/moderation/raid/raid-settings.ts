@@ -130,8 +130,7 @@ export async function planRaidMode(
 					return isNew && channel !== undefined && isStaffOnly(channel);
 				});
 	const left = new Set(staffOnly);
-	const things = new Set([...settings.keys(), ...stored.keys()]);
-	const moves = [...things].flatMap((thing) => {
+	const moves = [...new Set([...settings.keys(), ...stored.keys()])].flatMap((thing) => {
 		if (left.has(thing)) return [];
 		const step = stored.get(thing);
 		const value = settings.get(thing);

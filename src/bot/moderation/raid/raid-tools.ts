@@ -52,8 +52,7 @@ function raidMode(modes: Modes) {
 			requireChange(guild, view, wanted, slowmode);
 			const mode = newMode(guild, view, wanted, slowmode);
 			const steps = view?.steps ?? [];
-			const read = await readSettings(guild);
-			const plan = await planRaidMode(guild, mode, steps, read, Date.now(), settings);
+			const plan = await planRaidMode(guild, mode, steps, await readSettings(guild), Date.now(), settings);
 			const isNew = wanted === "on" && view?.mode.wanted !== "on";
 			return {
 				preview: previewOf(guild, mode, plan),
@@ -118,12 +117,11 @@ function requireChange(guild: Guild, view: RaidView, wanted: RaidMode["wanted"],
 }
 
 function newMode(guild: Guild, view: RaidView, wanted: RaidMode["wanted"], slowmode: number): RaidMode {
-	const person = actingPerson(guild);
 	return {
 		guild_id: guild.id,
 		wanted,
 		run: (view?.mode.run ?? 0) + 1,
-		moderator_id: person?.id ?? null,
+		moderator_id: actingPerson(guild)?.id ?? null,
 		// The reason of the current tool call includes the person's name.
 		mark: `Raid mode ${wanted}: ${currentRun()?.reason ?? defaultReason}`,
 		// Turning raid mode off does not change the stored slow mode.

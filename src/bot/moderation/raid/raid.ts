@@ -71,10 +71,9 @@ export function createRaid(options: RaidOptions) {
 			await postOnce(options, guild_id, posting, noticeOfRaid(ends_at ?? 0));
 		},
 	});
-	const watch = createJoinWatch({ settings, connection, modes, moderationLog, log });
 	return combineFeatures([
 		modes,
-		watch,
+		createJoinWatch({ settings, connection, modes, moderationLog, log }),
 		{ tools: raidTools(modes), actions: raidActions, components: [raidButtonHandler(settings, callAs)] },
 	]);
 }
@@ -167,8 +166,7 @@ export function createJoinWatch(options: JoinWatchOptions) {
 			await modes.turn(guildId, { wanted: "on", moderator_id: null, mark, slowmode, ends_at });
 			return;
 		}
-		const channelId = moderationLog.channelOf(guildId);
-		const channel = connection.discord.channels.cache.get(channelId ?? "");
+		const channel = connection.discord.channels.cache.get(moderationLog.channelOf(guildId) ?? "");
 		if (!channel?.isSendable()) return;
 		const say = sayIn("guild" in channel ? channel.guild.preferredLocale : undefined);
 		await channel.send({ ...suggestionOf(rate, say), allowedMentions: noMentions });

@@ -214,8 +214,7 @@ export class EntryWorker extends DurablePart {
 		try {
 			const channel = await guild.channels.fetch(channel_id);
 			if (!channel?.isTextBased()) return undefined;
-			const message = await channel.messages.fetch({ message: message_id, cache: false, force: true });
-			return copyMessage(message);
+			return copyMessage(await channel.messages.fetch({ message: message_id, cache: false, force: true }));
 		} catch (error) {
 			if (error instanceof DiscordAPIError) return undefined;
 			throw error;
@@ -292,11 +291,9 @@ function findReportsChannel(guild: Guild, channelId: string | undefined): Report
 	const channel = guild.channels.cache.get(channelId);
 	if (!channel) return { problem: "it does not exist" };
 	const name = channelName(channel);
-	const { GuildText, GuildAnnouncement } = ChannelType;
-	if (channel.type !== GuildText && channel.type !== GuildAnnouncement)
+	if (channel.type !== ChannelType.GuildText && channel.type !== ChannelType.GuildAnnouncement)
 		return { problem: `${name} is not a text channel` };
-	const needed = bitsIn(channel, reportsPermissions);
-	const missing = missingForBot(guild, channel, needed);
+	const missing = missingForBot(guild, channel, bitsIn(channel, reportsPermissions));
 	if (missing !== 0n) return { problem: `the bot lacks ${describeBits(missing)} in ${name}` };
 	return isPublic(channel) ? { problem: `@everyone can see ${name}`, isPublic: true } : { channel };
 }

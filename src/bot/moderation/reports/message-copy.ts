@@ -28,9 +28,8 @@ export function copyMessage(message: Message): MessageCopy {
 		},
 	} as unknown as APIMessage);
 	const stickers = [...message.stickers.values()].map(({ name }) => `[sticker: ${name}]`);
-	const text = [...texts, ...stickers].filter((part) => part.trim() !== "");
 	return {
-		text: truncate(text.join("\n"), maxTextLength),
+		text: truncate([...texts, ...stickers].filter((part) => part.trim() !== "").join("\n"), maxTextLength),
 		files: [message, ...forwarded]
 			.flatMap(({ attachments }) => [...attachments.values()])
 			.map(({ name, url }) => ({ name, url })),

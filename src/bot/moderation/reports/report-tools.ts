@@ -43,8 +43,7 @@ export function createReportTools(options: ReportToolsOptions): BotTool[] {
 			throw new SaidError(said("report.refused.hidden"), {
 				models: "You cannot see the channel for reports of this guild. Nothing was done.",
 			});
-		const needed = bitsIn(channel, ["ViewChannel", "ReadMessageHistory"]);
-		requirePermissions(guild, channel, needed);
+		requirePermissions(guild, channel, bitsIn(channel, ["ViewChannel", "ReadMessageHistory"]));
 	}
 
 	async function casesOf(guild: Guild, people: readonly string[]): Promise<Map<string, string>> {
@@ -71,8 +70,7 @@ export function createReportTools(options: ReportToolsOptions): BotTool[] {
 			},
 			async run({ ended, limit, offset }, { guild }) {
 				requireReader(guild);
-				const page = { limit, offset };
-				const { shown, total } = await reports.list(guild.id, !ended, page);
+				const { shown, total } = await reports.list(guild.id, !ended, { limit, offset });
 				const kind = ended ? "ended report" : "open report";
 				if (shown.length === 0)
 					return total === 0 ? `No ${kind}.` : `${countOf(total, kind)}, none from offset ${offset} on.`;

@@ -141,8 +141,7 @@ export class Reporting {
 		const found = await actAsMember(member, async () => {
 			try {
 				const channel = await textChannel(guild, channelId);
-				const needed = bitsIn(channel, ["ViewChannel", "ReadMessageHistory"]);
-				requirePermissions(guild, channel, needed);
+				requirePermissions(guild, channel, bitsIn(channel, ["ViewChannel", "ReadMessageHistory"]));
 				return await absentIf([UnknownMessage, MissingAccess], () =>
 					channel.messages.fetch({ message: messageId, cache: false, force: true }),
 				);

@@ -43,8 +43,7 @@ export function changeFor(
 		);
 	const chosen = "pressed" in choice ? [choice.pressed] : choice.selected;
 	for (const id of chosen) if (!roleIds.includes(id)) throw new SaidError(said("menu.removed", { role: mention(id) }));
-	const bot = cannotGiveRoles(guild);
-	if (bot !== undefined) throw new SaidError(said("menu.powerless"));
+	if (cannotGiveRoles(guild) !== undefined) throw new SaidError(said("menu.powerless"));
 	for (const id of chosen) {
 		const role = guild.roles.cache.get(id);
 		if (!role) throw new SaidError(said("menu.deleted"));

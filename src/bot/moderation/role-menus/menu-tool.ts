@@ -137,8 +137,7 @@ export function createMenuTool(reserved: ReservedRoles) {
 						models: `The message ${message_id} is not a role menu: it has other buttons or a poll. Nothing was done.`,
 					});
 				if (!isMenu(components)) await requireSender(guild, current, audit);
-				const route = Routes.channelMessage(channel.id, message_id);
-				await discord.rest.patch(route, { body });
+				await discord.rest.patch(Routes.channelMessage(channel.id, message_id), { body });
 				const place = placeOf(channel, message_id);
 				const replaced = said("menu.replaced", { menu: linkTo(channel, message_id) });
 				return parts(result(`Replaced the role menu ${message_id} in ${place}`, replaced), rules);

@@ -92,8 +92,7 @@ function createMenuRefresh({ mutex, log }: Pick<FeatureOptions, "mutex" | "log">
 		refresh(message: Message): void {
 			const { id, guild } = message;
 			if (!guild) return;
-			const shown = message.components.map((one) => one.toJSON());
-			const isCurrent = !refreshedIn(guild, shown as Components);
+			const isCurrent = !refreshedIn(guild, message.components.map((one) => one.toJSON()) as Components);
 			if (isCurrent || !mayTry(id)) return;
 			const work = mutex.withLock(id, () => inBackground(() => edit(guild, message)));
 			void running.add(work.catch((error) => logFailure({ guild: guild.id, message: id }, error)));
@@ -138,8 +137,7 @@ function createPressHandler(options: PressOptions): ComponentHandler {
 			const limit = whyReadOnly(member);
 			if (limit) throw limit;
 			if (await isRestricted(guildId, user.id, roles)) throw new SaidError(said("menu.restricted"));
-			const shown = message.components.map((one) => one.toJSON());
-			const rules = readMenu(shown as APIMessage["components"]);
+			const rules = readMenu(message.components.map((one) => one.toJSON()) as APIMessage["components"]);
 			if (!rules) throw new SaidError(notAMenu);
 			// A request of unknown outcome that Discord executes late could undo a newer choice or exceed the menu's limit.
 			queue.requireSettled(guildId, user.id);
@@ -181,8 +179,7 @@ function createPressHandler(options: PressOptions): ComponentHandler {
 				// https://discord.com/developers/docs/interactions/receiving-and-responding#interaction-callback
 				await deferPrivately(press);
 				await place.turn();
-				const change = await carryOut(press, choice);
-				await answer(press, change);
+				await answer(press, await carryOut(press, choice));
 			} finally {
 				place.leave();
 				onPressed(press.message);
@@ -222,8 +219,7 @@ async function write(
 	const [added] = add;
 	const [removed] = remove;
 	if (add.length + remove.length > 1) {
-		const kept = roles.filter((id) => !remove.includes(id));
-		const body = { roles: [...kept, ...add] };
+		const body = { roles: [...roles.filter((id) => !remove.includes(id)), ...add] };
 		await rest.patch(Routes.guildMember(guild.id, userId), { body, reason });
 	} else if (added !== undefined) await rest.put(Routes.guildMemberRole(guild.id, userId, added), { reason });
 	else if (removed !== undefined) await rest.delete(Routes.guildMemberRole(guild.id, userId, removed), { reason });

@@ -62,8 +62,7 @@ export function partsOf({ text, files }: Content, hash: ReturnType<typeof create
 	}
 	for (const { url, ...file } of files.slice(0, maxFiles)) {
 		const { name, size, width, height, contentType } = file;
-		const identity = JSON.stringify([name, size, width, height, contentType]);
-		add({ kind: "file", hash: hash("file", identity), url });
+		add({ kind: "file", hash: hash("file", JSON.stringify([name, size, width, height, contentType])), url });
 	}
 	return [...parts.values()];
 }
@@ -90,8 +89,7 @@ export function isInCapitals(text: string): boolean {
 
 /** Repetitions inside the text count once, because people write "hahahahaha" and "GOOOOOAL". */
 function isShort(words: string): boolean {
-	const once = words.slice(0, maxSearched).replace(/(.{1,20}?)\1+/gu, "$1");
-	return once.length < minRepeatedLength;
+	return words.slice(0, maxSearched).replace(/(.{1,20}?)\1+/gu, "$1").length < minRepeatedLength;
 }
 
 /** Discord shows https links as links, and invites such as "discord.gg/name" also without https. */

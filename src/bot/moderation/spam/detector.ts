@@ -61,8 +61,7 @@ export function createDetector(options: DetectorOptions) {
 	}
 
 	async function compare(message: Message<true>, rules: SpamRules, repetition: Repetition): Promise<void> {
-		const { author, guildId } = message;
-		const key = `${guildId} ${author.id} ${repetition.hash}`;
+		const key = `${message.guildId} ${message.author.id} ${repetition.hash}`;
 		if (comparing.has(key)) return;
 		comparing.add(key);
 		try {
@@ -105,8 +104,7 @@ export function createDetector(options: DetectorOptions) {
 		const repetitions = recent.add(`${guild.id} ${author.id}`, post, at, rules);
 		const rule = ruleFor(message, rules, content.text, parts);
 		if (rule !== undefined) {
-			const hashes = new Set(parts.map((part) => part.hash));
-			report(message, rules, rule, hashes, [post]);
+			report(message, rules, rule, new Set(parts.map((part) => part.hash)), [post]);
 		} else
 			for (const repetition of repetitions)
 				if (repetition.kind === "file" && !compared.get(repetition.hash))

@@ -347,8 +347,7 @@ export class Incidents {
 	}
 
 	async resume(isAvailable: (guildId: string) => boolean): Promise<void> {
-		const rows = await selectOpenSpamIncidents(this.#sql, maxResumed);
-		for (const row of rows) {
+		for (const row of await selectOpenSpamIncidents(this.#sql, maxResumed)) {
 			if (!isAvailable(row.guild_id) || this.#open.has(row.id)) continue;
 			const { "spam.on": isOn, "spam.dry": isDry } = this.options.settings.of(row.guild_id);
 			// The incident is from before.

@@ -104,12 +104,10 @@ export function createTimeouts({ connection, mutex, ...options }: TimeoutsOption
 	async function send(request: TimeoutRequest): Promise<void> {
 		const { guildId, userId, until, reason } = request;
 		const guild = requireGuild(connection, guildId);
-		const member = guild.members.cache.get(userId);
-		const known = member?.communicationDisabledUntilTimestamp ?? 0;
+		const known = guild.members.cache.get(userId)?.communicationDisabledUntilTimestamp ?? 0;
 		// Keeps a longer timeout that a moderator has set, and the one that another bot has just set.
 		if (known > until - sameSpamMs) return;
-		const { ModerateMembers } = PermissionFlagsBits;
-		const missing = missingForBot(guild, undefined, ModerateMembers);
+		const missing = missingForBot(guild, undefined, PermissionFlagsBits.ModerateMembers);
 		if (missing !== 0n) throw new Impossible(said("why.lacks", { permissions: describeBits(missing) }));
 		await guild.client.rest.patch(Routes.guildMember(guildId, userId), {
 			body: { communication_disabled_until: new Date(until).toISOString() },
@@ -168,8 +166,7 @@ export function createDeletions({ gatherMs = defaultGatherMs, connection, ...opt
 	let waiting = 0;
 
 	async function work(place: Place, queue: Waiting[]): Promise<void> {
-		const { closing } = options;
-		await sleep(gatherMs, closing).catch(() => {});
+		await sleep(gatherMs, options.closing).catch(() => {});
 		while (queue.length > 0) {
 			// The queue is in order of arrival, so the oldest messages are deleted first.
 			const batch = queue.splice(0, batchSize(queue));

@@ -180,8 +180,7 @@ function overwriteChange(changes: readonly Change[]): string | undefined {
 	const of = (key: string): Change => changes.find((change) => change.key === key) ?? { key };
 	const [allow, deny] = [of("allow"), of("deny")];
 	const before = [bitsOf(allow.old_value), bitsOf(deny.old_value)];
-	const after = [bitsOf(allow.new_value), bitsOf(deny.new_value)];
-	const bits = [...before, ...after].map((value) => value ?? 0n);
+	const bits = [...before, ...[bitsOf(allow.new_value), bitsOf(deny.new_value)]].map((value) => value ?? 0n);
 	const [oldAllow = 0n, oldDeny = 0n, newAllow = 0n, newDeny = 0n] = bits;
 	const [old, now] = [oldAllow | oldDeny, newAllow | newDeny];
 	if ((old | now) === 0n) return undefined;

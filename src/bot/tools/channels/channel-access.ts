@@ -168,8 +168,7 @@ export function restricted(
 	const isPrivate = view_role_ids !== undefined || view_user_ids !== undefined;
 	if (isPrivate) {
 		const others = writers.filter(([id]) => id !== guild.id);
-		const viewers = [...roles(view_role_ids), ...members, ...others];
-		allowOnly(ViewChannel, view, new Map(viewers));
+		allowOnly(ViewChannel, view, new Map([...roles(view_role_ids), ...members, ...others]));
 	}
 	if (write_role_ids !== undefined) {
 		const write = writeBits(kind);

@@ -147,8 +147,7 @@ async function accessOfMoved(
 		return undefined;
 	}
 	requirePlaceIn(guild, category_id);
-	const all = await fetchChannels(guild);
-	return accessAfterMove(channel, all, category_id, lock_permissions);
+	return accessAfterMove(channel, await fetchChannels(guild), category_id, lock_permissions);
 }
 
 // Throws a ToolError if the bot may not make the changes or could not undo them. The call builds on `moved`.
@@ -223,10 +222,9 @@ function settingsStep(
 						after[field] ?? changes[field],
 					),
 				);
-			const overwrites = rawOverwrites(edited).permission_overwrites;
 			return [
 				...lines,
-				...accessLines(entriesOf(overwrites)),
+				...accessLines(entriesOf(rawOverwrites(edited).permission_overwrites)),
 				...(tags?.lines ?? []),
 				...(tags && isForum(edited) ? currentTags(edited).map((tag) => `tag: ${tagLine(tag)}`) : []),
 			];

@@ -167,8 +167,7 @@ export function accessAfterMove(
 			],
 		};
 	try {
-		const { ManageRoles } = PermissionFlagsBits;
-		requirePermissions(guild, channel, ManageRoles | impliedIn(channel), () => [
+		requirePermissions(guild, channel, PermissionFlagsBits.ManageRoles | impliedIn(channel), () => [
 			"It needs that to give the channel the access of its new category.",
 		]);
 		requireGrantable(guild, channel, changedBits(before ?? new Map(), entries));

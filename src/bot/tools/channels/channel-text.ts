@@ -76,8 +76,7 @@ function shown(guild: Guild, field: keyof ChannelFields, value: ChannelFields[ke
 		return category ? channelName(category) : value;
 	}
 	if (field === "default_reaction" && /^\d{17,20}$/.test(value)) {
-		const known = guild.emojis.cache.get(value);
-		return emojiName({ id: value, name: known?.name });
+		return emojiName({ id: value, name: guild.emojis.cache.get(value)?.name });
 	}
 	return oneField(value);
 }
@@ -85,8 +84,7 @@ function shown(guild: Guild, field: keyof ChannelFields, value: ChannelFields[ke
 /** A line for each changed role or member. */
 export function changedEntries(guild: Guild, before: Entries, after: Entries): string[] {
 	const none = { allow: 0n, deny: 0n };
-	const ids = [...new Set([...after.keys(), ...before.keys()])];
-	return ids.flatMap((id) => {
+	return [...new Set([...after.keys(), ...before.keys()])].flatMap((id) => {
 		const [old, now] = [before.get(id) ?? none, after.get(id) ?? none];
 		const change = describeChange(old, now);
 		return change === "" ? [] : `${subjectName(guild, id)}: ${change}`;

@@ -164,6 +164,5 @@ async function ensurePlace(
 	const own = channelWithId(all, id);
 	const moves = movesTo(own, placeBelow(type, { below_channel_id }, all, own), all);
 	if (moves.length === 0) return;
-	const route = Routes.guildChannels(guild.id);
-	await guild.client.rest.patch(route, { body: moves });
+	await guild.client.rest.patch(Routes.guildChannels(guild.id), { body: moves });
 }

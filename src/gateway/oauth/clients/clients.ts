@@ -127,9 +127,8 @@ async function readMetadata(request: Request) {
 	if (!result.success) {
 		const [issue] = result.issues;
 		const where = v.getDotPath(issue) ?? "the body";
-		const isRedirect = where.startsWith("redirect_uris");
 		throw new OAuthError(
-			isRedirect ? "invalid_redirect_uri" : "invalid_client_metadata",
+			where.startsWith("redirect_uris") ? "invalid_redirect_uri" : "invalid_client_metadata",
 			`${where}: ${issue.message}.`,
 		);
 	}

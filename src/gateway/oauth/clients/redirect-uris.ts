@@ -36,8 +36,7 @@ export function redirectIssue(uri: string): string | undefined {
 	if (uri.length > maxLength) return `must have at most ${maxLength} characters`;
 	if (!/^[!-~]+$/.test(uri) || /["\\<>^`{|}]/.test(uri)) return "must be a URI: percent-encode all other characters";
 	if (uri.includes("#")) return "must not have a fragment";
-	const url = URL.parse(uri);
-	if (!url) return "must be an absolute URI";
+	if (!URL.parse(uri)) return "must be an absolute URI";
 	const [, authority = ""] = /^[^:/?]+:\/\/([^/?]*)/.exec(uri) ?? [];
 	if (authority.includes("@")) return "must not have a user name or password";
 	if (authority.includes("*")) return "must not have a wildcard";

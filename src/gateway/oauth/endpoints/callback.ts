@@ -55,8 +55,7 @@ export function createCallback(context: OAuthContext) {
 		}
 		if (attempt.request) return askForConsent(key, attempt.request, person, language);
 		await attempts.setPerson(key, person, []);
-		const isForConsole = key.state.startsWith(consoleState);
-		return redirect(isForConsole ? `${paths.console}?from=discord` : paths.connections);
+		return redirect(key.state.startsWith(consoleState) ? `${paths.console}?from=discord` : paths.connections);
 	};
 
 	async function askForConsent(

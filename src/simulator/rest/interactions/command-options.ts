@@ -10,8 +10,7 @@ import type { Call } from "../route.ts";
 import { type Kind, type Resolved, resolve } from "./resolved.ts";
 
 const givenFields = { name: required(text(1, 32)), value: unchecked, focused: boolean };
-const inSubcommand = list(object(givenFields), 0, 25);
-const inGroup = list(object({ ...givenFields, options: inSubcommand }), 0, 25);
+const inGroup = list(object({ ...givenFields, options: list(object(givenFields), 0, 25) }), 0, 25);
 
 /** The options of a command that a person uses, with subcommands and groups. */
 export const givenOptions = list(object({ ...givenFields, options: inGroup }), 0, 25);
@@ -32,8 +31,7 @@ export function resolveOptions(
 	given: readonly SentOption[],
 ) {
 	const resolved: Resolved = {};
-	const reading = { call, place, resolved, partial: false };
-	const read = readOptions(reading, options, given, ["data", "options"]);
+	const read = readOptions({ call, place, resolved, partial: false }, options, given, ["data", "options"]);
 	return { ...(read.length > 0 && { options: read }), ...(Object.keys(resolved).length > 0 && { resolved }) };
 }
 

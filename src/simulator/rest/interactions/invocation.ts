@@ -93,13 +93,12 @@ export function checkInvocation(call: InvocationCall): Invocation {
 			const isOwn = trigger?.user === user && trigger.application === application && trigger.channel === channel;
 			const modal = isOwn ? trigger.modal : undefined;
 			if (!trigger || !modal || modal.custom_id !== body.data.custom_id) throw apiError("UnknownInteraction");
-			const opened = { ...trigger, modal };
 			return {
 				...common,
 				type: body.type,
 				message: trigger.message,
 				trigger,
-				data: submission(call, opened, body.data.components),
+				data: submission(call, { ...trigger, modal }, body.data.components),
 			};
 		}
 		default:

@@ -21,8 +21,7 @@ import * as f from "../fields/fields.ts";
 import { type Call, type ReadForm, route } from "../route.ts";
 
 function enumOf<T extends number>(numbers: Record<string, T | string>) {
-	const all = Object.values(numbers).filter((one) => typeof one === "number");
-	return f.choice(...(all as T[]));
+	return f.choice(...(Object.values(numbers).filter((one) => typeof one === "number") as T[]));
 }
 
 /** Maximum size of a guild's icon, in bytes. A guess (icon-size): Discord refuses larger icons. */

@@ -31,8 +31,7 @@ export class Commands {
 	 */
 	usable(application_id: string, guild: Guild | undefined): Command[] {
 		const own = guild ? this.in({ application_id, guild_id: guild.id }) : [];
-		const everywhere = this.in({ application_id }).filter((command) => worksIn(command, guild));
-		return [...own, ...everywhere];
+		return [...own, ...this.in({ application_id }).filter((command) => worksIn(command, guild))];
 	}
 
 	add(scope: Scope, details: CommandDetails): Command {

@@ -56,8 +56,7 @@ export class Invites {
 			inviter,
 			...(role_ids.length > 0 && { role_ids }),
 		});
-		const guild = this.state.guildOf(channel);
-		this.state.audit(guild, by, "InviteCreate", null, { after: auditFields(invite) });
+		this.state.audit(this.state.guildOf(channel), by, "InviteCreate", null, { after: auditFields(invite) });
 		return invite;
 	}
 
@@ -78,8 +77,7 @@ export class Invites {
 		const channel = this.state.channelOf(invite);
 		this.#all.delete(invite.code);
 		this.#dispatch("INVITE_DELETE", channel, { ...placeOf(channel), code: invite.code });
-		const guild = this.state.guildOf(channel);
-		this.state.audit(guild, by, "InviteDelete", null, { before: auditFields(invite) });
+		this.state.audit(this.state.guildOf(channel), by, "InviteDelete", null, { before: auditFields(invite) });
 	}
 
 	#dispatch<T extends "INVITE_CREATE" | "INVITE_DELETE">(type: T, channel: GuildChannel, data: EventPayloads[T]): void {

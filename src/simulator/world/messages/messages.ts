@@ -207,8 +207,7 @@ export class Messages {
 			...placeOf(channel),
 			last_pin_timestamp: latest?.pinned_at ?? null,
 		});
-		const options = { channel_id: channel.id, message_id: message.id };
-		this.#audit(channel, by, action, message.author.id, options);
+		this.#audit(channel, by, action, message.author.id, { channel_id: channel.id, message_id: message.id });
 	}
 
 	#audit(

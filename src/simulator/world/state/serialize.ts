@@ -167,8 +167,7 @@ export function channel(
 	if (isThread(any)) return thread(any, viewer.user.id);
 	if (inGuild(any)) return guildChannel(any);
 	const { recipients, ...rest } = any;
-	const others = recipients.filter((user) => user.id !== viewer.user.id);
-	return { ...rest, name: null, recipients: others, flags: 0 };
+	return { ...rest, name: null, recipients: recipients.filter((user) => user.id !== viewer.user.id), flags: 0 };
 }
 
 /** Converts a guild member to Discord's API object, without the field `user`. */
