@@ -9,7 +9,7 @@ import { inputRequired } from "../../mcp/elicitation.ts";
 import type { RpcRequest, RpcResponse } from "../../mcp/json-rpc.ts";
 import { type Caller, toolCall } from "../../mcp/server.ts";
 import { errorResult, invalidParameters } from "../../mcp/tool.ts";
-import { approvalRows, countDenials, insertDecided } from "../store/tables/approvals.ts";
+import { approvalRows, countDenials } from "../store/tables/approvals.ts";
 import { loadSecret } from "../store/tables/secrets.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 import { noPreview, type Preview } from "../tool/review.ts";
@@ -89,7 +89,7 @@ export class ClientApproval {
 
 	async #deny(call: RequestedCall, state: RequestState, isCancelled: boolean): Promise<string> {
 		const row = this.#decidedRow(call, state, "denied");
-		const store = () => insertDecided(this.#sql, row);
+		const store = () => approvalRows.add(this.#sql, [row]);
 		let isStored = true;
 		try {
 			isStored = await store();
@@ -117,7 +117,8 @@ export class ClientApproval {
 				row,
 				{ tool, args, context },
 				{
-					begin: (plan) => insertDecided(this.#sql, { ...row, plan }),
+					// False if it is stored already: an answer is used once.
+					begin: (plan) => approvalRows.add(this.#sql, [{ ...row, plan }]),
 					isStored: false,
 					call: toolCall(request, caller),
 				},

@@ -15,7 +15,7 @@ import { channels, duration } from "../results/result.ts";
 import { Durable, type DurableOptions, DurablePart, NotNow, type Step } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import { type Announcement, announcementRows } from "../store/tables/announcements.ts";
-import { selectChannelLock } from "../store/tables/channel-locks.ts";
+import { channelLockRows } from "../store/tables/channel-locks.ts";
 import { raidModeRows } from "../store/tables/raid-modes.ts";
 import { ignoreUnavailable, StoreUnavailable } from "../store/unavailable.ts";
 import type { Announcer, DoneAction } from "../tool/context.ts";
@@ -88,7 +88,7 @@ export class Announcements extends DurablePart implements Announcer {
 		const [only = place, ...others] = draft.concerned?.()?.channelIds ?? channelIds;
 		const seconds = Object(args).slowmode ?? 0;
 		if (action === "lock") {
-			const locks = await Promise.all(channelIds.map((id) => selectChannelLock(this.#sql, id)));
+			const locks = await Promise.all(channelIds.map((id) => channelLockRows.all(this.#sql, { channel_id: id })));
 			return locks.flatMap(([lock]) => {
 				if (!lock || !isWritable(guild, lock.channel_id)) return [];
 				const until = { what: "lock", value: lock.locked_at } as const;
@@ -163,7 +163,7 @@ export class Announcements extends DurablePart implements Announcer {
 	async #isOver(guild: Guild, { channel_id, what, value }: Announcement): Promise<boolean> {
 		if (what === "raid_on") return (await raidModeRows.first(this.#sql, { guild_id: guild.id }))?.wanted !== "on";
 		if (what === "lock") {
-			const rows = await selectChannelLock(this.#sql, channel_id);
+			const rows = await channelLockRows.all(this.#sql, { channel_id });
 			return rows.every(({ locked_at }) => locked_at !== value);
 		}
 		// In threads there are no announcements.
@@ -176,7 +176,7 @@ export class Announcements extends DurablePart implements Announcer {
 		const { channel_id, what, value } = row;
 		const find = () => findSent(guild.client, channel_id, row.asked_at, (one) => one.content === row.content);
 		const id = row.message_id ?? (await absentIf([UnknownChannel], find))?.id;
-		if (id !== undefined && !isOver) return announcementRows.change(this.#sql, row, { message_id: id });
+		if (id !== undefined && !isOver) return void (await announcementRows.change(this.#sql, row, { message_id: id }));
 		if (id === undefined) this.options.log.warn("found no announcement, so none is removed", fieldsOf(row));
 		else {
 			// The cache may still have the slow mode from before.

@@ -11,7 +11,7 @@ import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
 import { methodNotFound, type OtherMethod } from "../../mcp/server.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import type { Store } from "../store/store.ts";
-import { type ApprovalRow, selectApprovalsOfRequests } from "../store/tables/approvals.ts";
+import { type ApprovalRow, approvalRows } from "../store/tables/approvals.ts";
 import type { ToolCallFilter, ToolCallRow } from "../store/tables/tool-calls.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 import type { Audit } from "../tool/audit.ts";
@@ -57,7 +57,7 @@ export function createAuditedCalls({ audit, store, connection }: AuditedCallsOpt
 		try {
 			const rows = await audit.recent(filter);
 			const requests = rows.flatMap(({ request_id }) => request_id ?? []);
-			const approvals = await selectApprovalsOfRequests(store.sql, requests);
+			const approvals = requests.length === 0 ? [] : await approvalRows.all(store.sql, { request_id: requests });
 			const calls = rows.map((row) => describe(row, approvals, person));
 			return JSON.stringify({ calls, hours: hours ? await audit.hours(filter) : [] });
 		} catch (error) {

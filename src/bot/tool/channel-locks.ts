@@ -8,23 +8,18 @@ import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
 import { reasonOf } from "../results/result.ts";
 import type { Store } from "../store/store.ts";
-import {
-	type ChannelLockRow,
-	channelLockRows,
-	deleteChannelLock,
-	selectChannelLock,
-} from "../store/tables/channel-locks.ts";
+import { type ChannelLockRow, channelLockRows } from "../store/tables/channel-locks.ts";
 import { ignoreUnavailable } from "../store/unavailable.ts";
 
 export type Locks = ReturnType<typeof createLocks>;
 
 export function createLocks(store: Pick<Store, "sql">, log: Log) {
 	/** False if the database is unavailable. */
-	const forget = async (channelId: string) =>
-		(await deleteChannelLock(store.sql, channelId).then(() => true, ignoreUnavailable)) ?? false;
+	const forget = async (channel_id: string) =>
+		(await channelLockRows.deleteAll(store.sql, { channel_id }).then(() => true, ignoreUnavailable)) ?? false;
 	return {
 		/** Those of roles first; empty if the channel is not locked. Rejects with StoreUnavailable. */
-		of: (channelId: string) => selectChannelLock(store.sql, channelId),
+		of: (channel_id: string) => channelLockRows.all(store.sql, { channel_id }, "target_type, target_id"),
 		/** Stores `rows`, calls `work` for each; if the first has no effect, deletes them. Rejects with StoreUnavailable. */
 		async begin(rows: readonly ChannelLockRow[], work: (row: ChannelLockRow) => Promise<unknown>) {
 			await channelLockRows.insert(store.sql, rows);

@@ -48,31 +48,48 @@ export function runNamed<Row extends object>(sql: Sql, text: string, values: Nam
 	return sql(Object.defineProperty(parts, "raw", { value: parts }) as typeof parts & { raw: string[] }, ...names);
 }
 
-type Given<Row> = { readonly [Column in keyof Row]?: NonNullable<Row[Column]> & Scalar };
+/** What columns hold: a value, null, or one of several values. */
+type Where<Row> = { readonly [Column in keyof Row]?: (Row[Column] & Scalar) | readonly (Row[Column] & Scalar)[] };
 
 /** Whole rows of a table. `key`: its primary key, of which the methods that take a `Key` read no other columns. */
 export function rowsOf<Row extends Columns<Row>, Key extends keyof Row & string>(table: string, key: readonly Key[]) {
-	const conditions = (columns: readonly string[]) => columns.map((one) => `${one} = $${one}`).join(" AND ");
-	const isRow = conditions(key);
-	const select = (sql: Sql, where: string, given: object) =>
-		runNamed<Row>(sql, `SELECT * FROM ${table} WHERE ${where}`, given as Named);
+	const ofKey = (one: Pick<Row, Key>) => Object.fromEntries(key.map((column) => [column, one[column]]));
+	/** `text` goes on with the conditions `where`, then with `rest`. */
+	const run = (sql: Sql, text: string, where: object, rest = "", more: Named = {}) => {
+		const given = Object.entries(where).map(([name, value]) => [name, Array.isArray(value) ? many(value) : value]);
+		const conditions = given.map(([name, value]) =>
+			value === null ? `${name} IS NULL` : `${name} ${value instanceof Many ? "IN" : "="} $${name}`,
+		);
+		const whole = `${text} WHERE ${conditions.join(" AND ") || "1 = 1"}${rest}`;
+		return runNamed<Row>(sql, whole, { ...Object.fromEntries(given), ...more });
+	};
 	return {
 		async insert(sql: Sql, rows: readonly Row[]): Promise<void> {
 			await runNamed(sql, `INSERT INTO ${table} $rows`, { rows: many(rows) });
 		},
+		/** Without those that are there. False if all are. */
+		add: (sql: Sql, rows: readonly Row[]) =>
+			hasRow(runNamed(sql, `INSERT INTO ${table} $rows ON CONFLICT DO NOTHING RETURNING 1`, { rows: many(rows) })),
 		/** Inserts or replaces them. */
 		save: (sql: Sql, rows: readonly Row[]) => upsert(sql, table, key, rows),
-		first: (sql: Sql, one: Pick<Row, Key>) => firstRow(select(sql, isRow, one)),
+		first: (sql: Sql, one: Pick<Row, Key>) => firstRow(run(sql, `SELECT * FROM ${table}`, ofKey(one))),
 		/** `order`: columns. Default: the key. */
-		all: (sql: Sql, given: Given<Row>, order: string = key.join()) =>
-			select(sql, `${conditions(Object.keys(given)) || "1 = 1"} ORDER BY ${order}`, given),
-		async change(sql: Sql, one: Pick<Row, Key>, values: Partial<Row>): Promise<void> {
-			const given = { ...one, values: many([values as Record<string, Scalar>]) };
-			await runNamed(sql, `UPDATE ${table} SET $values WHERE ${isRow}`, given as Named);
+		all: (sql: Sql, where: Where<Row>, order: string = key.join(), limit = Number.MAX_SAFE_INTEGER) =>
+			run(sql, `SELECT * FROM ${table}`, where, ` ORDER BY ${order} LIMIT ${limit}`),
+		async count(sql: Sql, where: Where<Row>): Promise<number> {
+			const [row] = await run(sql, `SELECT COUNT(*) AS count FROM ${table}`, where);
+			return Object(row).count;
+		},
+		/** Only if it is as `where` says. The row as it is then; undefined if there is none. */
+		change: (sql: Sql, one: Pick<Row, Key>, values: Partial<Row>, where: Where<Row> = {}) => {
+			const row = { values: many([values as Record<string, Scalar>]) };
+			return firstRow(run(sql, `UPDATE ${table} SET $values`, { ...where, ...ofKey(one) }, " RETURNING *", row));
 		},
 		/** False if there was none. */
-		delete: (sql: Sql, one: Pick<Row, Key>) =>
-			hasRow(runNamed(sql, `DELETE FROM ${table} WHERE ${isRow} RETURNING 1`, one as Named)),
+		delete: (sql: Sql, one: Pick<Row, Key>) => hasRow(run(sql, `DELETE FROM ${table}`, ofKey(one), " RETURNING 1")),
+		async deleteAll(sql: Sql, where: Where<Row>): Promise<void> {
+			await run(sql, `DELETE FROM ${table}`, where);
+		},
 	};
 }
 

@@ -958,7 +958,7 @@ describe("where the store's answer is lost", () => {
 	});
 
 	test("a decision is looked at", async () => {
-		const around = losing("UPDATE chargebacks SET decision");
+		const around = losing("UPDATE chargebacks SET");
 		await using alone = await startAlone({ ready: false }, around);
 		let looks = 0;
 		const buttons = createChargebackButtons({

@@ -313,7 +313,7 @@ describe("a step", () => {
 			store: (store) =>
 				withSql(store, async (strings, ...values) => {
 					const text = strings.join("");
-					if (text.includes("UPDATE guild_jobs SET state") && !late) {
+					if (text.includes("UPDATE guild_jobs SET") && !late) {
 						late = () => store.sql(strings, ...values);
 						throw new StoreUnavailable("timeout", true);
 					}

@@ -6,14 +6,7 @@ import { LruMap } from "../../../lib/lru-map.ts";
 import { within } from "../../../lib/wait.ts";
 import { Durable } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
-import {
-	deleteTurns,
-	deleteTurnsIn,
-	saveTurns,
-	selectChain,
-	selectLatestAnswer,
-	type Turn,
-} from "../../store/tables/conversations.ts";
+import { saveTurns, selectChain, selectLatestAnswer, type Turn, turnRows } from "../../store/tables/conversations.ts";
 import type { Person } from "../../store/tables/privacy.ts";
 import { ignoreUnavailable, StoreUnavailable } from "../../store/unavailable.ts";
 
@@ -148,13 +141,13 @@ function createWrites({ store: { sql }, log, retryMs }: ConversationsOptions) {
 			if (!(error instanceof StoreUnavailable)) unsaved.clear();
 			throw error;
 		}
-		for (const [ids, deleteRows] of [
-			[deleted, deleteTurns],
-			[deletedChannels, deleteTurnsIn],
+		for (const [ids, column] of [
+			[deleted, "message_id"],
+			[deletedChannels, "channel_id"],
 		] as const)
 			while (ids.size > 0) {
 				const batch = [...ids.keys().take(batchSize)];
-				await deleteRows(sql, batch);
+				await turnRows.deleteAll(sql, { [column]: batch });
 				for (const id of batch) ids.delete(id);
 			}
 	}

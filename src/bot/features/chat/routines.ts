@@ -14,7 +14,7 @@ import { rowOf } from "../../messages/buttons.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import { at } from "../../results/result.ts";
 import { Durable, requireGuild } from "../../store/durable.ts";
-import { beginRoutine, type Routine, routineRows } from "../../store/tables/routines.ts";
+import { type Routine, routineRows } from "../../store/tables/routines.ts";
 import { nextTime, readSchedule } from "./routine-times.ts";
 
 const maxRoutines = 20;
@@ -50,7 +50,7 @@ export function createRoutines({ connection, settings, store: { sql }, log, time
 		const guild = requireGuild(connection, routine.guild_id);
 		const { next_at, schedule, id, channel_id, person_id } = routine;
 		const then = nextTime(JSON.parse(schedule), Math.max(now(), next_at), timezone);
-		if (!(await beginRoutine(sql, routine, then))) return;
+		if (!(await routineRows.change(sql, routine, { next_at: then }, { next_at }))) return;
 		const fields = { routine: id, guild: guild.id };
 		if (now() - next_at > lateMs) return log.warn("a routine of AI chat was missed: the bot did not run", fields);
 		const member = writerIn(guild, channel_id, person_id);

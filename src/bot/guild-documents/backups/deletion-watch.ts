@@ -291,7 +291,7 @@ export class DeletionWatch extends DurablePart {
 			const done = (await this.options.night?.act(guild, row)) ?? [];
 			const live = this.#live.get(keyOf(row));
 			if (live && row.roles !== null) live.strippedAt = Date.now();
-			return incidentRows.change(this.#sql, row, { roles: row.roles, done: JSON.stringify(done) });
+			return void (await incidentRows.change(this.#sql, row, { roles: row.roles, done: JSON.stringify(done) }));
 		}
 		const { count, names, last_at } = this.#live.get(keyOf(row))?.row ?? row;
 		const now = { count, names, last_at };

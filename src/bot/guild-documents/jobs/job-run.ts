@@ -22,19 +22,18 @@ import type { ApiRequest, Difference, GuildState, Step } from "../../../guild-do
 import type { JsonObject } from "../../../lib/json.ts";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Log } from "../../../lib/log.ts";
-import type { Sql } from "../../../lib/store/statement.ts";
+import { inBatches, type Sql } from "../../../lib/store/statement.ts";
 import { sleep } from "../../../lib/wait.ts";
 import { NotNow } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {
-	endGuildJob,
 	type GuildJobState,
 	type GuildJobStepRow,
 	guildJobRows,
 	guildJobStepRows,
 } from "../../store/tables/guild-jobs.ts";
 import { guildMessageRows } from "../../store/tables/guild-messages.ts";
-import { saveUndoneEntries } from "../../store/tables/undone-entries.ts";
+import { undoneEntryRows } from "../../store/tables/undone-entries.ts";
 import { attempt, fixedRoles, isEmptyOrder, partsOf, type Rules } from "../plans/plans.ts";
 import type { Pictures } from "../read/pictures.ts";
 import type { OwnSettings } from "../read/read-guild.ts";
@@ -467,8 +466,13 @@ export class JobRun {
 		const { id, options } = this;
 		const row = await guildJobRows.first(this.#sql, { id });
 		const undone = row ? undoneBy(toJob(row, await guildJobStepRows.all(this.#sql, { job_id: id }))) : [];
-		await saveUndoneEntries(this.#sql, undone, options.now());
-		await endGuildJob(this.#sql, { id, state, note: note || null, ended_at: options.now() });
+		const at = options.now();
+		for (const ids of inBatches(undone, 100))
+			await undoneEntryRows.add(
+				this.#sql,
+				ids.map((entry_id) => ({ entry_id, at })),
+			);
+		await guildJobRows.change(this.#sql, { id }, { state, note: note || null, ended_at: at }, { ended_at: null });
 		this.isEnded = true;
 		options.log.info("apply_guild job ended", { job: id, state });
 		this.ending.resolve();

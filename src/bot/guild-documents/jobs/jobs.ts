@@ -13,13 +13,11 @@ import { raceSignal, within } from "../../../lib/wait.ts";
 import type { ToolCall } from "../../../mcp/tool.ts";
 import { Durable, type DurableOptions, NotNow, reasonOf } from "../../store/durable.ts";
 import {
-	askToCancel,
 	type GuildJobRow,
 	type GuildJobState,
 	type GuildJobStepRow,
 	guildJobRows,
 	guildJobStepRows,
-	insertGuildJob,
 	type RunningGuildJob,
 	selectGuildJobIds,
 	selectRunningGuildJobs,
@@ -115,7 +113,8 @@ export class Jobs {
 			ended_at: null,
 		};
 		try {
-			if (!(await insertGuildJob(this.#sql, row))) return undefined;
+			// A guild has one running job.
+			if (!(await guildJobRows.add(this.#sql, [row]))) return undefined;
 		} finally {
 			// Also after a failure: the row may have been stored anyway.
 			this.#work.wake();
@@ -168,10 +167,10 @@ export class Jobs {
 
 	/** After the current step. False if it is not running. */
 	async cancel(id: string): Promise<boolean> {
-		const isRunning = await askToCancel(this.#sql, id);
+		const isRunning = await guildJobRows.change(this.#sql, { id }, { cancel_asked: 1 }, { ended_at: null });
 		if (isRunning) this.#runOf(id).isCancelled = true;
 		this.#work.retryAll();
-		return isRunning;
+		return isRunning !== undefined;
 	}
 
 	attach(client: Client): void {

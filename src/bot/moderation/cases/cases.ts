@@ -10,6 +10,7 @@ import {
 	type CaseFilter,
 	type CasePosition,
 	type CaseRow,
+	caseEditRows,
 	caseRows,
 	countCasesByModerator,
 	countCasesOf,
@@ -17,13 +18,10 @@ import {
 	editCase,
 	insertCases,
 	type ModeratorCount,
-	selectCaseEdits,
 	selectCases,
 	selectNewerCase,
 	selectReasons,
 	selectSources,
-	setCaseEntry,
-	settleCase,
 } from "../../store/tables/cases.ts";
 import { StoreUnavailable } from "../../store/unavailable.ts";
 import type { CaseCall, CaseRecorder, OpenCases } from "../../tool/case-record.ts";
@@ -161,7 +159,10 @@ export class Cases implements CaseRecorder {
 
 	/** Never rejects: without it, the case has no link to its entry. */
 	async setEntry(guildId: string, number: number, { channelId, messageId }: Posted): Promise<void> {
-		await setCaseEntry(this.#sql, guildId, number, channelId, messageId).catch((error) => {
+		const entry = { entry_channel_id: channelId, entry_id: messageId };
+		// The first entry stays: later ones are about changes of the case.
+		const written = caseRows.change(this.#sql, { guild_id: guildId, number }, entry, { entry_id: null });
+		await written.catch((error) => {
 			if (!(error instanceof StoreUnavailable))
 				this.options.log.error("could not store the log entry of a case", { guild: guildId, error });
 		});
@@ -169,7 +170,7 @@ export class Cases implements CaseRecorder {
 
 	/** Newest first. */
 	edits(guildId: string, number: number, limit: number): Promise<CaseEdit[]> {
-		return selectCaseEdits(this.#sql, guildId, number, limit);
+		return caseEditRows.all(this.#sql, { guild_id: guildId, number }, "edit DESC", limit);
 	}
 
 	/** Up to 25 different ones of the latest cases, those by this moderator first. */
@@ -224,7 +225,9 @@ export class Cases implements CaseRecorder {
 		const { row: settled, next } = await store.transaction(async (sql) => {
 			await addResult(sql, guildId, number, result);
 			const { state } = result;
-			const row = await settleCase(sql, guildId, number, { state, ...whyColumns(result) });
+			// An outcome that was stored before is kept.
+			const outcome = { state, ...whyColumns(result) };
+			const row = await caseRows.change(sql, { guild_id: guildId, number }, outcome, { state: "asked" });
 			return { row, next: row && (await this.#escalate(sql, row)) };
 		});
 		this.worker.start();

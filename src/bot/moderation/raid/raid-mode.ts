@@ -15,14 +15,11 @@ import type { Grants } from "../../settings/grants.ts";
 import { Durable, type DurableOptions, DurablePart, NotNow, requireGuild, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {
-	deleteEndedRaidSteps,
-	endRaidRun,
 	type RaidMode,
 	type RaidStep,
 	raidModeRows,
 	raidStepRows,
 	selectOpenRaidModes,
-	setRaidTold,
 } from "../../store/tables/raid-modes.ts";
 import type { ModerationLog } from "../moderation-log.ts";
 import {
@@ -105,7 +102,7 @@ export class RaidModes extends DurablePart {
 
 	async #tell(mode: RaidMode): Promise<void> {
 		await this.options.notify?.(mode);
-		await setRaidTold(this.#sql, mode);
+		await raidModeRows.change(this.#sql, mode, { told: 1 }, { run: mode.run });
 	}
 
 	async #turnOff({ guild_id, run, slowmode }: RaidMode): Promise<void> {
@@ -228,7 +225,8 @@ export class RaidModes extends DurablePart {
 		}
 		const steps = await raidStepRows.all(this.#sql, { guild_id });
 		this.#loggedAt.delete(guild_id);
-		if (!(await endRaidRun(this.#sql, mode, this.#now()))) return;
+		const isOver = { run: mode.run, ended_at: null };
+		if (!(await raidModeRows.change(this.#sql, mode, { ended_at: this.#now() }, isOver))) return;
 		this.#endings.get(guild_id)?.resolve();
 		this.#endings.delete(guild_id);
 		this.options.log.info("raid mode changed", { guild: guild_id, state: wanted });
@@ -239,7 +237,8 @@ export class RaidModes extends DurablePart {
 	async turn(guildId: string, request: RaidRequest): Promise<{ ended: Promise<void> }> {
 		const before = await raidModeRows.first(this.#sql, { guild_id: guildId });
 		const hasEnded = before?.wanted === "off" && before.ended_at !== null;
-		if (hasEnded && request.wanted === "on") await deleteEndedRaidSteps(this.#sql, guildId);
+		if (hasEnded && request.wanted === "on")
+			await raidStepRows.deleteAll(this.#sql, { guild_id: guildId, state: ["kept", "restored", "changed", "gone"] });
 		const ending = Promise.withResolvers<void>();
 		this.#endings.set(guildId, ending);
 		try {

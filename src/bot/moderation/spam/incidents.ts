@@ -10,7 +10,7 @@ import { render, said, sayIn } from "../../../texts/texts.ts";
 import { type FeatureOptions, Pending } from "../../commands/feature.ts";
 import type { GuildSettings } from "../../settings/guild-settings.ts";
 import { caseRows } from "../../store/tables/cases.ts";
-import { selectOpenSpamIncidents, spamIncidentRows } from "../../store/tables/spam-incidents.ts";
+import { spamIncidentRows } from "../../store/tables/spam-incidents.ts";
 import { ignoreUnavailable } from "../../store/unavailable.ts";
 import { idsText } from "../cases/case.ts";
 import type { Cases } from "../cases/cases.ts";
@@ -347,7 +347,7 @@ export class Incidents {
 	}
 
 	async resume(isAvailable: (guildId: string) => boolean): Promise<void> {
-		for (const row of await selectOpenSpamIncidents(this.#sql, maxResumed)) {
+		for (const row of await spamIncidentRows.all(this.#sql, { state: "asked" }, "detected_at", maxResumed)) {
 			if (!isAvailable(row.guild_id) || this.#open.has(row.id)) continue;
 			const { "spam.on": isOn, "spam.dry": isDry } = this.options.settings.of(row.guild_id);
 			// The incident is from before.

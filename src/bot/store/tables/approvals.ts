@@ -2,7 +2,7 @@
 // statement, so that a call runs at most once. Times are in epoch milliseconds.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { firstRow, hasRow, many, rowsOf, type Sql } from "../../../lib/store/statement.ts";
+import { many, rowsOf, type Sql } from "../../../lib/store/statement.ts";
 
 /** "approved": checked again, nothing changed yet. "unknown": stopped while running. "withdrawn": the key ended. */
 const states = [
@@ -85,11 +85,6 @@ export async function insertApproval(sql: Sql, row: ApprovalRow, max: number): P
 	return true;
 }
 
-/** Decided by the user of the MCP client. False if the id is stored already: the call must then not run. */
-export function insertDecided(sql: Sql, row: ApprovalRow): Promise<boolean> {
-	return hasRow(sql`INSERT INTO approvals ${many([row])} ON CONFLICT (id) DO NOTHING RETURNING id`);
-}
-
 /**
  * How many questions of the principal were denied at the MCP client and could still be answered. Of the older denials, only the
  * newest `max` are kept.
@@ -112,18 +107,14 @@ export function selectUnfinishedApprovals(sql: Sql): Promise<ApprovalRow[]> {
 		ORDER BY created_at, id`;
 }
 
-type Changes = Partial<Omit<ApprovalRow, "id" | "principal_id" | "tool" | "arguments">>;
-
-/** Undefined, and nothing changes, unless the request still has this token and one of the states `from`. Default: any. */
+/** Undefined, and nothing changes, unless the request still has this token and one of the states. Default: any. */
 export function changeApproval(
 	sql: Sql,
 	{ id, token }: Pick<ApprovalRow, "id" | "token">,
-	changes: Changes,
-	from: readonly ApprovalState[] = states,
+	changes: Partial<Omit<ApprovalRow, "id" | "principal_id" | "tool" | "arguments">>,
+	state: readonly ApprovalState[] = states,
 ): Promise<ApprovalRow | undefined> {
-	return firstRow(sql<ApprovalRow>`
-		UPDATE approvals SET ${many([changes])}
-		WHERE id = ${id} AND token = ${token} AND state IN ${many(from)} RETURNING *`);
+	return approvalRows.change(sql, { id }, changes, { token, state });
 }
 
 /** Only requests that have changed nothing yet. */
@@ -131,9 +122,4 @@ export function withdrawApprovals(sql: Sql, principalIds: readonly string[], now
 	return sql<ApprovalRow>`
 		UPDATE approvals SET state = ${"withdrawn"}, ended_at = ${now}
 		WHERE principal_id IN ${many(principalIds)} AND state IN ${many(["pending", "approved"])} RETURNING *`;
-}
-
-/** Of calls with these request ids. */
-export function selectApprovalsOfRequests(sql: Sql, ids: readonly string[]): Promise<ApprovalRow[]> {
-	return ids.length === 0 ? Promise.resolve([]) : sql`SELECT * FROM approvals WHERE request_id IN ${many(ids)}`;
 }

@@ -2,7 +2,7 @@
 // rows are deleted only if the guild wants that, and never the newest. Times are in epoch milliseconds.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { firstRow, inBatches, many, rowsOf, type Sql } from "../../../lib/store/statement.ts";
+import { inBatches, many, rowsOf, type Sql } from "../../../lib/store/statement.ts";
 
 const maxBatch = 50;
 
@@ -84,6 +84,12 @@ export const casesTables = `
 
 export const caseRows = rowsOf<CaseRow, "guild_id" | "number">("cases", ["guild_id", "number"]);
 
+export const caseEditRows = rowsOf<CaseEdit, "guild_id" | "number" | "edit">("case_edits", [
+	"guild_id",
+	"number",
+	"edit",
+]);
+
 /** Returns them with their new numbers, without those whose `source` is stored already. Must run in a transaction. */
 export async function insertCases(
 	sql: Sql,
@@ -122,25 +128,6 @@ export async function selectBanCase(
 		WHERE guild_id = ${guild_id} AND user_id = ${user_id} AND action || '' = 'temp_ban' AND ends_at = ${ends_at}
 		ORDER BY number DESC LIMIT 1`;
 	return row?.number;
-}
-
-/** Undefined if an outcome was stored before, which is kept. */
-export function settleCase(
-	sql: Sql,
-	guildId: string,
-	number: number,
-	{ state, why, why_said }: Pick<CaseRow, "state" | "why" | "why_said">,
-): Promise<CaseRow | undefined> {
-	return firstRow(sql<CaseRow>`
-		UPDATE cases SET state = ${state}, why = ${why}, why_said = ${why_said}
-		WHERE guild_id = ${guildId} AND number = ${number} AND state = 'asked' RETURNING *`);
-}
-
-/** The first entry stays: later ones are about changes of the case. */
-export async function setCaseEntry(sql: Sql, guildId: string, number: number, channelId: string, messageId: string) {
-	await sql`
-		UPDATE cases SET entry_channel_id = ${channelId}, entry_id = ${messageId}
-		WHERE guild_id = ${guildId} AND number = ${number} AND entry_id IS NULL`;
 }
 
 /** Oldest first: only from tool calls and escalation rules. What creates other cases stores their outcome itself. */
@@ -286,17 +273,8 @@ export async function editCase(
 	const { guild_id, number } = edit;
 	const [last] = await sql<{ last: number | null }>`
 		SELECT MAX(edit) AS last FROM case_edits WHERE guild_id = ${guild_id} AND number = ${number}`;
-	const row = { ...edit, edit: (last?.last ?? 0) + 1 };
-	await sql`INSERT INTO case_edits ${many([row])}`;
-	await sql`
-		UPDATE cases SET reason = ${after.reason}, deleted_at = ${after.deleted_at}
-		WHERE guild_id = ${guild_id} AND number = ${number}`;
-}
-
-/** Newest first. */
-export function selectCaseEdits(sql: Sql, guildId: string, number: number, limit: number): Promise<CaseEdit[]> {
-	return sql<CaseEdit>`
-		SELECT * FROM case_edits WHERE guild_id = ${guildId} AND number = ${number} ORDER BY edit DESC LIMIT ${limit}`;
+	await caseEditRows.insert(sql, [{ ...edit, edit: (last?.last ?? 0) + 1 }]);
+	await caseRows.change(sql, edit, after);
 }
 
 /** Newest first, without notes (only for people with access to cases) and actions under the operator's rules. */

@@ -2,7 +2,7 @@
 // Times are in epoch milliseconds.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { rowsOf, type Sql } from "../../../lib/store/statement.ts";
+import { rowsOf } from "../../../lib/store/statement.ts";
 
 /** Permissions are bit sets, as decimal numbers. */
 export interface ChannelLockRow extends RowOf<typeof channelLocksTable, "channel_locks"> {
@@ -36,12 +36,3 @@ export const channelLockRows = rowsOf<ChannelLockRow, "channel_id" | "target_id"
 	"channel_id",
 	"target_id",
 ]);
-
-/** Roles before members; empty if the channel is not locked. */
-export function selectChannelLock(sql: Sql, channel_id: string): Promise<ChannelLockRow[]> {
-	return channelLockRows.all(sql, { channel_id }, "target_type, target_id");
-}
-
-export async function deleteChannelLock(sql: Sql, channelId: string): Promise<void> {
-	await sql`DELETE FROM channel_locks WHERE channel_id = ${channelId}`;
-}

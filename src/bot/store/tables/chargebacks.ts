@@ -2,7 +2,7 @@
 // only move forward. Times are in epoch milliseconds.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { hasRow, many, type Sql } from "../../../lib/store/statement.ts";
+import { hasRow, many, rowsOf, type Sql } from "../../../lib/store/statement.ts";
 
 export type ChargebackEvent = Pick<
 	Chargeback,
@@ -77,6 +77,8 @@ export const chargebacksTable = `
 
 type Row = Omit<Chargeback, "saved_roles" | "lost_roles"> & { saved_roles: string; lost_roles: string };
 
+export const chargebackRows = rowsOf<Row, "id">("chargebacks", ["id"]);
+
 function read(row: Row): Chargeback {
 	return { ...row, saved_roles: JSON.parse(row.saved_roles), lost_roles: JSON.parse(row.lost_roles) };
 }
@@ -99,15 +101,13 @@ export function insertChargeback(sql: Sql, event: ChargebackEvent, receivedAt: D
 }
 
 export async function selectChargeback(sql: Sql, id: string): Promise<Chargeback | undefined> {
-	const [row] = await sql<Row>`SELECT * FROM chargebacks WHERE id = ${id}`;
+	const row = await chargebackRows.first(sql, { id });
 	return row && read(row);
 }
 
 /** Oldest first. */
 export async function selectOpenChargebacks(sql: Sql, guildId: string): Promise<Chargeback[]> {
-	const rows = await sql<Row>`
-		SELECT * FROM chargebacks WHERE guild_id = ${guildId} AND closed = ${0} ORDER BY received_at, id`;
-	return rows.map(read);
+	return (await chargebackRows.all(sql, { guild_id: guildId, closed: 0 }, "received_at, id")).map(read);
 }
 
 export async function selectOpenChargebacksOf(sql: Sql, guildId: string, chatId: string): Promise<Chargeback[]> {
@@ -165,16 +165,15 @@ export async function saveRoles(sql: Sql, id: string, roles: readonly string[], 
 		WHERE id = ${id}`;
 }
 
-/** Only if the chargeback is of this guild. */
-export function decide(
+/** False if the chargeback is unknown or decided. */
+export async function decide(
 	sql: Sql,
 	{ id, guild_id }: Pick<Chargeback, "id" | "guild_id">,
 	decision: Decision,
 	by: string,
 ): Promise<boolean> {
-	return hasRow(sql`
-		UPDATE chargebacks SET decision = ${decision}, decided_by = ${by}, decided_at = ${Date.now()}
-		WHERE id = ${id} AND guild_id = ${guild_id} AND decision IS NULL RETURNING id`);
+	const decided = { decision, decided_by: by, decided_at: Date.now() };
+	return (await chargebackRows.change(sql, { id }, decided, { guild_id, decision: null })) !== undefined;
 }
 
 export async function updateChargebacks(

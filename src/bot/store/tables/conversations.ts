@@ -2,7 +2,7 @@
 // message it continues, so a conversation is a chain of rows. Times are in epoch milliseconds.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { many, type Sql } from "../../../lib/store/statement.ts";
+import { many, rowsOf, type Sql } from "../../../lib/store/statement.ts";
 
 export interface Turn extends RowOf<typeof conversationsTable, "conversation_messages"> {
 	/** Message that this one continues; null at the start of a conversation. */
@@ -26,6 +26,8 @@ export const conversationsTable = `
 	);
 	CREATE INDEX conversation_messages_at ON conversation_messages (at);
 	CREATE INDEX conversation_messages_latest ON conversation_messages (channel_id, user_id, at)`;
+
+export const turnRows = rowsOf<Turn, "message_id">("conversation_messages", ["message_id"]);
 
 /** Of a stored message, only the content is updated. */
 export async function saveTurns(sql: Sql, turns: readonly Turn[]): Promise<void> {
@@ -60,12 +62,4 @@ export async function selectLatestAnswer(
 		WHERE channel_id = ${channelId} AND (user_id = ${userId} OR ${userId} = '') AND role = ${"assistant"} AND at >= ${since}
 		ORDER BY at DESC, message_id DESC LIMIT 1`;
 	return latest?.message_id;
-}
-
-export async function deleteTurns(sql: Sql, messageIds: readonly string[]): Promise<void> {
-	await sql`DELETE FROM conversation_messages WHERE message_id IN ${many(messageIds)}`;
-}
-
-export async function deleteTurnsIn(sql: Sql, channelIds: readonly string[]): Promise<void> {
-	await sql`DELETE FROM conversation_messages WHERE channel_id IN ${many(channelIds)}`;
 }

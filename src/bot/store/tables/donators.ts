@@ -2,7 +2,8 @@
 // accepted yet.
 
 import * as v from "valibot";
-import { type Sql, upsert } from "../../../lib/store/statement.ts";
+import type { RowOf } from "../../../lib/store/row.ts";
+import { rowsOf, type Sql } from "../../../lib/store/statement.ts";
 import type { Store } from "../../../lib/store/store.ts";
 
 export type ListEntry = readonly [userId: string, tier: string];
@@ -22,11 +23,15 @@ export const donatorListsTable = `
 		PRIMARY KEY (guild_id, kind)
 	)`;
 
+const listRows = rowsOf<RowOf<typeof donatorListsTable, "donator_lists">, "guild_id" | "kind">("donator_lists", [
+	"guild_id",
+	"kind",
+]);
+
 const standings = v.array(v.tuple([v.string(), v.string()]));
 
 export async function selectDonatorLists(sql: Sql, guildId: string): Promise<DonatorLists> {
-	const rows = await sql<{ kind: string; standings: string }>`
-		SELECT kind, standings FROM donator_lists WHERE guild_id = ${guildId}`;
+	const rows = await listRows.all(sql, { guild_id: guildId });
 	const read = (kind: string) => {
 		const row = rows.find((row) => row.kind === kind);
 		return row && v.parse(standings, JSON.parse(row.standings));
@@ -50,12 +55,11 @@ export function saveDoubted(sql: Sql, guildId: string, list: readonly ListEntry[
 	return save(sql, guildId, "doubted", list);
 }
 
-export async function forgetDoubted(sql: Sql, guildId: string): Promise<void> {
-	await sql`DELETE FROM donator_lists WHERE guild_id = ${guildId} AND kind = ${"doubted"}`;
+export function forgetDoubted(sql: Sql, guild_id: string): Promise<void> {
+	return listRows.deleteAll(sql, { guild_id, kind: "doubted" });
 }
 
-function save(sql: Sql, guildId: string, kind: "accepted" | "doubted", list: readonly ListEntry[]): Promise<void> {
+function save(sql: Sql, guild_id: string, kind: "accepted" | "doubted", list: readonly ListEntry[]): Promise<void> {
 	// JSON text escapes characters that a database rejects, such as NUL.
-	const row = { guild_id: guildId, kind, fetched_at: Date.now(), standings: JSON.stringify(list) };
-	return upsert(sql, "donator_lists", ["guild_id", "kind"], [row]);
+	return listRows.save(sql, [{ guild_id, kind, fetched_at: Date.now(), standings: JSON.stringify(list) }]);
 }

@@ -2,7 +2,7 @@
 // before anything is sent, and so is each step. Times are in epoch milliseconds.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { hasRow, many, rowsOf, type Sql } from "../../../lib/store/statement.ts";
+import { rowsOf, type Sql } from "../../../lib/store/statement.ts";
 
 /** "failed": ended without making all changes. */
 export type GuildJobState = "running" | "done" | "failed" | "cancelled";
@@ -63,11 +63,6 @@ export const guildJobRows = rowsOf<GuildJobRow, "id">("guild_jobs", ["id"]);
 /** Only steps that the job has started, or that failed. */
 export const guildJobStepRows = rowsOf<GuildJobStepRow, "job_id" | "step_id">("guild_job_steps", ["job_id", "step_id"]);
 
-/** False if the guild already has a running job. */
-export function insertGuildJob(sql: Sql, job: GuildJobRow): Promise<boolean> {
-	return hasRow(sql`INSERT INTO guild_jobs ${many([job])} ON CONFLICT DO NOTHING RETURNING id`);
-}
-
 export function selectRunningGuildJobs(sql: Sql): Promise<RunningGuildJob[]> {
 	return sql<RunningGuildJob>`
 		SELECT id, guild_id, plan_hash, cancel_asked FROM guild_jobs WHERE ended_at IS NULL ORDER BY started_at, id`;
@@ -77,17 +72,4 @@ export async function selectGuildJobIds(sql: Sql, guildId: string, limit: number
 	const rows = await sql<{ id: string }>`
 		SELECT id FROM guild_jobs WHERE guild_id = ${guildId} ORDER BY started_at DESC, id LIMIT ${limit}`;
 	return rows.map(({ id }) => id);
-}
-
-export function askToCancel(sql: Sql, id: string): Promise<boolean> {
-	return hasRow(sql`UPDATE guild_jobs SET cancel_asked = ${1} WHERE id = ${id} AND ended_at IS NULL RETURNING id`);
-}
-
-export async function endGuildJob(
-	sql: Sql,
-	{ id, state, note, ended_at }: Pick<GuildJobRow, "id" | "state" | "note" | "ended_at">,
-): Promise<void> {
-	await sql`
-		UPDATE guild_jobs SET state = ${state}, note = ${note}, ended_at = ${ended_at}
-		WHERE id = ${id} AND ended_at IS NULL`;
 }

@@ -1,19 +1,17 @@
 // Tables of the role for new members: "join_role_marks" holds until which join time everyone was handled, and
 // "join_roles_owed" who of them still has to get the role. Times are in epoch milliseconds.
 
-import { inBatches, many, type Sql, upsert } from "../../../lib/store/statement.ts";
+import type { RowOf } from "../../../lib/store/row.ts";
+import { inBatches, rowsOf, type Sql } from "../../../lib/store/statement.ts";
 import type { Store } from "../../../lib/store/store.ts";
 
-interface OwedRow {
-	user_id: string;
-	/** As reported by Discord. */
-	joined_at: number;
-}
+/** `joined_at`: as reported by Discord. */
+type OwedRow = RowOf<typeof joinRolesTables, "join_roles_owed">;
 
 interface JoinRoleNotes {
 	/** Epoch milliseconds: who joined until then has the role or is stored as waiting. */
 	joinedUntil: number | undefined;
-	owed: readonly OwedRow[];
+	owed: readonly Omit<OwedRow, "guild_id">[];
 }
 
 export const joinRolesTables = `
@@ -28,36 +26,37 @@ export const joinRolesTables = `
 		PRIMARY KEY (guild_id, user_id)
 	)`;
 
+const markRows = rowsOf<RowOf<typeof joinRolesTables, "join_role_marks">, "guild_id">("join_role_marks", ["guild_id"]);
+
+const owedRows = rowsOf<OwedRow, "guild_id" | "user_id">("join_roles_owed", ["guild_id", "user_id"]);
+
 const batchSize = 1_000;
 
-export async function selectJoinRoleNotes(sql: Sql, guildId: string): Promise<JoinRoleNotes> {
-	const [mark] = await sql<{ joined_until: number }>`
-		SELECT joined_until FROM join_role_marks WHERE guild_id = ${guildId}`;
-	const owed = await sql<OwedRow>`
-		SELECT user_id, joined_at FROM join_roles_owed WHERE guild_id = ${guildId} ORDER BY joined_at, user_id`;
-	return { joinedUntil: mark?.joined_until, owed };
+export async function selectJoinRoleNotes(sql: Sql, guild_id: string): Promise<JoinRoleNotes> {
+	const mark = await markRows.first(sql, { guild_id });
+	return { joinedUntil: mark?.joined_until, owed: await owedRows.all(sql, { guild_id }, "joined_at, user_id") };
 }
 
 /** Saves what changed since the last save, in one transaction. */
 export function saveJoinRoleNotes(
 	store: Pick<Store, "transaction">,
-	guildId: string,
-	changes: { joinedUntil: number; owed: readonly OwedRow[]; settled: readonly string[] },
+	guild_id: string,
+	{ joinedUntil, owed, settled }: Required<JoinRoleNotes> & { joinedUntil: number; settled: readonly string[] },
 ): Promise<void> {
 	return store.transaction(async (sql) => {
-		const owed = changes.owed.map((row) => ({ guild_id: guildId, ...row }));
-		await upsert(sql, "join_roles_owed", ["guild_id", "user_id"], owed);
-		for (const ids of inBatches(changes.settled, batchSize))
-			await sql`DELETE FROM join_roles_owed WHERE guild_id = ${guildId} AND user_id IN ${many(ids)}`;
-		const mark = { guild_id: guildId, joined_until: changes.joinedUntil };
-		await upsert(sql, "join_role_marks", ["guild_id"], [mark]);
+		await owedRows.save(
+			sql,
+			owed.map((row) => ({ ...row, guild_id })),
+		);
+		for (const user_id of inBatches(settled, batchSize)) await owedRows.deleteAll(sql, { guild_id, user_id });
+		await markRows.save(sql, [{ guild_id, joined_until: joinedUntil }]);
 	});
 }
 
 /** What was noted while the role was switched on before. */
-export function deleteJoinRoleNotes(store: Pick<Store, "transaction">, guildId: string): Promise<void> {
+export function deleteJoinRoleNotes(store: Pick<Store, "transaction">, guild_id: string): Promise<void> {
 	return store.transaction(async (sql) => {
-		await sql`DELETE FROM join_roles_owed WHERE guild_id = ${guildId}`;
-		await sql`DELETE FROM join_role_marks WHERE guild_id = ${guildId}`;
+		await owedRows.deleteAll(sql, { guild_id });
+		await markRows.deleteAll(sql, { guild_id });
 	});
 }

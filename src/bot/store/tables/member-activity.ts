@@ -89,10 +89,9 @@ export function claimPromotion(
 		RETURNING user_id`);
 }
 
-export async function releasePromotion(sql: Sql, guildId: string, id: string): Promise<void> {
-	await sql`
-		UPDATE member_activity SET promoted = 0, claimed = 0
-		WHERE guild_id = ${guildId} AND user_id = ${id} AND claimed = 1`;
+/** The claim ended without the role: a later sweep may claim it again. */
+export function releasePromotion(sql: Sql, guild_id: string, user_id: string): Promise<unknown> {
+	return activityRows.change(sql, { guild_id, user_id }, { promoted: 0, claimed: 0 }, { claimed: 1 });
 }
 
 export async function savePromoted(

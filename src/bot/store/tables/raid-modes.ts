@@ -2,7 +2,7 @@
 // with the values from before, which turning it off restores. Times are in epoch milliseconds.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { hasRow, rowsOf, type Sql } from "../../../lib/store/statement.ts";
+import { rowsOf, type Sql } from "../../../lib/store/statement.ts";
 
 /** The latest request to turn raid mode on or off; kept afterwards. */
 export interface RaidMode extends RowOf<typeof raidModesTables, "raid_modes"> {
@@ -87,23 +87,4 @@ export function selectOpenRaidModes(sql: Sql): Promise<OpenRaidMode[]> {
 			AND raid_steps.thing = 'invites' AND raid_steps.state = 'set'
 		WHERE raid_modes.wanted = 'on' OR raid_modes.ended_at IS NULL
 		ORDER BY raid_modes.asked_at, raid_modes.guild_id`;
-}
-
-/** False if that was stored before or there is a newer run. */
-export function endRaidRun(
-	sql: Sql,
-	{ guild_id, run }: Pick<RaidMode, "guild_id" | "run">,
-	at: number,
-): Promise<boolean> {
-	return hasRow(sql`
-		UPDATE raid_modes SET ended_at = ${at}
-		WHERE guild_id = ${guild_id} AND run = ${run} AND ended_at IS NULL RETURNING run`);
-}
-
-export async function setRaidTold(sql: Sql, { guild_id, run }: Pick<RaidMode, "guild_id" | "run">): Promise<void> {
-	await sql`UPDATE raid_modes SET told = ${1} WHERE guild_id = ${guild_id} AND run = ${run}`;
-}
-
-export async function deleteEndedRaidSteps(sql: Sql, guildId: string): Promise<void> {
-	await sql`DELETE FROM raid_steps WHERE guild_id = ${guildId} AND state IN ('kept', 'restored', 'changed', 'gone')`;
 }

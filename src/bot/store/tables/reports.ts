@@ -96,6 +96,11 @@ export const reportsTables = `
 
 export const reportRows = rowsOf<ReportRow, keyof ReportKey>("reports", ["guild_id", "number"]);
 
+const reporterRows = rowsOf<RowOf<typeof reportsTables, "report_reporters">, keyof ReportKey | "user_id">(
+	"report_reporters",
+	["guild_id", "number", "user_id"],
+);
+
 export type ReportKey = Pick<ReportRow, "guild_id" | "number">;
 
 export interface NewReport
@@ -135,13 +140,13 @@ export async function fileReport(sql: Sql, report: NewReport, limits: ReportLimi
 	if (refused) return refused;
 	const [open] = await sql<{ number: number }>`
 		SELECT number FROM reports WHERE guild_id = ${guild_id} AND target = ${target} AND state = ${"open"}`;
-	const isCrowded = open && (await countReporters(sql, guild_id, open)) >= limits.reporters;
+	const isCrowded = open && (await reporterRows.count(sql, { guild_id, number: open.number })) >= limits.reporters;
 	if (isCrowded) return { kind: "crowded", number: open.number };
 	const number = open?.number ?? (await insertReport(sql, report, limits.open));
 	if (number === undefined) return { kind: "queue full" };
 	if (open) await sql`UPDATE reports SET version = version + 1 WHERE guild_id = ${guild_id} AND number = ${number}`;
 	const { reason } = report;
-	await sql`INSERT INTO report_reporters ${many([{ guild_id, number, user_id: reporterId, at, reason }])}`;
+	await reporterRows.insert(sql, [{ guild_id, number, user_id: reporterId, at, reason }]);
 	return { kind: open ? "joined" : "new", number };
 }
 
@@ -164,9 +169,7 @@ async function refusalOf(
 
 async function insertReport(sql: Sql, report: NewReport, max: number): Promise<number | undefined> {
 	const { guild_id } = report;
-	const [open] = await sql<{ total: number }>`
-		SELECT COUNT(*) AS total FROM reports WHERE guild_id = ${guild_id} AND state = ${"open"}`;
-	if ((open?.total ?? 0) >= max) return undefined;
+	if ((await reportRows.count(sql, { guild_id, state: "open" })) >= max) return undefined;
 	const [last] = await sql<{ number: number | null }>`
 		SELECT MAX(number) AS number FROM reports WHERE guild_id = ${guild_id}`;
 	const { target, author_id, author_kind, channel_id, message_id } = report;
@@ -188,12 +191,6 @@ async function insertReport(sql: Sql, report: NewReport, max: number): Promise<n
 	return row.number;
 }
 
-async function countReporters(sql: Sql, guildId: string, { number }: Pick<ReportRow, "number">): Promise<number> {
-	const [row] = await sql<{ total: number }>`
-		SELECT COUNT(*) AS total FROM report_reporters WHERE guild_id = ${guildId} AND number = ${number}`;
-	return row?.total ?? 0;
-}
-
 export async function selectReporters(
 	sql: Sql,
 	{ guild_id, number }: ReportKey,
@@ -203,7 +200,7 @@ export async function selectReporters(
 		SELECT user_id, at, reason FROM report_reporters
 		WHERE guild_id = ${guild_id} AND number = ${number}
 		ORDER BY at, user_id LIMIT ${limit}`;
-	const total = rows.length < limit ? rows.length : await countReporters(sql, guild_id, { number });
+	const total = rows.length < limit ? rows.length : await reporterRows.count(sql, { guild_id, number });
 	return { rows, total };
 }
 

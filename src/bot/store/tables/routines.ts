@@ -2,7 +2,7 @@
 // milliseconds.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { hasRow, rowsOf, type Sql } from "../../../lib/store/statement.ts";
+import { rowsOf } from "../../../lib/store/statement.ts";
 
 /** `schedule`: JSON. */
 export type Routine = RowOf<typeof routinesTable, "routines">;
@@ -19,8 +19,3 @@ export const routinesTable = `
 	)`;
 
 export const routineRows = rowsOf<Routine, "guild_id" | "id">("routines", ["guild_id", "id"]);
-
-/** False if it is not there any more, or has run. */
-export function beginRoutine(sql: Sql, { id, next_at }: Routine, then: number): Promise<boolean> {
-	return hasRow(sql`UPDATE routines SET next_at = ${then} WHERE id = ${id} AND next_at = ${next_at} RETURNING 1`);
-}

@@ -57,11 +57,6 @@ export function hasSpamNear(
 			AND detected_at BETWEEN ${time - 60_000} AND ${time + 60_000}`);
 }
 
-export function selectOpenSpamIncidents(sql: Sql, limit: number): Promise<SpamIncidentRow[]> {
-	return sql<SpamIncidentRow>`
-		SELECT * FROM spam_incidents WHERE state = ${"asked"} ORDER BY detected_at LIMIT ${limit}`;
-}
-
 type SpamAllowance = RowOf<typeof spamTables, "spam_allowances">;
 
 /** Ending after `now`, latest end first. */

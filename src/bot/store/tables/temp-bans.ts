@@ -44,6 +44,5 @@ export async function selectTempBansOf(
 ): Promise<{ rows: TempBan[]; total: number }> {
 	const rows = await sql<TempBan>`
 		SELECT * FROM temp_bans WHERE guild_id = ${guildId} ORDER BY ends_at, user_id LIMIT ${limit} OFFSET ${offset}`;
-	const [count] = await sql<{ total: number }>`SELECT COUNT(*) AS total FROM temp_bans WHERE guild_id = ${guildId}`;
-	return { rows, total: count?.total ?? 0 };
+	return { rows, total: await tempBanRows.count(sql, { guild_id: guildId }) };
 }

@@ -5,9 +5,9 @@ import type { Store } from "../../../../src/bot/store/store.ts";
 import {
 	type CaseFilter,
 	type CaseRow,
+	caseRows,
 	insertCases,
 	selectCases,
-	settleCase,
 } from "../../../../src/bot/store/tables/cases.ts";
 import { migrations } from "../../../../src/bot/store/tables.ts";
 import { onBoth, openStore } from "../../../support/stores.ts";
@@ -86,8 +86,10 @@ onBoth((databases, kind) => {
 		expect(first).toEqual(all[0] as CaseRow);
 		const end = { state: "done", why: null, why_said: null } as const;
 		const settled = { ...(first as CaseRow), state: "done" as const };
-		expect(await settleCase(store.sql, guild, 1, end)).toEqual(settled);
-		expect(await settleCase(store.sql, guild, 1, { ...end, state: "unknown" })).toBeUndefined();
+		const settle = (values: Partial<CaseRow>) =>
+			caseRows.change(store.sql, { guild_id: guild, number: 1 }, values, { state: "asked" });
+		expect(await settle(end)).toEqual(settled);
+		expect(await settle({ ...end, state: "unknown" })).toBeUndefined();
 	});
 
 	test("a failed transaction leaves no gap", async () => {

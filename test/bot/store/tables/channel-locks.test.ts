@@ -1,12 +1,7 @@
 // Stored channel locks, on both databases.
 
 import { expect, test } from "bun:test";
-import {
-	type ChannelLockRow,
-	channelLockRows,
-	deleteChannelLock,
-	selectChannelLock,
-} from "../../../../src/bot/store/tables/channel-locks.ts";
+import { type ChannelLockRow, channelLockRows } from "../../../../src/bot/store/tables/channel-locks.ts";
 import { migrations } from "../../../../src/bot/store/tables.ts";
 import { onBoth, openStore } from "../../../support/stores.ts";
 
@@ -37,14 +32,14 @@ onBoth((databases) => {
 	test("a lock is read back unchanged, roles first, and deleted alone", async () => {
 		await using opened = await openStore(await databases.place(), { migrations });
 		const { sql } = opened.store;
-		expect(await selectChannelLock(sql, channel_id)).toEqual([]);
+		expect(await channelLockRows.all(sql, { channel_id }, "target_type, target_id")).toEqual([]);
 		await channelLockRows.insert(sql, [ofBot, ofEveryone]);
 		await channelLockRows.insert(sql, [other]);
-		expect(await selectChannelLock(sql, channel_id)).toEqual([ofEveryone, ofBot]);
-		await deleteChannelLock(sql, channel_id);
-		await deleteChannelLock(sql, channel_id);
-		expect(await selectChannelLock(sql, channel_id)).toEqual([]);
-		expect(await selectChannelLock(sql, other.channel_id)).toEqual([other]);
+		expect(await channelLockRows.all(sql, { channel_id }, "target_type, target_id")).toEqual([ofEveryone, ofBot]);
+		await channelLockRows.deleteAll(sql, { channel_id });
+		await channelLockRows.deleteAll(sql, { channel_id });
+		expect(await channelLockRows.all(sql, { channel_id }, "target_type, target_id")).toEqual([]);
+		expect(await channelLockRows.all(sql, { channel_id: other.channel_id })).toEqual([other]);
 	});
 
 	test("a second lock of the same channel inserts nothing", async () => {
@@ -53,6 +48,6 @@ onBoth((databases) => {
 		await channelLockRows.insert(sql, [ofEveryone]);
 		const again = { ...ofEveryone, denies: "1" };
 		await expect(channelLockRows.insert(sql, [ofBot, again])).rejects.toThrow();
-		expect(await selectChannelLock(sql, channel_id)).toEqual([ofEveryone]);
+		expect(await channelLockRows.all(sql, { channel_id }, "target_type, target_id")).toEqual([ofEveryone]);
 	});
 });

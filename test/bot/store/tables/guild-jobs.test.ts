@@ -1,12 +1,7 @@
 // Stored jobs, on both databases.
 
 import { expect, test } from "bun:test";
-import {
-	askToCancel,
-	endGuildJob,
-	type GuildJobRow,
-	insertGuildJob,
-} from "../../../../src/bot/store/tables/guild-jobs.ts";
+import { type GuildJobRow, guildJobRows } from "../../../../src/bot/store/tables/guild-jobs.ts";
 import { migrations } from "../../../../src/bot/store/tables.ts";
 import { onBoth, openStore } from "../../../support/stores.ts";
 
@@ -31,10 +26,11 @@ onBoth((databases) => {
 	test("only a running job can be cancelled", async () => {
 		await using opened = await open();
 		const { sql } = opened.store;
-		await insertGuildJob(sql, job("one"));
-		expect(await askToCancel(sql, "one")).toBe(true);
-		await endGuildJob(sql, { id: "one", state: "cancelled", note: null, ended_at: at });
-		expect(await askToCancel(sql, "one")).toBe(false);
-		expect(await askToCancel(sql, "two")).toBe(false);
+		await guildJobRows.add(sql, [job("one")]);
+		const ask = (id: string) => guildJobRows.change(sql, { id }, { cancel_asked: 1 }, { ended_at: null });
+		expect(await ask("one")).toMatchObject({ cancel_asked: 1 });
+		await guildJobRows.change(sql, { id: "one" }, { state: "cancelled", ended_at: at });
+		expect(await ask("one")).toBeUndefined();
+		expect(await ask("two")).toBeUndefined();
 	});
 });

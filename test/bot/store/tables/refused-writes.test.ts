@@ -8,8 +8,6 @@ import * as locks from "../../../../src/bot/store/tables/channel-locks.ts";
 import * as conversations from "../../../../src/bot/store/tables/conversations.ts";
 import * as donators from "../../../../src/bot/store/tables/donators.ts";
 import * as backups from "../../../../src/bot/store/tables/guild-backups.ts";
-import * as jobs from "../../../../src/bot/store/tables/guild-jobs.ts";
-import * as raidModes from "../../../../src/bot/store/tables/raid-modes.ts";
 import * as reports from "../../../../src/bot/store/tables/reports.ts";
 import { tempBanRows } from "../../../../src/bot/store/tables/temp-bans.ts";
 import type { Sql } from "../../../../src/lib/store/statement.ts";
@@ -71,10 +69,8 @@ test.each<[string, (sql: Sql) => Promise<unknown>]>([
 				{ reason: "rude", deleted_at: null },
 			),
 	],
-	["deleteChannelLock", (sql) => locks.deleteChannelLock(sql, "1")],
+	["deleteAll of rows", (sql) => locks.channelLockRows.deleteAll(sql, { channel_id: "1" })],
 	["saveTurns", (sql) => conversations.saveTurns(sql, [turn])],
-	["deleteTurns", (sql) => conversations.deleteTurns(sql, ["1"])],
-	["deleteTurnsIn", (sql) => conversations.deleteTurnsIn(sql, ["1"])],
 	["saveAccepted", (sql) => donators.saveAccepted(inTransaction(sql), "7", [])],
 	["saveDoubted", (sql) => donators.saveDoubted(sql, "7", [])],
 	[
@@ -82,8 +78,6 @@ test.each<[string, (sql: Sql) => Promise<unknown>]>([
 		(sql) => backups.saveGuildBackup(inTransaction(sql), backup, { keep: 0, keepReason: () => "it lost channels" }),
 	],
 	["keepGuildBackup", (sql) => backups.keepGuildBackup(sql, key, { at, reason: "why" })],
-	["endGuildJob", (sql) => jobs.endGuildJob(sql, { id: "1", state: "done", note: null, ended_at: at })],
-	["deleteEndedRaidSteps", (sql) => raidModes.deleteEndedRaidSteps(sql, guild_id)],
 	["setActs", (sql) => reports.setActs(sql, key, [], null)],
 	["insert of rows", (sql) => tempBanRows.insert(sql, [ban])],
 	["save of rows", (sql) => tempBanRows.save(sql, [ban])],
