@@ -1,13 +1,16 @@
 // The commands /settings and /setup: a guild's settings by pickers and short forms. Each change is a call of set_settings in
 // the person's name.
 
-import { type Guild, MessageFlags, type RepliableInteraction } from "discord.js";
+import { type Guild, MessageFlags, type RepliableInteraction, type StringSelectMenuInteraction } from "discord.js";
+import type { JsonObject } from "../../lib/json.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { said, sayIn } from "../../texts/texts.ts";
+import { answerPrivately, deferPrivately } from "../commands/answer.ts";
 import { type ComponentHandler, type ComponentInteraction, callerOf } from "../commands/components.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import type { MenuHandler } from "../commands/menus.ts";
 import { requireHeld } from "../commands/who-may.ts";
+import { askToApply } from "../moderation/night/notice.ts";
 import { isKey, kindOf } from "../settings/keys.ts";
 import { defaultOf } from "../settings/of-guild.ts";
 import { firstStep, formOf, type Page, pageNamed, panelOf, settingsPrefix, valueTyped } from "./settings-panel.ts";
@@ -44,7 +47,6 @@ export function createSettingsCommand({
 
 	async function change(interaction: ComponentInteraction, action: string, page: Page, rest: readonly string[]) {
 		const guild = await guildOf(interaction);
-		const { locale } = interaction;
 		const [version, key = ""] = rest;
 		const isStale = Number(version) !== settings.state(guild.id).version;
 		const wanted = isStale ? undefined : wantedBy(interaction, action, page, guild, key);
@@ -54,14 +56,29 @@ export function createSettingsCommand({
 		const command = page.step === undefined ? "/settings" : "/setup";
 		const args = { settings: wanted, if_version: Number(version) };
 		const call = { ...callerOf(interaction), tool: "set_settings", args, command };
-		const note = isStale ? sayIn(locale)("settings.stale") : wanted && (await callAs(call)).text;
-		await interaction.editReply(panelOf(guild, settings, page, locale, note));
+		const note = isStale ? sayIn(interaction.locale)("settings.stale") : wanted && (await callAs(call)).text;
+		await interaction.editReply(panelOf(guild, settings, page, interaction, note));
+	}
+
+	async function rehearse(interaction: StringSelectMenuInteraction) {
+		const [scenario = ""] = interaction.values;
+		await deferPrivately(interaction);
+		const call = (tool: string, args: JsonObject) =>
+			callAs({ ...callerOf(interaction), tool, args, command: "/settings" });
+		let result = await call("rehearse", { scenario });
+		while (result.text.startsWith("The rehearsal is running")) result = await call("rehearse", { scenario });
+		const [text = "", advice] = result.text.split(/^To apply the setting: set\\?_settings /m);
+		const { settings: bot } = Object(advice && JSON.parse(advice.replaceAll("\\", "")));
+		const plan = bot && (await call("plan_guild", { document: { bot } }));
+		await answerPrivately(interaction, plan ? `${text}\n${plan.text.replace(/^Estimated time: .*/ms, "")}` : text);
+		if (plan) await askToApply(interaction, plan, "apply_guild");
 	}
 
 	const component: ComponentHandler = {
 		prefix: settingsPrefix,
 		async run(interaction, rest) {
 			const [action = "", name = "", ...more] = rest.split(":");
+			if (action === "rehearse" && interaction.isStringSelectMenu()) return rehearse(interaction);
 			const isMenu = interaction.isStringSelectMenu() && action === "page";
 			const page = pageNamed(isMenu ? (interaction.values[0] ?? "") : name, settings.keys);
 			if (isMenu || action === "step") {
@@ -69,7 +86,7 @@ export function createSettingsCommand({
 				const guild = await guildOf(interaction);
 				const hasGame = gameVerifyUrl && gameVerifySecret && (toml.game.guilds?.includes(guild.id) ?? true);
 				const note = page?.name === "game" && !hasGame ? sayIn(interaction.locale)("settings.no_game") : undefined;
-				await interaction.update(panelOf(guild, settings, page, interaction.locale, note));
+				await interaction.update(panelOf(guild, settings, page, interaction, note));
 			} else if (!page) throw new SaidError(said("settings.gone"));
 			else if (action === "edit" && interaction.isButton()) {
 				const guild = await guildOf(interaction);
@@ -84,7 +101,7 @@ export function createSettingsCommand({
 		may: "settings",
 		options: [],
 		async run(interaction) {
-			const panel = panelOf(await guildOf(interaction), settings, pageNamed(page, settings.keys), interaction.locale);
+			const panel = panelOf(await guildOf(interaction), settings, pageNamed(page, settings.keys), interaction);
 			await interaction.reply({ ...panel, flags: MessageFlags.Ephemeral });
 		},
 	});

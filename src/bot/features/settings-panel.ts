@@ -1,7 +1,7 @@
 // What /settings and /setup show: one private message with a section of the guild's settings, or a step, and the components to
 // change it. Made anew from the settings after every change.
 
-import { ButtonStyle, ComponentType, type Guild } from "discord.js";
+import { ButtonStyle, ComponentType, type Guild, type RepliableInteraction } from "discord.js";
 import { inlineText, truncate } from "../../discord/text.ts";
 import { type Say, sayIn, type TextKey } from "../../texts/texts.ts";
 import { modalOf } from "../commands/forms.ts";
@@ -100,7 +100,7 @@ export function panelOf(
 	guild: Guild,
 	settings: Pick<GuildSettings, "state" | "keys">,
 	page: Page | undefined,
-	locale: string,
+	{ locale, memberPermissions }: Pick<RepliableInteraction, "locale" | "memberPermissions">,
 	note?: string,
 ) {
 	const say = sayIn(locale);
@@ -115,6 +115,7 @@ export function panelOf(
 		: { lines: [], embeds: [], components: [] };
 	const content = truncate([...(note ? [note, ""] : []), ...lines, ...preview.lines].join("\n"), maxContent);
 	const components = [...preview.components, ...componentsOf(guild, state, page, keys, say)];
+	if (!page && memberPermissions?.has("Administrator")) components.push(rehearsalMenu(say));
 	return { content, embeds: preview.embeds, components, allowedMentions: noMentions };
 }
 
@@ -175,6 +176,15 @@ function sectionMenu(page: Page | undefined, keys: readonly SettingKey[], say: S
 			default: one.name === page?.name,
 		})),
 	});
+}
+
+/** Those without an argument. */
+const scenarios = ["raid", "spam", "hijack", "restore", "member"] as const;
+
+function rehearsalMenu(say: Say): Row {
+	const options = scenarios.map((value) => ({ label: say(`settings.rehearse.${value}`), value }));
+	const custom_id = `${settingsPrefix}:rehearse`;
+	return rowOf({ type: ComponentType.StringSelect, custom_id, placeholder: say("settings.rehearse"), options });
 }
 
 function stepButtons(step: number, all: number, say: Say): Row {

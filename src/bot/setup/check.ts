@@ -24,8 +24,9 @@ import { type BotConfig, hasIdleApproval, idleApproval, withoutToken } from "../
 import { read } from "../settings/guild-settings.ts";
 import { settingChecks } from "../settings/of-guild.ts";
 import { checkStore, type StoreSettings } from "../store/store.ts";
+import { selectLastProofs } from "../store/tables/guild-backups.ts";
 import { type SettingVersion, selectCurrentSettings } from "../store/tables/setting-versions.ts";
-import { approvalChecks, checkPermissions, gameChecks, inviteTo } from "./guild-checks.ts";
+import { approvalChecks, checkPermissions, gameChecks, inviteTo, provenIn } from "./guild-checks.ts";
 import { askPortOwner } from "./port-owner.ts";
 
 interface BotCheckOptions extends Pick<CheckOptions, "write"> {
@@ -42,7 +43,9 @@ export async function checkBot(config: BotConfig, log: Log, options: BotCheckOpt
 	const connection = createConnection(config, log, { timing: options.timing });
 	try {
 		const select = options.selectSettings ?? readSettings;
-		const checks = checksOf(config, connection, log, { ...options, stored: await select(storeOf(config)) });
+		const store = storeOf(config);
+		const proofs = config.toml.backup ? await readStore(store, selectLastProofs) : [];
+		const checks = checksOf(config, connection, log, { ...options, stored: await select(store), proofs });
 		const secrets = secretsIn(config);
 		return await runChecks(checks, { ...options, log, secrets });
 	} finally {
@@ -74,7 +77,12 @@ function checksOf(
 	config: BotConfig,
 	connection: Connection,
 	log: Log,
-	{ checkDatabase = checkStore, loginTimeoutMs, stored }: BotCheckOptions & { stored: readonly SettingVersion[] },
+	{
+		checkDatabase = checkStore,
+		loginTimeoutMs,
+		stored,
+		proofs,
+	}: BotCheckOptions & { stored: readonly SettingVersion[]; proofs: Proofs },
 ): Check[] {
 	const { toml } = config;
 	const login: Check = {
@@ -110,10 +118,11 @@ function checksOf(
 			: [{ title: "CLIENT_ID", needs: [login], run: () => checkClientId(clientId, connection.discord) }]),
 		guild,
 		{ title: "permissions", needs: [guild], run: () => checkPermissions(guilds, toml) },
-		...[...gameChecks(toml, () => connection.guilds), ...checksIn(stored, toml, () => guilds)].map((check) => ({
-			...check,
-			needs: [guild],
-		})),
+		...[
+			...gameChecks(toml, () => connection.guilds),
+			...checksIn(stored, toml, () => guilds),
+			...proofChecks(proofs, () => guilds),
+		].map((check) => ({ ...check, needs: [guild] })),
 	];
 }
 
@@ -121,11 +130,22 @@ function storeOf({ databaseUrl, dbSchema: schema, dataDirectory: directory }: Bo
 	return { databaseUrl, schema, directory };
 }
 
+const readSettings = (store: StoreSettings) => readStore(store, selectCurrentSettings);
+
+type Proofs = Readonly<Awaited<ReturnType<typeof selectLastProofs>>>;
+
+/** Of each guild that has backups. */
+const proofChecks = (proofs: Proofs, guilds: () => readonly Guild[]): Check[] =>
+	proofs.map(({ guild_id, proven_at }) => ({
+		title: proofs.length > 1 ? `proven backup in ${guild_id}` : "proven backup",
+		run: () => (guilds().some(({ id }) => id === guild_id) ? provenIn([Number(proven_at)]) : "the bot has left"),
+	}));
+
 /** Empty if the database cannot be read, of which its own check tells. */
-async function readSettings(store: StoreSettings): Promise<readonly SettingVersion[]> {
-	let rows: readonly SettingVersion[] = [];
+async function readStore<Row>(store: StoreSettings, select: (sql: Sql) => Promise<readonly Row[]>) {
+	let rows: readonly Row[] = [];
 	const read = async (sql: Sql) => {
-		rows = await selectCurrentSettings(sql);
+		rows = await select(sql);
 	};
 	await checkStore(store, { read }).catch((error) => {
 		if (!(error instanceof CheckFailed)) throw error;

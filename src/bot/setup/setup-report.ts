@@ -2,7 +2,7 @@
 
 import { type Guild, PermissionFlagsBits } from "discord.js";
 import type { Connection } from "../../discord/connection/connection.ts";
-import { guildName, roleName, time } from "../../discord/describe.ts";
+import { guildName, roleName } from "../../discord/describe.ts";
 import { unknownMembers } from "../../discord/find.ts";
 import { isAllowedKind, limitsPruning } from "../../discord/guild-features.ts";
 import { isSwitchedOn, type PrivilegedIntent, privilegedIntents } from "../../discord/intents.ts";
@@ -24,7 +24,7 @@ import { listFirst } from "../../lib/text.ts";
 import type { GuildSettings } from "../settings/guild-settings.ts";
 import { settingChecks } from "../settings/of-guild.ts";
 import type { BotTool, Self } from "../tool/context.ts";
-import { approvalChecks, requireLeast } from "./guild-checks.ts";
+import { approvalChecks, provenIn, requireLeast } from "./guild-checks.ts";
 import { inviteUrl } from "./invite.ts";
 
 interface SetupOptions {
@@ -89,7 +89,12 @@ function checksOf(options: SetupOptions): Check[] {
 		{ title: "Administrator roles", run: () => checkAdministratorRoles(guild) },
 		{ title: "channels", run: () => checkChannels(guild) },
 		...(toml.backup && store.state === "ready"
-			? [{ title: "proven backup", run: async () => provenIn(await backups()) }]
+			? [
+					{
+						title: "proven backup",
+						run: async () => provenIn((await backups()).map(({ provenAt }) => Number(provenAt ?? 0))),
+					},
+				]
 			: []),
 		...approvalChecks(
 			toml,
@@ -98,12 +103,6 @@ function checksOf(options: SetupOptions): Check[] {
 		),
 		...settingChecks(settings.state(guild.id), () => guild),
 	];
-}
-
-function provenIn(backups: readonly { provenAt: Date | undefined }[]): Found {
-	const at = Math.max(0, ...backups.map(({ provenAt }) => Number(provenAt ?? 0)));
-	if (Date.now() - at < 30 * 86_400_000) return `a rehearsal restored one at ${time(new Date(at))}`;
-	return { warning: "no rehearsal has restored one in 30 days. Next step: rehearse with the scenario restore" };
 }
 
 function checkGateway(guild: Guild, connection: Connection): Found {

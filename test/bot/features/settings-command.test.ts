@@ -363,3 +363,20 @@ describe("every page fits into a message", () => {
 		expect(pages.flatMap(({ keys }) => keys).sort()).toEqual([...allKeys].sort());
 	});
 });
+
+sceneTest(
+	"an administrator rehearses a raid, and a button applies the setting that stops it",
+	async ({ world, simulator, open, stored }) => {
+		const ada = simulator.user("ada");
+		await world.call("set_settings", { settings: { "moderation.raid": "10 joins in 60s" } });
+		expect((await open("settings")).menus.map(({ custom_id }) => custom_id)).not.toContain("settings:rehearse");
+		const used = await ada.select(await open("settings", ada), "settings:rehearse", "raid");
+		const { content } = await used.reply();
+		expect(content).toContain("60 of 60 accounts joined");
+		expect(content).not.toContain("plan\\_hash");
+		expect(content).toContain("night.raid default → true");
+		await (await ada.press(await used.followUp(), "Do it")).reply();
+		await until("the setting is on", async () => /night\.raid.*true/.test(await stored("night.raid")));
+	},
+	60_000,
+);

@@ -1,6 +1,14 @@
 // Tells staff of a mass deletion, with buttons that restore what was deleted in the name of who presses them.
 
-import { ButtonStyle, Colors, DiscordAPIError, EmbedBuilder, type Guild, MessageFlags } from "discord.js";
+import {
+	ButtonStyle,
+	Colors,
+	DiscordAPIError,
+	EmbedBuilder,
+	type Guild,
+	MessageFlags,
+	type RepliableInteraction,
+} from "discord.js";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { absentIf } from "../../../discord/find.ts";
 import { inlineText, truncate } from "../../../discord/text.ts";
@@ -145,7 +153,6 @@ export function createIncidentButtons({
 			const [, name, id = ""] = /^(undo|restore|stop|apply_guild|undo_actions):([0-9a-f]{1,32})$/.exec(rest) ?? [];
 			if (!name || !interaction.isButton()) throw new SaidError(said("incident.gone"));
 			await deferPrivately(interaction);
-			const say = sayIn(interaction.locale);
 			const call = (tool: string, args: Parameters<CallAs>[0]["args"]) =>
 				callAs({ ...callerOf(interaction), tool, args, command: `the button ${name}` });
 			const answer = (...results: PersonResult[]) =>
@@ -167,13 +174,26 @@ export function createIncidentButtons({
 				? call("undo_actions", { user_id: row.actor_id, after })
 				: call("plan_guild", { backup: String(row.backup) }));
 			await answer(result);
-			// At the start of a line, where no name of a role or channel stands.
-			const [, hash] = /^plan\\?_hash=([0-9a-f]{32})$/m.exec(result.text) ?? [];
-			if (result.isError || hash === undefined) return;
-			const by = row.backup === null ? "undo_actions" : "apply_guild";
-			const apply = `${prefix}:${by}:${hash}`;
-			const components = [buttonRow([{ id: apply, label: say("answer.do_it.button"), style: ButtonStyle.Danger }])];
-			await interaction.followUp({ content: say("incident.ask"), components, flags: MessageFlags.Ephemeral });
+			await askToApply(interaction, result, row.backup === null ? "undo_actions" : "apply_guild");
 		},
 	};
+}
+
+/** With a button that carries out the plan of a result. Nothing is asked without a plan. */
+export async function askToApply(
+	interaction: RepliableInteraction,
+	{ text, isError }: PersonResult,
+	by: "undo_actions" | "apply_guild",
+): Promise<void> {
+	// At the start of a line, where no name of a role or channel stands.
+	const [, hash] = /^plan\\?_hash=([0-9a-f]{32})$/m.exec(text) ?? [];
+	if (isError || hash === undefined) return;
+	const say = sayIn(interaction.locale);
+	const apply = {
+		id: `${prefix}:${by}:${hash}`,
+		label: say("answer.do_it.button"),
+		style: ButtonStyle.Danger,
+	} as const;
+	const components = [buttonRow([apply])];
+	await interaction.followUp({ content: say("incident.ask"), components, flags: MessageFlags.Ephemeral });
 }

@@ -129,6 +129,10 @@ export function selectGuildBackups(sql: Sql, guildId: string): Promise<GuildBack
 		FROM guild_backups WHERE guild_id = ${guildId} ORDER BY number DESC`;
 }
 
+/** When a backup of each guild was last proven. */
+export const selectLastProofs = (sql: Sql) => sql<Pick<GuildBackupRow, "guild_id" | "proven_at">>`
+		SELECT guild_id, MAX(proven_at) AS proven_at FROM guild_backups GROUP BY guild_id`;
+
 /** The latest if `number` is undefined. */
 export function selectGuildBackup(
 	sql: Sql,
