@@ -138,6 +138,7 @@ export async function startConsoleWorld({ hasScripted = true, hasApproval = true
 	const running = stack.move();
 	return {
 		simulator,
+		directory,
 		alpha,
 		beta,
 		gamma,
