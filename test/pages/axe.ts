@@ -6,13 +6,34 @@ import type { ChromiumPage } from "../support/chromium.ts";
 
 const source = await Bun.file(fileURLToPath(import.meta.resolve("axe-core/axe.min.js"))).text();
 
-/** Returns the accessibility problems of what is shown, in the color scheme and size that are set. */
-export async function violations(browser: ChromiumPage): Promise<string[]> {
+const colours = ["color-contrast", "link-in-text-block"];
+
+/** Returns the problems of what is shown at three sizes, light and dark; too wide for the window is one. */
+export async function violations(browser: ChromiumPage, widths = [1920, 1280, 390]): Promise<string[]> {
+	const found: string[] = [];
+	for (const width of widths) {
+		await browser.resize(width, 900);
+		for (const scheme of ["light", "dark"] as const) {
+			await browser.prefer(scheme);
+			// The other rules do not depend on colours.
+			const problems = await violationsNow(browser, scheme === "dark" ? { type: "rule", values: colours } : undefined);
+			found.push(...problems.map((problem) => `${width} ${scheme}: ${problem}`));
+		}
+		const root = "document.documentElement";
+		const excess = await browser.evaluate<number>(`${root}.scrollWidth - ${root}.clientWidth`);
+		if (excess !== 0) found.push(`${width}: ${excess} pixels too wide`);
+	}
+	return found;
+}
+
+async function violationsNow(browser: ChromiumPage, runOnly?: object): Promise<string[]> {
 	// The DevTools protocol may evaluate what the page's content security policy forbids.
 	if (!(await browser.evaluate("'axe' in globalThis"))) await browser.evaluate(`${source}; true`);
 	await browser.evaluate("for (const one of document.getAnimations()) one.finish();");
+	const rules = runOnly ? undefined : { "target-size": { enabled: true } };
+	const options = JSON.stringify({ rules, runOnly, resultTypes: ["violations"], preload: false });
 	const found = await browser.evaluate<AxeResults["violations"]>(
-		"axe.run({ rules: { 'target-size': { enabled: true } }, resultTypes: ['violations'] }).then(({ violations }) => violations)",
+		`axe.run(${options}).then(({ violations }) => violations)`,
 	);
 	if (!found) throw new Error("axe does not answer");
 	return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`));

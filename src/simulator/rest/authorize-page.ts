@@ -118,9 +118,11 @@ body { font: 1rem/1.5 system-ui, sans-serif; max-width: 28rem; margin: 3rem auto
 label { display: block }
 button { font: inherit; margin: 1rem .5rem 0 0 }
 </style>
+<main>
 <h1>${title}</h1>
 <p>This is the simulated Discord: choose who you are. There are no passwords.</p>
 ${body}
+</main>
 </html>
 `;
 }
