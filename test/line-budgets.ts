@@ -35,7 +35,7 @@ const budgets: Record<string, number> = {
 	mcp: 2905,
 	pages: 6125,
 	rehearsal: 655,
-	simulator: 15_372,
+	simulator: 15_374,
 	// Nearly all of it is the two language files.
 	texts: 3661,
 	up: 1921,
