@@ -23,11 +23,11 @@ const jobs: Record<string, string> = {
 	"why was this call refused": "> button: Details of get_member | tr.details .answer: refused",
 	"did the backup run": "> nav a: Try | > #tool = list_backups | > button: Run | pre: There is no backup of The Cooks",
 	"a key for a colleague that can only read":
-		"> nav a: Keys | type [name=name]: colleague | main: shown only once | tbody: colleague",
+		"> nav a: Connect | > button: Create a key and fill it in | .panel: the new key claude-code",
 	"approve a call":
 		"> nav a: Approvals | > button: Approve | > dialog button: Approve | #message: done | main: No call waits",
-	"end this key": "> nav a: Keys | > button: Revoke the key assistant | > dialog button: Revoke | #message: Revoked",
-	"restart a bot": "> button: Restart beta | #message: beta runs again",
+	"end this key": "> nav a: Access | > button: Revoke the key assistant | > dialog button: Revoke | #message: Revoked",
+	"restart a bot": "> button: Restart beta | #message: beta listens",
 	"what did this bot log last": "> button: Log alpha | dialog: logged in",
 };
 
