@@ -21,7 +21,7 @@ import {
 import { briefSchema } from "./json-schema.ts";
 import { modernVersion, serverInfoKey } from "./modern.ts";
 import { completePrompt, getPrompt, listPrompts, type Prompt } from "./prompts.ts";
-import { type ResourceMethod, resourceMethods } from "./resources.ts";
+import { appsExtension, type ResourceMethod, resourceMethods } from "./resources.ts";
 import type { Session } from "./session.ts";
 import { errorResult, invalidParameters, outcomeIn, readToolCall, type Tool, type ToolCall } from "./tool.ts";
 
@@ -129,7 +129,7 @@ export function createServer(options: ServerOptions): Server {
 		tools: {},
 		prompts: {},
 		completions: {},
-		...(resources && { resources: {} }),
+		...(resources && { resources: {}, extensions: { [appsExtension]: {} } }),
 		...(experimental.length > 0 && { experimental: Object.fromEntries(experimental.map((name) => [name, {}])) }),
 	};
 	const from = { _meta: { [serverInfoKey]: serverInfo } };

@@ -19,3 +19,9 @@ test("each client signs in, and calls tools with the rights of a person", async 
 	expect(report).toMatch(/^ *[1-9]\d* pass$/m);
 	expect(report).toMatch(/^ *0 fail$/m);
 });
+
+test("the page of a plan works in the reference host of MCP Apps", async () => {
+	const { error: report } = await run("test", "--timeout", "60000", "./apps.ts");
+	expect(report).toMatch(/^ *[1-9]\d* (?:pass|skip)$/m);
+	expect(report).toMatch(/^ *0 fail$/m);
+});

@@ -16,7 +16,7 @@ const allowed: Record<string, { parts: string[]; packages: string[] }> = {
 	discord: { parts: ["lib", "guild-document", "texts"], packages: ["valibot", "discord.js"] },
 	ai: { parts: ["lib", "mcp"], packages: ["valibot"] },
 	bot: {
-		parts: ["lib", "mcp", "ai", "guild-document", "discord", "texts"],
+		parts: ["lib", "mcp", "ai", "guild-document", "discord", "texts", "pages"],
 		packages: ["valibot", "discord.js", "smol-toml"],
 	},
 	simulator: { parts: ["lib", "guild-document", "pages"], packages: ["valibot", "discord.js"] },

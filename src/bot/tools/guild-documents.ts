@@ -15,6 +15,7 @@ import { runs } from "../../lib/program/program.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { reading } from "../../mcp/fan-out.ts";
 import { publishedAs, toJsonSchema } from "../../mcp/json-schema.ts";
+import { shownIn } from "../../mcp/resources.ts";
 import { invalidParameters, type ToolCall } from "../../mcp/tool.ts";
 import { render, said } from "../../texts/texts.ts";
 import type { PlanSource } from "../guild-documents/guild-documents.ts";
@@ -26,6 +27,7 @@ import type { ToolContext } from "../tool/context.ts";
 import { readTool } from "../tool/define.ts";
 import { tool } from "../tool/pipeline.ts";
 import { copied, copy_from, exported, narrowed, partsArgument } from "./guild-comparison.ts";
+import { planPageUri } from "./plan-page.ts";
 
 const maxDocumentBytes = 200_000;
 
@@ -38,7 +40,7 @@ export const person = { permissions: [{ permission: "Administrator", inGuild: tr
 export const plan_hash = v.pipe(
 	v.string(),
 	v.regex(/^[0-9a-f]{32}$/, expected("the plan_hash of a plan")),
-	v.description("Of the plan."),
+	v.description("Of a plan."),
 );
 const job_id = v.pipe(
 	v.string(),
@@ -96,7 +98,7 @@ export const exportGuild = readTool({
 	},
 });
 
-export const planGuild = reading(
+const planned = reading(
 	{ argument: "copy_from", tool: exportGuild.name },
 	readTool({
 		name: "plan_guild",
@@ -109,11 +111,11 @@ export const planGuild = reading(
 		input: {
 			guild_id,
 			document: documentOf(
-				'Partial or whole: {"roles":[{"name":"Mods","color":"#FF0000","hoist":true,"permissions":["KICK_MEMBERS"]}],"categories":[{"name":"Staff","overwrites":[{"role":"@everyone","deny":["VIEW_CHANNEL"]},{"role":"Mods","allow":["VIEW_CHANNEL"]}],"channels":[{"name":"mod-chat","topic":"…","messages":[{"key":"intro","content":"Ask @Mods","pin":true}]},{"name":"Voice","kind":"voice","user_limit":9}]}]}. Forums have posts; messages also embeds, mentions, poll, role_menu. Also members ({"id":"@ada","roles":["Mods"]}: added), events, automod, welcome_screen. In order: list an existing one first to place others below it; to move an existing channel, give its id. Channels take their category\'s overwrites. All fields: export_guild with format.',
+				'Partial or whole: {"roles":[{"name":"Mods","color":"#FF0000","hoist":true,"permissions":["KICK_MEMBERS"]}],"categories":[{"name":"Staff","overwrites":[{"role":"@everyone","deny":["VIEW_CHANNEL"]},{"role":"Mods","allow":["VIEW_CHANNEL"]}],"channels":[{"name":"mod-chat","topic":"…","messages":[{"key":"intro","content":"Ask @Mods","pin":true}]},{"name":"Voice","kind":"voice","user_limit":9}]}]}. Forums have posts; messages also embeds, mentions, poll, role_menu. Also members ({"id":"@ada","roles":["Mods"]}: added), events, automod, welcome_screen. In order: list an existing one first to place others below it; to move a channel, give its id. Channels take their category\'s overwrites. All fields: export_guild with format.',
 			),
 			backup,
 			plan_hash: v.optional(plan_hash),
-			changes: documentOf("Partial document for plan_hash or copy_from, merged by name; null removes a whole part."),
+			changes: documentOf("Partial document for plan_hash or copy_from, merged by name; null removes a part."),
 			copy_from,
 			prune: v.optional(flag("Delete what its parts do not list.")),
 		},
@@ -135,6 +137,9 @@ export const planGuild = reading(
 		},
 	}),
 );
+
+/** Clients that can show its plans as a page, too. */
+export const planGuild = shownIn(planPageUri, planned);
 
 const namedIn = toJsonSchema(documentSchema);
 

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../lib/json.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
 import { modernClientName } from "../../mcp/modern.ts";
-import { resourceNotFound } from "../../mcp/resources.ts";
+import { appPage, resourceNotFound } from "../../mcp/resources.ts";
 import type { Caller, ResourceMethods, Selection } from "../../mcp/server.ts";
 import { outcomeIn, textIn } from "../../mcp/tool.ts";
 import { usableGuilds } from "../tool/admission.ts";
@@ -16,6 +16,7 @@ import type { BotContext } from "../tool/context.ts";
 import { readTool } from "../tool/define.ts";
 import { resolveOrUnknown } from "../tool/named-calls.ts";
 import { exportGuild, getJob, person, planGuild } from "./guild-documents.ts";
+import { planPage, planPageUri } from "./plan-page.ts";
 
 const json = "application/json";
 const plain = "text/plain";
@@ -101,6 +102,7 @@ export function createResources({ select, record }: ResourcesOptions): ResourceM
 	}
 
 	async function read({ uri, ...params }: JsonObject, { principal, session, signal }: Caller): Promise<string> {
+		if (uri === planPageUri) return JSON.stringify({ contents: [appPage(uri, planPage)] });
 		const [, guildId = "", kind = "", id] =
 			/^guildhall:\/guilds\/(\d{17,20})\/([a-z]+)(?:\/(\w{1,32}))?$/.exec(String(uri)) ?? [];
 		const found = Object.hasOwn(kinds, kind) ? kinds[kind as Kind] : undefined;

@@ -63,11 +63,11 @@ export function createResources({ backends, router, views, deadlines, firstList 
 		const { principal, trace } = caller;
 		const signal = deadlines.begin(caller.signal);
 		try {
-			const [, scheme, instance, path = ""] = /^([a-z]+):\/\/([\w.-]+)(\/[\w./~-]+)$/.exec(String(uri)) ?? [];
+			const [, scheme, instance, path = ""] = /^([a-z]+):\/\/([\w.-]+)(\/[\w./~-]+)?$/.exec(String(uri)) ?? [];
 			const isPage = scheme === "ui";
 			const backend = isPage
 				? await backendOfPage(String(uri), caller)
-				: instance === undefined
+				: path === ""
 					? undefined
 					: await router.find({ instance, guild_id: guildIn(path) }, signal, principal);
 			if (!backend?.session.hasResources) throw resourceNotFound(uri);

@@ -141,3 +141,18 @@ worldTest("a URI that is none of ours is not found", async ({ mcp, guild }) => {
 	for (const uri of uris) await expect(mcp.request("resources/read", { uri })).rejects.toThrow("Resource not found");
 	await expect(mcp.request("resources/list", { cursor: "x" })).rejects.toThrow("accepts no cursor");
 });
+
+worldTest("the plan's page is one file that loads nothing, and plan_guild names it", async ({ mcp }) => {
+	const tools = await mcp.listTools();
+	const named = tools.filter(({ _meta }) => _meta !== undefined && "ui" in Object(_meta));
+	expect(named.map(({ name, _meta }) => [name, Object(_meta).ui])).toEqual([
+		["plan_guild", { resourceUri: "ui://plan" }],
+	]);
+	const [page, ...others] = await read(mcp, "ui://plan");
+	expect(others).toEqual([]);
+	expect(page).toMatchObject({ mimeType: "text/html;profile=mcp-app", _meta: { ui: { prefersBorder: true } } });
+	const { text = "" } = page ?? {};
+	expect(text).toStartWith("<!doctype html>");
+	expect(text).not.toMatch(/\bsrc=|\bhref=|url\(|@import|^import |innerHTML|fetch\(|<\/script>[\s\S]*<\/script>/m);
+	expect(Buffer.byteLength(text)).toBeLessThan(20_000);
+});

@@ -9,7 +9,7 @@ const worldTest = testWith(() => start());
 
 const cooks = "123456789012345678";
 const bakers = "223456789012345678";
-const page = "ui://test/page";
+const page = "ui://page";
 const pageTool = JSON.stringify({ ...JSON.parse(echoTool), name: "show", _meta: { ui: { resourceUri: page } } });
 const documentIn = (guild: string) => ({ uri: `guildhall:/guilds/${guild}/document`, name: "document", size: 2 });
 
