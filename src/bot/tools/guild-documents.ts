@@ -107,7 +107,7 @@ const planned = reading(
 		person,
 		title: "Plan from a document",
 		description:
-			"What would change to match a document or backup, and what cannot; apply_guild does it. To build or change many roles and channels with their messages, or restore.",
+			"What would change to match a document or backup, and what cannot; apply_guild does it. To build or change many roles and channels with messages, or restore.",
 		input: {
 			guild_id,
 			document: documentOf(
@@ -181,7 +181,7 @@ export const applyGuild = tool(
 		person,
 		title: "Carry out a plan",
 		description:
-			"Carry out exactly what a plan shows, as a background job. If the guild has changed, shows the new plan instead. Waits up to 15 s.",
+			"Carry out exactly what a plan shows, as a background job. If the guild has changed, shows a new plan. Waits up to 15 s.",
 		input: { guild_id, plan_hash, reason },
 		plan: ({ plan_hash, reason }, context) => planToCarryOut(plan_hash, reason, "apply_guild", context),
 	},
