@@ -57,7 +57,7 @@ const auditedCall = v.object({
 	guild: optionalText(20),
 	outcome: text(20),
 	effect: text(20),
-	milliseconds: v.number(),
+	ms: v.number(),
 	client: text(200),
 	key: optionalText(200),
 	person: optionalText(20),

@@ -41,7 +41,7 @@ export function driveConsole(browser: ChromiumPage, url: string) {
 		choose: (selector: string, value: string) =>
 			retry(
 				"chosen",
-				"const [one] = all(given[0]); if (![...(one?.options ?? [])].some(({ value }) => value === given[1])) return false; one.value = given[1]; one.dispatchEvent(new Event('change', { bubbles: true })); return true;",
+				"const [one] = all(given[0]); if (![...(one?.options ?? [])].some(({ value }) => value === given[1])) return false; one.value = given[1]; for (const type of ['input', 'change']) one.dispatchEvent(new Event(type, { bubbles: true })); return true;",
 				...[selector, value],
 			),
 		/** Replaces the text of a field. */

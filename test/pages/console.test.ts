@@ -101,14 +101,19 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await page.choose(".filters label:nth-of-type(1) select", "alpha");
 		await page.misses("get_member", "tbody");
 		await page.sees("list_guilds", "tbody");
-		await page.choose(".filters label:nth-of-type(3) select", "warn");
+		await page.choose(".filters label:nth-of-type(2) select", "warn");
 		await page.misses("list_guilds", "tbody");
 		await page.click("button", "All calls");
 		await page.sees("get_member", "tbody");
 		await page.click("button", "Calls of beta");
 		await page.misses("list_guilds", "tbody");
 		await page.click("button", "All calls");
+		await page.fill("[type=search]", "Holder of the TOKEN");
 		await page.sees("list_guilds", "tbody");
+		await page.fill("[type=search]", "list_g");
+		await page.misses("get_member", "tbody");
+		await page.click("button", "All calls");
+		await page.sees("get_member", "tbody");
 
 		await page.click("button", "Pause");
 		await world.client.text("list_channels", { instance: "beta" });
@@ -120,7 +125,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await page.click("button", "Details of list_channels");
 		await page.sees("done", "tr.details");
 		// Details stay open while a filter hides the call.
-		await page.choose(".filters label:nth-of-type(3) select", "bad");
+		await page.choose(".filters label:nth-of-type(2) select", "bad");
 		await page.misses("list_channels", "tbody");
 		await page.click("button", "All calls");
 		await page.sees("done", "tr.details");
@@ -159,7 +164,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await page.click("button", "Export as CSV");
 		const csv = await until("the file", () => browser.evaluate<string>("globalThis.csv"));
 		const [heads, ...lines] = csv?.split("\r\n") ?? [];
-		expect(heads).toStartWith('"time","bot","tool","guild","outcome"');
+		expect(heads).toStartWith('"at","instance","tool","guild","outcome"');
 		expect(lines).toEqual([expect.stringMatching(/^"[^"]+","beta","get_member","\d+","refused","\d+"/)]);
 
 		await page.fill("[type=search]", "nobody called this");

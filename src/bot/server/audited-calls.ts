@@ -84,7 +84,7 @@ export function createAuditedCalls({ audit, store, connection }: AuditedCallsOpt
 			...{ id, tool, outcome, effect, client, key, person, answer, discord },
 			request: row.request_id,
 			at: Number(row.at),
-			milliseconds: Number(milliseconds),
+			ms: Number(milliseconds),
 			guild: row.guild_id,
 			message: row.message_id,
 			arguments: row.arguments,

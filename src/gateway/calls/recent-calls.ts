@@ -1,6 +1,6 @@
 // The latest tool calls, for the console. They are kept in memory only, without arguments and results.
 
-import type { Principal } from "../../lib/principal.ts";
+import { type Principal, rootPrincipal } from "../../lib/principal.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { CallOutcome } from "./metrics.ts";
 
@@ -36,8 +36,7 @@ export interface RecentCall {
 	tool: string;
 	guild: string | null;
 	outcome: CallOutcome;
-	/** The kind of the token. Then the key's name, the person's id and the client's name, each null if unknown. */
-	by: "root" | "key" | "person";
+	/** The id of the key or grant, as in the bot's audit log, null for MCP_AUTH_TOKEN; the person's id; the client's name. */
 	key: string | null;
 	person: string | null;
 	client: string | null;
@@ -74,7 +73,7 @@ export class RecentCalls {
 
 function toRecentCall(call: CallRecord, seq: number): RecentCall {
 	const { requestId, tool, guild = "", backend, outcome, principal } = call;
-	const { key, person, client } = describePrincipal(principal);
+	const { person, client } = describePrincipal(principal);
 	const isId = /^\d{17,20}$/.test(guild);
 	return {
 		id: requestId,
@@ -85,8 +84,7 @@ function toRecentCall(call: CallRecord, seq: number): RecentCall {
 		tool,
 		guild: isId ? guild : null,
 		outcome,
-		by: key !== undefined ? "key" : person !== undefined ? "person" : "root",
-		key: key ?? null,
+		key: principal && principal.id !== rootPrincipal.id ? principal.id : null,
 		person: person ?? null,
 		client: client?.slice(0, maxNameLength) ?? null,
 	};

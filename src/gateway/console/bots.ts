@@ -10,7 +10,6 @@ import { ClientError } from "../../mcp/client.ts";
 import { type AuditedCallDetails, consoleMethods, maxAuditedCalls, readConsoleResult } from "../../mcp/console.ts";
 import { errorCode } from "../../mcp/json-rpc.ts";
 import type { Backend } from "../backends/backend.ts";
-import type { RecentCall } from "../calls/recent-calls.ts";
 import { callTool, type ReadingToolsOptions } from "./reading-tools.ts";
 import { ConsoleError, readJson } from "./respond.ts";
 import type { createState } from "./state.ts";
@@ -20,9 +19,6 @@ import type { Viewer } from "./viewer.ts";
 const listTimeoutMs = 5_000;
 const decideTimeoutMs = 30_000;
 const maxReasonLength = 300;
-const clockSkewMs = 120_000;
-/** A call may run when its approval is given. */
-const approvalExpiryMs = 86_400_000;
 
 const given = v.strictObject({
 	instance: v.string(),
@@ -50,8 +46,7 @@ const ofForm = v.strictObject({
 const submitted = v.strictObject({ ...guildOfBot, call: v.string(), arguments: v.record(v.string(), v.unknown()) });
 
 interface BotRoutesOptions extends Pick<ReadingToolsOptions, "calls" | "recent"> {
-	backends: readonly Backend[];
-	state: Pick<ReturnType<typeof createState>, "botsFor" | "callsFor">;
+	state: Pick<ReturnType<typeof createState>, "botsFor">;
 }
 
 /**
@@ -92,23 +87,11 @@ async function approvalsOf(backend: Backend, viewer: Viewer) {
 	return { shown, unavailable: isUnavailable ? [{ instance, reason: asked.reason }] : [] };
 }
 
-/** What the bot knows of a call, and of an approval that it waited for. */
-async function detailsOf(backend: Backend | undefined, { id, at }: RecentCall, viewer: Viewer) {
-	const none = (reason: string) => ({ details: null, reason });
-	if (!backend) return none("No bot received this call.");
-	const params = { request: id, from: at - clockSkewMs, before: at + approvalExpiryMs, limit: 10 };
-	const asked = await ask(backend, "auditedCalls", params, viewer.person);
-	if (!asked.answer) return none(asked.isUnknownMethod ? noAuditLog : `The bot did not answer: ${asked.reason}`);
-	const { calls } = asked.answer;
-	const details = calls.find(({ tool }) => tool !== "approval") ?? calls[0];
-	return details ? { details, reason: null } : none("The bot's audit log does not contain this call.");
-}
-
 const newestFirst = (a: AuditedCallDetails, b: AuditedCallDetails) => b.at - a.at || (a.id < b.id ? 1 : -1);
 
-/** Approvals, decisions, the details of calls, history, and settings. */
+/** Approvals, decisions, history, and settings. */
 export function createBotRoutes(options: BotRoutesOptions) {
-	const { backends, state, recent } = options;
+	const { state, recent } = options;
 
 	async function backendOf(viewer: Viewer, instance: string): Promise<Backend> {
 		const backend = (await state.botsFor(viewer)).find(({ name }) => name === instance);
@@ -139,16 +122,6 @@ export function createBotRoutes(options: BotRoutesOptions) {
 			if (name === undefined) throw new ConsoleError("not_found", "This bot does not offer that here.");
 			const params = { name, arguments: { ...given, guild_id, instance } };
 			return await callTool(options, viewer.writer, params, request.signal);
-		},
-		async call(_: Request, viewer: Viewer, id: string) {
-			const call = state.callsFor(viewer).find((one) => one.id === id);
-			if (!call)
-				throw new ConsoleError(
-					"not_found",
-					"The gateway no longer keeps this call. Look for it in the bot's audit log.",
-				);
-			const backend = backends.find(({ name }) => name === call.instance);
-			return { call, ...(await detailsOf(backend, call, viewer)) };
 		},
 		/** Of all bots, or one. Each bot is asked for as many as are wanted. */
 		async history(request: Request, viewer: Viewer) {

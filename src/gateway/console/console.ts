@@ -37,8 +37,8 @@ export interface ConsoleOptions extends StateOptions, ReadingToolsOptions {
 	clocks: Clocks;
 }
 
-/** Returns a response, or the JSON of one. `rest`: the path after the route's path. */
-type Route = (request: Request, viewer: Viewer, rest: string) => unknown;
+/** Returns a response, or the JSON of one. */
+type Route = (request: Request, viewer: Viewer) => unknown;
 
 type Http = Pick<Bun.Server<undefined>, "requestIP" | "timeout">;
 
@@ -68,7 +68,6 @@ export function createConsole(options: ConsoleOptions) {
 			return state.now(viewer);
 		},
 		"GET calls": (_, viewer) => ({ calls: state.callsFor(viewer) }),
-		"GET calls/": bots.call,
 		"POST history": bots.history,
 		"GET approvals": bots.approvals,
 		"POST approvals/decide": bots.decide,
@@ -104,15 +103,13 @@ export function createConsole(options: ConsoleOptions) {
 
 	function forSession(request: Request, session: Session, name: string): unknown {
 		const { method } = request;
-		const group = /^[^/]*\//.exec(name)?.[0] ?? "";
-		const path = routePaths.has(name) || !routePaths.has(group) ? name : group;
-		const route = routes[`${method} ${path}`];
-		if (!route && routePaths.has(path))
+		const route = routes[`${method} ${name}`];
+		if (!route && routePaths.has(name))
 			throw new ConsoleError("method", "This path does not support this HTTP method.");
 		if (!route) throw new ConsoleError("not_found", "The console's API has no such path.");
 		if (method !== "GET" && !isCsrfToken(request.headers.get("x-guildhall-csrf"), session))
 			throw new ConsoleError("csrf", "This page belongs to an earlier session. Reload it.");
-		return route(request, viewerOf(session), name.slice(path.length));
+		return route(request, viewerOf(session));
 	}
 
 	return {

@@ -30,8 +30,7 @@
  * @property {string} tool
  * @property {null | string} guild
  * @property {string} outcome
- * @property {"root" | "key" | "person"} by
- * @property {null | string} key
+ * @property {null | string} key Id of the key or grant.
  * @property {null | string} person
  * @property {null | string} client
  */

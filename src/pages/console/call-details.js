@@ -1,22 +1,16 @@
 // The details of a call as its bot tells them: why it failed or what it changed, who asked, and what took how long.
 
 import { element } from "../dom.js";
+import { ApiError, post } from "./api.js";
+import { callerOf, clientOf, outcomeOf } from "./call-table.js";
 import { facts, named, preformatted, shown, timeOf } from "./parts.js";
 
 /** @typedef {import("../../mcp/console.ts").AuditedCallDetails} CallDetails */
 
-/** Outcomes in a bot's audit log: their names, and how bad they are. */
-const outcomes = new Map(
-	Object.entries({
-		done: { name: "done", kind: "good" },
-		refused: { name: "refused", kind: "warn" },
-		failed: { name: "failed", kind: "bad" },
-		error: { name: "internal error", kind: "bad" },
-	}),
-);
-
-/** @param {string} outcome */
-export const botOutcome = (outcome) => outcomes.get(outcome) ?? { name: shown(outcome, 40), kind: "warn" };
+/** Milliseconds by which the clocks of a bot and of the gateway may differ. */
+const clockSkewMs = 120_000;
+/** A call may run when its approval is given. */
+const approvalExpiryMs = 86_400_000;
 
 /** Of states in which an approval is no longer open. */
 const decided = new Map(
@@ -33,21 +27,20 @@ const decided = new Map(
  * the client also of calls with the token.
  */
 export function describeCall(call, atGateway) {
-	const { answer, approval, effect, guild, message, milliseconds, names, outcome } = call;
+	const { answer, approval, effect, guild, message, ms, names, outcome } = call;
 	/** @param {string} text */
 	const withNames = (text) => text.replaceAll(/\d{17,20}/g, (id) => (names[id] ? `${names[id]} (${id})` : id));
 	const discord = call.discord === null ? null : JSON.parse(call.discord);
-	const rest = Math.max(0, milliseconds - (discord?.milliseconds ?? 0));
+	const rest = Math.max(0, ms - (discord?.milliseconds ?? 0));
 	const parts = [
-		atGateway && `gateway ${Math.max(0, atGateway.ms - milliseconds)} ms`,
+		atGateway && `gateway ${Math.max(0, atGateway.ms - ms)} ms`,
 		`bot ${rest} ms`,
 		discord && `Discord ${discord.milliseconds} ms`,
 	].filter(Boolean);
-	// The gateway does not tell bots which client used the token.
-	const client = atGateway?.client ?? call.client.replace("guildhall-gateway", "");
+	const client = atGateway?.client ?? clientOf(call);
 	const by = approval?.by ? ` by ${approval.by === "root" ? "the holder of the token" : withNames(approval.by)}` : "";
 	const state = approval === null ? "" : (decided.get(approval.state) ?? shown(approval.state, 20));
-	const { name, kind } = botOutcome(outcome);
+	const { name, kind } = outcomeOf(outcome);
 	const effects = { read: "only read", write: "may change", destructive: "may destroy" };
 	const text = JSON.stringify(JSON.parse(call.arguments), null, 2);
 	const requests = discord?.requests.map(describeRequest) ?? [];
@@ -59,7 +52,7 @@ export function describeCall(call, atGateway) {
 			element("p", { class: `answer ${kind}` }, element("strong", `${name}: `), named(withNames(answer), 2_000)),
 		facts([
 			answer === null && ["Outcome", element("span", { class: `state ${kind}` }, name)],
-			["Asked by", named(`${callerName(call)}${client ? ` through ${client}` : ""}`, 200)],
+			["Asked by", named(`${callerOf(call)}${client ? ` through ${client}` : ""}`, 200)],
 			["Took", parts.join(", ")],
 			guild !== null && ["Guild", named(withNames(guild), 200)],
 			state !== "" && ["Approval", named(state + by, 200)],
@@ -79,10 +72,29 @@ function describeRequest({ method, path, status, code, milliseconds }) {
 	return `${method} ${path} → ${answer} (${milliseconds} ms)`;
 }
 
-/** @param {CallDetails} call */
-export function callerName({ key, person, names }) {
-	if (person !== null) return names[person] ? `${names[person]} (${person})` : `person ${person}`;
-	// A key's id is its name and a part of its hash.
-	if (key !== null && key !== "root") return key.replace(/^key:(.*?)(?::[^:]*)?$/, "key $1");
-	return "the holder of the token";
+/**
+ * What the bot knows of a call of the gateway, and of an approval that it waited for.
+ * @param {import("./api.js").Call} call
+ */
+export async function loadDetails(call) {
+	const { id, at, instance, guild } = call;
+	let reason = "No bot received this call.";
+	if (instance !== null)
+		try {
+			const query = { instance, request: id, from: at - clockSkewMs, before: at + approvalExpiryMs, limit: 10 };
+			/** @type {{ calls: CallDetails[], unavailable: { reason: string }[] }} */
+			const { calls, unavailable } = await post("/history", query);
+			const details = calls.find(({ tool }) => tool !== "approval") ?? calls[0];
+			if (details) return describeCall(details, call);
+			reason = unavailable[0]?.reason ?? "The bot's audit log does not contain this call.";
+		} catch (error) {
+			if (!(error instanceof ApiError)) throw error;
+			reason = error.message;
+		}
+	const list = facts([
+		["Request", element("code", shown(id, 64))],
+		["At", timeOf(at)],
+		guild !== null && ["Guild", shown(guild, 20)],
+	]);
+	return element("div", list, element("p", shown(reason, 300)));
 }

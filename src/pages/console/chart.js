@@ -5,14 +5,17 @@ import { timeOf } from "./parts.js";
 
 const hourMs = 3_600_000;
 const height = 100;
+/** A week of hours. */
+const maxBars = 168;
 
 /**
  * @param {readonly { hour: number, calls: number, refused: number, failed: number }[]} hours Since 1970; of several bots.
  * @param {number} from Milliseconds since 1970.
  * @param {number} to
- * @param {number} step Hours of a bar.
  */
-export function createChart(hours, from, to, step) {
+export function createChart(hours, from, to) {
+	/** Hours of a bar. */
+	const step = [1, 6].find((hours) => (to - from) / hourMs / hours <= maxBars) ?? 24;
 	const last = Math.floor(to / hourMs);
 	const count = Math.ceil((to - from) / hourMs / step);
 	const bars = Array.from({ length: count }, () => ({ calls: 0, refused: 0, failed: 0 }));

@@ -3,10 +3,10 @@
 
 import { element } from "../dom.js";
 import { post } from "./api.js";
-import { botOutcome, callerName, describeCall } from "./call-details.js";
-import { callHeads, callRows } from "./calls.js";
+import { describeCall } from "./call-details.js";
+import { callHeads, callRows, createCallFields } from "./call-table.js";
 import { createChart } from "./chart.js";
-import { actionButton, createForm, fillSelect, labelled, named, shown, table, timeOf } from "./parts.js";
+import { actionButton, createForm, fillSelect, labelled, named, shown, table } from "./parts.js";
 
 /** @typedef {import("./call-details.js").CallDetails & { instance: string }} PastCall */
 /** @typedef {{ instance: string, hour: number, calls: number, refused: number, failed: number }} Hour */
@@ -18,30 +18,36 @@ const maxExported = 10_000;
 /** The bots' clocks may be ahead. */
 const aheadMs = 300_000;
 
-/** By days: the name, and the hours of a bar of the chart. */
-const periods = new Map([
-	["1", { name: "last 24 hours", step: 1 }],
-	["7", { name: "last 7 days", step: 1 }],
-	["30", { name: "last 30 days", step: 6 }],
-	["90", { name: "last 90 days", step: 24 }],
-]);
-const kinds = [
-	{ id: "", name: "all calls" },
-	{ id: "changed", name: "calls that may change something" },
-	{ id: "refused", name: "refused" },
-	{ id: "failed", name: "failed" },
+/** In days. */
+const periods = [1, 7, 30, 90];
+/** Of the file for spreadsheets. @type {(keyof PastCall)[]} */
+const columns = [
+	"at",
+	"instance",
+	"tool",
+	"guild",
+	"outcome",
+	"ms",
+	"client",
+	"key",
+	"person",
+	"effect",
+	"answer",
+	"arguments",
+	"request",
 ];
 
 /** @param {() => Promise<import("./api.js").State>} stateOf */
 export function createHistory(stateOf) {
-	const bot = element("select", { onchange: load });
-	const kind = element("select", { onchange: load });
-	const days = element("select", { onchange: load });
-	const search = element("input", { type: "search", maxlength: 200, placeholder: "tool, id, name, error …" });
-	fillSelect(kind, kinds);
+	const { bot, kind, search, labels, setBots } = createCallFields([
+		{ id: "changed", name: "calls that may change something" },
+		{ id: "refused", name: "refused" },
+		{ id: "failed", name: "failed" },
+	]);
+	const days = element("select");
 	fillSelect(
 		days,
-		[...periods].map(([id, { name }]) => ({ id, name })),
+		periods.map((id) => ({ id, name: id === 1 ? "last 24 hours" : `last ${id} days` })),
 	);
 	const summary = element("div", { role: "status" });
 	const rows = table("Past calls, newest first", callHeads, [], "calls-table");
@@ -53,15 +59,9 @@ export function createHistory(stateOf) {
 	let last;
 	const filters = createForm(
 		"form",
-		{ "aria-label": "Search the calls" },
+		{ "aria-label": "Search the calls", onchange: () => filters.requestSubmit() },
 		{ label: "Search", submit: load },
-		element(
-			"div.filters",
-			labelled("Period", days),
-			labelled("Bot", bot),
-			labelled("Show", kind),
-			labelled("Containing", search),
-		),
+		element("div.filters", labelled("Period", days), ...labels),
 	);
 
 	async function load() {
@@ -86,7 +86,6 @@ export function createHistory(stateOf) {
 		/** @param {"calls" | "refused" | "failed"} name */
 		const sum = (name) => hours.reduce((all, one) => all + one[name], 0);
 		const [all, refused, failed] = [sum("calls"), sum("refused"), sum("failed")];
-		const { step = 1 } = periods.get(days.value) ?? {};
 		const numbers = /** @type {const} */ ([
 			["good", all - refused - failed, "done"],
 			["warn", refused, "refused"],
@@ -98,7 +97,7 @@ export function createHistory(stateOf) {
 				...numbers.map(([name, count, what]) => element("span", { class: `state ${name}` }, `${count} ${what}`)),
 				actionButton("button.small", "Export as CSV", () => exportAll(query)),
 			),
-			createChart(hours, Number(query.from), Number(query.before), step),
+			createChart(hours, Number(query.from), Number(query.before)),
 			...unavailable.map(({ instance, reason }) =>
 				element("p.problem", "Without ", named(instance, 64), `: ${shown(reason, 300)}`),
 			),
@@ -120,12 +119,7 @@ export function createHistory(stateOf) {
 	return {
 		content: element("div.calls", filters, summary, rows.table, more),
 		async open() {
-			const { bots } = await stateOf();
-			fillSelect(
-				bot,
-				bots.map(({ name }) => ({ id: name, name })),
-				"all",
-			);
+			setBots((await stateOf()).bots);
 			await load();
 		},
 	};
@@ -137,21 +131,8 @@ const pageAfter = (query, last, limit) =>
 
 /** @param {PastCall} call */
 function rowsOf(call) {
-	const { id, at, instance, tool, guild, outcome, milliseconds, names } = call;
-	const { name, kind } = botOutcome(outcome);
-	return callRows(
-		{ id, tool, kind },
-		[
-			timeOf(at),
-			named(instance, 64),
-			element("code", named(tool === "approval" ? approvalOf(call) : tool, 100)),
-			guild === null ? "" : named(names[guild] ?? guild, 40),
-			element("span", { class: `state ${kind}` }, name),
-			`${milliseconds} ms`,
-			named(callerName(call), 80),
-		],
-		() => describeCall(call),
-	);
+	const tool = call.tool === "approval" ? approvalOf(call) : call.tool;
+	return callRows({ ...call, tool }, () => describeCall(call));
 }
 
 /** An entry about an approval: what it is for, and what happened. @param {PastCall} call */
@@ -169,26 +150,10 @@ async function exportAll(query) {
 		calls.push(...page);
 		size = page.length;
 	}
-	const heads = [
-		"time",
-		"bot",
-		"tool",
-		"guild",
-		"outcome",
-		"ms",
-		"client",
-		"key",
-		"person",
-		"effect",
-		"error",
-		"arguments",
-		"request",
-	];
-	const lines = calls.map((one) => [
-		...[new Date(one.at).toISOString(), one.instance, one.tool, one.guild, one.outcome, one.milliseconds, one.client],
-		...[one.key, one.person, one.effect, one.answer, one.arguments, one.request],
-	]);
-	const text = [heads, ...lines].map((line) => line.map(csvField).join(",")).join("\r\n");
+	const lines = calls.map((one) =>
+		columns.map((field) => (field === "at" ? new Date(one.at).toISOString() : one[field])),
+	);
+	const text = [columns, ...lines].map((line) => line.map(csvField).join(",")).join("\r\n");
 	const url = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
 	element("a", { href: url, download: "guildhall-calls.csv" }).click();
 	setTimeout(() => URL.revokeObjectURL(url), 60_000);

@@ -121,9 +121,12 @@ export const chip = (attributes, label) => element("label.chip", element("input"
  * @param {string} [none] The option for none of them.
  */
 export function fillSelect(select, items, none) {
-	const { value } = select;
+	const { value, options } = select;
 	const all = none === undefined ? items : [{ id: "", name: none }, ...items];
-	select.replaceChildren(...all.map(({ id, name }) => element("option", { value: id }, shown(name))));
+	const made = all.map(({ id, name }) => element("option", { value: id }, shown(name)));
+	// So that an open menu stays open.
+	if (made.length === options.length && made.every((one, at) => options[at]?.isEqualNode(one))) return;
+	select.replaceChildren(...made);
 	if (all.some(({ id }) => String(id) === value)) select.value = value;
 }
 

@@ -47,7 +47,7 @@ test("the operator sees any call, redacted; a person only their own; nobody else
 		guild: world.guild.id,
 		outcome: "done",
 		effect: "write",
-		milliseconds: expect.any(Number),
+		ms: expect.any(Number),
 		client: expect.any(String),
 		key: `grant:${ada.id}`,
 		person: ada.id,

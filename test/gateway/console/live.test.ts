@@ -83,7 +83,7 @@ worldTest("calls are shown without arguments, with who asked and their outcome",
 	await world.call("<script>", { instance: "alpha" });
 	const client = await signedIn(world.url);
 	const { body } = await client.get<{ calls: Call[] }>("calls");
-	const common = { by: "root", key: null, person: null, client: null };
+	const common = { key: null, person: null, client: null };
 	expect(body.calls).toEqual([
 		{
 			id: expect.stringMatching(/-1$/),

@@ -1,0 +1,109 @@
+// What the list of the latest calls and that of past calls share: outcomes, callers, rows, and the fields that choose calls.
+
+import { element } from "../dom.js";
+import { fillSelect, labelled, named, row, shown, timeOf } from "./parts.js";
+
+/**
+ * A call of the gateway, or an entry of a bot's audit log.
+ * @typedef {Pick<import("./api.js").Call, "id" | "at" | "ms" | "instance" | "tool" | "guild" | "outcome" | "key" | "person" | "client">
+ * & { names: Record<string, string> }} ListedCall
+ */
+
+export const callHeads = ["Time", "Bot", "Tool", "Guild", "Outcome", "Took", "Asked by", "Details"];
+
+/** The name of each outcome, and how bad it is. */
+const outcomes = new Map(
+	Object.entries({
+		// In a bot's audit log.
+		done: { name: "done", kind: "good" },
+		refused: { name: "refused", kind: "warn" },
+		failed: { name: "failed", kind: "bad" },
+		error: { name: "internal error", kind: "bad" },
+		// At the gateway.
+		ok: { name: "ok", kind: "good" },
+		tool_error: { name: "refused", kind: "warn" },
+		rpc_error: { name: "wrong arguments", kind: "warn" },
+		http_error: { name: "bot failed", kind: "bad" },
+		offline: { name: "bot offline", kind: "bad" },
+		no_answer: { name: "no answer", kind: "bad" },
+		outcome_unknown: { name: "outcome unknown", kind: "bad" },
+		overloaded: { name: "bot busy", kind: "bad" },
+		not_routed: { name: "no such bot", kind: "warn" },
+		invalid: { name: "invalid call", kind: "warn" },
+		given_up: { name: "given up by the client", kind: "warn" },
+	}),
+);
+
+/** @param {string} outcome */
+export const outcomeOf = (outcome) => outcomes.get(outcome) ?? { name: shown(outcome, 40), kind: "warn" };
+
+/** @param {Pick<ListedCall, "key" | "person" | "names">} call */
+export function callerOf({ key, person, names }) {
+	if (person !== null) return names[person] ? `${names[person]} (${person})` : `person ${person}`;
+	// A key's id is its name and a part of its hash.
+	if (key !== null && key !== "root") return key.replace(/^key:(.*?)(?::[^:]*)?$/, "key $1");
+	return "the holder of the token";
+}
+
+/** The gateway does not tell bots which client used the token. @param {Pick<ListedCall, "client">} call */
+export const clientOf = ({ client }) => client?.replace("guildhall-gateway", "") ?? "";
+
+/**
+ * Returns the rows of a call: the call itself, and a second row for its details.
+ * @param {ListedCall} call
+ * @param {() => Element | Promise<Element>} describe Called when the details are opened.
+ */
+export function callRows(call, describe) {
+	const { id, at, ms, instance, tool, guild, outcome, names } = call;
+	const { name, kind } = outcomeOf(outcome);
+	const details = element("td", { role: "cell", colspan: callHeads.length, id: `details-${id}` });
+	const second = element("tr.details", { role: "row", hidden: true }, details);
+	const toggle = element(
+		"button.small",
+		{
+			"aria-expanded": "false",
+			"aria-controls": details.id,
+			"aria-label": `Details of ${shown(tool, 64)}`,
+			async onclick() {
+				second.hidden = !second.hidden;
+				toggle.ariaExpanded = String(!second.hidden);
+				if (!second.hidden) details.replaceChildren(await describe());
+			},
+		},
+		"Details",
+	);
+	const client = clientOf(call);
+	const cells = [
+		timeOf(at),
+		named(instance ?? "", 64),
+		element("code", named(tool, 100)),
+		guild === null ? "" : named(names[guild] ?? guild, 40),
+		element("span", { class: `state ${kind}` }, name),
+		`${ms} ms`,
+		element("span", named(callerOf(call), 80), client && element("span.quiet", " by ", named(client, 40))),
+		toggle,
+	];
+	return [row(callHeads, cells, { class: kind }), second];
+}
+
+/**
+ * The fields that choose calls.
+ * @param {readonly { id: string, name: string }[]} kinds
+ */
+export function createCallFields(kinds) {
+	const bot = element("select");
+	const kind = element("select");
+	const search = element("input", { type: "search", maxlength: 200, placeholder: "tool, id, name, error …" });
+	fillSelect(kind, kinds, "all calls");
+	return {
+		bot,
+		kind,
+		search,
+		labels: [labelled("Bot", bot), labelled("Show", kind), labelled("Containing", search)],
+		/** @param {readonly { name: string }[]} bots */
+		setBots(bots) {
+			const items = bots.map(({ name }) => ({ id: name, name }));
+			fillSelect(bot, items, "all");
+		},
+	};
+}
