@@ -16,11 +16,11 @@ import { asking, at, mentions, parts, result } from "../results/result.ts";
 import type { Store } from "../store/store.ts";
 import { selectTempBansOf } from "../store/tables/temp-bans.ts";
 import { found, guild_id, integer, list, reason, tell } from "../tool/arguments/arguments.ts";
-import { writeEach } from "../tool/bulk.ts";
+import { planEach } from "../tool/bulk.ts";
 import type { BotTool, Plan, ToolContext } from "../tool/context.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
 import { bansAmong, countDeletedMessages, delete_messages, deleting } from "../tools/members/bans.ts";
-import { cachedMember, type MaybeMember, mentioned } from "../tools/members/several-members.ts";
+import { cachedMember, type MaybeMember } from "../tools/members/several-members.ts";
 import type { BanRequest, TempBans } from "./temp-bans.ts";
 
 const maxMs = 5 * 366 * 86_400_000;
@@ -150,8 +150,9 @@ function planOf({ people, banned, end, deleted, seconds, endsAt, ban }: Planned)
 					? result(`Banned ${only.name} ${end}.`, done(people), deleting(seconds))
 					: result(`${only.name} was already banned, and is now banned ${end}.`, changed(people)),
 		};
-	return {
-		preview: asking(
+	return planEach({
+		items: people,
+		asks: asking(
 			[`Would ban ${people.length} user(s) ${end}${deleted}; ${nowIs()}:`, ...basis],
 			ask,
 			deleting(seconds),
@@ -159,20 +160,13 @@ function planOf({ people, banned, end, deleted, seconds, endsAt, ban }: Planned)
 		),
 		basis,
 		record,
-		act: (call) =>
-			writeEach<Named>(
-				{
-					items: people,
-					resumes: true,
-					idOf: ({ id }) => id,
-					describe: (one) => one.line,
-					write: ban,
-					done: (count, of) => `Banned ${count} of ${of} user(s) ${end}:`,
-					people: { ...mentioned, done },
-				},
-				call,
-			),
-	};
+		resumes: true,
+		idOf: ({ id }) => id,
+		describe: (one) => one.line,
+		write: ban,
+		done: (count, of) => `Banned ${count} of ${of} user(s) ${end}:`,
+		people: done,
+	});
 }
 
 /** Throws a ToolError if one of them must not be banned, such as a person with too high a role. */

@@ -11,6 +11,7 @@ import type { ToolCall } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { type Said, said } from "../../texts/texts.ts";
 import { forModels, type Output, parts, reasonOf, result, saidIn } from "../results/result.ts";
+import type { Plan } from "./context.ts";
 
 const minTimeLeftMs = 5_000;
 // Requests time out this long before the call's deadline, so that the result can still be returned.
@@ -35,8 +36,19 @@ export interface Bulk<Item> {
 	single?: Output | false | undefined;
 	/** First line of the result: "Gave 2 of 3 member(s) the role …." */
 	done(count: number, of: number): string;
-	/** For people. Default: they read what models read. */
-	people?: { mention(item: Item): string; done(items: readonly Item[]): Said };
+	/** What was done, for people. Default: they read what models read. */
+	people?(items: readonly Item[]): Said;
+	/** Default: that of the user of this id. */
+	mention?(item: Item): string;
+}
+
+interface EachPlan<Item> extends Bulk<Item>, Pick<Plan, "basis" | "leavesOut" | "record"> {
+	/** What it would do. */
+	asks: Output;
+	/** What stays as it is: at the end of the preview and of the result. */
+	rest?: Output | false | undefined;
+	/** The result. Default: `output` and `rest`. */
+	after?(output: Output): Output;
 }
 
 interface Failed<Item> {
@@ -51,7 +63,7 @@ export interface Outcome<Item> {
 	stopped?: string;
 }
 
-/** One request for each item, in order. Throws a ToolError if no item was changed. */
+/** In order. Throws a ToolError if no item was changed. */
 export async function writeEach<Item>(bulk: Bulk<Item>, call: ToolCall): Promise<Output> {
 	const { items, single, write } = bulk;
 	const [only] = items;
@@ -73,11 +85,11 @@ export function refusalOf(output: Output): ToolError {
 	return people ? new SaidError(people, { models }) : new ToolError(models);
 }
 
-/** Returns the `act` of a plan that changes items, such as members, with `more` lines at the end of its result. */
-export const onEach =
-	<Item>(bulk: Bulk<Item>, ...more: readonly (Output | false)[]) =>
-	async (call: ToolCall) =>
-		parts(await writeEach(bulk, call), ...more);
+/** A plan with a request for each item, such as a member. */
+export function planEach<Item>(given: EachPlan<Item>): Plan {
+	const { asks, rest, after = (output) => parts(output, rest) } = given;
+	return { ...given, preview: parts(asks, rest), act: async (call) => after(await writeEach(given, call)) };
+}
 
 /** Like `writeEach`, but also returns a result if no item was changed. `throwsError`: throws Discord's first error. */
 export async function attemptEach<Item>(
@@ -110,17 +122,17 @@ export async function attemptEach<Item>(
 			...(last && !isForPeople() ? [`next_after=${idOf(last)}`] : []),
 		);
 	}
-	return { done: done.length, lines, people: bulk.people ? forPeople(bulk.people, outcome, left) : [] };
+	return { done: done.length, lines, people: forPeople(bulk, outcome, left) };
 }
 
 function forPeople<Item>(
-	{ mention, done }: NonNullable<Bulk<Item>["people"]>,
-	outcome: Outcome<Item>,
+	{ people, idOf, mention = (item) => `<@${idOf(item)}>` }: Bulk<Item>,
+	{ done, refused, unknown }: Outcome<Item>,
 	left: number,
 ): Said[] {
-	const { refused, unknown } = outcome;
+	if (!people) return [];
 	return [
-		...(outcome.done.length > 0 ? [done(outcome.done)] : []),
+		...(done.length > 0 ? [people(done)] : []),
 		...refused.map(({ item, error }) => said("result.refused", { who: mention(item), why: reasonOf(error) })),
 		...(unknown ? [said("result.unknown", { who: mention(unknown.item), why: reasonOf(unknown.error) })] : []),
 		...(left > 0 ? [said("result.left", { count: left })] : []),

@@ -18,9 +18,9 @@ import { requireMembersBelow } from "../../discord/role-hierarchy.ts";
 import { fieldLine, fold, oneField, resultLines } from "../../discord/text.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
-import { asking, mentions, parts, result } from "../results/result.ts";
+import { asking, mentions, result } from "../results/result.ts";
 import { found, guild_id, limit, list, nameQuery, reason, snowflake, tell } from "../tool/arguments/arguments.ts";
-import { onEach, sample } from "../tool/bulk.ts";
+import { planEach, sample } from "../tool/bulk.ts";
 import type { BotContext, Chosen, Plan } from "../tool/context.ts";
 import { destructiveTool, editTool, readTool } from "../tool/define.ts";
 import { orWhere } from "../tool/people.ts";
@@ -288,39 +288,30 @@ export const unban = editTool({
 		const items = [...banned.values()];
 		const done = (some: readonly Pick<APIBan, "user">[]) =>
 			said("result.unban", { who: mentions(some.map(({ user }) => user)) });
-		return {
-			preview: parts(
-				asking(
-					only
-						? [`Would lift the ban of ${userName(only.user)}.`, only.reason && `Reason: ${oneField(only.reason)}`]
-						: [
-								`Would lift ${banned.size} ban(s):`,
-								...items.map(({ user, reason }) =>
-									fieldLine(userFields(user), reason && `reason: ${oneField(reason)}`),
-								),
-							],
-					said("result.unban.ask", { who: mentions([...banned.keys()]) }),
-				),
-				unbanned,
+		return planEach({
+			items,
+			asks: asking(
+				only
+					? [`Would lift the ban of ${userName(only.user)}.`, only.reason && `Reason: ${oneField(only.reason)}`]
+					: [
+							`Would lift ${banned.size} ban(s):`,
+							...items.map(({ user, reason }) => fieldLine(userFields(user), reason && `reason: ${oneField(reason)}`)),
+						],
+				said("result.unban.ask", { who: mentions([...banned.keys()]) }),
 			),
+			rest: unbanned,
 			record: { action: "unban", userIds: [...banned.keys()] },
-			act: onEach(
-				{
-					items,
-					single: only && result(`Lifted the ban of ${userName(only.user)}.`, done(items)),
-					resumes: true,
-					idOf: ({ user }) => user.id,
-					describe: ({ user }) => userFields(user),
-					async write({ user }) {
-						await guild.bans.remove(user.id);
-						await stored.get(user.id)?.();
-					},
-					done: (count, of) => `Lifted ${count} of ${of} ban(s):`,
-					people: { mention: ({ user }) => `<@${user.id}>`, done },
-				},
-				unbanned,
-			),
-		};
+			single: only && result(`Lifted the ban of ${userName(only.user)}.`, done(items)),
+			resumes: true,
+			idOf: ({ user }) => user.id,
+			describe: ({ user }) => userFields(user),
+			async write({ user }) {
+				await guild.bans.remove(user.id);
+				await stored.get(user.id)?.();
+			},
+			done: (count, of) => `Lifted ${count} of ${of} ban(s):`,
+			people: done,
+		});
 	},
 });
 

@@ -11,12 +11,12 @@ import { SaidError } from "../../texts/said-error.ts";
 import { type Said, said } from "../../texts/texts.ts";
 import { asking, mentions, result } from "../results/result.ts";
 import { choice, found, guild_id, list, reason, snowflake } from "../tool/arguments/arguments.ts";
-import { sample, writeEach } from "../tool/bulk.ts";
+import { planEach, sample } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";
 import type { Plan } from "../tool/context.ts";
 import { destructiveTool } from "../tool/define.ts";
 import { orWhere } from "../tool/people.ts";
-import { cachedMember, mentioned } from "./members/several-members.ts";
+import { cachedMember } from "./members/several-members.ts";
 import { requireAssignable } from "./roles.ts";
 
 const maxCases = 20;
@@ -70,8 +70,9 @@ export const bulkRoleUpdate = destructiveTool({
 		const skipped =
 			names && !after ? ` ${others.length} already ${action === "add" ? "had" : "lacked"} it: ${names}.` : "";
 		const count = `${thousands(members.length)} of the ${countOf(matching.length, "member")} who match`;
-		return {
-			preview: asking(
+		return planEach({
+			items: members,
+			asks: asking(
 				[
 					action === "add" ? `Would give ${count} the role ${name}:` : `Would take the role ${name} from ${count}:`,
 					...(chosen ? sample(members, maxShown, chosen.line) : sample(members, maxNamed, memberFields)),
@@ -79,24 +80,17 @@ export const bulkRoleUpdate = destructiveTool({
 				saidOf(role, action, members, true),
 			),
 			record: caseOf(role, action, members),
-			act: (call) =>
-				writeEach<GuildMember>(
-					{
-						items: members,
-						...(chosen && { resumes: true }),
-						idOf: ({ id }) => id,
-						describe: memberFields,
-						isShort: true,
-						write: (member) => changeRole(role, action, member),
-						done: (count, of) =>
-							action === "add"
-								? `Gave ${thousands(count)} of ${countOf(of, "member")} the role ${name}.${skipped}`
-								: `Took the role ${name} from ${thousands(count)} of ${countOf(of, "member")}.${skipped}`,
-						people: { ...mentioned, done: (some: readonly GuildMember[]) => saidOf(role, action, some) },
-					},
-					call,
-				),
-		};
+			...(chosen && { resumes: true }),
+			idOf: ({ id }) => id,
+			describe: memberFields,
+			isShort: true,
+			write: (member) => changeRole(role, action, member),
+			done: (count, of) =>
+				action === "add"
+					? `Gave ${thousands(count)} of ${countOf(of, "member")} the role ${name}.${skipped}`
+					: `Took the role ${name} from ${thousands(count)} of ${countOf(of, "member")}.${skipped}`,
+			people: (some) => saidOf(role, action, some),
+		});
 	},
 });
 

@@ -13,7 +13,7 @@ import { type ArgumentsOf, invalidParameters } from "../../mcp/tool.ts";
 import { said } from "../../texts/texts.ts";
 import { asking, channels as channelMentions, parts } from "../results/result.ts";
 import { flag, found, foundOrNone, guild_id, list, requireOneOf } from "../tool/arguments/arguments.ts";
-import { sample, writeEach } from "../tool/bulk.ts";
+import { planEach, sample } from "../tool/bulk.ts";
 import { editTool } from "../tool/define.ts";
 import { accessAfterMove, channelWithId, fetchChannels, lockNeedsCategory } from "./channels/channel-placement.ts";
 
@@ -71,31 +71,24 @@ export const moveChannels = editTool({
 		const steps = stepsFor(arriving, moves, parentId, access.following);
 		const names = new Map(channels.map((channel) => [channel.id, channelName(channel)]));
 		let written = 0;
-		return {
-			preview: asking(
+		return planEach({
+			items: steps,
+			asks: asking(
 				describeMove("Would move", move),
 				said("preview.move_channels", { where: channelMentions(channels) }),
 				args.lock_permissions && said("preview.lock_permissions"),
 			),
-			async act(call) {
-				const output = await writeEach(
-					{
-						items: steps,
-						resumes: true,
-						idOf: ({ id }) => id ?? "",
-						describe: ({ id = "" }) => names.get(id) ?? "the positions of all",
-						async write({ body }) {
-							await guild.client.rest.patch(Routes.guildChannels(guild.id), { body });
-							written += 1;
-						},
-						done: (done, of) =>
-							`Did ${done} of ${of} steps to move ${raws.length} channel(s); the last step sets their order. Changed:`,
-					},
-					call,
-				);
-				return written < steps.length ? parts(output, access.lines) : describeMove("Moved", move);
+			resumes: true,
+			idOf: ({ id }) => id ?? "",
+			describe: ({ id = "" }) => names.get(id) ?? "the positions of all",
+			async write({ body }) {
+				await guild.client.rest.patch(Routes.guildChannels(guild.id), { body });
+				written += 1;
 			},
-		};
+			done: (done, of) =>
+				`Did ${done} of ${of} steps to move ${raws.length} channel(s); the last step sets their order. Changed:`,
+			after: (output) => (written < steps.length ? parts(output, access.lines) : describeMove("Moved", move)),
+		});
 	},
 });
 

@@ -35,7 +35,7 @@ import {
 	snowflake,
 	text,
 } from "../tool/arguments/arguments.ts";
-import { writeEach } from "../tool/bulk.ts";
+import { planEach } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 import { type Access, accessFields, accessNames, permission_overwrites } from "./channels/channel-access.ts";
@@ -160,39 +160,34 @@ export const editChannel = editTool({
 		const steps = await editSteps(guild, channel, args);
 		const where = `<#${channel.id}>`;
 		const results = new Map<EditStep, readonly string[]>();
-		return {
-			preview: [
+		return planEach({
+			items: steps,
+			asks: [
 				result(`Would change ${channelName(channel)}:`, said("preview.edit_channel", { where })),
 				...steps.flatMap(({ preview }) => preview),
 			],
 			record: slowModeCase(channel, args.slowmode),
-			act: async (call) => {
-				const output = await writeEach(
-					{
-						items: steps,
-						resumes: true,
-						idOf: ({ name }) => name,
-						describe: (step) => (results.get(step) ?? [step.name]).join("\n"),
-						write: async (step) => {
-							const lines = await step.write();
-							if (lines.length > 0) results.set(step, lines);
-							else if (steps.length === 1)
-								throw new SaidError(said("refusal.same_channel", { where }), {
-									models: `Nothing changed: after Discord normalized the values, ${channelName(channel)} has the same ${givenIn(args).join(", ")} as before.`,
-								});
-						},
-						done: (count, of) =>
-							count === of
-								? `Changed ${channelName(channel)}:`
-								: `Changed ${channelName(channel)} in part, by ${count} of ${of} requests:`,
-					},
-					call,
-				);
-				const changed =
-					args.slowmode === undefined ? said("result.channel", { where }) : saidSlowMode(where, args.slowmode);
-				return result(forModels(output), changed);
+			resumes: true,
+			idOf: ({ name }) => name,
+			describe: (step) => (results.get(step) ?? [step.name]).join("\n"),
+			write: async (step) => {
+				const lines = await step.write();
+				if (lines.length > 0) results.set(step, lines);
+				else if (steps.length === 1)
+					throw new SaidError(said("refusal.same_channel", { where }), {
+						models: `Nothing changed: after Discord normalized the values, ${channelName(channel)} has the same ${givenIn(args).join(", ")} as before.`,
+					});
 			},
-		};
+			done: (count, of) =>
+				count === of
+					? `Changed ${channelName(channel)}:`
+					: `Changed ${channelName(channel)} in part, by ${count} of ${of} requests:`,
+			after: (output) =>
+				result(
+					forModels(output),
+					args.slowmode === undefined ? said("result.channel", { where }) : saidSlowMode(where, args.slowmode),
+				),
+		});
 	},
 });
 

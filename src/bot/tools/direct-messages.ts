@@ -16,7 +16,7 @@ import { linkTo } from "../messages/sent-message.ts";
 import { asking, mentions } from "../results/result.ts";
 import { flag, found, guild_id, limit, oneOrMore, snowflake } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
-import { onEach, sample } from "../tool/bulk.ts";
+import { planEach, sample } from "../tool/bulk.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 import { orWhere } from "../tool/people.ts";
 import { maxShown } from "./bulk-roles.ts";
@@ -54,16 +54,14 @@ export const sendPrivateMessage = writeTool({
 		if (only && others.length === 0 && !chosen)
 			return { preview: asking(`Would send ${memberName(only)} a direct message.`, ask), act: () => send(only) };
 		const lines = sample(users, chosen ? maxShown : Infinity, chosen?.line ?? memberFields);
-		return {
-			preview: asking([`Would send ${users.length} member(s) a direct message:`, ...lines], ask),
-			act: onEach({
-				...asMembers,
-				items: users,
-				next: continuing(chosen),
-				write: send,
-				done: (count, of) => `Sent ${count} of ${of} direct message(s):`,
-			}),
-		};
+		return planEach({
+			...asMembers,
+			items: users,
+			asks: asking([`Would send ${users.length} member(s) a direct message:`, ...lines], ask),
+			next: continuing(chosen),
+			write: send,
+			done: (count, of) => `Sent ${count} of ${of} direct message(s):`,
+		});
 	},
 });
 

@@ -18,9 +18,9 @@ import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { listedAs, published } from "../../mcp/json-schema.ts";
 import { said } from "../../texts/texts.ts";
-import { asking, listed } from "../results/result.ts";
+import { asking, listed, parts } from "../results/result.ts";
 import { duration, flag, found, guild_id, integer, list, oneOrMore, reason } from "../tool/arguments/arguments.ts";
-import { onEach } from "../tool/bulk.ts";
+import { planEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 import { requireAssignable } from "./roles.ts";
 
@@ -156,8 +156,9 @@ export const deleteInvite = destructiveTool({
 	input: { guild_id, invite_codes: list(inviteCode, 1, 100, "Codes or links."), reason },
 	async plan({ invite_codes }, { discord, guild }) {
 		const { invites, missing } = await invitesOf(guild, invite_codes);
-		return {
-			preview: asking(
+		return planEach({
+			items: invites,
+			asks: asking(
 				resultLines(
 					`Would delete ${invites.length} invite(s), whose links would stop working; ${nowIs()}:`,
 					invites.map(inviteLine),
@@ -165,18 +166,13 @@ export const deleteInvite = destructiveTool({
 				),
 				said("preview.delete_invite", { codes: listed(invites.map(({ code }) => inlineText(code, 200))) }),
 			),
-			act: onEach(
-				{
-					items: invites,
-					resumes: true,
-					idOf: ({ code }) => code,
-					describe: inviteLine,
-					write: ({ code }) => discord.rest.delete(Routes.invite(code)),
-					done: (count, of) => `Deleted ${count} of ${of} invite(s):`,
-				},
-				missing,
-			),
-		};
+			resumes: true,
+			idOf: ({ code }) => code,
+			describe: inviteLine,
+			write: ({ code }) => discord.rest.delete(Routes.invite(code)),
+			done: (count, of) => `Deleted ${count} of ${of} invite(s):`,
+			after: (output) => parts(output, missing),
+		});
 	},
 });
 

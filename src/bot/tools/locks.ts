@@ -35,7 +35,7 @@ import {
 } from "../results/result.ts";
 import type { ChannelLockRow } from "../store/tables/channel-locks.ts";
 import { flag, found, guild_id, list, reason } from "../tool/arguments/arguments.ts";
-import { onEach, sample } from "../tool/bulk.ts";
+import { planEach, sample } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";
 import type { Locks } from "../tool/channel-locks.ts";
 import type { BotContext, Plan } from "../tool/context.ts";
@@ -84,7 +84,7 @@ interface Why {
 }
 
 /** `left`: with the channels for which there is no plan, and `others`. Throws a ToolError if there is none for any. */
-async function planEach<Plan extends object>(
+async function plansOf<Plan extends object>(
 	channels: readonly find.Channel[],
 	label: string,
 	{ channel_ids }: Chosen,
@@ -184,7 +184,7 @@ async function lockChannels(
 	);
 	const open = channels.filter((one) => !unseen.includes(one) && !closed.includes(one));
 	const plan = (channel: find.Channel) => planLock(channel, locks);
-	const { plans, left, leavesOut } = await planEach(open, "Not locked", args, plan, hidden);
+	const { plans, left, leavesOut } = await plansOf(open, "Not locked", args, plan, hidden);
 	const isPartial = plans.some(({ left }) => left.length > 0);
 	const all = plans.reduce((bits, { denied }) => bits | bitsIn(denied), 0n);
 	const describe = ({ channel, denied, left, connecting, exempt, inside }: (typeof plans)[number]) =>
@@ -197,37 +197,31 @@ async function lockChannels(
 			exempt.length > 0 && `exempt: ${targets(exempt)}`,
 			inside > 0 && `still in it: ${inside}`,
 		).join("; ");
-	const preview = (shown: typeof plans) =>
-		parts(
-			asking(
-				[
-					`Would lock ${plans.length} channel(s): members could no longer ${describeBits(all)}.`,
-					...sample(shown, maxShown, describe),
-				],
-				said("result.lock.ask", { where: mentionsOf(plans.map(({ channel }) => channel)) }),
-			),
-			left,
+	const asks = (shown: typeof plans) =>
+		asking(
+			[
+				`Would lock ${plans.length} channel(s): members could no longer ${describeBits(all)}.`,
+				...sample(shown, maxShown, describe),
+			],
+			said("result.lock.ask", { where: mentionsOf(plans.map(({ channel }) => channel)) }),
 		);
-	return {
-		preview: preview(plans),
+	return planEach({
+		items: plans,
+		asks: asks(plans),
+		rest: left,
 		// People join and leave voice channels meanwhile.
-		basis: forModels(preview(plans.map((plan) => ({ ...plan, inside: 0 })))),
+		basis: forModels(parts(asks(plans.map((plan) => ({ ...plan, inside: 0 }))), left)),
 		leavesOut: leavesOut || isPartial,
 		record: caseOf("lock", plans),
-		act: onEach(
-			{
-				items: plans,
-				resumes: true,
-				idOf: ({ channel }) => channel.id,
-				describe,
-				write: ({ channel, rows }) => locks.begin(rows, (row) => writeBits(channel, row, lockedBits(channel, row))),
-				done: (done, of) =>
-					`Locked ${done === of ? "" : `${done} of `}${of} channel(s): ${isPartial ? "not for all; " : ""}members may no longer ${describeBits(all)}. unlock = true undoes it.`,
-				people: { mention: ({ channel }) => `<#${channel.id}>`, done: saidOfLocks },
-			},
-			left,
-		),
-	};
+		resumes: true,
+		idOf: ({ channel }) => channel.id,
+		describe,
+		write: ({ channel, rows }) => locks.begin(rows, (row) => writeBits(channel, row, lockedBits(channel, row))),
+		done: (done, of) =>
+			`Locked ${done === of ? "" : `${done} of `}${of} channel(s): ${isPartial ? "not for all; " : ""}members may no longer ${describeBits(all)}. unlock = true undoes it.`,
+		people: saidOfLocks,
+		mention: ({ channel }) => `<#${channel.id}>`,
+	});
 }
 
 function caseOf(action: "lock" | "unlock", plans: readonly { channel: find.Channel }[]): CaseDraft {
@@ -356,7 +350,7 @@ async function unlockChannels(
 		throw new SaidError(said("refusal.nothing_locked"), {
 			models: `No channel of the guild ${guild.id} is locked by lock_channel. Nothing was done.`,
 		});
-	const { plans, left, leavesOut } = await planEach<UnlockPlan>(chosen, "Not unlocked", args, async (channel) =>
+	const { plans, left, leavesOut } = await plansOf<UnlockPlan>(chosen, "Not unlocked", args, async (channel) =>
 		isLocked(channel)
 			? planUnlock(channel, rowsOf.get(channel.id) ?? [])
 			: {
@@ -372,33 +366,27 @@ async function unlockChannels(
 			said("result.unlock.database"),
 		);
 	const describe = ({ channel, changed }: (typeof plans)[number]) => [channelName(channel), ...changed].join("; ");
-	const act = onEach(
-		{
-			items: plans,
-			resumes: true,
-			idOf: ({ channel }) => channel.id,
-			describe,
-			async write({ channel, restored }) {
-				for (const { row, active } of restored) await restore(channel, row, active);
-				if (!(await locks.forget(channel.id))) remembered.push(channel);
-			},
-			done: (done, of) => `Unlocked ${done === of ? "" : `${done} of `}${of} channel(s):`,
-			people: { mention: ({ channel }) => `<#${channel.id}>`, done: saidOfUnlocks },
-		},
-		left,
-	);
-	return {
-		preview: parts(
-			asking(
-				[`Would unlock ${plans.length} channel(s):`, ...sample(plans, maxShown, describe)],
-				said("result.unlock.ask", { where: mentionsOf(plans.map(({ channel }) => channel)) }),
-			),
-			left,
+	return planEach({
+		items: plans,
+		asks: asking(
+			[`Would unlock ${plans.length} channel(s):`, ...sample(plans, maxShown, describe)],
+			said("result.unlock.ask", { where: mentionsOf(plans.map(({ channel }) => channel)) }),
 		),
+		rest: left,
 		leavesOut,
 		record: caseOf("unlock", plans),
-		act: async (call) => parts(await act(call), unavailable()),
-	};
+		resumes: true,
+		idOf: ({ channel }) => channel.id,
+		describe,
+		async write({ channel, restored }) {
+			for (const { row, active } of restored) await restore(channel, row, active);
+			if (!(await locks.forget(channel.id))) remembered.push(channel);
+		},
+		done: (done, of) => `Unlocked ${done === of ? "" : `${done} of `}${of} channel(s):`,
+		people: saidOfUnlocks,
+		mention: ({ channel }) => `<#${channel.id}>`,
+		after: (output) => parts(output, left, unavailable()),
+	});
 }
 
 async function planUnlock(channel: find.Channel, rows: readonly ChannelLockRow[]) {

@@ -37,12 +37,12 @@ import {
 	snowflakeOrEmpty,
 	text,
 } from "../tool/arguments/arguments.ts";
-import { onEach, sample } from "../tool/bulk.ts";
+import { planEach, sample } from "../tool/bulk.ts";
 import type { PeopleContext } from "../tool/context.ts";
 import { editTool, readTool } from "../tool/define.ts";
 import { isPreview, previewIn, sharedFacts, where } from "../tool/people.ts";
 import { readTimeouts, type TimeoutOf } from "./members/bans.ts";
-import { asMembers, caseOf, currentAmong, memberOrAbsent, membersAmong, mentioned } from "./members/several-members.ts";
+import { asMembers, caseOf, currentAmong, memberOrAbsent, membersAmong } from "./members/several-members.ts";
 
 const { Administrator, ManageRoles, ModerateMembers } = PermissionFlagsBits;
 
@@ -348,38 +348,31 @@ export const setNickname = editTool({
 		const lines = new Map(
 			items.map((member) => [member, `${userName(member.user)} | before: ${describeNick(member.nickname)}`]),
 		);
-		return {
-			preview: parts(
-				asking(
-					only
-						? `Would give ${memberName(only)} ${wanted}, instead of ${before}.`
-						: [`Would give ${items.length} member(s) ${wanted}:`, ...lines.values()],
-					nick ? said("preview.nickname", { who, name: written(nick) }) : said("preview.no_nickname", { who }),
-				),
-				absent,
+		return planEach({
+			...asMembers,
+			items,
+			asks: asking(
+				only
+					? `Would give ${memberName(only)} ${wanted}, instead of ${before}.`
+					: [`Would give ${items.length} member(s) ${wanted}:`, ...lines.values()],
+				nick ? said("preview.nickname", { who, name: written(nick) }) : said("preview.no_nickname", { who }),
 			),
+			rest: absent,
 			record: caseOf("nickname", items),
-			act: onEach(
-				{
-					...asMembers,
-					items,
-					describe: (member: GuildMember) => lines.get(member) ?? "",
-					single:
-						only &&
-						result(
-							`${memberName(only)} now has ${wanted}, and had ${before}.`,
-							done(items),
-							only.nickname !== null && said("result.nickname_before", { name: written(only.nickname) }),
-						),
-					resumes: true,
-					write: ({ id }) =>
-						id === guild.client.user.id ? guild.members.editMe({ nick }) : guild.members.edit(id, { nick }),
-					done: (count, of) => `Gave ${count} of ${of} member(s) ${wanted}:`,
-					people: { ...mentioned, done },
-				},
-				absent,
-			),
-		};
+			describe: (member: GuildMember) => lines.get(member) ?? "",
+			single:
+				only &&
+				result(
+					`${memberName(only)} now has ${wanted}, and had ${before}.`,
+					done(items),
+					only.nickname !== null && said("result.nickname_before", { name: written(only.nickname) }),
+				),
+			resumes: true,
+			write: ({ id }) =>
+				id === guild.client.user.id ? guild.members.editMe({ nick }) : guild.members.edit(id, { nick }),
+			done: (count, of) => `Gave ${count} of ${of} member(s) ${wanted}:`,
+			people: done,
+		});
 	},
 });
 

@@ -21,20 +21,12 @@ import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
 import { asking, at, forModels, mentions, parts, result, roles as roleMentions } from "../results/result.ts";
 import { duration, flag, found, guild_id, list, reason, tell } from "../tool/arguments/arguments.ts";
-import { onEach, sample } from "../tool/bulk.ts";
+import { planEach, sample } from "../tool/bulk.ts";
 import { destructiveTool, editTool } from "../tool/define.ts";
 import { orWhere } from "../tool/people.ts";
 import { maxShown } from "./bulk-roles.ts";
 import { memberLine } from "./members/bans.ts";
-import {
-	asMembers,
-	caseOf,
-	continuing,
-	currentAmong,
-	membersAmong,
-	mentioned,
-	user_ids,
-} from "./members/several-members.ts";
+import { asMembers, caseOf, continuing, currentAmong, membersAmong, user_ids } from "./members/several-members.ts";
 
 const kicked = (members: readonly { id: string }[]) => said("result.kick", { who: mentions(members) });
 
@@ -52,30 +44,23 @@ export const kick = destructiveTool(
 		plan(_, { guild, users }) {
 			const { members, absent } = membersAmong(guild, users);
 			const [only] = users.length === 1 ? members : [];
-			return {
-				preview: parts(
-					asking(
-						only
-							? `Would kick ${memberName(only)}, who has ${only.roles.cache.size - 1} role(s).`
-							: [`Would kick ${members.length} member(s); ${nowIs()}:`, ...members.map(memberLine)],
-						said("result.kick.ask", { who: mentions(members) }),
-					),
-					absent,
+			return planEach({
+				...asMembers,
+				items: members,
+				asks: asking(
+					only
+						? `Would kick ${memberName(only)}, who has ${only.roles.cache.size - 1} role(s).`
+						: [`Would kick ${members.length} member(s); ${nowIs()}:`, ...members.map(memberLine)],
+					said("result.kick.ask", { who: mentions(members) }),
 				),
+				rest: absent,
 				record: caseOf("kick", members),
-				act: onEach(
-					{
-						...asMembers,
-						items: members,
-						single: only && result(`Kicked ${memberName(only)}.`, kicked([only])),
-						resumes: true,
-						write: ({ id }) => guild.client.rest.delete(Routes.guildMember(guild.id, id)),
-						done: (count, of) => `Kicked ${count} of ${of} member(s):`,
-						people: { ...mentioned, done: kicked },
-					},
-					absent,
-				),
-			};
+				single: only && result(`Kicked ${memberName(only)}.`, kicked([only])),
+				resumes: true,
+				write: ({ id }) => guild.client.rest.delete(Routes.guildMember(guild.id, id)),
+				done: (count, of) => `Kicked ${count} of ${of} member(s):`,
+				people: kicked,
+			});
 		},
 	},
 	{ idempotent: false },
@@ -188,30 +173,23 @@ export const timeout = destructiveTool(
 				before
 					? said("result.timeout_changed", { who: mentions(some), until: at(until), before: at(before) })
 					: said("result.timeout", { who: mentions(some), until: at(until) });
-			return {
-				preview: parts(
-					asking(
-						target ? `Would time out ${target}` : [`Would time out ${members.length} member(s) ${end}:`, ...lines],
-						said("result.timeout.ask", { who: mentions(members), until: at(until) }),
-					),
-					absent,
+			return planEach({
+				...asMembers,
+				items: members,
+				asks: asking(
+					target ? `Would time out ${target}` : [`Would time out ${members.length} member(s) ${end}:`, ...lines],
+					said("result.timeout.ask", { who: mentions(members), until: at(until) }),
 				),
+				rest: absent,
 				// The arguments have the duration.
 				basis: only ? `${memberName(only)}${instead}` : forModels(parts(lines, absent)),
 				record: { ...caseOf("timeout", members), endsAt: until.getTime() },
-				act: onEach(
-					{
-						...asMembers,
-						items: members,
-						single: target && result(`Timed out ${target}`, done(members)),
-						next: continuing(chosen),
-						write: ({ id }) => guild.members.edit(id, { communicationDisabledUntil: until }),
-						done: (count, of) => `Timed out ${count} of ${of} member(s) ${end}:`,
-						people: { ...mentioned, done },
-					},
-					absent,
-				),
-			};
+				single: target && result(`Timed out ${target}`, done(members)),
+				next: continuing(chosen),
+				write: ({ id }) => guild.members.edit(id, { communicationDisabledUntil: until }),
+				done: (count, of) => `Timed out ${count} of ${of} member(s) ${end}:`,
+				people: done,
+			});
 		},
 	},
 	{ idempotent: false },
@@ -242,33 +220,26 @@ export const removeTimeout = editTool({
 			absent,
 		);
 		const done = (some: readonly GuildMember[]) => said("result.remove_timeout", { who: mentions(some) });
-		return {
-			preview: parts(
-				asking(
-					only
-						? `Would end ${lasting} last until ${time(timedOutUntil(only))}.`
-						: [
-								`Would end ${items.length} timeout(s):`,
-								...items.map((member) => `${memberFields(member)} | until ${time(timedOutUntil(member))}`),
-							],
-					said("result.remove_timeout.ask", { who: mentions(items) }),
-				),
-				unchanged,
+		return planEach({
+			...asMembers,
+			items,
+			asks: asking(
+				only
+					? `Would end ${lasting} last until ${time(timedOutUntil(only))}.`
+					: [
+							`Would end ${items.length} timeout(s):`,
+							...items.map((member) => `${memberFields(member)} | until ${time(timedOutUntil(member))}`),
+						],
+				said("result.remove_timeout.ask", { who: mentions(items) }),
 			),
+			rest: unchanged,
 			record: caseOf("remove_timeout", items),
-			act: onEach(
-				{
-					...asMembers,
-					items,
-					single: only && result(`Ended ${lasting} have lasted until ${time(timedOutUntil(only))}.`, done(items)),
-					resumes: true,
-					write: ({ id }) => guild.members.edit(id, { communicationDisabledUntil: null }),
-					done: (done, of) => `Ended ${done} of ${of} timeout(s):`,
-					people: { ...mentioned, done },
-				},
-				unchanged,
-			),
-		};
+			single: only && result(`Ended ${lasting} have lasted until ${time(timedOutUntil(only))}.`, done(items)),
+			resumes: true,
+			write: ({ id }) => guild.members.edit(id, { communicationDisabledUntil: null }),
+			done: (done, of) => `Ended ${done} of ${of} timeout(s):`,
+			people: done,
+		});
 	},
 });
 

@@ -45,7 +45,7 @@ import {
 	requireOneOf,
 	snowflake,
 } from "../tool/arguments/arguments.ts";
-import { sample, writeEach } from "../tool/bulk.ts";
+import { planEach, sample } from "../tool/bulk.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
 import { describeFollowers } from "./channels/channel-text.ts";
 
@@ -99,8 +99,9 @@ export const setChannelPermissions = destructiveTool({
 				}),
 			);
 		const done: find.Channel[] = [];
-		return {
-			preview: asking(
+		return planEach({
+			items: changes,
+			asks: asking(
 				[
 					`Would change ${changes.length} overwrite(s) for ${names}${rest}:`,
 					...sample(changes, 50, describeOverwriteChange),
@@ -115,28 +116,20 @@ export const setChannelPermissions = destructiveTool({
 				),
 				args.replace && said("preview.replace"),
 			),
-			act: async (call) => {
-				const output = await writeEach(
-					{
-						items: changes,
-						resumes: true,
-						idOf: ({ channel }) => channel.id,
-						describe: describeOverwriteChange,
-						async write({ channel, target, after: { allow, deny } }) {
-							const { rest } = channel.client;
-							// https://discord.com/developers/docs/resources/channel#edit-channel-permissions
-							const route = Routes.channelPermission(channel.id, target.id);
-							const body = { type: target.type, allow: String(allow), deny: String(deny) };
-							await ((allow | deny) === 0n ? rest.delete(route) : rest.put(route, { body }));
-							done.push(channel);
-						},
-						done: (done, of) => `Changed ${done === of ? "" : `${done} of `}${of} overwrite(s) for ${names}${rest}:`,
-					},
-					call,
-				);
-				return parts(output, followersOf(done));
+			resumes: true,
+			idOf: ({ channel }) => channel.id,
+			describe: describeOverwriteChange,
+			async write({ channel, target, after: { allow, deny } }) {
+				const { rest } = channel.client;
+				// https://discord.com/developers/docs/resources/channel#edit-channel-permissions
+				const route = Routes.channelPermission(channel.id, target.id);
+				const body = { type: target.type, allow: String(allow), deny: String(deny) };
+				await ((allow | deny) === 0n ? rest.delete(route) : rest.put(route, { body }));
+				done.push(channel);
 			},
-		};
+			done: (done, of) => `Changed ${done === of ? "" : `${done} of `}${of} overwrite(s) for ${names}${rest}:`,
+			after: (output) => parts(output, followersOf(done)),
+		});
 	},
 });
 
@@ -350,27 +343,21 @@ export const copyChannelPermissions = destructiveTool({
 		const texts = new Map(changes.map((one) => [one, describe(one)]));
 		const rest = unchangedNote(targets.length - changes.length);
 		const where = channelMentions(changes.map(({ target }) => target));
-		return {
-			preview: asking(
+		return planEach({
+			items: changes,
+			asks: asking(
 				[`Would give ${changes.length} channel(s) ${sourcePermissions}${rest}:`, ...texts.values()],
 				source
 					? said("preview.copy_permissions", { where, source: `<#${source.id}>` })
 					: said("preview.sync", { where }),
 			),
-			act: (call) =>
-				writeEach(
-					{
-						items: changes,
-						resumes: true,
-						idOf: ({ target }) => target.id,
-						describe: (one) => texts.get(one) ?? channelName(one.target),
-						write: ({ target, source }) =>
-							guild.client.rest.patch(Routes.channel(target.id), { body: rawOverwrites(source) }),
-						done: (done, of) => `Gave ${done === of ? "" : `${done} of `}${of} channel(s) ${sourcePermissions}${rest}:`,
-					},
-					call,
-				),
-		};
+			resumes: true,
+			idOf: ({ target }) => target.id,
+			describe: (one) => texts.get(one) ?? channelName(one.target),
+			write: ({ target, source }) =>
+				guild.client.rest.patch(Routes.channel(target.id), { body: rawOverwrites(source) }),
+			done: (done, of) => `Gave ${done === of ? "" : `${done} of `}${of} channel(s) ${sourcePermissions}${rest}:`,
+		});
 	},
 });
 

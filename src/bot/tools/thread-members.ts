@@ -19,7 +19,7 @@ import { invalidParameters } from "../../mcp/tool.ts";
 import { said } from "../../texts/texts.ts";
 import { asking, mentions } from "../results/result.ts";
 import { found, guild_id, limit, list, requireOneOf, snowflake } from "../tool/arguments/arguments.ts";
-import { writeEach } from "../tool/bulk.ts";
+import { planEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
 
 export const listThreadMembers = readTool({
@@ -91,8 +91,9 @@ export const editThreadMembers = destructiveTool({
 			...remove_users.map((member) => ({ member, adds: false })),
 		];
 		const isBoth = add_users.length > 0 && remove_users.length > 0;
-		return {
-			preview: asking(
+		return planEach({
+			items: changes,
+			asks: asking(
 				resultLines(
 					add_users.length > 0 && `Would add ${add_users.length} member(s) to ${where}:`,
 					add_users.map(memberFields),
@@ -103,28 +104,21 @@ export const editThreadMembers = destructiveTool({
 				remove_users.length > 0 &&
 					said("preview.thread_remove", { who: mentions(remove_users), where: `<#${thread.id}>` }),
 			),
-			act: (call) =>
-				writeEach(
-					{
-						items: changes,
-						next: (left) => `To continue, call again with ${argumentsFor(left)}.`,
-						idOf: ({ member }) => member.id,
-						describe: ({ member, adds }) => `${isBoth ? (adds ? "add " : "remove ") : ""}${memberFields(member)}`,
-						write({ member, adds }) {
-							// For the bot itself, `@me` stands for its user id.
-							const route = Routes.threadMembers(thread.id, member.id === thread.client.user.id ? "@me" : member.id);
-							return adds ? rest.put(route) : rest.delete(route);
-						},
-						done(count, of) {
-							if (isBoth) return `Made ${count} of ${of} changes of the members of ${where}:`;
-							return add_users.length > 0
-								? `Added ${count} of ${of} member(s) to ${where}:`
-								: `Removed ${count} of ${of} member(s) from ${where}:`;
-						},
-					},
-					call,
-				),
-		};
+			next: (left) => `To continue, call again with ${argumentsFor(left)}.`,
+			idOf: ({ member }) => member.id,
+			describe: ({ member, adds }) => `${isBoth ? (adds ? "add " : "remove ") : ""}${memberFields(member)}`,
+			write({ member, adds }) {
+				// For the bot itself, `@me` stands for its user id.
+				const route = Routes.threadMembers(thread.id, member.id === thread.client.user.id ? "@me" : member.id);
+				return adds ? rest.put(route) : rest.delete(route);
+			},
+			done(count, of) {
+				if (isBoth) return `Made ${count} of ${of} changes of the members of ${where}:`;
+				return add_users.length > 0
+					? `Added ${count} of ${of} member(s) to ${where}:`
+					: `Removed ${count} of ${of} member(s) from ${where}:`;
+			},
+		});
 	},
 });
 

@@ -24,7 +24,7 @@ import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { type Said, said } from "../../texts/texts.ts";
-import { asking, mentions, parts, result } from "../results/result.ts";
+import { asking, mentions, result } from "../results/result.ts";
 import {
 	flag,
 	found,
@@ -37,7 +37,7 @@ import {
 	text,
 } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
-import { onEach, sample } from "../tool/bulk.ts";
+import { planEach, sample } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";
 import type { Plan } from "../tool/context.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
@@ -126,38 +126,30 @@ export const editVoiceMembers = destructiveTool({
 			});
 		const done = (some: readonly Change[]) => saidOf(some, channel);
 		const same = changes.length - items.length;
-		const record = caseOf(items, channel);
 		const who = mentions(items.map(({ member }) => member));
 		const note = same > 0 && result(`${same} already so.`);
-		return {
-			preview: parts(
-				asking(
-					[`Would change ${items.length} member(s) in voice:`, ...sample(items, 50, describeChange)],
-					channel === undefined
-						? said("preview.voice", { who })
-						: channel
-							? said("preview.move", { who, where: `<#${channel.id}>` })
-							: said("preview.disconnect", { who }),
-					mute !== undefined && said(mute ? "preview.mute" : "preview.unmute"),
-					deafen !== undefined && said(deafen ? "preview.deafen" : "preview.undeafen"),
-				),
-				note,
+		return planEach({
+			items,
+			asks: asking(
+				[`Would change ${items.length} member(s) in voice:`, ...sample(items, 50, describeChange)],
+				channel === undefined
+					? said("preview.voice", { who })
+					: channel
+						? said("preview.move", { who, where: `<#${channel.id}>` })
+						: said("preview.disconnect", { who }),
+				mute !== undefined && said(mute ? "preview.mute" : "preview.unmute"),
+				deafen !== undefined && said(deafen ? "preview.deafen" : "preview.undeafen"),
 			),
-			record,
-			act: onEach(
-				{
-					items,
-					// A disconnected member is not in voice any more, which the same call would refuse.
-					next: (left) => `To continue, call again with user_ids ${left.map(({ member }) => member.id).join(", ")}.`,
-					idOf: ({ member }) => member.id,
-					describe: describeChange,
-					write: ({ member, body }) => guild.client.rest.patch(Routes.guildMember(guild.id, member.id), { body }),
-					done: (count, of) => `Changed ${count} of ${of} member(s) in voice:`,
-					people: { mention: ({ member }) => `<@${member.id}>`, done },
-				},
-				note,
-			),
-		};
+			rest: note,
+			record: caseOf(items, channel),
+			// A disconnected member is not in voice any more, which the same call would refuse.
+			next: (left) => `To continue, call again with user_ids ${left.map(({ member }) => member.id).join(", ")}.`,
+			idOf: ({ member }) => member.id,
+			describe: describeChange,
+			write: ({ member, body }) => guild.client.rest.patch(Routes.guildMember(guild.id, member.id), { body }),
+			done: (count, of) => `Changed ${count} of ${of} member(s) in voice:`,
+			people: done,
+		});
 	},
 });
 

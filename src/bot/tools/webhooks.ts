@@ -27,10 +27,10 @@ import { searchIndex } from "../messages/message-index.ts";
 import { apiUserName, messageHead } from "../messages/message-lines.ts";
 import { editPlan } from "../messages/own-messages.ts";
 import { linkTo, pingLines, placeOf } from "../messages/sent-message.ts";
-import { asking, listed } from "../results/result.ts";
+import { asking, listed, parts } from "../results/result.ts";
 import { found, guild_id, list, oneOrMore, reason, snowflake, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
-import { onEach } from "../tool/bulk.ts";
+import { planEach } from "../tool/bulk.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 
 const webhook_id = found(webhook, "webhook");
@@ -144,9 +144,9 @@ export const deleteWebhook = destructiveTool({
 		const { ManageWebhooks } = PermissionFlagsBits;
 		for (const { channel } of items) requirePermissions(guild, channel, ManageWebhooks | impliedIn(channel));
 		const absent = missing.length > 0 && `Not found, or not for the bot to manage: ${missing.join(", ")}.`;
-		const write = ({ id }: GuildWebhook) => discord.rest.delete(Routes.webhook(id));
-		return {
-			preview: asking(
+		return planEach({
+			items,
+			asks: asking(
 				resultLines(
 					`Would delete ${items.length} webhook(s). Programs that use them could no longer send. Their messages stay.`,
 					items.map(madeWebhook),
@@ -154,18 +154,13 @@ export const deleteWebhook = destructiveTool({
 				),
 				said("preview.delete_webhook", { names: listed(items.map(({ name }) => inlineText(name, 200))) }),
 			),
-			act: onEach(
-				{
-					items,
-					resumes: true,
-					idOf: ({ id }) => id,
-					describe: madeWebhook,
-					write,
-					done: (count, of) => `Deleted ${count} of ${of} webhook(s):`,
-				},
-				absent,
-			),
-		};
+			resumes: true,
+			idOf: ({ id }) => id,
+			describe: madeWebhook,
+			write: ({ id }) => discord.rest.delete(Routes.webhook(id)),
+			done: (count, of) => `Deleted ${count} of ${of} webhook(s):`,
+			after: (output) => parts(output, absent),
+		});
 	},
 });
 

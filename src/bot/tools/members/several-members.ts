@@ -66,8 +66,6 @@ export const continuing = (chosen: Chosen | undefined) =>
 		: (left: readonly { id: string }[]) =>
 				`To continue, call again with user_ids ${left.map(({ id }) => id).join(", ")}.`;
 
-export const mentioned = { mention: ({ id }: { id: string }) => `<@${id}>` };
-
 /** The case of an action on these members. */
 export const caseOf = (action: CaseAction, members: readonly { id: string }[]) => ({
 	action,
