@@ -133,31 +133,25 @@ function planOf({ people, banned, end, deleted, seconds, endsAt, ban }: Planned)
 		until
 			? said("result.ban_end", { who: mentions(some), until })
 			: said("result.ban_permanent", { who: mentions(some) });
-	const [only] = people;
-	if (only && people.length === 1)
-		return {
-			preview: asking(
-				banned.has(only.id)
-					? `Would change the ban of ${only.name}: banned ${end}; ${nowIs()}.`
-					: `Would ban ${only.name} ${end}${deleted}; ${nowIs()}.`,
-				ask,
-				deleting(seconds),
-			),
-			basis,
-			record,
-			act: async () =>
-				(await ban(only)) === "banned"
-					? result(`Banned ${only.name} ${end}.`, done(people), deleting(seconds))
-					: result(`${only.name} was already banned, and is now banned ${end}.`, changed(people)),
-		};
+	const [only] = people.length === 1 ? people : [];
 	return planEach({
 		items: people,
 		asks: asking(
-			[`Would ban ${people.length} user(s) ${end}${deleted}; ${nowIs()}:`, ...basis],
+			only
+				? banned.has(only.id)
+					? `Would change the ban of ${only.name}: banned ${end}; ${nowIs()}.`
+					: `Would ban ${only.name} ${end}${deleted}; ${nowIs()}.`
+				: [`Would ban ${people.length} user(s) ${end}${deleted}; ${nowIs()}:`, ...basis],
 			ask,
 			deleting(seconds),
-			banned.size > 0 && said("result.ban_end.ask", { who: mentions([...banned.keys()]) }),
+			!only && banned.size > 0 && said("result.ban_end.ask", { who: mentions([...banned.keys()]) }),
 		),
+		single:
+			only &&
+			((outcome) =>
+				outcome === "banned"
+					? result(`Banned ${only.name} ${end}.`, done(people), deleting(seconds))
+					: result(`${only.name} was already banned, and is now banned ${end}.`, changed(people))),
 		basis,
 		record,
 		resumes: true,

@@ -33,7 +33,7 @@ export interface Bulk<Item> {
 	/** May throw a ToolError with Discord's error as its `cause`. */
 	write(item: Item): Promise<unknown>;
 	/** The tool's result if the call names a single item and that was changed, instead of a list. */
-	single?: Output | false | undefined;
+	single?: Output | false | undefined | ((written: unknown) => Output);
 	/** First line of the result: "Gave 2 of 3 member(s) the role …." */
 	done(count: number, of: number): string;
 	/** What was done, for people. Default: they read what models read. */
@@ -68,8 +68,8 @@ export async function writeEach<Item>(bulk: Bulk<Item>, call: ToolCall): Promise
 	const { items, single, write } = bulk;
 	const [only] = items;
 	if (single && only !== undefined) {
-		await write(only);
-		return single;
+		const written = await write(only);
+		return typeof single === "function" ? single(written) : single;
 	}
 	// For a single item the error says everything.
 	const throwsError = items.length === 1;

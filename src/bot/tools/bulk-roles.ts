@@ -13,10 +13,9 @@ import { asking, mentions, result } from "../results/result.ts";
 import { choice, found, guild_id, list, reason, snowflake } from "../tool/arguments/arguments.ts";
 import { planEach, sample } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";
-import type { Plan } from "../tool/context.ts";
 import { destructiveTool } from "../tool/define.ts";
 import { orWhere } from "../tool/people.ts";
-import { cachedMember } from "./members/several-members.ts";
+import { asMembers, cachedMember } from "./members/several-members.ts";
 import { requireAssignable } from "./roles.ts";
 
 const maxCases = 20;
@@ -49,11 +48,10 @@ export const bulkRoleUpdate = destructiveTool({
 	async plan(args, { guild, role, users, connection, chosen }) {
 		requireAssignable(role);
 		const { action, after } = args;
-		const [first] = users;
-		if (first && users.length === 1 && !chosen && after === undefined)
-			return planOne(role, action, await currentMember(guild, first.id, connection));
-		requireKnownMembers(guild, connection);
-		const matching = users.map(({ id }) => knownMember(guild, id, connection));
+		const [first] = users.length === 1 && !chosen && after === undefined ? users : [];
+		const only = first && (await currentMember(guild, first.id, connection));
+		if (!only) requireKnownMembers(guild, connection);
+		const matching = only ? [only] : users.map(({ id }) => knownMember(guild, id, connection));
 		const [lacking = [], having = []] = [false, true].map((has) =>
 			matching.filter((one) => hasRole(one, role.id) === has),
 		);
@@ -62,6 +60,12 @@ export const bulkRoleUpdate = destructiveTool({
 			.filter(({ id }) => after === undefined || compareIds(id, after) > 0)
 			.sort((a, b) => compareIds(a.id, b.id));
 		const name = roleName(role);
+		const target = only && memberName(only);
+		if (only && members.length === 0) {
+			const facts = { who: mentions([only]), role: `<@&${role.id}>` };
+			const models = `Nothing would change: ${target} ${action === "add" ? "already has" : "does not have"} the role ${name}. Nothing was done.`;
+			throw new SaidError(said(action === "add" ? "refusal.has_role" : "refusal.lacks_role", facts), { models });
+		}
 		const range = after ? ` with an id above ${after}` : "";
 		const nothing = `Nothing to do: ${countOf(matching.length, "member")} match, and none of them${range} ${action === "add" ? "lacks" : "has"} ${name}.`;
 		const none = result(nothing, said("refusal.nothing_to_change"));
@@ -73,16 +77,25 @@ export const bulkRoleUpdate = destructiveTool({
 		return planEach({
 			items: members,
 			asks: asking(
-				[
-					action === "add" ? `Would give ${count} the role ${name}:` : `Would take the role ${name} from ${count}:`,
-					...(chosen ? sample(members, maxShown, chosen.line) : sample(members, maxNamed, memberFields)),
-				],
+				only
+					? action === "add"
+						? `Would give ${target} the role ${name}.`
+						: `Would take the role ${name} from ${target}.`
+					: [
+							action === "add" ? `Would give ${count} the role ${name}:` : `Would take the role ${name} from ${count}:`,
+							...(chosen ? sample(members, maxShown, chosen.line) : sample(members, maxNamed, memberFields)),
+						],
 				saidOf(role, action, members, true),
 			),
 			record: caseOf(role, action, members),
+			single:
+				only &&
+				result(
+					action === "add" ? `Gave ${target} the role ${name}.` : `Took the role ${name} from ${target}.`,
+					saidOf(role, action, members),
+				),
 			...(chosen && { resumes: true }),
-			idOf: ({ id }) => id,
-			describe: memberFields,
+			...asMembers,
 			isShort: true,
 			write: (member) => changeRole(role, action, member),
 			done: (count, of) =>
@@ -93,34 +106,6 @@ export const bulkRoleUpdate = destructiveTool({
 		});
 	},
 });
-
-/**
- * Plans to add a role to one member or to remove it. `member` must be freshly fetched from Discord. Throws a ToolError
- * if nothing would change.
- */
-function planOne(role: Role, action: Action, member: GuildMember): Plan {
-	const [target, roleText] = [memberName(member), roleName(role)];
-	const adds = action === "add";
-	if (member.roles.cache.has(role.id) === adds)
-		throw new SaidError(
-			said(adds ? "refusal.has_role" : "refusal.lacks_role", { who: `<@${member.id}>`, role: `<@&${role.id}>` }),
-			{
-				models: `Nothing would change: ${target} ${adds ? "already has" : "does not have"} the role ${roleText}. Nothing was done.`,
-			},
-		);
-	return {
-		preview: asking(
-			adds ? `Would give ${target} the role ${roleText}.` : `Would take the role ${roleText} from ${target}.`,
-			saidOf(role, action, [member], true),
-		),
-		record: caseOf(role, action, [member]),
-		write: () => changeRole(role, action, member),
-		result: result(
-			adds ? `Gave ${target} the role ${roleText}.` : `Took the role ${roleText} from ${target}.`,
-			saidOf(role, action, [member]),
-		),
-	};
-}
 
 function saidOf({ id }: Role, action: Action, members: readonly { id: string }[], asks = false): Said {
 	const values = { who: mentions(members), role: `<@&${id}>` };

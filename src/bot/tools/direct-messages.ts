@@ -48,18 +48,20 @@ export const sendPrivateMessage = writeTool({
 			allowed_mentions: allowedMentions("none"),
 			flags: silent ? MessageFlags.SuppressNotifications : 0,
 		};
-		const send = (user: GuildMember) => sendTo(discord, user, body);
-		const [only, ...others] = users;
-		const ask = said("preview.send_dm", { who: mentions(users) });
-		if (only && others.length === 0 && !chosen)
-			return { preview: asking(`Would send ${memberName(only)} a direct message.`, ask), act: () => send(only) };
+		const [only] = users.length === 1 && !chosen ? users : [];
 		const lines = sample(users, chosen ? maxShown : Infinity, chosen?.line ?? memberFields);
 		return planEach({
 			...asMembers,
 			items: users,
-			asks: asking([`Would send ${users.length} member(s) a direct message:`, ...lines], ask),
+			asks: asking(
+				only
+					? `Would send ${memberName(only)} a direct message.`
+					: [`Would send ${users.length} member(s) a direct message:`, ...lines],
+				said("preview.send_dm", { who: mentions(users) }),
+			),
 			next: continuing(chosen),
-			write: send,
+			write: (user) => sendTo(discord, user, body),
+			single: only && String,
 			done: (count, of) => `Sent ${count} of ${of} direct message(s):`,
 		});
 	},
