@@ -178,7 +178,8 @@ describe("claude.ai", () => {
 		// With both it uses its document; otherwise it registers. It appends offline_access to the scope if that is listed.
 		expect(await server.json()).toMatchObject({
 			client_id_metadata_document_supported: true,
-			token_endpoint_auth_methods_supported: ["none"],
+			token_endpoint_auth_methods_supported: ["none", "private_key_jwt"],
+			token_endpoint_auth_signing_alg_values_supported: ["ES256", "EdDSA", "PS256", "RS256"],
 			scopes_supported: ["read", "write", "all"],
 		});
 		return scope;

@@ -148,6 +148,7 @@ function createPruning(store: Statements, log: Log, { now, monotonicNow }: Clock
 	async function prune(at: number): Promise<void> {
 		await store.sql`DELETE FROM oauth_attempts WHERE expires_at <= ${at}`;
 		await store.sql`DELETE FROM oauth_codes WHERE expires_at <= ${at - keepCodesMs}`;
+		await store.sql`DELETE FROM oauth_assertions WHERE expires_at <= ${at}`;
 		await store.sql`DELETE FROM oauth_tokens WHERE expires_at <= ${at}`;
 		await store.sql`DELETE FROM oauth_grants WHERE expires_at <= ${at}`;
 	}

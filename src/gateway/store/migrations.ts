@@ -30,6 +30,7 @@ export const tables = `
 		client_id TEXT NOT NULL,
 		client_name TEXT NOT NULL,
 		client_uri TEXT,
+		client_signs INTEGER,
 		redirect_uri TEXT NOT NULL,
 		person_id TEXT NOT NULL,
 		person_name TEXT NOT NULL,
@@ -67,6 +68,10 @@ export const tables = `
 		redirect_uris TEXT NOT NULL,
 		created_at BIGINT NOT NULL,
 		used_at BIGINT
+	);
+	CREATE TABLE oauth_assertions (
+		id TEXT NOT NULL PRIMARY KEY,
+		expires_at BIGINT NOT NULL
 	);
 	CREATE TABLE console_ended_sessions (
 		id TEXT NOT NULL PRIMARY KEY,

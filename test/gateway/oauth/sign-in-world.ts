@@ -79,6 +79,7 @@ export async function startWorld({ database, bots, realClients }: WorldOptions =
 	const clocks = { now: () => clock.now + clock.setMs, monotonicNow: () => clock.now };
 	const stubClients = {
 		findClient: async (id: string) => clients.get(id),
+		authenticate: async () => {},
 		registerClient: async () => new Response(null, { status: 501 }),
 	};
 	const signIn = {

@@ -11,7 +11,7 @@ import { SlidingWindow } from "../../../lib/sliding-window.ts";
 import { said } from "../../../texts/texts.ts";
 import { networkOf } from "../../http/ip-addresses.ts";
 import { OAuthError } from "../protocol/oauth-error.ts";
-import { clientMetadata, clientName, clientUri, type OAuthClient } from "./client-metadata.ts";
+import { type ClientKey, clientMetadata, clientName, clientUri, keySet, type OAuthClient } from "./client-metadata.ts";
 import { redirectIssue } from "./redirect-uris.ts";
 import { FetchRefused, fetchPublicJson, type SafeFetch } from "./safe-fetch.ts";
 
@@ -34,6 +34,8 @@ const document = v.object({
 	client_name: v.pipe(v.string(), v.nonEmpty()),
 	client_secret: v.optional(v.undefined("must not be public")),
 	token_endpoint_auth_methods_supported: v.optional(v.array(v.string())),
+	jwks: v.optional(keySet),
+	jwks_uri: v.optional(v.string()),
 });
 
 export interface DocumentOptions extends SafeFetch {
@@ -49,16 +51,13 @@ export function isDocumentId(id: string): boolean {
 	return id.startsWith("https://");
 }
 
-/**
- * Finds a client by the URL of its metadata document, for a request from `address`, within 10 s. Undefined if the
- * document is not usable. If it cannot be fetched now, an expired one counts, else an OAuthError (temporarily_unavailable).
- */
 export function createClientDocuments({
 	log,
 	now = () => performance.now(),
 	timeoutMs = defaultTimeoutMs,
 	...safeFetch
-}: DocumentOptions): (id: string, address: string) => Promise<OAuthClient | undefined> {
+}: DocumentOptions) {
+	const keySets = new LruMap<string, { keys: readonly ClientKey[]; fetchedAt: number; expiresAt: number }>(maxEntries);
 	const cache = new LruMap<string, { client: OAuthClient; expiresAt: number }>(maxEntries);
 	const running = new Map<string, Promise<OAuthClient | undefined>>();
 	const busy = new Map<string, number>();
@@ -68,15 +67,18 @@ export function createClientDocuments({
 	const windowOf = (host: string) =>
 		windows.getOrMake(host, () => new SlidingWindow({ max: maxPerHost, windowMs, now }));
 
-	async function load(id: string, address: string): Promise<OAuthClient> {
-		const url = documentUrl(id);
+	async function fetchJson(url: URL, address: string): Promise<{ text: string; ageMs: number }> {
 		const holders = [`network ${networkOf(address)}`, `domain ${url.hostname.split(".").slice(-2).join(".")}`];
 		const holderOfMost = holders.find((one) => (busy.get(one) ?? 0) >= maxAtOnce);
 		if (holderOfMost !== undefined) throw new Overloaded(`too many fetches for the ${holderOfMost}`);
 		if (!windowOf(url.host).take()) throw new Overloaded("too many fetches from this host");
 		for (const one of holders) busy.set(one, (busy.get(one) ?? 0) + 1);
 		try {
-			return await fetchDocument(id, url);
+			// The fetch goes on if the browser that needed it leaves: others may wait for it.
+			return await semaphore.run(new PlainSignal(), async () => {
+				const { text, headers } = await fetchPublicJson(url, { maxBytes, timeoutMs }, safeFetch);
+				return { text, ageMs: maxAgeOf(headers.get("cache-control")) * 1000 };
+			});
 		} finally {
 			for (const one of holders) {
 				const left = (busy.get(one) ?? 0) - 1;
@@ -86,18 +88,11 @@ export function createClientDocuments({
 		}
 	}
 
-	async function fetchDocument(id: string, url: URL): Promise<OAuthClient> {
-		// The fetch goes on if the browser that needed it leaves: others may wait for it.
-		await semaphore.acquire(new PlainSignal());
-		try {
-			const { text, headers } = await fetchPublicJson(url, { maxBytes, timeoutMs }, safeFetch);
-			const client = readDocument(id, text);
-			const ageSeconds = maxAgeOf(headers.get("cache-control"));
-			cache.set(id, { client, expiresAt: now() + ageSeconds * 1000 });
-			return client;
-		} finally {
-			semaphore.release();
-		}
+	async function load(id: string, address: string): Promise<OAuthClient> {
+		const { text, ageMs } = await fetchJson(documentUrl(id), address);
+		const client = readDocument(id, text);
+		cache.set(id, { client, expiresAt: now() + ageMs });
+		return client;
 	}
 
 	async function loadOrLog(id: string, address: string): Promise<OAuthClient | undefined> {
@@ -118,15 +113,36 @@ export function createClientDocuments({
 		}
 	}
 
-	return (id, address) => {
-		const known = cache.get(id);
-		if (known && known.expiresAt > now()) return Promise.resolve(known.client);
-		let load = running.get(id);
-		if (!load) {
-			load = loadOrLog(id, address).finally(() => running.delete(id));
-			running.set(id, load);
-		}
-		return load;
+	return {
+		/**
+		 * Finds a client by the URL of its metadata document, for a request from `address`, within 10 s. Undefined if the
+		 * document is not usable. If it cannot be fetched now, an expired one counts, else an OAuthError (temporarily_unavailable).
+		 */
+		find(id: string, address: string): Promise<OAuthClient | undefined> {
+			const known = cache.get(id);
+			if (known && known.expiresAt > now()) return Promise.resolve(known.client);
+			let load = running.get(id);
+			if (!load) {
+				load = loadOrLog(id, address).finally(() => running.delete(id));
+				running.set(id, load);
+			}
+			return load;
+		},
+		/** Those with this id, or all without one. A list that lacks it is fetched again, at most once a minute. */
+		async findKeys({ list, uri = "" }: NonNullable<OAuthClient["keys"]>, kid: string | undefined, address: string) {
+			const withId = (keys: readonly ClientKey[]) => keys.filter((one) => kid === undefined || one.kid === kid);
+			if (list) return withId(list);
+			const known = keySets.get(uri);
+			const found = known && known.expiresAt > now() ? withId(known.keys) : [];
+			if (found.length > 0 || (known && known.fetchedAt > now() - windowMs)) return found;
+			const url = URL.parse(uri);
+			const fetched = url && (await fetchJson(url, address).catch(() => undefined));
+			if (!fetched)
+				throw new OAuthError("temporarily_unavailable", "The jwks_uri of the client cannot be fetched now.");
+			const { keys } = v.parse(v.fallback(keySet, { keys: [] }), parseJson(fetched.text));
+			keySets.set(uri, { keys, fetchedAt: now(), expiresAt: now() + fetched.ageMs });
+			return withId(keys);
+		},
 	};
 }
 
@@ -147,17 +163,18 @@ function readDocument(id: string, text: string): OAuthClient {
 		const where = v.getDotPath(issue);
 		throw new FetchRefused(`${where ? `${where}: ` : ""}${issue.message}`);
 	}
-	const { client_id, client_name, client_uri, redirect_uris } = result.output;
+	const { client_id, client_name, client_uri, redirect_uris, jwks, jwks_uri: uri } = result.output;
 	if (client_id !== id) throw new FetchRefused("its client_id is not the URL of the document");
 	const { token_endpoint_auth_method: method = "none", token_endpoint_auth_methods_supported: others } = result.output;
-	if (method.startsWith("client_secret") || (method !== "none" && !others?.includes("none")))
-		throw new FetchRefused(
-			"token_endpoint_auth_method: must be none, or token_endpoint_auth_methods_supported must include it",
-		);
+	const isSigned = method === "private_key_jwt" && (jwks !== undefined || uri !== undefined);
+	const mayBeUnsigned = method === "none" || others?.includes("none") === true;
+	if (method.startsWith("client_secret") || !(isSigned || mayBeUnsigned))
+		throw new FetchRefused("token_endpoint_auth_method: must allow none, or be private_key_jwt with jwks or jwks_uri");
 	// An invalid one is of no use to anyone, but the client may not need it here.
 	const redirectUris = redirect_uris.filter((uri) => redirectIssue(uri) === undefined);
 	if (redirectUris.length === 0) throw new FetchRefused("none of its redirect_uris is valid");
-	return { id, name: clientName(client_name, redirectUris), uri: clientUri(client_uri), redirectUris };
+	const signing = isSigned && { keys: { list: jwks?.keys, uri }, signs: !mayBeUnsigned };
+	return { id, name: clientName(client_name, redirectUris), uri: clientUri(client_uri), redirectUris, ...signing };
 }
 
 function maxAgeOf(header: string | null): number {

@@ -14,10 +14,18 @@ export interface OAuthClient {
 	/** Home page, as the client states it: an https URL. */
 	uri?: string | undefined;
 	redirectUris: readonly string[];
+	/** With which it may sign its requests for tokens (private_key_jwt). */
+	keys?: { list: readonly ClientKey[] | undefined; uri: string | undefined };
+	/** It has to. */
+	signs?: boolean | undefined;
 }
 
 const maxNameLength = 100;
 const maxRedirectUris = 50;
+
+const key = v.looseObject({ kty: v.string(), kid: v.optional(v.string()) });
+export const keySet = v.object({ keys: v.pipe(v.array(key), v.maxLength(20)) });
+export type ClientKey = v.InferOutput<typeof key>;
 
 const homePage = /^https:\/\/[!-~]{1,1000}$/;
 
@@ -29,6 +37,8 @@ export const clientMetadata = v.object({
 	grant_types: v.optional(including("authorization_code")),
 	response_types: v.optional(including("code")),
 	token_endpoint_auth_method: v.optional(v.string()),
+	// OpenID Connect; both may have any valid redirect URI.
+	application_type: v.fallback(v.optional(v.picklist(["native", "web"])), undefined),
 });
 
 function including(needed: string) {

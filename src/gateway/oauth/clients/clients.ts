@@ -1,5 +1,5 @@
 // OAuth clients: programs that people connect. They register dynamically (RFC 7591), or their id is the URL of a metadata
-// document. All are public clients: none has a secret, PKCE protects their codes.
+// document. None has a secret: PKCE protects their codes, and those with a document may sign.
 
 import * as v from "valibot";
 import { parseJson } from "../../../lib/json.ts";
@@ -7,10 +7,12 @@ import type { Log } from "../../../lib/log.ts";
 import type { RowOf } from "../../../lib/store/row.ts";
 import type { Statements } from "../../../lib/store/store.ts";
 import { SenderLimit } from "../../http/sender-limit.ts";
+import { hashToken } from "../../keys/token.ts";
 import type { tables } from "../../store/migrations.ts";
 import { type Clocks, systemClocks } from "../protocol/clocks.ts";
 import { jsonResponse, OAuthError } from "../protocol/oauth-error.ts";
 import { readText } from "../protocol/parameters.ts";
+import { type Assertion, verifyAssertion } from "./client-assertion.ts";
 import { createClientDocuments, type DocumentOptions, isDocumentId } from "./client-document.ts";
 import { clientMetadata, clientName, clientUri, type OAuthClient, redirectUrisIssue } from "./client-metadata.ts";
 
@@ -42,8 +44,8 @@ export function createClients({
 	clocks = systemClocks,
 	...documents
 }: ClientsOptions) {
-	const findDocument = createClientDocuments({ log, ...documents });
 	const { now, monotonicNow } = clocks;
+	const byDocument = createClientDocuments({ log, now: monotonicNow, ...documents });
 	const registrations = new SenderLimit({ perNetwork: maxPerNetwork, total: maxPerMinute, now: monotonicNow });
 	let prunedAt = Number.NEGATIVE_INFINITY;
 
@@ -85,7 +87,7 @@ export function createClients({
 	/** RFC 7591. Rejects with StoreUnavailable or OAuthError. `address`: of the sender. */
 	async function registerClient(request: Request, address = ""): Promise<Response> {
 		if (registrations.waitMs(address) > 0) throw tooMany();
-		const { client_name, client_uri, redirect_uris } = await readMetadata(request);
+		const { client_name, client_uri, redirect_uris, application_type } = await readMetadata(request);
 		// Only now: requests that are refused do not keep clients from registering.
 		if (!registrations.take(address)) throw tooMany();
 		const client: OAuthClient = {
@@ -106,6 +108,7 @@ export function createClients({
 			client_name: name,
 			...(uri !== undefined && { client_uri: uri }),
 			redirect_uris: redirectUris,
+			...(application_type && { application_type }),
 			grant_types: ["authorization_code", "refresh_token"],
 			response_types: ["code"],
 			// Whatever the client asked for. claude.ai asks for client_secret_post, and takes what it gets.
@@ -114,11 +117,22 @@ export function createClients({
 		return jsonResponse(registered, 201);
 	}
 
-	return {
-		/** Undefined if unknown or invalid. Rejects with StoreUnavailable or OAuthError. `address`: of the sender. */
-		findClient: (id: string, address = "") => (isDocumentId(id) ? findDocument(id, address) : findRegistered(id)),
-		registerClient,
-	};
+	/** Undefined if unknown or invalid. Rejects with StoreUnavailable or OAuthError. `address`: of the sender. */
+	const findClient = (id: string, address = "") =>
+		isDocumentId(id) ? byDocument.find(id, address) : findRegistered(id);
+
+	/** Rejects with an OAuthError if a request of the client is not signed as it should be, or was sent before. */
+	async function authenticate({ id, signs }: Pick<OAuthClient, "id" | "signs">, given?: Assertion, address = "") {
+		if (!given && !signs) return;
+		const keys = (await findClient(id, address))?.keys;
+		if (!given || !keys) throw new OAuthError("invalid_client", `The client ${given ? "must not" : "must"} sign this.`);
+		await verifyAssertion(given, id, await byDocument.findKeys(keys, given.kid, address), now());
+		const once = await store.sql`INSERT INTO oauth_assertions (id, expires_at)
+			VALUES (${hashToken(`${id} ${given.jti}`)}, ${Math.ceil(given.exp * 1000)}) ON CONFLICT (id) DO NOTHING RETURNING id`;
+		if (once.length === 0) throw new OAuthError("invalid_client", "The client_assertion was used before.");
+	}
+
+	return { findClient, authenticate, registerClient };
 }
 
 async function readMetadata(request: Request) {

@@ -2,10 +2,18 @@
 // https://datatracker.ietf.org/doc/html/draft-ietf-oauth-v2-1-13#section-3.2
 
 import { hashToken, kindOfToken } from "../../keys/token.ts";
+import { readAssertion } from "../clients/client-assertion.ts";
 import { isDocumentId } from "../clients/client-document.ts";
-import { accessLifetimeMs, type Refusal, type StoredToken, type Tokens } from "../grants/grants.ts";
+import {
+	accessLifetimeMs,
+	type Grant,
+	type Redemption,
+	type Refusal,
+	type StoredToken,
+	type Tokens,
+} from "../grants/grants.ts";
 import { guildsOf } from "../people/rights.ts";
-import { accessOf, readResource, scopeOf } from "../protocol/metadata.ts";
+import { accessOf, paths, readResource, scopeOf } from "../protocol/metadata.ts";
 import { jsonResponse, OAuthError } from "../protocol/oauth-error.ts";
 import { type Parameters, readForm } from "../protocol/parameters.ts";
 import type { OAuthContext } from "./context.ts";
@@ -17,20 +25,24 @@ const refusals: Record<Refusal, string> = {
 	reused: "The refresh token was used before. The connection has been ended.",
 };
 
-export function createTokenEndpoint(context: OAuthContext): (request: Request) => Promise<Response> {
+type TokenEndpoint = (request: Request, address: () => string) => Promise<Response>;
+type Requester = Required<Pick<Redemption, "clientId" | "authenticate">>;
+
+export function createTokenEndpoint(context: OAuthContext): TokenEndpoint {
 	const { clients, grants, log, publicUrl, takeChallenge } = context;
+	const audiences = [publicUrl, publicUrl + paths.token];
 
 	function resourceOf(form: Parameters) {
 		const values = form.all("resource");
 		return values.length > 0 ? readResource(publicUrl, values) : undefined;
 	}
 
-	async function exchangeCode(form: Parameters): Promise<Tokens | Refusal> {
+	async function exchangeCode(form: Parameters, requester: Requester): Promise<Tokens | Refusal> {
 		const codeVerifier = form.require("code_verifier");
 		if (!/^[\w.~-]{43,128}$/.test(codeVerifier))
 			throw new OAuthError("invalid_request", "The code_verifier must have 43 to 128 unreserved characters.");
 		const outcome = await grants.redeem(form.require("code"), {
-			clientId: form.require("client_id"),
+			...requester,
 			redirectUri: form.get("redirect_uri"),
 			codeVerifier,
 			resource: resourceOf(form),
@@ -40,13 +52,13 @@ export function createTokenEndpoint(context: OAuthContext): (request: Request) =
 		return outcome;
 	}
 
-	async function refresh(form: Parameters): Promise<Tokens | Refusal> {
-		const clientId = form.require("client_id");
+	async function refresh(form: Parameters, { clientId, authenticate }: Requester): Promise<Tokens | Refusal> {
 		const given = form.require("refresh_token");
 		const token = kindOfToken(given) && (await grants.findToken(hashToken(given)));
 		if (token?.kind !== "refresh") return "unknown";
 		const { grant } = token;
 		if (grant.client.id !== clientId) return "mismatch";
+		await authenticate(grant.client);
 		if (token.isReused) {
 			await grants.end(grant.id);
 			return reused(token);
@@ -81,13 +93,17 @@ export function createTokenEndpoint(context: OAuthContext): (request: Request) =
 		}
 	}
 
-	return async (request) => {
+	return async (request, address) => {
 		const form = await readForm(request);
 		const type = form.require("grant_type");
 		if (type !== "authorization_code" && type !== "refresh_token")
 			throw new OAuthError("unsupported_grant_type", "The grant_type must be authorization_code or refresh_token.");
-		const outcome = await (type === "refresh_token" ? refresh : exchangeCode)(form);
-		const id = outcome === "unknown" ? form.require("client_id") : "";
+		const assertion = readAssertion(form, audiences);
+		// It is optional in signed requests (RFC 7521, section 4.2).
+		const clientId = form.get("client_id") ?? assertion?.sub ?? form.require("client_id");
+		const authenticate = (client: Grant["client"]) => clients.authenticate(client, assertion, address());
+		const outcome = await (type === "refresh_token" ? refresh : exchangeCode)(form, { clientId, authenticate });
+		const id = outcome === "unknown" ? clientId : "";
 		if (id !== "" && !isDocumentId(id) && !(await clients.findClient(id)))
 			throw new OAuthError("invalid_client", "The client is not registered.");
 		if (typeof outcome === "string") throw new OAuthError("invalid_grant", refusals[outcome]);

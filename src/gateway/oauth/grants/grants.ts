@@ -68,13 +68,15 @@ export interface StoredToken {
 export type Refusal = "unknown" | "mismatch" | "replayed" | "reused";
 
 /** To exchange a code for tokens. */
-interface Redemption {
+export interface Redemption {
 	clientId: string;
 	/** Undefined if absent, as in OAuth 2.1. */
 	redirectUri: string | undefined;
 	codeVerifier: string;
 	/** As the client names it; undefined if absent. */
 	resource: ResourcePath | undefined;
+	/** Rejects if the request is not signed as it should be. Then the code is not used. */
+	authenticate?: (client: Grant["client"]) => Promise<void>;
 }
 
 type GrantRow = RowOf<typeof tables, "oauth_grants">;
@@ -110,8 +112,10 @@ export class Grants {
 	async redeem(code: string, redemption: Redemption): Promise<Tokens | Refusal> {
 		const codeHash = hashToken(code);
 		// Guesses do not lock the database.
-		const known = await this.store.sql`SELECT 1 FROM oauth_codes WHERE code_hash = ${codeHash}`;
-		if (known.length === 0) return "unknown";
+		const [known] = await this.store.sql<CodeRow>`SELECT * FROM oauth_codes WHERE code_hash = ${codeHash}`;
+		if (!known) return "unknown";
+		const { client } = (JSON.parse(known.consent) as Consent).request;
+		if (client.id === redemption.clientId) await redemption.authenticate?.(client);
 		return this.store.transaction(async (sql) => {
 			const [row] = await sql<CodeRow>`
 				UPDATE oauth_codes SET used_at = ${this.now()} WHERE code_hash = ${codeHash} AND used_at IS NULL RETURNING *`;
@@ -269,6 +273,7 @@ function newGrant(id: string, { request, person, access }: Consent, now: number)
 		client_id: client.id,
 		client_name: client.name,
 		client_uri: client.uri ?? null,
+		client_signs: client.signs ? 1 : null,
 		redirect_uri: redirectUri,
 		person_id: person.id,
 		person_name: person.name,
@@ -292,7 +297,12 @@ function isReused(grant: GrantRow, generation: number, now: number): boolean {
 function toGrant(row: GrantRow): Grant {
 	return {
 		id: row.id,
-		client: { id: row.client_id, name: row.client_name, uri: row.client_uri ?? undefined },
+		client: {
+			id: row.client_id,
+			name: row.client_name,
+			uri: row.client_uri ?? undefined,
+			signs: row.client_signs === 1 || undefined,
+		},
 		redirectUri: row.redirect_uri,
 		person: { id: row.person_id, name: row.person_name },
 		access: row.access as Access,

@@ -2,6 +2,7 @@
 // of the authorization server (RFC 8414). A token works for one resource (RFC 8707) only.
 
 import { type Access, accessLevels } from "../../../lib/principal.ts";
+import { signingAlgorithms } from "../clients/client-assertion.ts";
 import { OAuthError } from "./oauth-error.ts";
 
 /** OAuth endpoints, and pages for people who sign in. */
@@ -55,7 +56,8 @@ export function serverMetadata(publicUrl: string) {
 		response_modes_supported: ["query"],
 		grant_types_supported: ["authorization_code", "refresh_token"],
 		code_challenge_methods_supported: ["S256"],
-		token_endpoint_auth_methods_supported: ["none"],
+		token_endpoint_auth_methods_supported: ["none", "private_key_jwt"],
+		token_endpoint_auth_signing_alg_values_supported: signingAlgorithms,
 		revocation_endpoint_auth_methods_supported: ["none"],
 		authorization_response_iss_parameter_supported: true,
 		client_id_metadata_document_supported: true,

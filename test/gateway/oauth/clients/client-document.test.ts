@@ -30,7 +30,7 @@ function documents({ document = valid, headers = {}, respond, timeoutMs = 5_000 
 	const logged = recordLog();
 	const requests: string[] = [];
 	const clock = { ms: 0 };
-	const lookUp = createClientDocuments({
+	const documents = createClientDocuments({
 		log: logged.log,
 		now: () => clock.ms,
 		timeoutMs,
@@ -43,7 +43,7 @@ function documents({ document = valid, headers = {}, respond, timeoutMs = 5_000 
 	const reasons = (message = "client's metadata document is not usable") =>
 		logged.entries(message).map(({ reason }) => reason);
 	const delays = () => reasons("client's metadata document cannot be fetched");
-	const find = (id: string, address = "203.0.113.1") => lookUp(id, address);
+	const find = (id: string, address = "203.0.113.1") => documents.find(id, address);
 	return { delays, find, requests, reasons, clock };
 }
 
@@ -67,7 +67,12 @@ describe("a document is accepted", () => {
 				token_endpoint_auth_methods_supported: ["none", "private_key_jwt"],
 				jwks_uri: "https://client.example/keys",
 			},
-			{},
+			{ keys: { uri: "https://client.example/keys" }, signs: false },
+		],
+		[
+			"of a client that signs all of its requests",
+			{ token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [{ kty: "EC", kid: "1" }] } },
+			{ keys: { list: [{ kty: "EC", kid: "1" }] }, signs: true },
 		],
 		[
 			"without what is optional",
@@ -135,7 +140,7 @@ describe("a document is refused", () => {
 			"token_endpoint_auth_method",
 		],
 		[
-			"of a client that signs all of its requests",
+			"of a client that signs all of its requests, without a key",
 			{ ...valid, token_endpoint_auth_method: "private_key_jwt" },
 			"token_endpoint_auth_method",
 		],
