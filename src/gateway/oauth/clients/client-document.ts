@@ -10,8 +10,9 @@ import { PlainSignal } from "../../../lib/signal.ts";
 import { SlidingWindow } from "../../../lib/sliding-window.ts";
 import { said } from "../../../texts/texts.ts";
 import { networkOf } from "../../http/ip-addresses.ts";
+import { type ClientKey, keySet } from "../protocol/assertion.ts";
 import { OAuthError } from "../protocol/oauth-error.ts";
-import { type ClientKey, clientMetadata, clientName, clientUri, keySet, type OAuthClient } from "./client-metadata.ts";
+import { clientMetadata, clientName, clientUri, type OAuthClient } from "./client-metadata.ts";
 import { redirectIssue } from "./redirect-uris.ts";
 import { FetchRefused, fetchPublicJson, type SafeFetch } from "./safe-fetch.ts";
 

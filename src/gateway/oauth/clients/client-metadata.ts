@@ -3,6 +3,7 @@
 
 import * as v from "valibot";
 import { onOneLine } from "../../../lib/text.ts";
+import type { ClientKey } from "../protocol/assertion.ts";
 import { redirectIssue } from "./redirect-uris.ts";
 
 /** Calls tools in the name of people. */
@@ -22,10 +23,6 @@ export interface OAuthClient {
 
 const maxNameLength = 100;
 const maxRedirectUris = 50;
-
-const key = v.looseObject({ kty: v.string(), kid: v.optional(v.string()) });
-export const keySet = v.object({ keys: v.pipe(v.array(key), v.maxLength(20)) });
-export type ClientKey = v.InferOutput<typeof key>;
 
 const homePage = /^https:\/\/[!-~]{1,1000}$/;
 

@@ -9,10 +9,10 @@ import type { Statements } from "../../../lib/store/store.ts";
 import { SenderLimit } from "../../http/sender-limit.ts";
 import { hashToken } from "../../keys/token.ts";
 import type { tables } from "../../store/migrations.ts";
+import { type Assertion, verifyAssertion } from "../protocol/assertion.ts";
 import { type Clocks, systemClocks } from "../protocol/clocks.ts";
 import { jsonResponse, OAuthError } from "../protocol/oauth-error.ts";
 import { readText } from "../protocol/parameters.ts";
-import { type Assertion, verifyAssertion } from "./client-assertion.ts";
 import { createClientDocuments, type DocumentOptions, isDocumentId } from "./client-document.ts";
 import { clientMetadata, clientName, clientUri, type OAuthClient, redirectUrisIssue } from "./client-metadata.ts";
 

@@ -2,7 +2,6 @@
 // https://datatracker.ietf.org/doc/html/draft-ietf-oauth-v2-1-13#section-3.2
 
 import { hashToken, kindOfToken } from "../../keys/token.ts";
-import { readAssertion } from "../clients/client-assertion.ts";
 import { isDocumentId } from "../clients/client-document.ts";
 import {
 	accessLifetimeMs,
@@ -13,6 +12,7 @@ import {
 	type Tokens,
 } from "../grants/grants.ts";
 import { guildsOf } from "../people/rights.ts";
+import { readAssertion } from "../protocol/assertion.ts";
 import { accessOf, paths, readResource, scopeOf } from "../protocol/metadata.ts";
 import { jsonResponse, OAuthError } from "../protocol/oauth-error.ts";
 import { type Parameters, readForm } from "../protocol/parameters.ts";

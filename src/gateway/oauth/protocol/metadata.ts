@@ -2,7 +2,7 @@
 // of the authorization server (RFC 8414). A token works for one resource (RFC 8707) only.
 
 import { type Access, accessLevels } from "../../../lib/principal.ts";
-import { signingAlgorithms } from "../clients/client-assertion.ts";
+import { signingAlgorithms } from "./assertion.ts";
 import { OAuthError } from "./oauth-error.ts";
 
 /** OAuth endpoints, and pages for people who sign in. */

@@ -4,9 +4,8 @@
 import type { webcrypto } from "node:crypto";
 import * as v from "valibot";
 import { parseJson } from "../../../lib/json.ts";
-import { OAuthError } from "../protocol/oauth-error.ts";
-import type { Parameters } from "../protocol/parameters.ts";
-import type { ClientKey } from "./client-metadata.ts";
+import { OAuthError } from "./oauth-error.ts";
+import type { Parameters } from "./parameters.ts";
 
 const jwtBearer = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 const maxLifetimeSeconds = 3_600;
@@ -21,6 +20,10 @@ const algorithms = {
 } as const;
 
 export const signingAlgorithms = Object.keys(algorithms) as (keyof typeof algorithms)[];
+
+const key = v.looseObject({ kty: v.string(), kid: v.optional(v.string()) });
+export const keySet = v.object({ keys: v.pipe(v.array(key), v.maxLength(20)) });
+export type ClientKey = v.InferOutput<typeof key>;
 
 const content = v.object({
 	alg: v.picklist(signingAlgorithms),
