@@ -27,7 +27,7 @@ const budgets: Record<string, number> = {
 	build: 359,
 	demo: 613,
 	discord: 6706,
-	gateway: 10_548,
+	gateway: 10_702,
 	"guild-document": 5349,
 	guildhall: 59,
 	install: 1053,
