@@ -161,8 +161,9 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 	const console = recent
 		? createLazyConsole({ ...parts, recent, calls, store, clocks, token, publicUrl, discord: oauth?.console })
 		: undefined;
+	const decidesAt = config.console && publicUrl ? `${publicUrl}${paths.console}#approvals` : undefined;
 	const authenticate = createAuthenticator({
-		find: { key: store && createFindKey(store), access: oauth?.findAccessToken },
+		find: { key: store && createFindKey(store), access: oauth && ((hash) => oauth.findAccessToken(hash, decidesAt)) },
 		refuse: (request) => unauthorized(request, oauth?.challenge(pathOf(request))),
 		log,
 		now: clocks.now,

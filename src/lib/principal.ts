@@ -33,6 +33,8 @@ export interface Principal {
 	/** Ids; undefined: all. */
 	guilds?: readonly string[] | undefined;
 	toolsets?: readonly string[] | undefined;
+	/** URL of the page where the person, who has signed in, decides on calls that wait for their approval. */
+	decidesAt?: string | undefined;
 	/** The client can show forms to its user (elicitation in MCP revision 2026-07-28). */
 	elicits?: boolean | undefined;
 }
@@ -65,6 +67,7 @@ const sent = v.strictObject({
 	narrowed: v.optional(v.boolean()),
 	guilds: list,
 	toolsets: list,
+	decidesAt: v.optional(text),
 	elicits: v.optional(v.boolean()),
 });
 

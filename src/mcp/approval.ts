@@ -10,6 +10,9 @@ export const approvalMethod = "guildhall/approval";
 /** The key in `_meta` of a tool result for the id of the approval that the call waits for. */
 export const pendingKey = "guildhall/pending";
 
+/** The key in `_meta` for the URL where the person decides, who learns of it from the result: the gateway does not wait. */
+export const decidesAtKey = "guildhall/decides-at";
+
 /** "decided" comes with the result of the tool call. */
 export type ApprovalAnswer = { status: "pending" } | { status: "decided"; result: JsonObject };
 

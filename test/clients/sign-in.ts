@@ -4,6 +4,7 @@
 
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { join } from "node:path";
+import { signedInPerson } from "../gateway/console/console-client.ts";
 import { type SignInWorld, startSignIn } from "../support/sign-in.ts";
 import { until } from "../support/until.ts";
 import { type Connect, redirectUrl, type SignedInClient } from "./client.ts";
@@ -183,4 +184,35 @@ describe.each(rows)("$name", (row) => {
 		const back = await world.allow(person, client.lastUrl ?? "", "read");
 		expect(back.searchParams.get("code")).toBeString();
 	});
+});
+
+test("a client that cannot ask its user gives them a link, at which they approve the call", async () => {
+	await using asking = await startSignIn({ toml: { mcp: { approval: "destructive", approval_by: "client" } } });
+	const { guild, simulator } = asking.world;
+	await asking.setAdministrator("mona_lisa", true);
+	const { connect } = await import("./sdk-v1.ts");
+	await using client = await connect({
+		url: `${asking.url}/mcp`,
+		signIn: (url) => asking.allow("mona_lisa", url, "all"),
+	});
+	const isThere = () => [...guild.channels.values()].some(({ name }) => name === "Lounge");
+	const told = await client.call("delete_channel", { guild_id: guild.id, channel_id: "#Lounge" });
+	const [, id = "", link = ""] = /The request (\w+) waits at (\S+);/.exec(told) ?? [];
+	expect(link).toBe(`${asking.url}/console#approvals`);
+	const decided = () => client.call("get_approval", { guild_id: guild.id, approval_id: id });
+	expect(await decided()).toContain("Not run yet.");
+
+	const person = { id: simulator.user("mona_lisa").id, name: "mona_lisa" };
+	const page = await signedInPerson(asking.url, person, asking.clock.now);
+	const { body } = await page.get<{ approvals: { id: string; token: string; instance: string }[] }>("approvals");
+	const [waiting] = body.approvals;
+	expect(waiting?.id).toBe(id);
+	expect(isThere()).toBe(true);
+	const other = await signedInPerson(asking.url, { id: simulator.user("ada").id, name: "ada" }, asking.clock.now);
+	const decision = { instance: waiting?.instance, id, token: waiting?.token, decision: "approve" };
+	expect((await other.post("approvals/decide", decision)).body).not.toMatchObject({ done: true });
+	expect(isThere()).toBe(true);
+	expect((await page.post("approvals/decide", decision)).body).toMatchObject({ done: true });
+	expect(isThere()).toBe(false);
+	expect(await decided()).toContain("Deleted");
 });

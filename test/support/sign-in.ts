@@ -9,6 +9,7 @@ import { openStore } from "../../src/gateway/store/store.ts";
 import { type ListenOptions, pathOf } from "../../src/lib/program/listen.ts";
 import { Browser } from "../gateway/oauth/browser.ts";
 import { fieldOf } from "../gateway/oauth/sign-in-world.ts";
+import type { TomlKeys } from "./bot-config.ts";
 import { gatewayToken } from "./gateway.ts";
 import { recordLog } from "./log.ts";
 import { memberNamed, startWorld, type TestWorld } from "./world.ts";
@@ -38,13 +39,15 @@ export interface SignInWorld extends AsyncDisposable {
 export interface SignInOptions {
 	/** Additional environment variables of the gateway. */
 	env?: Record<string, string>;
+	/** The bot's config.toml. */
+	toml?: TomlKeys;
 	/** Serves the metadata documents of clients. Default: the internet. */
 	documents?: SafeFetch;
 }
 
 /** Starts all of it, with the guild and the people of the simulator's default world. */
-export async function startSignIn({ env, documents }: SignInOptions = {}): Promise<SignInWorld> {
-	const world = await startWorld({}, { mcpToken: gatewayToken });
+export async function startSignIn({ env, documents, toml }: SignInOptions = {}): Promise<SignInWorld> {
+	const world = await startWorld({}, { mcpToken: gatewayToken, toml });
 	const { simulator, guild, bot } = world;
 	const requests: string[] = [];
 	let respond: ListenOptions["fetch"] = () => new Response(null);

@@ -17,7 +17,7 @@ import { createConsoleApprovals } from "./console-approvals.ts";
 import { createDeciding } from "./deciding.ts";
 import { idOf, needsApproval } from "./needs-approval.ts";
 import { finalResult, pendingResult } from "./request-text.ts";
-import { type RequestedCall, Requests, type RequestsOptions } from "./requests.ts";
+import { isAtConsole, type RequestedCall, Requests, type RequestsOptions } from "./requests.ts";
 
 /** Default wait of an MCP client. Calls through a gateway do not wait: it asks later. */
 const decisionWaitMs = 10_000;
@@ -44,7 +44,7 @@ export function createApproval(options: ApprovalOptions) {
 		const row = await requests.request(call);
 		if (typeof row === "string") return row;
 		// A gateway asks with its method, so that the call holds nothing meanwhile.
-		if (caller.principal) return pendingResult(row);
+		if (caller.principal) return pendingResult(row, isAtConsole(row) ? caller.principal.decidesAt : undefined);
 		const spentMs = performance.now() - from;
 		const ended = await requests.ended(row, Math.min(waitMs, callTimeMs - spentMs), caller.signal);
 		return ended ? finalResult(ended) : pendingResult(row);

@@ -18,7 +18,7 @@ import type { DecidingOptions } from "./deciding.ts";
 import { idOf } from "./needs-approval.ts";
 import { decisionIn, questionAbout, questionName } from "./question.ts";
 import { openState, type RequestState, sealState } from "./request-state.ts";
-import { deniedResult, finalResult, notBegunResult, usedResult } from "./request-text.ts";
+import { deniedResult, finalResult, notBegunResult, tooLongText, usedResult } from "./request-text.ts";
 import { guildIdOf, logFields, newId, type RequestedCall } from "./requests.ts";
 
 /** For answering the question. */
@@ -77,10 +77,7 @@ export class ClientApproval {
 			guildName: this.options.connection.guild(row.guild_id ?? "")?.name,
 			hasChanged,
 		});
-		if (!question)
-			return errorResult(
-				`${row.tool} needs the approval of the person who uses this MCP client, and what it would do is too long to be shown. It was not run. Do less in one call.`,
-			);
+		if (!question) return errorResult(tooLongText(row.tool));
 		this.options.log.info("the person at the client is asked to approve a tool call", logFields(row));
 		this.options.requests.note(row, hasChanged ? "asked again at the client" : "asked at the client");
 		const state = { id, expiresAt, call: hashOfCall(call), plan: row.hash };

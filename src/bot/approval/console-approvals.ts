@@ -24,7 +24,8 @@ import { type ApprovalRow, approvalRows, selectUnfinishedApprovals } from "../st
 import { guildsOf } from "../tool/admission.ts";
 import { whyNotApprover } from "./approval-buttons.ts";
 import { type Decider, type Deciding, type DecidingOptions, operator } from "./deciding.ts";
-import { argumentsOf, planOf, principalOf, requesterText } from "./request-message.ts";
+import { argumentsOf, planOf, principalOf, requesterText, shownBytes } from "./request-message.ts";
+import { isAtConsole } from "./requests.ts";
 
 const maxMessageLength = 5_000;
 
@@ -49,10 +50,11 @@ export function createConsoleApprovals({
 		return person;
 	}
 
-	/** Where it is posted in Discord. */
-	async function mayPress({ channel_id }: ApprovalRow, decider: Decider, isFresh: boolean): Promise<boolean> {
+	/** Where it is posted in Discord, if it is. */
+	async function mayPress(row: ApprovalRow, decider: Decider, isFresh: boolean): Promise<boolean> {
 		if (decider === operator) return true;
-		const channel = connection.discord.channels.cache.get(channel_id);
+		if (isAtConsole(row)) return isOwn(row, decider);
+		const channel = connection.discord.channels.cache.get(row.channel_id);
 		if (!channel || channel.isDMBased()) return false;
 		const member = await fetchMember(channel.guild, decider.id, isFresh);
 		if (!member?.permissionsIn(channel).has(PermissionFlagsBits.ViewChannel)) return false;
@@ -70,8 +72,9 @@ export function createConsoleApprovals({
 		// Discord is asked at most once for a channel, however many requests it has.
 		const mayPressIn = new Map<string, boolean>();
 		for (const row of pending) {
-			const may = mayPressIn.get(row.channel_id) ?? (await mayPress(row, decider, false));
-			mayPressIn.set(row.channel_id, may);
+			const place = row.channel_id || row.id;
+			const may = mayPressIn.get(place) ?? (await mayPress(row, decider, false));
+			mayPressIn.set(place, may);
 			if (!may && !isOwn(row, decider)) continue;
 			const own = deciding.whyOwn(row, decider);
 			const why = may ? (whyTooLong(row) ?? (own && render(own, "en"))) : notAllowed;
@@ -147,7 +150,7 @@ const bytesOf = ({ arguments: args, plan }: Pick<WaitingApproval, "arguments" | 
 	Buffer.byteLength(args) + Buffer.byteLength(plan);
 
 function whyTooLong(row: ApprovalRow): string | undefined {
-	return bytesOf({ arguments: argumentsOf(row), plan: planOf(row) }) > maxApprovalBytes
+	return shownBytes(row) > maxApprovalBytes
 		? "its request is too long to be shown here. Decide with the buttons of its message in Discord, which shows all of it."
 		: undefined;
 }

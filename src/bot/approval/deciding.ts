@@ -14,7 +14,7 @@ import type { BotTool } from "../tool/context.ts";
 import { checkCall } from "./call-preview.ts";
 import { idOf } from "./needs-approval.ts";
 import { type Decision, principalOf } from "./request-message.ts";
-import type { Answer, Requests, RequestsOptions } from "./requests.ts";
+import { type Answer, isAtConsole, type Requests, type RequestsOptions } from "./requests.ts";
 
 export interface DecidingOptions extends RequestsOptions {
 	requests: Requests;
@@ -67,7 +67,7 @@ export function createDeciding(options: DecidingOptions) {
 	}
 
 	function whyOwn(row: ApprovalRow, decider: Decider): Said | undefined {
-		if (rules.approval_self) return undefined;
+		if (rules.approval_self || isAtConsole(row)) return undefined;
 		const requester = principalOf(row);
 		if (requester?.person?.id === decider.id) return said("approval.why.own");
 		// Otherwise a client with MCP_AUTH_TOKEN could approve its own calls.

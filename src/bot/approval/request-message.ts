@@ -233,6 +233,10 @@ export function planOf({ plan }: Pick<ApprovalRow, "plan">): string {
 	return escapeInvisible(lines?.join("\n") ?? "");
 }
 
+/** Of the arguments and the plan. */
+export const shownBytes = (row: Pick<ApprovalRow, "arguments" | "plan">) =>
+	Buffer.byteLength(argumentsOf(row)) + Buffer.byteLength(planOf(row));
+
 /** Without the prefix. */
 export function readButtonId(rest: string): { button: PressedButton; id: string; token: string } | undefined {
 	const [, button, id, token] = /^(approve|deny|details):([0-9a-f]{12})\.([0-9a-f]{16})$/.exec(rest) ?? [];

@@ -2,7 +2,7 @@
 
 import { time } from "../../discord/describe.ts";
 import { rootPrincipal } from "../../lib/principal.ts";
-import { pendingKey } from "../../mcp/approval.ts";
+import { decidesAtKey, pendingKey } from "../../mcp/approval.ts";
 import { inputRequiredType } from "../../mcp/elicitation.ts";
 import { withMembers } from "../../mcp/server.ts";
 import { errorResult, textIn, textResult } from "../../mcp/tool.ts";
@@ -11,13 +11,20 @@ import type { ApprovalRow } from "../store/tables/approvals.ts";
 /** In `_meta` of the result of a call that was decided or expired: the id of the request. */
 const requestKey = "guildhall/request";
 
-/** With the id by which the caller can ask for the decision. */
-export function pendingResult({ id, tool, expires_at }: ApprovalRow): string {
+/** With the id by which the caller can ask for the decision. `decidesAt`: where, if the request was not posted. */
+export function pendingResult({ id, tool, expires_at }: ApprovalRow, decidesAt?: string): string {
+	const [who, where, first] = decidesAt
+		? [
+				"the person who uses this MCP client",
+				`waits at ${decidesAt}`,
+				"show the person this link. Once they have decided, ",
+			]
+		: ["a person", "was posted in Discord", ""];
 	const result = textResult([
-		`${tool} was not run: a person has to approve this call first. The request ${id} was posted in Discord; it expires at ${time(expires_at)}.`,
-		`Next step: get_approval with approval_id ${id} shows the decision and the result. Do not repeat the call: that would be another request.`,
+		`${tool} was not run: ${who} has to approve this call first. The request ${id} ${where}; it expires at ${time(expires_at)}.`,
+		`Next step: ${first}get_approval with approval_id ${id} shows the decision and the result. Do not repeat the call: that would be another request.`,
 	]);
-	return withMembers({ _meta: { [pendingKey]: id } }, result);
+	return withMembers({ _meta: { [pendingKey]: id, ...(decidesAt && { [decidesAtKey]: decidesAt }) } }, result);
 }
 
 /** Of a request that has ended: run, denied, expired or failed. */
@@ -65,6 +72,9 @@ export function usedResult({ id, tool }: Pick<ApprovalRow, "id" | "tool">): stri
 		`This answer to the question about ${tool} was used already, and works once. Nothing more was done. get_approval with approval_id ${id} shows what became of it.`,
 	);
 }
+
+export const tooLongText = (tool: string) =>
+	`${tool} needs the approval of the person who uses this MCP client, and what it would do is too long to be shown. It was not run. Do less in one call.`;
 
 /** `why`: such as an unavailable database. */
 export function notBegunResult({ tool }: Pick<ApprovalRow, "tool">, why: string): string {

@@ -14,6 +14,7 @@ import type { Signal } from "../../lib/signal.ts";
 import type { Sql } from "../../lib/store/statement.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { within } from "../../lib/wait.ts";
+import { maxApprovalBytes } from "../../mcp/console.ts";
 import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
 import type { Selection } from "../../mcp/server.ts";
 import { errorResult, isErrorResult, type Tool, type ToolCall, textIn } from "../../mcp/tool.ts";
@@ -48,8 +49,9 @@ import {
 	replacedMessage,
 	requestMessage,
 	type ShownRequest,
+	shownBytes,
 } from "./request-message.ts";
-import { notPostedResult, unknownResult } from "./request-text.ts";
+import { notPostedResult, tooLongText, unknownResult } from "./request-text.ts";
 
 /** Of one principal. */
 const maxOpen = 10;
@@ -115,6 +117,9 @@ interface ResolvedCall {
 	context: BotContext;
 }
 
+/** Only the person in whose name it is made, and the operator, decide on it, at the gateway's console. It is not posted. */
+export const isAtConsole = ({ channel_id }: Pick<ApprovalRow, "channel_id">) => channel_id === "";
+
 export class Requests {
 	readonly #sql: Sql;
 	readonly #now: () => number;
@@ -136,7 +141,7 @@ export class Requests {
 				const at = this.#now();
 				return (await selectUnfinishedApprovals(this.#sql)).map((row) => ({
 					key: row.id,
-					inMs: row.state === "pending" && row.message_id !== null ? row.expires_at - at : 0,
+					inMs: row.state === "pending" && (row.message_id !== null || isAtConsole(row)) ? row.expires_at - at : 0,
 					failure: "could not update a request for approval",
 					fields: { approval: row.id },
 					run: () => this.#advance(row),
@@ -152,6 +157,7 @@ export class Requests {
 		if (state === "running") return this.end(row, ["running"], "unknown", unknownResult);
 		if (row.ended_at !== null) return this.#showEnd(row);
 		if (row.expires_at <= this.#now()) return this.end(row, ["pending"], "expired", null);
+		if (isAtConsole(row)) return;
 		// It may have been posted since the scan.
 		const { message_id = null } = (await approvalRows.first(this.#sql, { id })) ?? {};
 		return message_id === null && this.end(row, ["pending"], "failed", notPostedResult);
@@ -305,12 +311,14 @@ export class Requests {
 		// First: who may not make the call learns nothing of the guild.
 		const preview = await previewCall(tool, args, context, call.signal);
 		if ("result" in preview) return preview.result;
-		let channelId: string | undefined;
+		// A client that cannot ask its user gives them a link.
+		const atConsole = this.options.rules.approval_by === "client" && context.principal?.decidesAt !== undefined;
+		let channelId: string | undefined = atConsole ? "" : undefined;
 		try {
 			await this.options.settings.ready();
 			// Of a call that is about no guild, in the bot's own.
 			const guildId = guildIdOf(tool, args, context) ?? ownGuildId(context) ?? "";
-			channelId = this.options.settings.of(guildId)["approval.channel"];
+			channelId ??= this.options.settings.of(guildId)["approval.channel"];
 		} catch (error) {
 			return impossibleResult(tool, error);
 		}
@@ -318,7 +326,8 @@ export class Requests {
 		const row = this.newRow(call, preview, { channel_id: channelId });
 		return this.hold(row.id, async () => {
 			try {
-				this.#channelFor(row);
+				if (!atConsole) this.#channelFor(row);
+				else if (shownBytes(row) > maxApprovalBytes) return errorResult(tooLongText(tool.name));
 				const isStored = await this.options.store.transaction((sql) => insertApproval(sql, row, maxOpen));
 				if (!isStored)
 					return errorResult(
@@ -329,6 +338,7 @@ export class Requests {
 			}
 			this.options.log.info("a tool call waits for approval", logFields(row));
 			this.note(row, "requested");
+			if (atConsole) return row;
 			try {
 				await within(
 					maxPostMs,
@@ -513,6 +523,7 @@ export class Requests {
 			return said("approval.run.not", { why: error.said, tool: this.titleOf(row) });
 		}
 		if (!replaced) return said("approval.run.changed", { tool: this.titleOf(row) });
+		if (isAtConsole(row)) return said("approval.run.changed", { tool: this.titleOf(row) });
 		this.note(replaced, "posted again");
 		const { message_id } = row;
 		try {

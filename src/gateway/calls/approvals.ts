@@ -6,7 +6,7 @@ import type { Principal } from "../../lib/principal.ts";
 import { Overloaded } from "../../lib/semaphore.ts";
 import type { Signal } from "../../lib/signal.ts";
 import { raceSignal } from "../../lib/wait.ts";
-import { approvalMethod, decidedResult, pendingApproval } from "../../mcp/approval.ts";
+import { approvalMethod, decidedResult, decidesAtKey, pendingApproval } from "../../mcp/approval.ts";
 import { ClientError, type ClientResponse } from "../../mcp/client.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { SessionRequest } from "../backends/backend-session.ts";
@@ -28,7 +28,7 @@ export async function afterApproval(
 	{ waitMs, pollMs }: ApprovalTiming,
 ): Promise<ClientResponse> {
 	const id = pendingApproval(response.message);
-	if (id === undefined) return response;
+	if (id === undefined || decidesAtKey in Object(Object(response.message.result)._meta)) return response;
 	const params = JSON.stringify({ id });
 	try {
 		for (let waited = 0; waited < waitMs; waited += pollMs) {

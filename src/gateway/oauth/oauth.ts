@@ -128,7 +128,7 @@ export function createOAuth({ settings, store, clients, askRights, log, clocks =
 		},
 		console: createConsoleSignIn(context),
 		// The authenticator has a limit of its own, which does not count valid tokens.
-		findAccessToken: (hash: string) => unlimited.findOwner(hash),
+		findAccessToken: (hash: string, decidesAt?: string) => unlimited.findOwner(hash, decidesAt),
 		/** WWW-Authenticate with HTTP 403: a call of this principal needs more access. */
 		stepUp(needed: Access, { id }: Pick<Principal, "id">): string {
 			challengedAt.set(id, monotonicNow());

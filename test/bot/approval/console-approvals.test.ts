@@ -5,7 +5,8 @@ import { PermissionFlagsBits } from "discord.js";
 import { isObject } from "../../../src/lib/json.ts";
 import { type Principal, rootPrincipal } from "../../../src/lib/principal.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
-import { present } from "../../support/until.ts";
+import { testWith } from "../../support/test-with.ts";
+import { present, until } from "../../support/until.ts";
 import { giveRole, roleNamed } from "../../support/world.ts";
 import {
 	type ApprovalWorld,
@@ -238,4 +239,104 @@ test("what is too long to be shown in full cannot be approved at the console", a
 	});
 	expect(await decide(world, undefined, shown, "approve")).toMatchObject({ done: false });
 	expect(await decide(world, undefined, shown, "deny")).toMatchObject({ done: true });
+});
+
+const link = "https://mcp.example/console#approvals";
+
+/** Whose client cannot ask them: with sessions, through a gateway. */
+function signedIn(world: ApprovalWorld, name: string): Principal {
+	const person = { ...world.person(name), signedIn: true };
+	return { id: "grant:g", name: "Claude", client: "Claude", access: "all", person, decidesAt: link };
+}
+
+function startLinks() {
+	return startApprovalWorld({
+		mcp: () => ({ approval_by: "client" }),
+		prepare: (simulator) => giveRole(simulator, "mona_lisa", { permissions: PermissionFlagsBits.Administrator }),
+	});
+}
+
+const linkTest = testWith(startLinks);
+
+linkTest("who signed in decides at a link on what their client cannot ask", async (world) => {
+	const caller = signedIn(world, "mona_lisa");
+	const answer = await world.call(caller, "ban", ban(world));
+	const id = pendingId(answer);
+	expect(answer.text).toContain(`The request ${id} waits at ${link}; it expires at`);
+	expect(answer.text).toContain("show the person this link.");
+	expect(world.posts()).toEqual([]);
+	await world.restart();
+	// Neither is it another's, though they could decide in Discord, nor does the client's own connection decide.
+	addManager(world.simulator, "ada");
+	const [shown, ...others] = (await list(world, atConsole(world, "mona_lisa"))) as [Listed];
+	expect(others).toEqual([]);
+	expect(shown).toMatchObject({ id, mayDeny: true, why: null });
+	expect(await list(world, atConsole(world, "ada"))).toEqual([]);
+	expect(await decide(world, atConsole(world, "ada"), shown, "approve")).toMatchObject({ done: false });
+	expect(isBanned(world)).toBe(false);
+	expect(await decide(world, atConsole(world, "mona_lisa"), shown, "approve")).toMatchObject({ done: true });
+	expect(isBanned(world)).toBe(true);
+	expect(await world.state(caller, id)).toContain("done");
+	expect(await decide(world, atConsole(world, "mona_lisa"), shown, "approve")).toMatchObject({ done: false });
+});
+
+linkTest("the operator decides at the link, too, and a denial is final", async (world) => {
+	const caller = signedIn(world, "mona_lisa");
+	const id = pendingId(await world.call(caller, "ban", ban(world)));
+	const [shown] = (await list(world)) as [Listed];
+	expect(await decide(world, undefined, shown, "deny")).toMatchObject({ done: true });
+	expect(await world.state(caller, id)).toContain("The holder of MCP_AUTH_TOKEN denied the request");
+	expect(isBanned(world)).toBe(false);
+});
+
+linkTest("a plan that has changed waits at the link, and is not posted", async (world) => {
+	const caller = signedIn(world, "mona_lisa");
+	await world.call(caller, "ban", ban(world));
+	const at = atConsole(world, "mona_lisa");
+	const [before] = (await list(world, at)) as [Listed];
+	await rename(world, "Else");
+	expect(await decide(world, at, before, "approve")).toMatchObject({
+		message: expect.stringContaining("has changed"),
+		done: false,
+	});
+	const [after] = (await list(world, at)) as [Listed];
+	expect([after.id, after.token === before.token]).toEqual([before.id, false]);
+	expect(isBanned(world)).toBe(false);
+	expect(await decide(world, at, after, "approve")).toMatchObject({ done: true });
+	expect(world.posts()).toEqual([]);
+});
+
+linkTest("a person who may not do it themselves is refused before anything waits", async (world) => {
+	const answer = await world.call(signedIn(world, "zoe"), "ban", ban(world));
+	expect([answer.isError, answer.pending]).toEqual([true, undefined]);
+});
+
+test("without a link, or with approval in Discord, requests are posted as ever", async () => {
+	await using world = await startLinks();
+	const caller = signedIn(world, "mona_lisa");
+	await world.call({ ...caller, decidesAt: undefined }, "ban", ban(world));
+	expect(world.posts()).toHaveLength(1);
+	await using discord = await startApprovalWorld({
+		prepare: (simulator) => giveRole(simulator, "mona_lisa", { permissions: PermissionFlagsBits.Administrator }),
+	});
+	expect((await discord.call(signedIn(discord, "mona_lisa"), "ban", ban(discord))).text).not.toContain(link);
+	expect(discord.posts()).toHaveLength(1);
+});
+
+test("what is too long to be shown at the link is refused, and a request there expires", async () => {
+	await using world = await startApprovalWorld({
+		mcp: () => ({ approval: "write", approval_by: "client" }),
+		prepare: (simulator) => giveRole(simulator, "mona_lisa", { permissions: PermissionFlagsBits.Administrator }),
+	});
+	const caller = signedIn(world, "mona_lisa");
+	const channel_id = world.simulator.channel("The Cooks/staff").id;
+	const file = (text: string) => world.call(caller, "send_file", { channel_id, filename: "a.txt", text });
+	const long = await file("\u00ada".repeat(14_000));
+	expect([long.isError, long.pending]).toEqual([true, undefined]);
+	expect(long.text).toContain("too long to be shown");
+	const id = pendingId(await file("short"));
+	world.clock.offsetMs += 86_400_001;
+	expect(await list(world)).toEqual([]);
+	await world.restart();
+	await until("it has expired", async () => (await world.state(caller, id)).includes("expired"));
 });

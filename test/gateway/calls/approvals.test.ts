@@ -12,7 +12,7 @@ import {
 } from "../../../src/lib/principal.ts";
 import { Overloaded } from "../../../src/lib/semaphore.ts";
 import { PlainSignal } from "../../../src/lib/signal.ts";
-import { approvalMethod, pendingKey } from "../../../src/mcp/approval.ts";
+import { approvalMethod, decidesAtKey, pendingKey } from "../../../src/mcp/approval.ts";
 import { type RpcAnswer, startTestGateway } from "../../support/gateway.ts";
 import { type Behaviour, result, type StubBackend, startStubBackend } from "../../support/stub-backend.ts";
 import { until } from "../../support/until.ts";
@@ -64,6 +64,15 @@ describe("a call that waits for an approval", () => {
 		const { result: given } = await world.call("echo", call);
 		expect(given?.content).toEqual(text("Waits for approval 7."));
 		expect(world.alpha.received(approvalMethod)).toHaveLength(20);
+	});
+
+	test("gets the first result at once if that says where the person decides", async () => {
+		const _meta = { [pendingKey]: "7", [decidesAtKey]: "https://mcp.example/console#approvals" };
+		await using world = await start({
+			echo: ({ id }) => result(id, JSON.stringify({ content: text("Waits at a link."), _meta })),
+		});
+		expect((await world.call("echo", call)).result?.content).toEqual(text("Waits at a link."));
+		expect(world.alpha.received(approvalMethod)).toEqual([]);
 	});
 
 	test("holds no place among the calls in flight", async () => {

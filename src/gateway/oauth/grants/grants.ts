@@ -205,7 +205,7 @@ export class Grants {
 	}
 
 	/** Also records that the grant was used. */
-	async findOwner(hash: string): Promise<TokenOwner | undefined> {
+	async findOwner(hash: string, decidesAt?: string): Promise<TokenOwner | undefined> {
 		const token = await this.findToken(hash);
 		if (token?.kind !== "access") return undefined;
 		const { access, expiresAt, grant } = token;
@@ -214,7 +214,15 @@ export class Grants {
 		const { id, client, resource } = grant;
 		const person = { ...grant.person, signedIn: true };
 		const narrowed = resource === "/mcp/readonly" ? true : undefined;
-		const principal = { id: `grant:${id}`, name: client.name, client: client.name, person, access, narrowed };
+		const principal = {
+			id: `grant:${id}`,
+			name: client.name,
+			client: client.name,
+			person,
+			access,
+			narrowed,
+			decidesAt,
+		};
 		return { principal, audience: resource, expiresAt };
 	}
 
