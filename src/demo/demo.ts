@@ -115,8 +115,6 @@ export async function startDemo(options: DemoOptions) {
 				url: gateway.url,
 				token,
 				database,
-				/** Where people remove MCP clients that act in their name; undefined if signing in is off. */
-				connections: publicUrl && `${publicUrl}/connections`,
 				console,
 			},
 			worlds: documentGuilds.map(({ file, guild, bot: { user }, notes }) => {

@@ -48,9 +48,7 @@ export function details({ gateway, game, ai, worlds }: DemoFacts): string {
 		...differences.flatMap(({ file, notes }) => [`Not as in ${file}:`, ...notes.map((one) => `  ${one}`), ""]),
 		`Codes that link somebody to a game account, with /verify: ${game.codes.join(", ")}`,
 		`A key that may only read: GATEWAY_DATABASE='${gateway.database}' ${runs("gateway")} --new-key me`,
-		...(gateway.connections
-			? [`Those who sign in, without the token, see and end that at ${gateway.connections}`]
-			: []),
+		`Those who sign in, without the token, see and end that at ${gateway.console}#access`,
 		`The game server is ${game.url}; src/bot/game/README.md documents its API, with curl.`,
 		`Discord and the AI provider, ${ai.url}, can be made to fail: src/simulator/README.md.`,
 		"--json prints every address, token, code and id.",

@@ -114,7 +114,7 @@ type Raising = Partial<Pick<Principal, "id" | "narrowed">>;
 export function howToRaise(
 	{ id = "", narrowed }: Raising,
 	needed: Access,
-	connections = "the gateway's page /connections",
+	connections = "the gateway's page /console#access",
 ): string {
 	if (narrowed)
 		return "The client limits itself, by the path /mcp/readonly or the header X-MCP-Readonly: it can do more without them.";

@@ -1439,15 +1439,7 @@ export const de = {
 
 	// Pages
 	"page.back": "Zurück zu {name}",
-	"page.back.connections": "Zurück zu deinen Verbindungen",
 	"page.signed-in": "Mit Discord angemeldet als {name}.",
-	"page.sign-in": "Mit Discord anmelden",
-	"page.sign-in.again": "Wieder anmelden",
-	"page.sign-in.why":
-		"Melde dich mit Discord an, um zu sehen, welche Programme in deinem Namen handeln, und um das zu beenden.",
-	"page.sign-out": "Abmelden",
-	"page.signed-out": "Abgemeldet",
-	"page.signed-out.text": "Dieser Browser zeigt deine Verbindungen nicht mehr. Die Programme bleiben verbunden.",
 	"page.published-by": "Herausgeber",
 	"page.publisher": "{host}, von dort stammt dieser Name",
 	"page.publisher.unknown": "unbekannt: Das Programm hat sich selbst angemeldet, und sein Name ist nicht geprüft",
@@ -1484,20 +1476,7 @@ export const de = {
 	"page.consent.allow": "Erlauben",
 	"page.consent.unknown-decision": "Diese Entscheidung gibt es nicht.",
 	"page.consent.not-offered": "Dieser Zugriff stand nicht zur Wahl.",
-	"page.connections": "Deine Verbindungen",
-	"page.connections.none": "Kein Programm ist in deinem Namen verbunden.",
-	"page.connections.some":
-		"Diese Programme handeln auf Discord in deinem Namen. Wenn du eine Verbindung beendest, gilt das nach höchstens einer Sekunde.",
-	"page.connections.ended": "Die Verbindung ist beendet.",
-	"page.connections.end": "Verbindung mit {client} beenden",
-	"page.connections.to": "Verbunden mit",
-	"page.connections.may": "Darf",
-	"page.connections.since": "Seit",
-	"page.connections.last-used": "Zuletzt benutzt",
-	"page.connections.never": "nie",
 	"page.expired": "Diese Seite ist abgelaufen",
-	"page.expired.connections":
-		"Sie wurde in einem anderen Browser oder vor mehr als zehn Minuten geöffnet. Melde dich wieder an, um deine Verbindungen zu sehen.",
 	"page.expired.consent":
 		"Sie wurde in einem anderen Browser geöffnet, schon beantwortet oder ist älter als zehn Minuten. Geh zurück zu dem Programm, das du verbinden willst, und verbinde es noch einmal.",
 	"page.lost": "Diese Anmeldung lässt sich nicht fortsetzen",

@@ -1307,14 +1307,7 @@ export const en = {
 
 	// Pages
 	"page.back": "Back to {name}",
-	"page.back.connections": "Back to your connections",
 	"page.signed-in": "Signed in with Discord as {name}.",
-	"page.sign-in": "Sign in with Discord",
-	"page.sign-in.again": "Sign in again",
-	"page.sign-in.why": "Sign in with Discord to see which programs act in your name, and to end that.",
-	"page.sign-out": "Sign out",
-	"page.signed-out": "Signed out",
-	"page.signed-out.text": "This browser no longer shows your connections. The programs stay connected.",
 	"page.published-by": "Published by",
 	"page.publisher": "{host}, which states this name",
 	"page.publisher.unknown": "unknown: it registered itself, and its name is not verified",
@@ -1350,20 +1343,7 @@ export const en = {
 	"page.consent.allow": "Allow",
 	"page.consent.unknown-decision": "The decision is unknown.",
 	"page.consent.not-offered": "This access was not offered.",
-	"page.connections": "Your connections",
-	"page.connections.none": "No program is connected in your name.",
-	"page.connections.some":
-		"These programs act in your name on Discord. Ending a connection takes effect within a second.",
-	"page.connections.ended": "The connection has ended.",
-	"page.connections.end": "End the connection with {client}",
-	"page.connections.to": "Connected to",
-	"page.connections.may": "May do",
-	"page.connections.since": "Since",
-	"page.connections.last-used": "Last used",
-	"page.connections.never": "never",
 	"page.expired": "This page has expired",
-	"page.expired.connections":
-		"It was opened in another browser, or more than ten minutes ago. Sign in again to see your connections.",
 	"page.expired.consent":
 		"It was opened in another browser, has been answered, or is older than ten minutes. Go back to the program that you want to connect, and connect it again.",
 	"page.lost": "This sign-in cannot be continued",

@@ -236,7 +236,6 @@ describe.each(proxies.map((example) => [example.file, example] as const))(
 
 			test.each([
 				"/mcp/readonly",
-				"/connections",
 				"/oauth/authorize?client_id=x",
 				"/oauth/callback?code=x&state=y",
 				"/.well-known/oauth-authorization-server",

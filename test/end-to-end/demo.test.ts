@@ -179,10 +179,15 @@ test("what a person writes is seen by another person", async () => {
 	expect(latest?.content).toBe("hello, people");
 });
 
-test("a person signs in with the simulated Discord, and sees their sign-ins", async () => {
+test("a person signs in to the console with the simulated Discord", async () => {
 	const browser = new Browser();
-	const connections = facts.gateway.connections ?? "";
-	const page = await browser.redirected(`${connections}?sign-in=1`);
+	const { origin } = new URL(facts.gateway.console);
+	const headers = { Origin: origin, "Content-Type": "application/json" };
+	async function post<Body>(path: string, body: object): Promise<Body> {
+		const init = { method: "POST", headers, body: JSON.stringify(body) };
+		return (await browser.open(`${origin}/console/api/${path}`, init)).json() as Promise<Body>;
+	}
+	const { url: page } = await post<{ url: string }>("sign-in/discord", {});
 	expect(new URL(page).origin).toBe(new URL(facts.platform.api).origin);
 	expect(await browser.get(page)).toContain("@ada");
 	const [ada] = facts.platform.users;
@@ -191,8 +196,9 @@ test("a person signs in with the simulated Discord, and sees their sign-ins", as
 		body: new URLSearchParams({ user_id: ada?.id ?? "", authorize: "true" }),
 	});
 	const back = accepted.headers.get("location") ?? "";
-	expect(await browser.redirected(back)).toBe(connections);
-	expect(await browser.get(connections)).toContain("Ada");
+	expect(await browser.redirected(back)).toBe(`${facts.gateway.console}?from=discord`);
+	const { session } = await post<{ session: { person: { name: string } } }>("sign-in", { discord: true });
+	expect(session.person.name).toBe("Ada");
 });
 
 test("a bot answers a person who mentions it", async () => {
@@ -265,7 +271,7 @@ test("with --verbose the demo prints a command for a key, and where sign-ins end
 	const [command] = /GATEWAY_DATABASE=.*/.exec(said) ?? [];
 	const key = await connectTo(endpoint, await run(command ?? ""));
 	expect((await key.call("list_instances")).text).toContain("alpha");
-	expect(said).toContain(`see and end that at ${new URL("/connections", endpoint)}\n`);
+	expect(said).toContain(`see and end that at ${new URL("/console#access", endpoint)}\n`);
 });
 
 test("the demo ends by a SIGTERM of its own when the `bun run` that started it is killed", async () => {

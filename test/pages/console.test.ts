@@ -546,7 +546,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 	test("a person who signs in with Discord sees their own", async () => {
 		await page.open("?from=discord");
 		await page.sees("You have not signed in with Discord", ".problem");
-		await page.open();
+		await page.open("#access");
 		await page.click("button", "Sign in with Discord");
 		await browser.arrive("simulated Discord");
 		await browser.press("Tab");
@@ -554,6 +554,8 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await browser.arrive("Guildhall console");
 		await page.sees("Signed in");
 		expect(await browser.evaluate("location.search")).toBe("");
+		await page.sees("Clients that act in your name");
+		await page.section("Live");
 		expect(await page.texts("nav a")).toEqual([...sections]);
 		await page.sees("bots online");
 		await page.misses("Add a bot");

@@ -7,6 +7,7 @@ import { createClients } from "../../src/gateway/oauth/clients/clients.ts";
 import type { SafeFetch } from "../../src/gateway/oauth/clients/safe-fetch.ts";
 import { openStore } from "../../src/gateway/store/store.ts";
 import { type ListenOptions, pathOf } from "../../src/lib/program/listen.ts";
+import { signedInPerson } from "../gateway/console/console-client.ts";
 import { Browser } from "../gateway/oauth/browser.ts";
 import { fieldOf } from "../gateway/oauth/sign-in-world.ts";
 import type { TomlKeys } from "./bot-config.ts";
@@ -30,7 +31,7 @@ export interface SignInWorld extends AsyncDisposable {
 	toGateway(person: string, url: string): Promise<{ browser: Browser; location: string }>;
 	/** Walks a person from a client to where they return to it, with their consent. */
 	allow(person: string, url: string, access: string): Promise<URL>;
-	/** Ends all connections of a person as they do it, at /connections. */
+	/** Ends all connections of a person as they do it, in the console. */
 	endConnections(person: string): Promise<void>;
 	/** Deletes all clients that have registered. */
 	forgetClients(): Promise<void>;
@@ -130,12 +131,10 @@ export async function startSignIn({ env, documents, toml }: SignInOptions = {}):
 			return new URL(await browser.submitted(consent, form));
 		},
 		async endConnections(person) {
-			const { browser, location } = await toGateway(person, `${url}/connections?sign-in=1`);
-			const page = await browser.redirected(location);
-			const text = await browser.get(page);
-			const csrf = fieldOf(text, "csrf");
-			for (const [, end = ""] of text.matchAll(/name="end" value="([^"]*)"/g))
-				await browser.submitted(page, new URLSearchParams({ csrf, end }));
+			const { id } = simulator.user(person);
+			const client = await signedInPerson(url, { id, name: person }, clock.now);
+			const { body } = await client.get<{ connections: { id: string }[] }>("access");
+			for (const { id } of body.connections) await client.post("access/revoke", { connection: id });
 		},
 		async forgetClients() {
 			await store.sql`DELETE FROM oauth_clients`;

@@ -14,7 +14,6 @@ import { StoreUnavailable } from "../store/unavailable.ts";
 import type { Clients } from "./clients/clients.ts";
 import { createAuthorize } from "./endpoints/authorize.ts";
 import { createCallback } from "./endpoints/callback.ts";
-import { createConnections } from "./endpoints/connections.ts";
 import { createConsent } from "./endpoints/consent.ts";
 import { createConsoleSignIn } from "./endpoints/console-sign-in.ts";
 import { languageFor, type OAuthContext } from "./endpoints/context.ts";
@@ -95,7 +94,6 @@ export function createOAuth({ settings, store, clients, askRights, log, clocks =
 			prune();
 			return handler(request, address);
 		};
-	const connections = createConnections(context);
 	const consent = createConsent(context);
 
 	const page = (on: Route["on"]): Route => ({ on, isPublic: false });
@@ -113,7 +111,6 @@ export function createOAuth({ settings, store, clients, askRights, log, clocks =
 		[paths.authorize, page({ GET: pruning(createAuthorize(context)) })],
 		[paths.callback, page({ GET: createCallback(context) })],
 		[paths.consent, page({ GET: consent.show, POST: consent.decide })],
-		[paths.connections, page({ GET: pruning(connections.show), POST: connections.change })],
 		[paths.token, api({ POST: pruning(createTokenEndpoint(context)) })],
 		[paths.revoke, api({ POST: createRevocationEndpoint(context) })],
 		[paths.register, api({ POST: (request, address) => clients.registerClient(request, address()) })],

@@ -16,7 +16,7 @@ export function instructionsFor(
 
 /** What the access level excludes, and how to raise it; "" for the highest level. */
 export function accessNote({ signIn }: Pick<GatewayConfig, "signIn">, principal: Principal): string {
-	return describeAccess(principal, signIn && `${signIn.publicUrl}/connections`);
+	return describeAccess(principal, signIn && `${signIn.publicUrl}/console#access`);
 }
 
 function describeUse(defaultInstance: string | undefined): string {

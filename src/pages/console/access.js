@@ -54,13 +54,14 @@ export function createAccess(isRoot) {
 	}
 
 	/** @param {any} connection */
-	function describeConnection({ id, client, person, access, createdAt, expiresAt, usedAt }) {
+	function describeConnection({ id, client, redirectUri, person, access, createdAt, expiresAt, usedAt }) {
+		const { host, protocol } = new URL(redirectUri);
 		const again = "The person can connect it again.";
 		return [
 			named(client.name, 64),
 			named(person.name, 64),
 			accessName(access),
-			"where the person may",
+			element("span", "the person's guilds, through ", named(host || protocol, 64)),
 			timeOf(createdAt),
 			element("span", timeOf(expiresAt), " if not used"),
 			usedAt ? timeOf(usedAt) : "never",

@@ -165,6 +165,7 @@ byId("try-now").addEventListener("click", backOff.tryNow);
 const { search, pathname, hash } = location;
 const ticket = /^#in=([\w.-]+)$/.exec(hash)?.[1];
 // Neither stays in the URL.
-if (search || ticket) history.replaceState(null, "", pathname + (ticket ? "" : hash));
+if (search || ticket)
+	history.replaceState(null, "", pathname + (ticket ? "" : hash || (sessionStorage.getItem("section") ?? "")));
 const isFromDiscord = new URLSearchParams(search).get("from") === "discord";
 await start(ticket ? { ticket } : isFromDiscord ? { discord: true } : undefined);

@@ -48,9 +48,11 @@ function describeInsecure() {
 /** @param {string} origin */
 function discordButton(origin) {
 	if (origin === location.origin)
-		return actionButton("button", "Sign in with Discord", async () =>
-			location.assign((await post("/sign-in/discord")).url),
-		);
+		return actionButton("button", "Sign in with Discord", async () => {
+			const { url } = await post("/sign-in/discord");
+			sessionStorage.setItem("section", location.hash);
+			location.assign(url);
+		});
 	const href = `${origin}/console`;
 	return element("a.button", { href, rel: "noreferrer" }, `Sign in with Discord at ${shown(origin)}`);
 }

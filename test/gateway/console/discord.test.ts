@@ -100,9 +100,10 @@ test("a sign-in with Discord begins only on the console's page, 60 times a minut
 	expect((await post(browser, "sign-in/discord")).status).toBe(200);
 });
 
-test("a sign-in to the console connects no client, and leaves /connections as it is", async () => {
+test("a sign-in to the console connects no client, and one for a client does not sign in to the console", async () => {
 	const browser = new Browser();
 	await throughDiscord(browser);
 	expect(world.rights.asked).toEqual([]);
-	expect(await browser.get(`${world.url}/connections`)).toContain("Hanna");
+	const steps = await world.toConsent();
+	expect((await post(steps.browser, "sign-in", { discord: true })).status).toBe(401);
 });

@@ -142,8 +142,6 @@ onBoth((databases) => {
 			expect(statuses).toEqual([...Array(300).fill(303), 503]);
 			// Who has not signed in is not kept from it by others.
 			expect((await begin({}, 7)).status).toBe(303);
-			const connections = `${own.url}/connections?sign-in=1`;
-			expect((await new Browser().open(connections, from(8))).status).toBe(303);
 			// A clock that is set back does not prolong the minute.
 			own.clock.setMs = -86_400_000;
 			own.clock.now += 60_000;

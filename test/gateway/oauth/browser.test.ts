@@ -12,7 +12,6 @@ import { databaseDirectory } from "../../support/database-directory.ts";
 import { openGatewayStore } from "../../support/gateway-store.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
-import { until } from "../../support/until.ts";
 import { challenge, query, verifier } from "./sign-in-world.ts";
 
 if (!chromium) console.warn("no page is tried in a browser: chromium is not installed");
@@ -203,41 +202,10 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		expect(frameTree.childFrames.map(({ frame }) => frame.url)).toEqual(["chrome-error://chromewebdata/"]);
 	});
 
-	test("a person ends the connection with the keyboard", async () => {
-		await page.open(`${world.publicUrl}/connections`, "Your connections");
-		await page.press("Tab");
-		await page.press("Enter");
-		await page.arrive("simulated Discord");
-		await page.press("Tab");
-		await page.press("Enter");
-		await page.arrive("Your connections");
-		await page.press("Tab");
-		expect(await focused()).toMatchObject({ isVisible: true });
-		expect(await page.evaluate("document.activeElement.name")).toBe("end");
-		await page.press("Enter");
-		// While the page is being read, the element has no text yet.
-		const status = await until(
-			"the page afterwards",
-			async () =>
-				(await page.evaluate<string>(
-					"document.readyState === 'complete' ? document.querySelector('[role=status]')?.textContent : ''",
-				)) || undefined,
-		);
-		expect(status).toBe("The connection has ended.");
-		expect(await page.evaluate("document.querySelectorAll('[name=end]').length")).toBe(0);
-	});
-
 	test("at 320 pixels and more nothing is cut off, whatever the names, and axe-core finds nothing", async () => {
-		const connections = `${world.publicUrl}/connections`;
 		const pages: Record<string, () => Promise<unknown>> = {
 			Discord: () => page.open(world.authorizeUrl, "simulated Discord"),
 			consent: toConsent,
-			connections: () => page.open(connections, "Your connections"),
-			async "signed out"() {
-				await page.evaluate("document.querySelector('[name=leave]').click()");
-				await page.arrive("Signed out");
-			},
-			"sign-in": () => page.open(connections, "Your connections"),
 			error: () => page.open(`${world.publicUrl}/oauth/authorize`, "not valid"),
 		};
 		for (const [name, open] of Object.entries(pages)) {

@@ -13,7 +13,7 @@ describe("the instructions say what the access excludes, and how to raise it", (
 	test.each([
 		["key:k:1", { access: "read" }, "may only read:", "--access write or all"],
 		["key:k:1", { access: "write" }, "only read and write:", "--access all"],
-		["grant:g", { access: "read" }, "may only read:", "https://mcp.example/connections"],
+		["grant:g", { access: "read" }, "may only read:", "https://mcp.example/console#access"],
 		["grant:g", { access: "write" }, "read and write:", "connect this client"],
 		["key:k:1", { access: "read", narrowed: true }, "may only read:", "limits itself, by the path /mcp/readonly"],
 		["root", { access: "read", narrowed: true }, "may only read:", "limits"],
@@ -31,7 +31,7 @@ describe("the instructions say what the access excludes, and how to raise it", (
 
 	test("without sign-in, the page of connections has no address", () => {
 		expect(accessNote({ signIn: undefined }, caller("grant:g", { access: "read" }))).toContain(
-			"the gateway's page /connections",
+			"the gateway's page /console#access",
 		);
 	});
 });

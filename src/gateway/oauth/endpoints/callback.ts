@@ -1,5 +1,5 @@
 // Where Discord sends people back to. Learns who the person is and asks the bots whether they may sign in; then shows
-// them the consent page, or their connections.
+// them the consent page, or the console.
 
 import type { PersonGuild } from "../../../mcp/rights.ts";
 import { type Language, said } from "../../../texts/texts.ts";
@@ -10,7 +10,6 @@ import { guildsOf } from "../people/rights.ts";
 import { paths } from "../protocol/metadata.ts";
 import { OAuthError } from "../protocol/oauth-error.ts";
 import { queryOf } from "../protocol/parameters.ts";
-import { consoleState } from "./console-sign-in.ts";
 import { backLink, languageFor, type OAuthContext } from "./context.ts";
 
 export function createCallback(context: OAuthContext) {
@@ -55,7 +54,7 @@ export function createCallback(context: OAuthContext) {
 		}
 		if (attempt.request) return askForConsent(key, attempt.request, person, language);
 		await attempts.setPerson(key, person, []);
-		return redirect(key.state.startsWith(consoleState) ? `${paths.console}?from=discord` : paths.connections);
+		return redirect(`${paths.console}?from=discord`);
 	};
 
 	async function askForConsent(

@@ -1,12 +1,9 @@
-// Signing in to the gateway's console with Discord. Discord redirects the person to the same callback as for
-// /connections; the console then begins a session of its own.
+// Signing in to the gateway's console with Discord. Discord redirects the person to the same callback as for clients; the
+// console then begins a session of its own.
 
 import type { DiscordPerson } from "../people/discord.ts";
 import { guildsOf } from "../people/rights.ts";
 import { beginSignIn, type OAuthContext } from "./context.ts";
-
-/** Of the OAuth2 parameter `state`. */
-export const consoleState = "console.";
 
 export type ConsoleSignIn = ReturnType<typeof createConsoleSignIn>;
 
@@ -14,7 +11,7 @@ export function createConsoleSignIn(context: OAuthContext) {
 	const { attempts, browsers } = context;
 	return {
 		/** The URL at Discord, and the cookie that ties it to the browser. Rejects with an OAuthError if too many begin. */
-		begin: (request: Request, address: string) => beginSignIn(context, request, address, undefined, consoleState),
+		begin: (request: Request, address: string) => beginSignIn(context, request, address),
 		/** Only once; undefined without a sign-in. Rejects with an OAuthError if no guild allows the person to sign in. */
 		async finish(request: Request): Promise<DiscordPerson | undefined> {
 			const browser = browsers.secretOf(request);

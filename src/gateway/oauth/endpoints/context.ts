@@ -25,7 +25,7 @@ export interface OAuthContext {
 	discord: Discord;
 	grants: Grants;
 	log: Log;
-	/** Sign-ins that begin: of clients, /connections and the console. */
+	/** Sign-ins that begin: of clients and the console. */
 	signIns: SenderLimit;
 }
 
@@ -35,11 +35,10 @@ export async function beginSignIn(
 	request: Request,
 	address: string,
 	wanted?: AuthorizationRequest,
-	prefix?: string,
 ) {
 	if (!signIns.take(address)) throw new OAuthError("temporarily_unavailable", said("page.too-many"));
 	const browser = browsers.secretOf(request) ?? newSecret();
-	const state = await attempts.start(browser, wanted, prefix);
+	const state = await attempts.start(browser, wanted);
 	return { url: discord.signInUrl(state), cookie: browsers.setCookie(browser) };
 }
 

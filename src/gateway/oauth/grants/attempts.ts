@@ -27,7 +27,7 @@ export interface AuthorizationRequest {
 }
 
 export interface Attempt {
-	/** Undefined if the person signs in only to see the page /connections. */
+	/** Undefined if the person signs in to the console. */
 	request: AuthorizationRequest | undefined;
 	/** Undefined until Discord has said who it is. */
 	person: DiscordPerson | undefined;
@@ -55,9 +55,9 @@ export class Attempts {
 		private readonly now: () => number,
 	) {}
 
-	/** Returns the secret for URLs (`state`), which begins with `prefix`. */
-	async start(browser: string, request: AuthorizationRequest | undefined, prefix = ""): Promise<string> {
-		const state = prefix + newSecret();
+	/** Returns the secret for URLs (`state`). */
+	async start(browser: string, request: AuthorizationRequest | undefined): Promise<string> {
+		const state = newSecret();
 		const json = request ? JSON.stringify(request) : null;
 		await this.store.sql`
 			INSERT INTO oauth_attempts (state_hash, browser_hash, request, expires_at)
@@ -103,7 +103,7 @@ export class Attempts {
 		return signedIn(rows);
 	}
 
-	/** Who signed in with this browser to see /connections or the console; undefined if nobody did. */
+	/** Who signed in to the console with this browser; undefined if nobody did. */
 	async visitor(browser: string): Promise<DiscordPerson | undefined> {
 		const rows = await this.store.sql<Row>`
 			SELECT * FROM oauth_attempts WHERE browser_hash = ${hashToken(browser)}
@@ -112,7 +112,7 @@ export class Attempts {
 		return signedIn(rows)?.person;
 	}
 
-	/** Signs out of the page /connections. */
+	/** Forgets who signed in to the console. */
 	async leave(browser: string): Promise<void> {
 		await this.store.sql`DELETE FROM oauth_attempts WHERE browser_hash = ${hashToken(browser)} AND request IS NULL`;
 	}

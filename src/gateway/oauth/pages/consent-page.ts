@@ -30,14 +30,14 @@ export interface ConsentPage {
 const maxGuilds = 20;
 
 /** For people: the host of the metadata document, or "unknown" for a registered client. */
-export function publisherOf(clientId: string, language: Language): Html {
+function publisherOf(clientId: string, language: Language): Html {
 	const host = URL.parse(clientId)?.host;
 	return host === undefined
 		? html`${sayIn(language)("page.publisher.unknown")}`
 		: sayHtml(language, "page.publisher", { host: html`<strong>${host}</strong>` });
 }
 
-export function signedInAs({ name }: Pick<DiscordPerson, "name">, language: Language): Html {
+function signedInAs({ name }: Pick<DiscordPerson, "name">, language: Language): Html {
 	return sayHtml(language, "page.signed-in", { name: html`<strong>${shown(name)}</strong>` });
 }
 
@@ -53,7 +53,7 @@ export function consentPage(page: ConsentPage, language: Language = "en"): Respo
 	const connected =
 		raised &&
 		say("page.consent.raised", { from: say(`page.access.${raised.from}`), to: say(`page.access.${raised.to}`) });
-	const link = html`<a href="${paths.connections}">${say("page.consent.end.link")}</a>`;
+	const link = html`<a href="${paths.console}#access">${say("page.consent.end.link")}</a>`;
 	const body = html`<p>${signedInAs(person, language)}</p>
 ${connected && html`<p><strong>${connected}</strong></p>`}
 <dl>

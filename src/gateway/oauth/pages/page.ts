@@ -17,16 +17,14 @@ main {
 }
 @media (min-width: 30rem) { body { padding: 3rem 1rem; } main { padding: 2rem; } }
 h1 { margin: 0 0 1rem; font-size: 1.5rem; line-height: 1.25; }
-h2 { margin: 0 0 .25rem; font-size: 1.125rem; }
 p, dl, ul, fieldset { margin: 0 0 1rem; }
 dt { color: var(--quiet); font-size: .875rem; }
 dd { margin: 0 0 .5rem; }
-dd ul, .plain { padding: 0; list-style: none; }
+dd ul { padding: 0; list-style: none; }
 .warning {
 	padding: .75rem 1rem; border-left: .25rem solid currentColor; border-radius: .25rem;
 	background: var(--warn-back); color: var(--warn-text);
 }
-.item { margin: 0 0 1rem; padding: 0 0 1rem; border-bottom: 1px solid var(--line); }
 fieldset { padding: 0; border: 0; }
 legend { margin: 0 0 .5rem; padding: 0; font-weight: 600; }
 .choice {
@@ -41,7 +39,6 @@ legend { margin: 0 0 .5rem; padding: 0; font-weight: 600; }
 .choice strong, .choice span { display: block; }
 .buttons { display: flex; flex-wrap: wrap; gap: .75rem; margin: 0; }
 button, a.button { flex: 1 1 8rem; text-align: center; text-decoration: none; }
-a.main { border-color: var(--accent); background: var(--accent); color: var(--on-accent); }
 .delayed { animation: delay 1s; }
 @keyframes delay { from, to { pointer-events: none; } }
 `;

@@ -13,7 +13,6 @@ export const paths = {
 	token: "/oauth/token",
 	revoke: "/oauth/revoke",
 	register: "/oauth/register",
-	connections: "/connections",
 	console: "/console",
 } as const;
 

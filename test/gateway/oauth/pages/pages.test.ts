@@ -2,8 +2,6 @@
 
 import { expect, test } from "bun:test";
 import { hash } from "node:crypto";
-import type { Grant } from "../../../../src/gateway/oauth/grants/grants.ts";
-import { connectionsPage, signedOutPage, signInPage } from "../../../../src/gateway/oauth/pages/connections-page.ts";
 import { type ConsentPage, consentPage } from "../../../../src/gateway/oauth/pages/consent-page.ts";
 import { html } from "../../../../src/gateway/oauth/pages/html.ts";
 import { errorPage, redirect } from "../../../../src/gateway/oauth/pages/page.ts";
@@ -18,18 +16,6 @@ const consent: ConsentPage = {
 	action: "/oauth/consent?request=abc",
 	csrf: "the-form-token",
 };
-const grant: Grant = {
-	id: "the-grant",
-	client: { id: "client_1", name: "Cursor", uri: undefined },
-	redirectUri: "cursor://anysphere.cursor-mcp/oauth/callback",
-	person: consent.person,
-	access: "write",
-	resource: "/mcp",
-	createdAt: Date.UTC(2030, 0, 2, 3, 4),
-	usedAt: undefined,
-	expiresAt: Date.UTC(2031, 0, 1),
-};
-const connections = { person: consent.person, connections: [grant], csrf: "the-form-token", hasEnded: false };
 const error = { status: 403, title: said("page.refused"), text: "Why." };
 
 interface Element {
@@ -74,9 +60,6 @@ function unescaped(text: string): string {
 const all: [string, () => Response][] = [
 	["the consent page", () => consentPage(consent)],
 	["an error page", () => errorPage(error, "en")],
-	["the connections", () => connectionsPage(connections)],
-	["the sign-in", () => signInPage("/connections?sign-in=1")],
-	["the end", () => signedOutPage()],
 ];
 
 test.each(all)("%s runs nothing, loads nothing and is not framed or kept", async (_, page) => {
@@ -141,8 +124,6 @@ test("the pages are in German for who wants that, with strangers' texts as texts
 	expect(page.text).toContain("<b>Evil</b>");
 	expect(page.all("b")).toEqual([]);
 	expect(page.all("bdi").length).toBeGreaterThan(1);
-	const list = await look(connectionsPage(connections, "de"));
-	expect(list.text).toContain("Verbindung mit Cursor beenden");
 	const back = { name: "Cursor", url: "https://claude.ai/" };
 	const failed = await look(errorPage({ ...error, back }, "de"));
 	expect(failed.text).toContain("Du kannst dich hier nicht anmelden");
@@ -216,39 +197,6 @@ test.each([
 	if (!redirectUri.startsWith("http:")) expect(policy.split(" ")).not.toContain("http:");
 });
 
-test("a person sees each connection, and can end it or sign out", async () => {
-	const { text, source, all } = await look(connectionsPage(connections));
-	for (const part of [
-		"Cursor",
-		"it registered itself",
-		"cursor: links",
-		"Read and write",
-		"2030-01-02 03:04 UTC",
-		"never",
-		"End the connection with Cursor",
-	])
-		expect(text).toContain(part);
-	expect(source).toContain('<time datetime="2030-01-02T03:04:00.000Z">');
-	expect(all("form")).toHaveLength(2);
-	for (const { attributes } of all("form"))
-		expect(attributes).toMatchObject({ method: "post", action: "/connections" });
-	const hidden = all("input").map(({ attributes }) => attributes.value);
-	expect(hidden).toEqual(["the-form-token", "the-form-token"]);
-	const buttons = all("button").map(({ attributes: { name, value } }) => [name, value]);
-	expect(buttons).toEqual([
-		["end", "the-grant"],
-		["leave", "1"],
-	]);
-	expect(text).not.toContain("has ended");
-});
-
-test("the page says when a connection has ended, and when there is none", async () => {
-	const { text, source } = await look(connectionsPage({ ...connections, connections: [], hasEnded: true }));
-	expect(text).toContain("The connection has ended.");
-	expect(source).toContain('role="status"');
-	expect(text).toContain("No program is connected in your name.");
-});
-
 test("an error page has a link back to the client only if it is given", async () => {
 	const response = errorPage(error, "en");
 	expect(response.status).toBe(403);
@@ -284,7 +232,6 @@ test.each(hostile)("%s in a name stays text", async (_, name, expected) => {
 			consentPage({ ...consent, client: { ...client, name: "x" } }),
 			3,
 		],
-		[connectionsPage({ ...connections, person, connections: [{ ...grant, client }] }), connectionsPage(connections), 3],
 		[
 			errorPage({ ...error, back: { name, url: "https://claude.ai/" } }, "en"),
 			errorPage({ ...error, back: { name: "x", url: "https://claude.ai/" } }, "en"),
