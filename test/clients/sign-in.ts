@@ -190,7 +190,7 @@ test("a client that cannot ask its user gives them a link, at which they approve
 	await using asking = await startSignIn({ toml: { mcp: { approval: "destructive", approval_by: "client" } } });
 	const { guild, simulator } = asking.world;
 	await asking.setAdministrator("mona_lisa", true);
-	const { connect } = await import("./sdk-v1.ts");
+	const { connect }: { connect: Connect } = await import(join(here, "sdk-v1.ts"));
 	await using client = await connect({
 		url: `${asking.url}/mcp`,
 		signIn: (url) => asking.allow("mona_lisa", url, "all"),
