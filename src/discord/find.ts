@@ -211,7 +211,6 @@ export function requireKnownMembers(guild: Guild, connection: MemberState): void
 	throw new MembersLoading(guild);
 }
 
-/** Nothing was done. */
 export class MembersLoading extends SaidError {
 	constructor(readonly guild: Guild) {
 		super(said("refusal.loading"), {

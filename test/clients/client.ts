@@ -5,6 +5,8 @@ export interface ClientOptions {
 	url: string;
 	/** The client's metadata document. Without it, the client registers dynamically. */
 	metadataUrl?: string | undefined;
+	/** For ES256, as a JWK: with it, the client signs its requests for tokens. */
+	privateKey?: Record<string, unknown> | undefined;
 	/** Walks a person from the address that the client opens to where they return to the client. */
 	signIn(url: string): Promise<URL>;
 }

@@ -1,5 +1,5 @@
-// Real MCP clients sign in and call tools (sign-in.ts). They run in a process of their own: Bun does not find packages that
-// were installed after the start of the process.
+// Real MCP clients sign in and call tools (sign-in.ts, command-lines.ts). They run in a process of their own: Bun does not find
+// packages that were installed after the start of the process.
 
 import { beforeAll, expect, test } from "bun:test";
 import { bunIn } from "../support/run-bun.ts";
@@ -14,8 +14,11 @@ test("the files that use the clients have no type errors", async () => {
 	await run("../../node_modules/.bin/tsc", "--project", ".");
 });
 
-test("each client signs in, and calls tools with the rights of a person", async () => {
-	const { error: report } = await run("test", "--timeout", "90000", "./sign-in.ts");
+test.concurrent.each([
+	["each client signs in, and calls tools with the rights of a person", "./sign-in.ts"],
+	["assistants for the terminal connect and sign in, without an account of their maker", "./command-lines.ts"],
+])("%s", async (_, file) => {
+	const { error: report } = await run("test", "--timeout", "90000", file);
 	expect(report).toMatch(/^ *[1-9]\d* pass$/m);
 	expect(report).toMatch(/^ *0 fail$/m);
 });

@@ -2,6 +2,7 @@
 
 import {
 	Client,
+	createPrivateKeyJwtAuth,
 	type OAuthClientProvider,
 	type OAuthDiscoveryState,
 	type StoredOAuthClientInformation,
@@ -13,10 +14,13 @@ import { type Connect, clientInfo, textOf } from "./client.ts";
 import { Provider } from "./provider.ts";
 
 function connectIn(mode: VersionNegotiationMode): Connect {
-	return async ({ url, metadataUrl, signIn }) => {
+	return async ({ url, metadataUrl = "", privateKey, signIn }) => {
 		const authProvider: OAuthClientProvider &
 			Provider<StoredOAuthClientInformation, StoredOAuthTokens, OAuthDiscoveryState> = new Provider("SDK v2");
-		if (metadataUrl !== undefined) authProvider.clientMetadataUrl = metadataUrl;
+		if (metadataUrl !== "") authProvider.clientMetadataUrl = metadataUrl;
+		const [issuer, subject, alg] = [metadataUrl, metadataUrl, "ES256"];
+		if (privateKey)
+			authProvider.addClientAuthentication = createPrivateKeyJwtAuth({ issuer, subject, alg, privateKey });
 		const start = () => new StreamableHTTPClientTransport(new URL(url), { authProvider });
 		const options = { versionNegotiation: { mode } };
 		const first = start();

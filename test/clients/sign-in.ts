@@ -216,3 +216,36 @@ test("a client that cannot ask its user gives them a link, at which they approve
 	expect(isThere()).toBe(false);
 	expect(await decided()).toContain("Deleted");
 });
+
+test("SDK v2 signs its requests for tokens with the key of its metadata document", async () => {
+	const pair = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"]);
+	const [privateKey, publicKey] = await Promise.all(
+		[pair.privateKey, pair.publicKey].map((key) => crypto.subtle.exportKey("jwk", key)),
+	);
+	const document = {
+		client_id: documentUrl,
+		client_name: "Signer",
+		redirect_uris: [redirectUrl],
+		token_endpoint_auth_method: "private_key_jwt",
+		jwks: { keys: [publicKey] },
+	};
+	await using signed = await startSignIn({
+		documents: { resolve: async () => ["93.184.215.14"], fetch: async () => Response.json(document) },
+	});
+	// Its signatures have the time of day.
+	signed.clock.now = Date.now();
+	await signed.setManager("mona_lisa", true);
+	const { connect } = await import("./sdk-v2.ts");
+	const start = (key: typeof privateKey | undefined) =>
+		connect({
+			url: `${signed.url}/mcp`,
+			metadataUrl: documentUrl,
+			privateKey: key && { ...key },
+			signIn: (url) => signed.allow("mona_lisa", url, "read"),
+		});
+	await expect(start(undefined)).rejects.toThrow();
+	expect(signed.requests).toContain("POST /oauth/token 401");
+	await using client = await start(privateKey);
+	expect(await client.call("list_channels", { guild_id: signed.world.guild.id })).toContain("general");
+	expect(signed.requests).not.toContain("POST /oauth/register 201");
+});

@@ -34,7 +34,6 @@ export const clientMetadata = v.object({
 	grant_types: v.optional(including("authorization_code")),
 	response_types: v.optional(including("code")),
 	token_endpoint_auth_method: v.optional(v.string()),
-	// OpenID Connect; both may have any valid redirect URI.
 	application_type: v.fallback(v.optional(v.picklist(["native", "web"])), undefined),
 });
 

@@ -1,0 +1,133 @@
+// Assistants for the terminal: what each does without an account of its maker. They connect with a key and list the gateway
+// as connected, and those that can sign in from the command line do. clients.test.ts runs this file in a process of its own.
+
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { freePort } from "../../src/demo/ports.ts";
+import { gatewayToken } from "../support/gateway.ts";
+import { type SignInWorld, startSignIn } from "../support/sign-in.ts";
+import { until } from "../support/until.ts";
+
+const programs = join(import.meta.dir, "node_modules/.bin");
+const claudeCode = "https://claude.ai/oauth/claude-code-client-metadata";
+const key = { Authorization: `Bearer ${gatewayToken}` };
+
+interface Row {
+	program: string;
+	/** Its configuration, below the home directory. */
+	file: string;
+	configuration(url: string, headers?: Record<string, string>): object;
+}
+
+const claude: Row = {
+	program: "claude",
+	file: ".claude.json",
+	configuration: (url, headers) => ({ mcpServers: { guildhall: { type: "http", url, headers } } }),
+};
+const gemini: Row = {
+	program: "gemini",
+	file: ".gemini/settings.json",
+	configuration: (url, headers) => ({
+		mcpServers: { guildhall: { type: "http", url, headers } },
+		security: { folderTrust: { enabled: false } },
+		privacy: { usageStatisticsEnabled: false },
+		general: { enableAutoUpdate: false },
+	}),
+};
+const opencode: Row = {
+	program: "opencode",
+	file: ".config/opencode/opencode.json",
+	configuration: (url, headers) => ({ autoupdate: false, mcp: { guildhall: { type: "remote", url, headers } } }),
+};
+
+let world: SignInWorld;
+let home: string;
+let env: Record<string, string>;
+beforeAll(async () => {
+	world = await startSignIn({
+		documents: {
+			resolve: async () => ["93.184.215.14"],
+			// As published.
+			fetch: async () =>
+				Response.json({
+					client_id: claudeCode,
+					client_name: "Claude Code",
+					redirect_uris: ["http://localhost/callback", "http://127.0.0.1/callback"],
+					token_endpoint_auth_method: "none",
+				}),
+		},
+	});
+	await world.setManager("mona_lisa", true);
+});
+afterAll(() => world[Symbol.asyncDispose]());
+beforeEach(() => {
+	home = mkdtempSync(join(tmpdir(), "guildhall-test-"));
+	world.requests.length = 0;
+	env = {
+		PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+		HOME: home,
+		BROWSER: "true",
+		CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+		OPENCODE_DISABLE_MODELS_FETCH: "1",
+	};
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+function configure({ file, configuration }: Row, headers?: Record<string, string>, more: object = {}): void {
+	const path = join(home, file);
+	mkdirSync(dirname(path), { recursive: true });
+	writeFileSync(path, JSON.stringify({ ...configuration(`${world.url}/mcp`, headers), ...more }));
+}
+
+/** Starts a program in a terminal: some do nothing without one. */
+function start(program: string, args: readonly string[]) {
+	let output = "";
+	const shown = () => Bun.stripANSI(output);
+	const take = (_: unknown, bytes: Uint8Array) => {
+		output += Buffer.from(bytes).toString();
+	};
+	const terminal = { cols: 2_000, rows: 50, data: take };
+	const child = Bun.spawn([join(programs, program), ...args], { cwd: home, env, terminal });
+	return {
+		write: (text: string) => child.terminal?.write(text),
+		/** Rejects with what it has shown if it fails. */
+		async end() {
+			if ((await child.exited) !== 0) throw new Error(`${program} ${args.join(" ")}: ${shown()}`);
+			return shown();
+		},
+		find: (pattern: RegExp) => until(`${program} shows ${pattern}`, () => pattern.exec(shown())?.[0]),
+	};
+}
+
+const listed = async ({ program }: Row) => start(program, ["mcp", "list"]).end();
+const authorizeUrl = /http:\/\/\S+\/oauth\/authorize\?\S+(?=\s)/;
+
+test.each([claude, gemini, opencode])("$program connects with a key", async (row) => {
+	configure(row, key);
+	expect(await listed(row)).toMatch(/[✔✓].*connected/i);
+	expect(world.requests).toContain("POST /mcp 200");
+});
+
+test("Claude Code signs in with its metadata document", async () => {
+	configure(claude);
+	const login = start("claude", ["mcp", "login", "--no-browser", "guildhall"]);
+	const url = await login.find(authorizeUrl);
+	expect(new URL(url).searchParams.get("client_id")).toBe(claudeCode);
+	login.write(`${await world.allow("mona_lisa", url, "write")}\r`);
+	expect(await login.end()).toContain('Authenticated with "guildhall"');
+	expect(await listed(claude)).toMatch(/✔.*connected/i);
+	expect(world.requests).not.toContain("POST /oauth/register 201");
+});
+
+test("opencode registers and signs in", async () => {
+	const redirectUri = `http://127.0.0.1:${await freePort()}/mcp/oauth/callback`;
+	const server = { type: "remote", url: `${world.url}/mcp`, oauth: { redirectUri } };
+	configure(opencode, undefined, { mcp: { guildhall: server } });
+	const login = start("opencode", ["mcp", "auth", "guildhall"]);
+	const url = await login.find(authorizeUrl);
+	await fetch(await world.allow("mona_lisa", url, "write"));
+	expect(await login.end()).toContain("Authentication successful");
+	expect(await listed(opencode)).toMatch(/✓.*connected/i);
+});
