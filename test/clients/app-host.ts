@@ -55,7 +55,7 @@ async function start(url: string, token: string, sandbox: string, tool: string, 
 		client,
 		info,
 		{ serverTools: {}, updateModelContext: { text: {} } },
-		{ hostContext: { theme: "dark", styles: { variables: { "--color-text-primary": "rgb(1, 2, 3)" } as never } } },
+		{ hostContext: { theme: "dark" } },
 	);
 	bridge.onupdatemodelcontext = async (params) => {
 		seen.contexts.push(params);

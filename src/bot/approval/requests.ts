@@ -157,7 +157,6 @@ export class Requests {
 		if (state === "running") return this.end(row, ["running"], "unknown", unknownResult);
 		if (row.ended_at !== null) return this.#showEnd(row);
 		if (row.expires_at <= this.#now()) return this.end(row, ["pending"], "expired", null);
-		if (isAtConsole(row)) return;
 		// It may have been posted since the scan.
 		const { message_id = null } = (await approvalRows.first(this.#sql, { id })) ?? {};
 		return message_id === null && this.end(row, ["pending"], "failed", notPostedResult);

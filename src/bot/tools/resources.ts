@@ -24,18 +24,18 @@ const plain = "text/plain";
 const maxGuilds = 20;
 const maxBackups = 10;
 
-/** `id`: what of the URI becomes the `argument` of the tool. */
+/** `argument`: of the tool, which gets the end of the URI. */
 const kinds = {
-	document: { title: "Guild document", mimeType: json, tool: exportGuild.name, id: undefined },
-	backups: { title: "Backup", mimeType: json, tool: exportGuild.name, id: { argument: "backup", name: "number" } },
-	plans: { title: "Plan", mimeType: plain, tool: planGuild.name, id: { argument: "plan_hash", name: "plan_hash" } },
-	jobs: { title: "Job", mimeType: plain, tool: getJob.name, id: { argument: "job_id", name: "job_id" } },
+	document: { title: "Guild document", mimeType: json, tool: exportGuild.name, argument: undefined },
+	backups: { title: "Backup", mimeType: json, tool: exportGuild.name, argument: "backup" },
+	plans: { title: "Plan", mimeType: plain, tool: planGuild.name, argument: "plan_hash" },
+	jobs: { title: "Job", mimeType: plain, tool: getJob.name, argument: "job_id" },
 } as const;
 
 type Kind = keyof typeof kinds;
 
 const uriOf = (kind: Kind, guildId: string, id?: string) =>
-	`guildhall:/guilds/${guildId}/${kind}${id === undefined ? "" : `/${id}`}`;
+	["guildhall:/guilds", guildId, kind, ...(id === undefined ? [] : [id])].join("/");
 
 /** Not offered to clients: lists what one guild has, for those who may read it. */
 const listOfGuild = readTool({
@@ -46,13 +46,13 @@ const listOfGuild = readTool({
 	description: "",
 	input: { guild_id },
 	async run(_, { guild, guildDocuments }) {
-		const entry = (kind: Kind, id?: string, more?: { size?: number; at?: Date }) => ({
+		const entry = (kind: Kind, id?: string, size?: number, at?: Date) => ({
 			uri: uriOf(kind, guild.id, id),
-			name: [kind, id].filter(Boolean).join(" "),
-			title: `${guild.name}: ${[kinds[kind].title, id].filter(Boolean).join(" ")}`,
+			name: `${kind} ${id ?? ""}`.trim(),
+			title: `${guild.name}: ${kinds[kind].title} ${id ?? ""}`.trim(),
 			mimeType: kinds[kind].mimeType,
-			size: more?.size,
-			annotations: more?.at && { lastModified: more.at.toISOString() },
+			size,
+			annotations: at && { lastModified: at.toISOString() },
 		});
 		const [backups, plans, jobs] = await Promise.all([
 			guildDocuments.backups(guild),
@@ -61,9 +61,9 @@ const listOfGuild = readTool({
 		]);
 		return JSON.stringify([
 			entry("document"),
-			...backups.slice(0, maxBackups).map(({ name, size, madeAt }) => entry("backups", name, { size, at: madeAt })),
-			...plans.map(({ hash, made_at }) => entry("plans", hash, { at: new Date(made_at) })),
-			...jobs.map(({ id, text }) => entry("jobs", id, { size: Buffer.byteLength(text) })),
+			...backups.slice(0, maxBackups).map(({ name, size, madeAt }) => entry("backups", name, size, madeAt)),
+			...plans.map(({ hash, made_at }) => entry("plans", hash, undefined, new Date(made_at))),
+			...jobs.map(({ id, text }) => entry("jobs", id, Buffer.byteLength(text))),
 		]);
 	},
 });
@@ -92,10 +92,10 @@ export function createResources({ select, record }: ResourcesOptions): ResourceM
 	}
 
 	function templates(principal: Principal | undefined): string {
-		const resourceTemplates = offered(select(principal)).map(([kind, { title, mimeType, id }]) => ({
-			uriTemplate: uriOf(kind as Kind, "{guild_id}", id && `{${id.name}}`),
+		const resourceTemplates = offered(select(principal)).map(([kind, { title, mimeType, argument }]) => ({
+			uriTemplate: uriOf(kind as Kind, "{guild_id}", argument && `{${argument}}`),
 			name: kind,
-			title: id ? title : `${title}, as the guild is now`,
+			title,
 			mimeType,
 		}));
 		return JSON.stringify({ resourceTemplates });
@@ -106,9 +106,9 @@ export function createResources({ select, record }: ResourcesOptions): ResourceM
 		const [, guildId = "", kind = "", id] =
 			/^guildhall:\/guilds\/(\d{17,20})\/([a-z]+)(?:\/(\w{1,32}))?$/.exec(String(uri)) ?? [];
 		const found = Object.hasOwn(kinds, kind) ? kinds[kind as Kind] : undefined;
-		if (!found || (found.id === undefined) !== (id === undefined)) throw resourceNotFound(uri);
+		if (!found || (found.argument === undefined) !== (id === undefined)) throw resourceNotFound(uri);
 		const selection = select(principal);
-		const args = { guild_id: guildId, ...(found.id && { [found.id.argument]: id }) };
+		const args = { guild_id: guildId, ...(found.argument && { [found.argument]: id }) };
 		const { tool, refusal } = resolveOrUnknown({ name: found.tool, arguments: args }, selection);
 		if (!tool || refusal !== undefined) throw resourceNotFound(uri, refusal);
 		const client = principal?.client ?? session?.clientName ?? modernClientName(params) ?? "";
@@ -119,12 +119,10 @@ export function createResources({ select, record }: ResourcesOptions): ResourceM
 		if (outcome === "failed") throw new RpcError(errorCode.internal, text);
 		if (outcome !== "ok") throw resourceNotFound(uri, text);
 		const { mimeType } = found;
-		if (mimeType === plain) return JSON.stringify({ contents: [{ uri, mimeType, text }] });
-		// Before the document, the tool names the parts that it could not read.
-		const lines = text.split("\n");
-		const document = { uri, mimeType, text: lines.pop() };
-		const missing = { uri: `${uri}#missing`, mimeType: plain, text: lines.join("\n") };
-		return JSON.stringify({ contents: lines.length > 0 ? [document, missing] : [document] });
+		// Before a document, its tool names the parts that it could not read.
+		const at = mimeType === json ? text.lastIndexOf("\n") : -1;
+		const missing = { uri: `${uri}#missing`, mimeType: plain, text: text.slice(0, at) };
+		return JSON.stringify({ contents: [{ uri, mimeType, text: text.slice(at + 1) }, ...(at > 0 ? [missing] : [])] });
 	}
 
 	return {

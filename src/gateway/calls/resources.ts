@@ -8,8 +8,7 @@ import { resourceNotFound } from "../../mcp/resources.ts";
 import type { Caller, ResourceMethods } from "../../mcp/server.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { Views } from "../principals/views.ts";
-import type { PromptsOptions } from "./prompts.ts";
-import { refusalOf, toRpcError } from "./prompts.ts";
+import { type PromptsOptions, refusalOf, toRpcError } from "./prompts.ts";
 
 const listTimeoutMs = 5_000;
 /** What one bot may list. */
@@ -39,16 +38,14 @@ export function createResources({ backends, router, views, deadlines, firstList 
 		const merged = new Map<string, JsonObject>();
 		const reading = (await seenBy(principal, signal)).map(async (backend) => {
 			const answer = await backend.read({ method, params: "{}", principal, trace }, signal).catch(() => undefined);
-			const { result } = Object(answer?.message) as JsonObject;
-			const items: unknown = Object(result)[key];
-			return { backend, items: Array.isArray(items) ? items.slice(0, maxListed) : [] };
+			return { backend, items: arrayIn(answer?.message.result, key).slice(0, maxListed) };
 		});
 		for (const { backend, items } of await Promise.all(reading))
 			for (const one of items) {
 				const own = isObject(one) && typeof one.name === "string" ? String(one[uri]) : "";
 				if (!ownUri.test(own) || backend.pins.barred.has(guildIn(own) ?? "")) continue;
 				const shown = ofInstance(own, uri === "uri" ? backend.name : "{instance}");
-				merged.set(shown, { ...one, [uri]: shown });
+				merged.set(shown, { ...Object(one), [uri]: shown });
 			}
 		return JSON.stringify({ [key]: [...merged.values()] });
 	}
@@ -74,12 +71,10 @@ export function createResources({ backends, router, views, deadlines, firstList 
 			const params = JSON.stringify({ uri: isPage ? uri : `${scheme}:${path}` });
 			const { message } = await backend.read({ method: "resources/read", params, principal, trace }, signal);
 			if (!isObject(message.result)) throw refusalOf(message.error, { uri });
-			const { contents } = message.result;
-			const all: unknown[] = Array.isArray(contents) ? contents : [];
-			const shown = all.map((one) =>
+			const contents = arrayIn(message.result, "contents").map((one) =>
 				isPage || !isObject(one) ? one : { ...one, uri: ofInstance(String(one.uri), backend.name) },
 			);
-			return JSON.stringify({ contents: shown });
+			return JSON.stringify({ contents });
 		} catch (error) {
 			throw toRpcError(error);
 		} finally {
@@ -92,6 +87,11 @@ export function createResources({ backends, router, views, deadlines, firstList 
 		"resources/templates/list": (_, caller) => list("resources/templates/list", caller),
 		"resources/read": read,
 	};
+}
+
+function arrayIn(result: unknown, key: string): unknown[] {
+	const value: unknown = Object(result)[key];
+	return Array.isArray(value) ? value : [];
 }
 
 const guildIn = (uri: string) => /\/guilds\/(\d{17,20})(?=\/|$)/.exec(uri)?.[1];

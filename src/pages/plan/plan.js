@@ -1,31 +1,21 @@
 // An MCP App: the plan of a guild document, with a button that carries it out. It runs in a client's sandbox, without a network,
-// and shows the text that the tool gave to the client. Nothing happens without a press of the button, and then only what the
-// same call of the AI model would do: the client may ask, the bot checks rights, and waits for approvals.
+// and shows the text that the tool gave to the client. Only a press of the button does something: what the same call of the
+// model would do. The client may ask first; the bot checks rights, and waits for approvals.
 // https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx
 
 import { element } from "../dom.js";
 import { named } from "../untrusted.js";
 
 const maxLine = 2_000;
-/** The last lines of a plan that can be carried out. Names in a plan cannot span lines. */
+/** The end of a plan that can be carried out, for models. Names in a plan cannot span lines. */
 const ending = /\nplan_hash=([0-9a-f]{32})\nNothing was changed\. apply_guild [^\n]*$/;
-/** @type {Record<string, string>} */
-const classes = { "+": "create", "-": "delete", c: "delete" };
-/** Our colours by those of the host. */
-const colours = {
-	"--color-background-primary": "--back",
-	"--color-text-primary": "--text",
-	"--color-text-secondary": "--quiet",
-	"--color-text-success": "--good",
-	"--color-text-danger": "--bad",
-};
+/** @param {string} line */
+const classOf = (line) => (/^\+ /.test(line) ? "create" : /^(- |cannot: |failed: )/.test(line) && "delete");
 
 /** @type {Map<number, PromiseWithResolvers<any>>} */
 const waiting = new Map();
-/** @type {any} Of the call whose result is shown. */
+/** @type {any} The arguments of plan_guild. */
 let input = {};
-/** @type {any} */
-let host = {};
 
 /** @param {object} message */
 const send = (message) => parent.postMessage({ jsonrpc: "2.0", ...message }, "*");
@@ -39,58 +29,39 @@ function request(method, params) {
 	return answer.promise;
 }
 
-/** @param {any} context */
-function dress({ theme, styles }) {
-	const { style } = document.documentElement;
-	if (theme) style.colorScheme = theme;
-	for (const [theirs, ours] of Object.entries(colours)) {
-		const colour = styles?.variables?.[theirs];
-		if (colour) style.setProperty(ours, colour);
-	}
+/** @param {any} context Of the client. */
+function setTheme({ theme }) {
+	if (theme) document.documentElement.style.colorScheme = theme;
 }
 
 /** @param {any} result Of plan_guild or apply_guild. */
 function show({ content }) {
 	const text = content.map((/** @type {any} */ one) => one.text ?? "").join("\n");
-	const [first, ...lines] = text.split("\n");
 	const [, hash] = ending.exec(text) ?? [];
-	document.body.replaceChildren(
-		element("h1", named(first, maxLine)),
-		element(
-			"ul",
-			{ tabindex: 0, "aria-label": "What it says" },
-			...lines.map((/** @type {string} */ line) =>
-				element("li", { class: classes[line[0] ?? ""] }, named(line, maxLine)),
-			),
-		),
-		element("p", { role: "status" }),
-		hash !== undefined && host.serverTools ? element("button.main", { onclick: () => approve(hash) }, "Approve") : "",
-	);
+	const [first, ...lines] = text.replace(ending, "").split("\n");
+	/** @param {string} line */
+	const item = (line) => element("li", { class: classOf(line) }, named(line, maxLine));
+	const status = element("p", { role: "status" });
+	const button = hash && element("button.main", { onclick: () => approve(hash, status) }, "Approve");
+	const list = element("ul", { tabindex: 0, "aria-label": "What it says" }, ...lines.map(item));
+	document.body.replaceChildren(element("h1", named(first, maxLine)), list, status, button ?? "");
 }
 
-/** @param {string} plan_hash */
-async function approve(plan_hash) {
-	const [button, status] = [document.querySelector("button"), document.querySelector("p")];
-	if (!button || !status) return;
-	button.disabled = true;
-	status.textContent = "Asked the client to carry it out …";
+/** @param {string} plan_hash @param {HTMLElement} status */
+async function approve(plan_hash, status) {
 	const { guild_id, instance } = input;
-	const call = {
-		name: "apply_guild",
-		arguments: { plan_hash, ...(guild_id && { guild_id }), ...(instance && { instance }) },
-	};
+	const button = document.querySelector("button");
+	button?.toggleAttribute("disabled", true);
+	status.textContent = "The client is asked to carry it out …";
 	try {
-		const result = await request("tools/call", call);
+		const result = await request("tools/call", { name: "apply_guild", arguments: { guild_id, instance, plan_hash } });
 		show(result);
-		if (!host.updateModelContext) return;
-		const said = {
-			type: "text",
-			text: `The person pressed Approve at the plan ${plan_hash}. The result of apply_guild:`,
-		};
-		await request("ui/update-model-context", { content: [said, ...result.content] });
+		const said = { type: "text", text: `The person pressed Approve at the plan ${plan_hash}. apply_guild answered:` };
+		// Not every client tells its model.
+		await request("ui/update-model-context", { content: [said, ...result.content] }).catch(() => {});
 	} catch (error) {
 		status.replaceChildren(named(/** @type {any} */ (error).message, maxLine));
-		button.disabled = false;
+		button?.toggleAttribute("disabled", false);
 	}
 }
 
@@ -99,7 +70,7 @@ addEventListener("message", ({ source, data }) => {
 	const { id, method, params, result, error } = data;
 	if (method === "ui/notifications/tool-input") input = params.arguments ?? {};
 	else if (method === "ui/notifications/tool-result") show(params);
-	else if (method === "ui/notifications/host-context-changed") dress(params);
+	else if (method === "ui/notifications/host-context-changed") setTheme(params);
 	else if (method !== undefined) id !== undefined && send({ id, result: {} });
 	else if (error) waiting.get(id)?.reject(error);
 	else waiting.get(id)?.resolve(result);
@@ -109,11 +80,11 @@ new ResizeObserver(() =>
 	send({ method: "ui/notifications/size-changed", params: { height: document.body.offsetHeight } }),
 ).observe(document.body);
 
-const { hostCapabilities, hostContext = {} } = await request("ui/initialize", {
+const appInfo = { name: "guildhall-plan", title: "Plan", version: "1" };
+const { hostContext = {} } = await request("ui/initialize", {
 	protocolVersion: "2026-01-26",
-	appInfo: { name: "guildhall-plan", title: "Plan", version: "1" },
+	appInfo,
 	appCapabilities: { availableDisplayModes: ["inline"] },
 });
-host = hostCapabilities;
-dress(hostContext);
+setTheme(hostContext);
 send({ method: "ui/notifications/initialized", params: {} });

@@ -91,7 +91,7 @@ worldTest("the templates name what can be read", async ({ mcp }) => {
 	};
 	expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
 		"guildhall:/guilds/{guild_id}/document",
-		"guildhall:/guilds/{guild_id}/backups/{number}",
+		"guildhall:/guilds/{guild_id}/backups/{backup}",
 		"guildhall:/guilds/{guild_id}/plans/{plan_hash}",
 		"guildhall:/guilds/{guild_id}/jobs/{job_id}",
 	]);
