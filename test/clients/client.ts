@@ -30,6 +30,18 @@ export interface SignedInClient extends AsyncDisposable {
 	readonly lastUrl: string | undefined;
 }
 
+/** What a person sees and does during a call. */
+export interface Watching {
+	signal: AbortSignal;
+	onprogress(progress: { progress: number; total?: number | undefined }): void;
+}
+
+/** Connects a client with a key, and returns how it calls tools. */
+export type ConnectWithKey = (
+	url: string,
+	key: string,
+) => Promise<(name: string, args: Record<string, unknown>, watching: Watching) => Promise<unknown>>;
+
 /** Connects a client, which signs in. */
 export type Connect = (options: ClientOptions) => Promise<SignedInClient>;
 

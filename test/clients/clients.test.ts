@@ -1,4 +1,4 @@
-// Real MCP clients sign in and call tools (sign-in.ts, command-lines.ts). They run in a process of their own: Bun does not find
+// Real MCP clients sign in and call tools (sign-in.ts and others). They run in a process of their own: Bun does not find
 // packages that were installed after the start of the process.
 
 import { beforeAll, expect, test } from "bun:test";
@@ -16,6 +16,7 @@ test("the files that use the clients have no type errors", async () => {
 
 test.concurrent.each([
 	["each client signs in, and calls tools with the rights of a person", "./sign-in.ts"],
+	["the official SDKs see the progress of long calls, and cancel them", "./long-calls.ts"],
 	["assistants for the terminal connect and sign in, without an account of their maker", "./command-lines.ts"],
 ])("%s", async (_, file) => {
 	const { error: report } = await run("test", "--timeout", "90000", file);

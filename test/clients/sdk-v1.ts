@@ -4,7 +4,7 @@ import type { OAuthClientProvider, OAuthDiscoveryState } from "@modelcontextprot
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { OAuthClientInformationMixed, OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js";
-import { type Connect, clientInfo, textOf } from "./client.ts";
+import { type Connect, type ConnectWithKey, clientInfo, textOf } from "./client.ts";
 import { Provider } from "./provider.ts";
 
 export const connect: Connect = async ({ url, metadataUrl, signIn }) => {
@@ -49,4 +49,11 @@ export const connect: Connect = async ({ url, metadataUrl, signIn }) => {
 		},
 		[Symbol.asyncDispose]: () => client.close(),
 	};
+};
+
+export const connectWithKey: ConnectWithKey = async (url, key) => {
+	const client = new Client(clientInfo);
+	const requestInit = { headers: { Authorization: `Bearer ${key}` } };
+	await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
+	return (name, args, watching) => client.callTool({ name, arguments: args }, undefined, watching);
 };

@@ -10,7 +10,7 @@ import {
 	StreamableHTTPClientTransport,
 	type VersionNegotiationMode,
 } from "@modelcontextprotocol/client";
-import { type Connect, clientInfo, textOf } from "./client.ts";
+import { type Connect, type ConnectWithKey, clientInfo, textOf } from "./client.ts";
 import { Provider } from "./provider.ts";
 
 function connectIn(mode: VersionNegotiationMode): Connect {
@@ -64,3 +64,15 @@ function connectIn(mode: VersionNegotiationMode): Connect {
 
 export const connectWithSession = connectIn("legacy");
 export const connect = connectIn({ pin: "2026-07-28" });
+
+const connectWithKeyIn =
+	(mode: VersionNegotiationMode): ConnectWithKey =>
+	async (url, key) => {
+		const client = new Client(clientInfo, { versionNegotiation: { mode } });
+		const requestInit = { headers: { Authorization: `Bearer ${key}` } };
+		await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
+		return (name, args, watching) => client.callTool({ name, arguments: args }, watching);
+	};
+
+export const sessionWithKey = connectWithKeyIn("legacy");
+export const connectWithKey = connectWithKeyIn({ pin: "2026-07-28" });

@@ -235,7 +235,7 @@ test("SDK v2 signs its requests for tokens with the key of its metadata document
 	// Its signatures have the time of day.
 	signed.clock.now = Date.now();
 	await signed.setManager("mona_lisa", true);
-	const { connect } = await import("./sdk-v2.ts");
+	const { connect }: { connect: Connect } = await import(join(here, "sdk-v2.ts"));
 	const start = (key: typeof privateKey | undefined) =>
 		connect({
 			url: `${signed.url}/mcp`,
