@@ -333,7 +333,7 @@ function createMcpServer(options: McpServerOptions): Server {
 		instructions: off ? `${instructions} ${off}` : instructions,
 		tools: approval?.guard(source) ?? source,
 		prompts: promptSource((principal) => prompts ?? promptsFor(select(principal).context)),
-		resources: createResources({ select, record: audit.record }),
+		resources: createResources(select, audit.record),
 		// Without a token, anyone could send a principal.
 		experimental: mcpToken ? [principalCapability, ...(approval ? [approvalCapability] : [])] : [],
 		methods: {

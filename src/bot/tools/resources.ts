@@ -68,12 +68,10 @@ const listOfGuild = readTool({
 	},
 });
 
-interface ResourcesOptions {
-	select(principal: Principal | undefined): Selection<BotContext>;
-	record(call: AuditedCall): void;
-}
-
-export function createResources({ select, record }: ResourcesOptions): ResourceMethods {
+export function createResources(
+	select: (principal: Principal | undefined) => Selection<BotContext>,
+	record: (call: AuditedCall) => void,
+): ResourceMethods {
 	const offered = (selection: Selection<BotContext>) =>
 		Object.entries(kinds).filter(([, { tool }]) => resolveOrUnknown({ name: tool }, selection).refusal === undefined);
 

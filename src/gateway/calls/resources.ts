@@ -11,7 +11,7 @@ import type { Views } from "../principals/views.ts";
 import { type PromptsOptions, refusalOf, toRpcError } from "./prompts.ts";
 
 const listTimeoutMs = 5_000;
-/** What one bot may list. */
+/** Of all bots: some clients read at most 1 MiB. */
 const maxListed = 500;
 /** Nothing in it can stand for another character, so that a pinned guild cannot hide. */
 const ownUri = /^[a-z]+:\/(?!\/)[\w./~{}-]{1,500}$/;
@@ -20,11 +20,9 @@ const lists = {
 	"resources/templates/list": { key: "resourceTemplates", uri: "uriTemplate" },
 } as const;
 
-interface ResourcesOptions extends PromptsOptions {
-	views: Views;
-}
+export function createResources(options: PromptsOptions & { views: Views }): ResourceMethods {
+	const { backends, router, views, deadlines, firstList } = options;
 
-export function createResources({ backends, router, views, deadlines, firstList }: ResourcesOptions): ResourceMethods {
 	/** Those that are online, and that the caller may see. */
 	async function seenBy(principal: Principal | undefined, signal: AbortSignal): Promise<Backend[]> {
 		await firstList();
@@ -38,7 +36,7 @@ export function createResources({ backends, router, views, deadlines, firstList 
 		const merged = new Map<string, JsonObject>();
 		const reading = (await seenBy(principal, signal)).map(async (backend) => {
 			const answer = await backend.read({ method, params: "{}", principal, trace }, signal).catch(() => undefined);
-			return { backend, items: arrayIn(answer?.message.result, key).slice(0, maxListed) };
+			return { backend, items: arrayIn(answer?.message.result, key) };
 		});
 		for (const { backend, items } of await Promise.all(reading))
 			for (const one of items) {
@@ -47,7 +45,7 @@ export function createResources({ backends, router, views, deadlines, firstList 
 				const shown = ofInstance(own, uri === "uri" ? backend.name : "{instance}");
 				merged.set(shown, { ...Object(one), [uri]: shown });
 			}
-		return JSON.stringify({ [key]: [...merged.values()] });
+		return JSON.stringify({ [key]: [...merged.values()].slice(0, maxListed) });
 	}
 
 	/** The first that has the page of an App, as one of its tools says: https://github.com/modelcontextprotocol/ext-apps */
