@@ -26,11 +26,13 @@ export async function readTicket(
 	return crypto.timingSafeEqual(Buffer.from(proof), Buffer.from(expected)) ? { id: text, expiresAt } : undefined;
 }
 
-/** Slow on purpose, so that a used link does not help to guess a short token. */
-function proofOf(text: string, token: string): Promise<string> {
-	const { promise, resolve, reject } = Promise.withResolvers<string>();
-	nodeCrypto().scrypt(token, `guildhall console link ${text}`, 16, (error, proof) =>
-		error ? reject(error) : resolve(proof.toString("base64url")),
-	);
+async function proofOf(text: string, token: string): Promise<string> {
+	return (await deriveKey(token, `guildhall console link ${text}`, 16)).toString("base64url");
+}
+
+/** Slow on purpose, so that what is made with the key does not help to guess a short token. */
+export function deriveKey(token: string, purpose: string, bytes: number): Promise<Buffer> {
+	const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+	nodeCrypto().scrypt(token, purpose, bytes, (error, key) => (error ? reject(error) : resolve(key)));
 	return promise;
 }

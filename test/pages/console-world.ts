@@ -167,7 +167,7 @@ export async function startConsoleWorld({ hasScripted = true, hasApproval = true
 			const codeVerifier = "v".repeat(43);
 			const code = await grants.issueCode({
 				request: {
-					client: { id: client, name: client, uri: undefined },
+					client: { id: client, name: client },
 					redirectUri: "https://client.example",
 					state: undefined,
 					codeChallenge: new Bun.CryptoHasher("sha256").update(codeVerifier).digest("base64url"),

@@ -2,7 +2,7 @@
 // every replica accepts it, a restart does not end it, and a new MCP_AUTH_TOKEN ends all sessions.
 
 import * as v from "valibot";
-import { readTicket } from "../../lib/console-link.ts";
+import { deriveKey, readTicket } from "../../lib/console-link.ts";
 import { parseJson } from "../../lib/json.ts";
 import { LruMap } from "../../lib/lru-map.ts";
 import type { Store } from "../../lib/store/store.ts";
@@ -11,13 +11,6 @@ import { cookiesOf } from "../oauth/people/browser.ts";
 import type { DiscordPerson } from "../oauth/people/discord.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 import { isOnLoopback } from "./origin.ts";
-
-async function deriveKey(password: string): Promise<Buffer> {
-	const { scrypt } = await import("node:crypto");
-	const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-	scrypt(password, "guildhall console", 32, (error, key) => (error ? reject(error) : resolve(key)));
-	return promise;
-}
 
 /** In milliseconds, whether it is used or not. */
 export const sessionLifetimeMs = 12 * 3_600_000;
@@ -56,12 +49,12 @@ export type Sessions = ReturnType<typeof createSessions>;
  * ended after a restart and at every replica.
  */
 export function createSessions(token: string, now: () => number, store?: Pick<Store, "sql" | "reason">) {
-	/** Slow on purpose, so that a cookie does not help to guess a short MCP_AUTH_TOKEN. Derived when first needed. */
+	/** Derived when first needed. */
 	let key: Promise<Buffer> | undefined;
 	const ended = new LruMap<string, true>(maxEnded);
 
 	async function mac(text: string): Promise<string> {
-		key ??= deriveKey(token);
+		key ??= deriveKey(token, "guildhall console", 32);
 		return new Bun.CryptoHasher("sha256", await key).update(text).digest("base64url");
 	}
 
@@ -98,6 +91,16 @@ export function createSessions(token: string, now: () => number, store?: Pick<St
 		});
 	}
 
+	/** False if the database says that it has ended before. */
+	async function end({ id, expiresAt }: Pick<Session, "id" | "expiresAt">): Promise<boolean> {
+		ended.set(id, true);
+		if (!store) return true;
+		await store.sql`DELETE FROM console_ended_sessions WHERE expires_at <= ${now()}`;
+		const rows = await store.sql`INSERT INTO console_ended_sessions (id, expires_at) VALUES (${id}, ${expiresAt})
+			ON CONFLICT (id) DO NOTHING RETURNING id`;
+		return rows.length > 0;
+	}
+
 	return {
 		async begin(person: DiscordPerson | undefined, isHttps: boolean): Promise<{ session: Session; cookie: string }> {
 			const content = {
@@ -124,12 +127,7 @@ export function createSessions(token: string, now: () => number, store?: Pick<St
 		/** Whether a link to sign in is valid and was not used before. Rejects with StoreUnavailable. */
 		async redeem(ticket: string): Promise<boolean> {
 			const found = await readTicket(ticket, token, now());
-			if (!found || ended.get(found.id)) return false;
-			ended.set(found.id, true);
-			if (!store) return true;
-			const rows = await store.sql`INSERT INTO console_ended_sessions (id, expires_at)
-				VALUES (${found.id}, ${found.expiresAt}) ON CONFLICT (id) DO NOTHING RETURNING id`;
-			return rows.length > 0;
+			return found !== undefined && !ended.get(found.id) && end(found);
 		},
 		refresh: tryToLook,
 		/**
@@ -137,13 +135,7 @@ export function createSessions(token: string, now: () => number, store?: Pick<St
 		 * replicas, and this gateway after a restart, refuse the session; without a database they accept it. Rejects with
 		 * StoreUnavailable if the database cannot be reached.
 		 */
-		async end({ id, expiresAt }: Session): Promise<void> {
-			ended.set(id, true);
-			if (!store) return;
-			await store.sql`DELETE FROM console_ended_sessions WHERE expires_at <= ${now()}`;
-			await store.sql`INSERT INTO console_ended_sessions (id, expires_at) VALUES (${id}, ${expiresAt})
-				ON CONFLICT (id) DO NOTHING`;
-		},
+		end,
 	};
 }
 

@@ -29,7 +29,6 @@ export const tables = `
 		id TEXT NOT NULL PRIMARY KEY,
 		client_id TEXT NOT NULL,
 		client_name TEXT NOT NULL,
-		client_uri TEXT,
 		client_signs INTEGER,
 		redirect_uri TEXT NOT NULL,
 		person_id TEXT NOT NULL,
@@ -64,7 +63,6 @@ export const tables = `
 	CREATE TABLE oauth_clients (
 		id TEXT NOT NULL PRIMARY KEY,
 		name TEXT NOT NULL,
-		uri TEXT,
 		redirect_uris TEXT NOT NULL,
 		created_at BIGINT NOT NULL,
 		used_at BIGINT

@@ -169,7 +169,7 @@ worldTest("the operator ends any connection, a person their own", async (world) 
 	const connect = async (person: typeof hanna) => {
 		const code = await grants.issueCode({
 			request: {
-				client: { id: "c", name: "Claude", uri: undefined },
+				client: { id: "c", name: "Claude" },
 				redirectUri: "https://claude.example",
 				state: undefined,
 				codeChallenge: new Bun.CryptoHasher("sha256").update(verifier).digest("base64url"),

@@ -12,7 +12,7 @@ import { said } from "../../../texts/texts.ts";
 import { networkOf } from "../../http/ip-addresses.ts";
 import { type ClientKey, keySet } from "../protocol/assertion.ts";
 import { OAuthError } from "../protocol/oauth-error.ts";
-import { clientMetadata, clientName, clientUri, type OAuthClient } from "./client-metadata.ts";
+import { clientMetadata, clientName, type OAuthClient } from "./client-metadata.ts";
 import { redirectIssue } from "./redirect-uris.ts";
 import { FetchRefused, fetchPublicJson, type SafeFetch } from "./safe-fetch.ts";
 
@@ -164,7 +164,7 @@ function readDocument(id: string, text: string): OAuthClient {
 		const where = v.getDotPath(issue);
 		throw new FetchRefused(`${where ? `${where}: ` : ""}${issue.message}`);
 	}
-	const { client_id, client_name, client_uri, redirect_uris, jwks, jwks_uri: uri } = result.output;
+	const { client_id, client_name, redirect_uris, jwks, jwks_uri: uri } = result.output;
 	if (client_id !== id) throw new FetchRefused("its client_id is not the URL of the document");
 	const { token_endpoint_auth_method: method = "none", token_endpoint_auth_methods_supported: others } = result.output;
 	const isSigned = method === "private_key_jwt" && (jwks !== undefined || uri !== undefined);
@@ -175,7 +175,7 @@ function readDocument(id: string, text: string): OAuthClient {
 	const redirectUris = redirect_uris.filter((uri) => redirectIssue(uri) === undefined);
 	if (redirectUris.length === 0) throw new FetchRefused("none of its redirect_uris is valid");
 	const signing = isSigned && { keys: { list: jwks?.keys, uri }, signs: !mayBeUnsigned };
-	return { id, name: clientName(client_name, redirectUris), uri: clientUri(client_uri), redirectUris, ...signing };
+	return { id, name: clientName(client_name, redirectUris), redirectUris, ...signing };
 }
 
 function maxAgeOf(header: string | null): number {

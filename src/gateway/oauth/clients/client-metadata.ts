@@ -12,8 +12,6 @@ export interface OAuthClient {
 	id: string;
 	/** As the client states it: on one line, at most 100 characters, invisible ones escaped. */
 	name: string;
-	/** Home page, as the client states it: an https URL. */
-	uri?: string | undefined;
 	redirectUris: readonly string[];
 	/** With which it may sign its requests for tokens (private_key_jwt). */
 	keys?: { list: readonly ClientKey[] | undefined; uri: string | undefined };
@@ -24,12 +22,9 @@ export interface OAuthClient {
 const maxNameLength = 100;
 const maxRedirectUris = 50;
 
-const homePage = /^https:\/\/[!-~]{1,1000}$/;
-
 /** In a registration or a metadata document. Other members are ignored. */
 export const clientMetadata = v.object({
 	client_name: v.optional(v.string()),
-	client_uri: v.optional(v.string()),
 	redirect_uris: v.pipe(v.array(v.string()), v.minLength(1, "expected at least one URI"), v.maxLength(maxRedirectUris)),
 	grant_types: v.optional(including("authorization_code")),
 	response_types: v.optional(including("code")),
@@ -50,12 +45,6 @@ export function clientName(name: string | undefined, redirectUris: readonly stri
 	if (shown !== "") return shown.slice(0, maxNameLength);
 	const url = URL.parse(redirectUris[0] ?? "");
 	return (url?.host || url?.protocol || "unnamed").slice(0, maxNameLength);
-}
-
-/** Undefined unless it is an https URL. */
-export function clientUri(uri: string | undefined): string | undefined {
-	const isValid = uri !== undefined && homePage.test(uri) && URL.canParse(uri);
-	return isValid ? uri : undefined;
 }
 
 /** For the first invalid URI; undefined if all are valid. */

@@ -14,7 +14,7 @@ import { type Clocks, systemClocks } from "../protocol/clocks.ts";
 import { jsonResponse, OAuthError } from "../protocol/oauth-error.ts";
 import { readText } from "../protocol/parameters.ts";
 import { createClientDocuments, type DocumentOptions, isDocumentId } from "./client-document.ts";
-import { clientMetadata, clientName, clientUri, type OAuthClient, redirectUrisIssue } from "./client-metadata.ts";
+import { clientMetadata, clientName, type OAuthClient, redirectUrisIssue } from "./client-metadata.ts";
 
 export interface ClientsOptions extends Omit<DocumentOptions, "now"> {
 	store: Statements;
@@ -52,9 +52,7 @@ export function createClients({
 	async function findRegistered(id: string): Promise<OAuthClient | undefined> {
 		if (!/^client_[\w-]{22}$/.test(id)) return undefined;
 		const [row] = await store.sql<Row>`SELECT * FROM oauth_clients WHERE id = ${id}`;
-		return (
-			row && { id: row.id, name: row.name, uri: row.uri ?? undefined, redirectUris: JSON.parse(row.redirect_uris) }
-		);
+		return row && { id: row.id, name: row.name, redirectUris: JSON.parse(row.redirect_uris) };
 	}
 
 	async function prune(unusedMs: number): Promise<void> {
@@ -76,10 +74,10 @@ export function createClients({
 	}
 
 	async function insert(client: OAuthClient): Promise<boolean> {
-		const { id, name, uri = null, redirectUris } = client;
+		const { id, name, redirectUris } = client;
 		const inserted: unknown[] = await store.sql`
-			INSERT INTO oauth_clients (id, name, uri, redirect_uris, created_at)
-				SELECT ${id}, ${name}, ${uri}, ${JSON.stringify(redirectUris)}, CAST(${now()} AS BIGINT)
+			INSERT INTO oauth_clients (id, name, redirect_uris, created_at)
+				SELECT ${id}, ${name}, ${JSON.stringify(redirectUris)}, CAST(${now()} AS BIGINT)
 				WHERE (SELECT COUNT(*) FROM oauth_clients) < ${maxClients} RETURNING id`;
 		return inserted.length > 0;
 	}
@@ -87,26 +85,24 @@ export function createClients({
 	/** RFC 7591. Rejects with StoreUnavailable or OAuthError. `address`: of the sender. */
 	async function registerClient(request: Request, address = ""): Promise<Response> {
 		if (registrations.waitMs(address) > 0) throw tooMany();
-		const { client_name, client_uri, redirect_uris, application_type } = await readMetadata(request);
+		const { client_name, redirect_uris, application_type } = await readMetadata(request);
 		// Only now: requests that are refused do not keep clients from registering.
 		if (!registrations.take(address)) throw tooMany();
 		const client: OAuthClient = {
 			id: `client_${crypto.getRandomValues(Buffer.alloc(16)).toString("base64url")}`,
 			name: clientName(client_name, redirect_uris),
-			uri: clientUri(client_uri),
 			redirectUris: redirect_uris,
 		};
 		if (!(await add(client))) {
 			log.warn("refused to register an OAuth client: the limit of clients is reached");
 			throw tooMany();
 		}
-		const { id, name, uri, redirectUris } = client;
+		const { id, name, redirectUris } = client;
 		log.info("registered a client", { client: id, name, redirectUris });
 		const registered = {
 			client_id: id,
 			client_id_issued_at: Math.floor(now() / 1000),
 			client_name: name,
-			...(uri !== undefined && { client_uri: uri }),
 			redirect_uris: redirectUris,
 			...(application_type && { application_type }),
 			grant_types: ["authorization_code", "refresh_token"],

@@ -25,7 +25,7 @@ export function createAuthorize(context: OAuthContext): (request: Request, addre
 
 	function readRequest(
 		parameters: Parameters,
-		{ id, name, uri, signs }: OAuthClient,
+		{ id, name, signs }: OAuthClient,
 		redirectUri: string,
 		state: string | undefined,
 	): AuthorizationRequest {
@@ -39,7 +39,7 @@ export function createAuthorize(context: OAuthContext): (request: Request, addre
 			throw new OAuthError("invalid_request", "The code_challenge must have 43 characters of base64url.");
 		const resource = readResource(publicUrl, parameters.all("resource"));
 		const access = accessAt(resource, parameters.get("scope"));
-		return { client: { id, name, uri, signs }, redirectUri, state, codeChallenge, resource, access };
+		return { client: { id, name, signs }, redirectUri, state, codeChallenge, resource, access };
 	}
 
 	return async (request, address) => {

@@ -16,7 +16,7 @@ const attemptLifetimeMs = 10 * 60_000;
 
 /** After validation. */
 export interface AuthorizationRequest {
-	client: Pick<OAuthClient, "id" | "name" | "uri" | "signs">;
+	client: Pick<OAuthClient, "id" | "name" | "signs">;
 	redirectUri: string;
 	/** The client gets it back unchanged. */
 	state: string | undefined;

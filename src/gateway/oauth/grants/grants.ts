@@ -280,7 +280,6 @@ function newGrant(id: string, { request, person, access }: Consent, now: number)
 		id,
 		client_id: client.id,
 		client_name: client.name,
-		client_uri: client.uri ?? null,
 		client_signs: client.signs ? 1 : null,
 		redirect_uri: redirectUri,
 		person_id: person.id,
@@ -305,12 +304,7 @@ function isReused(grant: GrantRow, generation: number, now: number): boolean {
 function toGrant(row: GrantRow): Grant {
 	return {
 		id: row.id,
-		client: {
-			id: row.client_id,
-			name: row.client_name,
-			uri: row.client_uri ?? undefined,
-			signs: row.client_signs === 1 || undefined,
-		},
+		client: { id: row.client_id, name: row.client_name, signs: row.client_signs === 1 || undefined },
 		redirectUri: row.redirect_uri,
 		person: { id: row.person_id, name: row.person_name },
 		access: row.access as Access,

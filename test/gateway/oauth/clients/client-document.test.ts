@@ -49,12 +49,7 @@ function documents({ document = valid, headers = {}, respond, timeoutMs = 5_000 
 
 test("a client is what its document states", async () => {
 	const { find, reasons } = documents();
-	expect(await find(id)).toEqual({
-		id,
-		name: "Claude",
-		uri: "https://client.example",
-		redirectUris: ["https://client.example/callback"],
-	});
+	expect(await find(id)).toEqual({ id, name: "Claude", redirectUris: ["https://client.example/callback"] });
 	expect(reasons()).toEqual([]);
 });
 
@@ -82,10 +77,9 @@ describe("a document is accepted", () => {
 				token_endpoint_auth_method: undefined,
 				client_uri: undefined,
 			},
-			{ uri: undefined },
+			{},
 		],
 		["with members that nobody knows", { logo_uri: "javascript:alert(1)", x: { y: [] } }, {}],
-		["without its home page if that is no https URL", { client_uri: "javascript:alert(1)" }, { uri: undefined }],
 		[
 			"without its redirect URIs that are invalid",
 			{ redirect_uris: ["http://localhost:*/cb", "https://a.example/cb", "javascript:x"] },

@@ -225,7 +225,7 @@ const hostile: [string, string, string][] = [
 test.each(hostile)("%s in a name stays text", async (_, name, expected) => {
 	const guilds = [{ id: "1", name }];
 	const person = { id: "1", name };
-	const client = { id: "client_1", name: name.slice(0, 100), uri: undefined };
+	const client = { id: "client_1", name: name.slice(0, 100) };
 	const pages: [Response, Response, number][] = [
 		[
 			consentPage({ ...consent, client, person, guilds }),
