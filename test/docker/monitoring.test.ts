@@ -89,7 +89,7 @@ function metricNames(): Set<string> {
 }
 
 /** The labels that the metrics have, where prometheus.yaml scrapes them. */
-const labels = "bot instance job le outcome provider reason tool".split(" ");
+const labels = "bot instance job le outcome provider reason state tool".split(" ");
 
 test("every metric of the alerts and the dashboard exists, and every label", () => {
 	const names = metricNames();
@@ -179,7 +179,9 @@ describe.skipIf(!promtool)("promtool", () => {
 		GuildhallBotOffline: {
 			series: 'guildhall_gateway_backend_up{bot="alpha",instance="a"}',
 			bad: "0x120",
-			good: "1x120",
+			good: "0x120",
+			beside: { 'guildhall_gateway_backend_state{bot="alpha",instance="a",state="offline"}': "1x120" },
+			besideGood: { 'guildhall_gateway_backend_state{bot="alpha",instance="a",state="stopped"}': "1x120" },
 		},
 		GuildhallDiscordDisconnected: {
 			series: 'guildhall_bot_discord_connected{bot="alpha"}',
