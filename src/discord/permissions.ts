@@ -111,6 +111,7 @@ export function botMember(guild: Guild): GuildMember {
 	const me = guild.members.me;
 	if (me) return me;
 	throw new SaidError(said("refusal.offline"), {
+		isFailure: true,
 		models: `The bot's own roles in the guild ${guild.id} are not loaded yet. Nothing was done; try again in a few seconds.`,
 	});
 }

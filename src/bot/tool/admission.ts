@@ -168,6 +168,7 @@ async function admit(
 	if (!person || !principal?.person) return { refusal: undefined };
 	if (!isUpToDate(connection, guild))
 		throw new SaidError(said("refusal.offline"), {
+			isFailure: true,
 			models:
 				"The bot is not connected to Discord's Gateway, so it does not know what you may do at the moment. Nothing was done; try again in a few seconds.",
 		});

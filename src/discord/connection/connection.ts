@@ -215,7 +215,7 @@ export class Connection {
 	/** Throws a SaidError while the bot is not logged in. */
 	get discord(): Client<true> {
 		if (this.#client?.isReady()) return this.#client;
-		throw new SaidError(said("refusal.offline"));
+		throw new SaidError(said("refusal.offline"), { isFailure: true });
 	}
 
 	/** Those that Discord has refused. The bot does without them until its next start. */

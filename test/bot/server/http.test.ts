@@ -6,6 +6,7 @@ import { withoutToken } from "../../../src/bot/config/config.ts";
 import { createLog } from "../../../src/lib/log.ts";
 import { encodePrincipal, principalHeader } from "../../../src/lib/principal.ts";
 import { readNotReady } from "../../../src/mcp/readiness.ts";
+import { failureKey } from "../../../src/mcp/tool.ts";
 import { botConfig, withoutLogin } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { until } from "../../support/until.ts";
@@ -60,7 +61,10 @@ test("a call needs the token if there is one, and needs no session", async () =>
 	expect((await post({ Authorization: "Bearer wrong" })).status).toBe(401);
 	const answered = await post({ Authorization: `bearer ${token}` });
 	expect(answered.status).toBe(200);
-	expect(await answered.text()).toContain("not connected to Discord yet");
+	const text = await answered.text();
+	expect(text).toContain("not connected to Discord yet");
+	// It counts as failed, not as refused.
+	expect(text).toContain(`"${failureKey}":true`);
 	expect((await fetch(new URL("/nope", offline.url))).status).toBe(404);
 });
 
