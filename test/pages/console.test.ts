@@ -167,6 +167,14 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		expect(heads).toStartWith('"at","instance","tool","guild","outcome"');
 		expect(lines).toEqual([expect.stringMatching(/^"[^"]+","beta","get_member","\d+","refused","\d+"/)]);
 
+		const { id: guild_id } = world.simulator.guild("The Bakers");
+		await client.text("create_role", { guild_id, name: "Bread lovers" });
+		await page.fill("[type=search]", "bread LOVERS");
+		await browser.press("Enter");
+		await page.click("button", "Details of create_role");
+		await page.click("button", "Before and after");
+		await page.sees("created role @Bread lovers", "tr.details pre");
+
 		await page.fill("[type=search]", "nobody called this");
 		await browser.press("Enter");
 		await page.sees("No bot has recorded such a call in this time.");

@@ -3,12 +3,14 @@
 import { element } from "../dom.js";
 import { ApiError, post } from "./api.js";
 import { callerOf, clientOf, outcomeOf } from "./call-table.js";
-import { facts, named, preformatted, shown, timeOf } from "./parts.js";
+import { actionButton, facts, named, preformatted, shown, timeOf } from "./parts.js";
 
-/** @typedef {import("../../mcp/console.ts").AuditedCallDetails} CallDetails */
+/** @typedef {import("../../mcp/console.ts").AuditedCallDetails & { instance: string }} CallDetails */
 
 /** Milliseconds by which the clocks of a bot and of the gateway may differ. */
 const clockSkewMs = 120_000;
+/** Before and after a call, Discord may record what it did. */
+const recordMs = 5_000;
 /** A call may run when its approval is given. */
 const approvalExpiryMs = 86_400_000;
 
@@ -63,7 +65,20 @@ export function describeCall(call, atGateway) {
 		]),
 		requests.length > 0 && preformatted("At Discord", withNames(requests.join("\n")), 20_000),
 		text !== "{}" && preformatted("Arguments", withNames(text), 20_000),
+		effect !== "read" && guild !== null && changesOf(call),
 	);
+}
+
+/** A button that asks Discord's audit log for old and new values, and who else acted then. @param {CallDetails} call */
+function changesOf({ instance, guild: guild_id, at, ms }) {
+	const place = element("div");
+	const time = (/** @type {number} */ after) => new Date(at + after).toISOString();
+	const button = actionButton("button.small", "Before and after", async () => {
+		const given = { instance, guild_id, after: time(-recordMs), before: time(ms + recordMs) };
+		const { text } = await post("/tools/call", { name: "get_audit_log", arguments: given });
+		place.replaceChildren(preformatted("Discord's audit log of these seconds", text, 20_000));
+	});
+	return element("div", button, place);
 }
 
 /** @param {{ method: string, path: string, status?: number, code?: number | string, milliseconds: number }} request */

@@ -8,7 +8,7 @@ import { callHeads, callRows, createCallFields } from "./call-table.js";
 import { createChart } from "./chart.js";
 import { actionButton, createForm, fillSelect, labelled, named, shown, table } from "./parts.js";
 
-/** @typedef {import("./call-details.js").CallDetails & { instance: string }} PastCall */
+/** @typedef {import("./call-details.js").CallDetails} PastCall */
 /** @typedef {{ instance: string, hour: number, calls: number, refused: number, failed: number }} Hour */
 
 const hourMs = 3_600_000;
