@@ -5,7 +5,7 @@
 import { type Dispatch, HttpFailure, type HttpRequest, type HttpResponse, type ResponseHandler } from "../lib/http.ts";
 import { hasMoreValues, isObject, type JsonObject, parseJson } from "../lib/json.ts";
 import { encodePrincipal, type Principal } from "../lib/principal.ts";
-import type { Signal } from "../lib/signal.ts";
+import { type Signal, stopped } from "../lib/signal.ts";
 import type { TraceContext } from "../lib/trace-context.ts";
 import { drainingHeader } from "./draining.ts";
 import { PlainEvent } from "./fast/plain-event.ts";
@@ -171,8 +171,9 @@ export function createClient(options: ClientOptions) {
 		return (await send({ method, headers: headersIn(session), body }, signal)).status;
 	}
 
-	function cancel({ id, session }: PendingRequest): void {
-		if (!session) return;
+	function cancel({ id, session, signal }: PendingRequest): void {
+		// A program that stops has not been told to cancel: a restart of the gateway must not end jobs.
+		if (!session || signal.reason === stopped) return;
 		const body = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id}}}`;
 		notify("POST", session, body, AbortSignal.timeout(cancelTimeoutMs)).catch(() => {});
 	}

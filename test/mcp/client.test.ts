@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { HttpClient } from "../../src/gateway/http/http-client.ts";
 import { createFetchDispatch } from "../../src/lib/http.ts";
+import { stopped } from "../../src/lib/signal.ts";
 import {
 	type ClientOptions,
 	type ClientResponse,
@@ -337,6 +338,21 @@ describe.each(Object.keys(carriers) as (keyof typeof carriers)[])("over %s", (na
 			const [cancelled] = world.stub.received("notifications/cancelled");
 			const [call] = world.stub.received("tools/call");
 			expect(JSON.parse(cancelled?.body ?? "").params.requestId).toBe(JSON.parse(call?.body ?? "").id);
+		});
+
+		test("because the program stops is not cancelled at the server", async () => {
+			await using world = start(stall);
+			for (const [index, reason] of [stopped, new DOMException("the client left", "AbortError")].entries()) {
+				const controller = new AbortController();
+				const request = world.request(session, "tools/call", "{}", controller.signal);
+				await world.stub.arrived("tools/call", index + 1);
+				controller.abort(reason);
+				expect(await fault(request)).toBe("ClientError unknown");
+			}
+			await world.stub.arrived("notifications/cancelled");
+			const [, second] = world.stub.received("tools/call");
+			const ids = world.stub.received("notifications/cancelled").map(({ body }) => JSON.parse(body).params.requestId);
+			expect(ids).toEqual([JSON.parse(second?.body ?? "").id]);
 		});
 	});
 

@@ -25,10 +25,9 @@ const refusals: Record<Refusal, string> = {
 	reused: "The refresh token was used before. The connection has been ended.",
 };
 
-type TokenEndpoint = (request: Request, address: () => string) => Promise<Response>;
 type Requester = Required<Pick<Redemption, "clientId" | "authenticate">>;
 
-export function createTokenEndpoint(context: OAuthContext): TokenEndpoint {
+export function createTokenEndpoint(context: OAuthContext) {
 	const { clients, grants, log, publicUrl, takeChallenge } = context;
 	const audiences = [publicUrl, publicUrl + paths.token];
 
@@ -93,7 +92,7 @@ export function createTokenEndpoint(context: OAuthContext): TokenEndpoint {
 		}
 	}
 
-	return async (request, address) => {
+	return async (request: Request, address: () => string): Promise<Response> => {
 		const form = await readForm(request);
 		const type = form.require("grant_type");
 		if (type !== "authorization_code" && type !== "refresh_token")
