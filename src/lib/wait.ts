@@ -1,6 +1,8 @@
-// Waits for work until a timeout or a signal, without cancelling the work; and shares one run of work between callers.
+// Waits for work until a timeout, a signal or a shutdown, without cancelling it; and shares one run between callers.
 
 import type { Signal } from "./signal.ts";
+
+const shutdownGraceMs = 2_000;
 
 /** "late" after `ms` milliseconds; errors after that are ignored. */
 export function within<T>(ms: number, work: T | PromiseLike<T>): Promise<T | "late"> {
@@ -52,4 +54,28 @@ export function singleFlight<T>(work: () => Promise<T>): () => Promise<T> {
 		});
 		return running;
 	};
+}
+
+/** What a part has begun and must end before it closes. */
+export class Pending {
+	readonly #running = new Set<Promise<unknown>>();
+
+	get size(): number {
+		return this.#running.size;
+	}
+
+	/** Returns `work`. */
+	add<T>(work: Promise<T>): Promise<T> {
+		const ended: Promise<unknown> = Promise.allSettled([work]).then(() => this.#running.delete(ended));
+		this.#running.add(ended);
+		return work;
+	}
+
+	/** Also when work adds more. After 2 s at the latest: a shutdown does not wait longer for Discord. */
+	async settled(): Promise<void> {
+		const ended = async () => {
+			while (this.size > 0) await Promise.all(this.#running);
+		};
+		await within(shutdownGraceMs, ended());
+	}
 }

@@ -22,18 +22,22 @@ export class Limiter {
 
 	/** Counts the attempt only if it is accepted. */
 	take(key: string): Attempt {
-		const known = this.#byKey.get(key);
-		const waitMs = known?.accepted.waitMs ?? 0;
-		if (known && waitMs > 0) {
+		const known = this.#byKey.get(key) ?? { accepted: new SlidingWindow(this.options), refusals: 0 };
+		const { accepted } = known;
+		const { waitMs } = accepted;
+		if (waitMs > 0) {
 			known.refusals += 1;
 			return { waitS: Math.ceil(waitMs / 1000), refusals: known.refusals };
 		}
-		const accepted = known?.accepted ?? new SlidingWindow(this.options);
 		this.#byKey.delete(key);
 		this.#prune();
 		accepted.add();
 		this.#byKey.set(key, { accepted, refusals: 0 });
 		return { waitS: 0, refusals: 0 };
+	}
+
+	accepts(key: string): boolean {
+		return this.take(key).waitS === 0;
 	}
 
 	/** Does not count as an attempt. */

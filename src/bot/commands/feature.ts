@@ -93,24 +93,3 @@ export function combineFeatures(given: readonly (Feature | undefined)[]) {
 		},
 	} satisfies Feature;
 }
-
-/** What a part has begun and must end before it closes. */
-export class Pending {
-	readonly #running = new Set<Promise<unknown>>();
-
-	get size(): number {
-		return this.#running.size;
-	}
-
-	/** Returns `work`. */
-	add<T>(work: Promise<T>): Promise<T> {
-		const ended: Promise<unknown> = Promise.allSettled([work]).then(() => this.#running.delete(ended));
-		this.#running.add(ended);
-		return work;
-	}
-
-	/** Also when work adds more. */
-	async settled(): Promise<void> {
-		while (this.size > 0) await Promise.all(this.#running);
-	}
-}

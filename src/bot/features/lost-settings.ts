@@ -2,14 +2,11 @@
 // bot is away is found by the checks.
 
 import { Colors, EmbedBuilder, Events, type Guild } from "discord.js";
-import { within } from "../../lib/wait.ts";
 import { said, sayIn, type TextKey } from "../../texts/texts.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import { createEmbedQueue } from "../messages/embed-queue.ts";
 import { isKey, sectionOf } from "../settings/keys.ts";
 import { referencesIn } from "../settings/of-guild.ts";
-
-const shutdownGraceMs = 2_000;
 
 export function createLostSettings({ settings, connection, log }: FeatureOptions): Feature {
 	const queue = createEmbedQueue({ connection, log, setting: "moderation.log_channel" });
@@ -37,8 +34,6 @@ export function createLostSettings({ settings, connection, log }: FeatureOptions
 			});
 			client.on(Events.GuildRoleDelete, ({ guild, id }) => tell(guild, "role", id));
 		},
-		async close() {
-			await within(shutdownGraceMs, queue.settled());
-		},
+		close: queue.settled,
 	};
 }

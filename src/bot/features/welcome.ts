@@ -8,8 +8,9 @@ import { describeBits, missingPermissions } from "../../discord/permissions.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { inBackground } from "../../discord/rest/rest.ts";
 import { SlidingWindow } from "../../lib/sliding-window.ts";
-import { raceSignal, within } from "../../lib/wait.ts";
-import { type Feature, type FeatureOptions, Pending } from "../commands/feature.ts";
+import { Pending, raceSignal } from "../../lib/wait.ts";
+import { Limiter } from "../commands/cooldown.ts";
+import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import { ignoreUnavailable } from "../store/unavailable.ts";
 import { fixedGreeting, greetingFrom, greetingRequest, summaryOf } from "./greeting.ts";
 
@@ -38,7 +39,6 @@ const defaultTiming: WelcomeTiming = {
 
 const maxTracked = 10_000;
 const maxTokens = 400;
-const shutdownGraceMs = 2_000;
 const hourMs = 3_600_000;
 
 interface Raid {
@@ -57,7 +57,7 @@ export function createWelcome(
 	const { quietMs, maxRaidMs, aiTimeoutMs, aiPerHour, windowMs, now, ...limits } = { ...defaultTiming, ...timing };
 	const closing = new AbortController();
 	/** By guild. */
-	const singles = new Map<string, SlidingWindow>();
+	const singles = new Limiter({ max: limits.singles, windowMs, now });
 	const raids = new Map<string, Raid>();
 	const warnings = new Map<string, string>();
 	const aiGreetings = new SlidingWindow({ max: aiPerHour, windowMs: hourMs, now });
@@ -66,17 +66,11 @@ export function createWelcome(
 
 	const count = (outcome: string) => counter?.add([outcome]);
 
-	function isSingle(guildId: string): boolean {
-		const taken = singles.get(guildId) ?? new SlidingWindow({ max: limits.singles, windowMs, now });
-		singles.set(guildId, taken);
-		return taken.take();
-	}
-
 	function greetOrCollect(member: GuildMember): void {
 		const { user, guild } = member;
 		if (user.bot || closing.signal.aborted || settings.of(guild.id)["welcome.channel"] === undefined) return;
 		const raid = raids.get(guild.id);
-		if (!raid && isSingle(guild.id)) {
+		if (!raid && singles.accepts(guild.id)) {
 			send(guild, () => greet(member));
 			return;
 		}
@@ -162,7 +156,7 @@ export function createWelcome(
 				greetRaid(raid);
 			}
 			raids.clear();
-			await within(shutdownGraceMs, sending.settled());
+			await sending.settled();
 		},
 	};
 }

@@ -7,6 +7,7 @@ import type { Connection } from "../../discord/connection/connection.ts";
 import { inBackground } from "../../discord/rest/rest.ts";
 import type { Log } from "../../lib/log.ts";
 import { inBatches } from "../../lib/store/statement.ts";
+import { Pending } from "../../lib/wait.ts";
 import { type Say, sayIn } from "../../texts/texts.ts";
 import { buttonRow } from "./buttons.ts";
 import { noMentions } from "./split-message.ts";
@@ -43,11 +44,12 @@ interface Entry {
 interface Lane {
 	entries: Entry[];
 	dropped: number;
-	sending?: Promise<void> | undefined;
+	isSending?: boolean;
 }
 
 export function createEmbedQueue({ connection, log, setting, ready }: EmbedQueueOptions) {
 	const lanes = new Map<string, Lane>();
+	const sending = new Pending();
 	// Not in the context of the tool call that pushes an embed, whose deadline and rights do not apply to the queue.
 	const inOwnContext = AsyncLocalStorage.snapshot();
 
@@ -101,12 +103,15 @@ export function createEmbedQueue({ connection, log, setting, ready }: EmbedQueue
 	}
 
 	function start(guildId: string, lane: Lane): void {
-		lane.sending ??= inOwnContext(drain, lane).finally(() => {
-			lane.sending = undefined;
+		if (lane.isSending) return;
+		lane.isSending = true;
+		const sent = inOwnContext(drain, lane).finally(() => {
+			lane.isSending = false;
 			// An embed may have been pushed after the last look at the queue.
 			if (lane.entries.length > 0) start(guildId, lane);
 			else if (lane.dropped === 0) lanes.delete(guildId);
 		});
+		void sending.add(sent);
 	}
 
 	return {
@@ -124,9 +129,7 @@ export function createEmbedQueue({ connection, log, setting, ready }: EmbedQueue
 			start(guildId, lane);
 		},
 		/** Also when embeds could not be sent. */
-		async settled() {
-			for (const lane of lanes.values()) while (lane.sending) await lane.sending;
-		},
+		settled: () => sending.settled(),
 	};
 }
 

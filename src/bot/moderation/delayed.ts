@@ -1,6 +1,6 @@
 // Work that waits for a time, or for the shutdown, which begins it at once.
 
-import { Pending } from "../commands/feature.ts";
+import { Pending } from "../../lib/wait.ts";
 
 export class Delayed {
 	readonly #waiting = new Map<Timer, () => void>();

@@ -2,7 +2,6 @@
 
 import { menuPrefix } from "../../discord/role-menu.ts";
 import { maxReasonLength } from "../../discord/text.ts";
-import { within } from "../../lib/wait.ts";
 import { sayIn } from "../../texts/texts.ts";
 import { answerPrivately, deferPrivately } from "../commands/answer.ts";
 import { type ComponentHandler, callerOf } from "../commands/components.ts";
@@ -30,7 +29,6 @@ import { createSpam } from "./spam/spam.ts";
 import { tempBanTools } from "./temp-ban-tools.ts";
 import { TempBans } from "./temp-bans.ts";
 
-const shutdownGraceMs = 1_500;
 const deleteAndWarnName = "Delete and warn";
 
 /** Names of all commands of this feature that are registered with Discord, including those of parts that are off. */
@@ -97,7 +95,7 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 		...combined,
 		async close() {
 			await combined.close();
-			await within(shutdownGraceMs, moderationLog.settled());
+			await moderationLog.settled();
 		},
 	};
 }

@@ -34,7 +34,7 @@ export function createBudget({ store: { sql }, settings, log, now, timezone, reg
 		const { "chat.questions_a_minute": max, "chat.questions_a_day": maxToday } = values;
 		const limiter = limiters.get(max) ?? new Limiter({ max, windowMs: 60_000, now });
 		limiters.set(max, limiter);
-		if (limiter.take(`${guild_id} ${user_id}`).waitS > 0) return said("chat.rate-limited", { count: max });
+		if (!limiter.accepts(`${guild_id} ${user_id}`)) return said("chat.rate-limited", { count: max });
 		const days = daysNow();
 		for (const [tokens, limit, of] of [
 			["chat.tokens", "chat.limit.guild", { guild_id }],

@@ -14,7 +14,6 @@ export function createLimits(options: { now?: () => number; maxWaitMs?: number }
 	const { now = () => performance.now() } = options;
 	const notified = new Limiter({ max: 1, windowMs, now });
 	const notices = new Limiter({ max: maxNotices, windowMs, now });
-	const take = (limiter: Limiter, key: string) => limiter.take(key).waitS === 0;
 	const semaphores = new Map<string, Semaphore>();
 
 	async function acquire(key: string, max: number, maxWaiting: number, signal: AbortSignal): Promise<() => void> {
@@ -32,7 +31,7 @@ export function createLimits(options: { now?: () => number; maxWaitMs?: number }
 
 	return {
 		mayNotify: (guildId: string, userId: string) =>
-			notices.hasRoom(guildId) && take(notified, userId) && take(notices, guildId),
+			notices.hasRoom(guildId) && notified.accepts(userId) && notices.accepts(guildId),
 		/** Resolves with a function to call after the answer; undefined if the queue is full or slow. Rejects on abort. */
 		async acquire(guildId: string, userId: string, signal: AbortSignal) {
 			const held: (() => void)[] = [];

@@ -7,7 +7,6 @@ import type { Log } from "../../../lib/log.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
 import { bytesAtMost } from "../../../lib/program/listen.ts";
 import { Semaphore } from "../../../lib/semaphore.ts";
-import { within } from "../../../lib/wait.ts";
 import { said } from "../../../texts/texts.ts";
 import { Limiter } from "../../commands/cooldown.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
@@ -18,7 +17,6 @@ import { copyMessage } from "../reports/message-copy.ts";
 import { authorOf, editedText } from "./copies.ts";
 import type { RecentFile, RecentMessage, RecentMessages } from "./recent-messages.ts";
 
-const shutdownGraceMs = 1_500;
 const expiryMs = 600_000;
 /** An entry waits for Discord's audit log, which names who deleted a message. */
 const auditMs = 1_000;
@@ -154,8 +152,8 @@ export class MessageLog implements Feature {
 	async close(): Promise<void> {
 		clearInterval(this.#expiry);
 		this.#closing.abort();
-		const written = this.#waiting.close().then(() => this.#log.settled());
-		await within(shutdownGraceMs, written);
+		await this.#waiting.close();
+		await this.#log.settled();
 	}
 }
 
@@ -222,7 +220,7 @@ function createSavedImages({ cdn, log, closing }: { cdn: string; log: Log; closi
 			files.map(async (file) => {
 				bytes += file.type.startsWith("image/") ? file.size : 0;
 				const isSaved = file.type.startsWith("image/") && bytes <= maxImageBytes && isAtCdn(cdn, file.url);
-				if (!isSaved || recent.take(guildId).waitS > 0) return file;
+				if (!isSaved || !recent.accepts(guildId)) return file;
 				try {
 					const content = await download(file.url);
 					return content === "too long" ? file : { ...file, content };

@@ -13,13 +13,13 @@ import type { JsonObject } from "../../../lib/json.ts";
 import type { Log } from "../../../lib/log.ts";
 import { readDuration } from "../../../lib/times.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
-import { within } from "../../../lib/wait.ts";
+import { Pending } from "../../../lib/wait.ts";
 import { type ArgumentsOf, invalidParameters } from "../../../mcp/tool.ts";
 import { SaidError } from "../../../texts/said-error.ts";
 import { said } from "../../../texts/texts.ts";
 import { type Action, type ActionOption, announceOption } from "../../commands/action.ts";
 import type { Command } from "../../commands/commands.ts";
-import { type Feature, type FeatureOptions, Pending } from "../../commands/feature.ts";
+import type { Feature, FeatureOptions } from "../../commands/feature.ts";
 import { cut, planMatching, type Selected } from "../../messages/matching-deletion.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import { mentions, type Part, result } from "../../results/result.ts";
@@ -33,7 +33,6 @@ const purgeToolName = "purge";
 const maxNuked = 100;
 const manyMessages = 20;
 const confirmationMs = 5_000;
-const shutdownGraceMs = 1_000;
 
 const moreOptions: readonly ActionOption[] = [
 	{ name: "channel", kind: "channel", argument: "channel_ids", several: true },
@@ -188,7 +187,7 @@ function createConfirmations(log: Log) {
 		/** Removes those that are shown, and those that are being sent. */
 		async close() {
 			const sent = sending.settled().then(() => removals.close());
-			await within(shutdownGraceMs, Promise.all([removals.close(), sent]));
+			await Promise.all([removals.close(), sent]);
 		},
 	};
 }

@@ -11,19 +11,18 @@ import { menuPrefix, readMenu, readMenuId, refreshed, roleIdIn } from "../../../
 import { auditReason } from "../../../discord/text.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
 import { Overloaded, Semaphore } from "../../../lib/semaphore.ts";
-import { within } from "../../../lib/wait.ts";
+import { Pending } from "../../../lib/wait.ts";
 import { SaidError } from "../../../texts/said-error.ts";
 import { said, sayIn } from "../../../texts/texts.ts";
 import { deferPrivately } from "../../commands/answer.ts";
 import type { ComponentHandler, ComponentInteraction } from "../../commands/components.ts";
-import { type Feature, type FeatureOptions, Pending } from "../../commands/feature.ts";
+import { Limiter } from "../../commands/cooldown.ts";
+import type { Feature, FeatureOptions } from "../../commands/feature.ts";
 import { createIsRestricted, type IsRestricted, RateShare } from "../../commands/role-writer.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import { type Change, type Choice, changeFor, describeChange, type ReservedRoles, reservedRoles } from "./choice.ts";
 import { createMenuBuilder } from "./menu-builder.ts";
 import { createMenuTool } from "./menu-tool.ts";
-
-const shutdownGraceMs = 1_500;
 
 type RoleMenus = Required<Pick<Feature, "tools" | "menus" | "components" | "close">>;
 
@@ -31,7 +30,7 @@ export function createRoleMenus(options: FeatureOptions, limits?: PressLimits): 
 	const { connection, mutex, log } = options;
 	const reserved = reservedRoles(options.settings);
 	const queue = new PressQueue(limits);
-	const { refresh, settled } = createMenuRefresh({ mutex, log });
+	const running = new Pending();
 	const presses = createPressHandler({
 		connection,
 		mutex,
@@ -39,10 +38,9 @@ export function createRoleMenus(options: FeatureOptions, limits?: PressLimits): 
 		reserved,
 		queue,
 		log,
-		onPressed: refresh,
+		onPressed: createMenuRefresh({ mutex, log, running }),
 	});
 	const builder = createMenuBuilder(options);
-	const running = new Pending();
 	return {
 		tools: [createMenuTool(reserved)],
 		menus: [builder.menu],
@@ -52,28 +50,17 @@ export function createRoleMenus(options: FeatureOptions, limits?: PressLimits): 
 		],
 		async close() {
 			queue.close();
-			await within(shutdownGraceMs, Promise.all([running.settled(), settled()]));
+			await running.settled();
 		},
 	};
 }
 
-const intervalMs = 60_000;
-const maxMenus = 1_000;
-
 /**
  * After a press, edits a menu whose roles were renamed or deleted. The bot has no list of menus, so a menu that nobody
- * uses keeps its labels. `refresh` never throws.
+ * uses keeps its labels.
  */
-function createMenuRefresh({ mutex, log }: Pick<FeatureOptions, "mutex" | "log">) {
-	const attempts = new LruMap<string, number>(maxMenus);
-	const running = new Pending();
-
-	function mayTry(messageId: string): boolean {
-		const now = performance.now();
-		if ((attempts.get(messageId) ?? -Infinity) + intervalMs > now) return false;
-		attempts.set(messageId, now);
-		return true;
-	}
+function createMenuRefresh({ mutex, log, running }: Pick<FeatureOptions, "mutex" | "log"> & { running: Pending }) {
+	const attempts = new Limiter({ max: 1, windowMs: 60_000 });
 
 	async function edit(guild: Guild, { id, channelId }: Message): Promise<void> {
 		const { rest } = guild.client;
@@ -87,17 +74,14 @@ function createMenuRefresh({ mutex, log }: Pick<FeatureOptions, "mutex" | "log">
 		await rest.patch(route, { body });
 	}
 
-	return {
-		/** Edits the message of a role menu in the background if its labels are outdated. Never throws. */
-		refresh(message: Message): void {
-			const { id, guild } = message;
-			if (!guild) return;
-			const isCurrent = !refreshedIn(guild, message.components.map((one) => one.toJSON()) as Components);
-			if (isCurrent || !mayTry(id)) return;
-			const work = mutex.withLock(id, () => inBackground(() => edit(guild, message)));
-			void running.add(work.catch((error) => logFailure({ guild: guild.id, message: id }, error)));
-		},
-		settled: () => running.settled(),
+	/** Edits the message of a role menu in the background if its labels are outdated. Never throws. */
+	return (message: Message): void => {
+		const { id, guild } = message;
+		if (!guild) return;
+		const isCurrent = !refreshedIn(guild, message.components.map((one) => one.toJSON()) as Components);
+		if (isCurrent || !attempts.accepts(id)) return;
+		const work = mutex.withLock(id, () => inBackground(() => edit(guild, message)));
+		void running.add(work.catch((error) => logFailure({ guild: guild.id, message: id }, error)));
 	};
 
 	function logFailure(fields: Record<string, string>, error: unknown): void {

@@ -14,9 +14,8 @@ import {
 import { onAuditLogEntry } from "../../../discord/audit-log.ts";
 import { inlineText, truncate } from "../../../discord/text.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
-import { SlidingWindow } from "../../../lib/sliding-window.ts";
-import { within } from "../../../lib/wait.ts";
 import { type Said, said, type Text } from "../../../texts/texts.ts";
+import { Limiter } from "../../commands/cooldown.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
 import { written } from "../../results/people-text.ts";
 import { at } from "../../results/result.ts";
@@ -30,7 +29,6 @@ import type { Cases } from "../cases/cases.ts";
 import { Delayed } from "../delayed.ts";
 import { createGuildLog, type LogEntry } from "../moderation-log.ts";
 
-const shutdownGraceMs = 1_500;
 /** A join waits for its invite, and a leave for Discord's audit log. */
 const [joinMs, leaveMs] = [3_000, 1_000];
 const maxRolesShown = 20;
@@ -172,9 +170,9 @@ export function createServerLog(options: ServerLogOptions) {
 			});
 		},
 		async close() {
-			await within(shutdownGraceMs, waiting.close());
+			await waiting.close();
 			for (const { folding } of logs.values()) void folding.close();
-			await within(shutdownGraceMs, Promise.all(logs.values().map(({ guildLog }) => guildLog.settled())));
+			await Promise.all(logs.values().map(({ guildLog }) => guildLog.settled()));
 		},
 	} satisfies Feature;
 }
@@ -190,7 +188,6 @@ const maxNamesLength = 2_000;
 
 interface Flood {
 	guildId: string;
-	shown: SlidingWindow;
 	/** The first of those that wait. */
 	folded: LogEntry[];
 	count: number;
@@ -199,14 +196,13 @@ interface Flood {
 /** `kind` in `add`: entries that may be folded into one. */
 /** Of the entries of a kind within ten seconds, the first five are shown one by one and the rest together. */
 export function createFolding(post: (guildId: string, entry: LogEntry) => void) {
+	const shown = new Limiter({ max: shownOneByOne, windowMs });
 	const floods = new Map<string, Flood>();
 	const waiting = new Delayed();
 
-	function flush(flood: Flood): void {
-		const { guildId, folded, count } = flood;
+	function flush(key: string, { guildId, folded, count }: Flood): void {
 		const [first] = folded;
-		flood.folded = [];
-		flood.count = 0;
+		floods.delete(key);
 		if (!first) return;
 		const names = folded.map(({ userId, description = "" }) =>
 			userId === undefined ? String([description].flat()[0]) : `<@${userId}>`,
@@ -222,16 +218,16 @@ export function createFolding(post: (guildId: string, entry: LogEntry) => void) 
 	return {
 		add(kind: string, guildId: string, entry: LogEntry): void {
 			const key = `${guildId} ${kind}`;
-			const made = { guildId, shown: new SlidingWindow({ max: shownOneByOne, windowMs }), folded: [], count: 0 };
-			const flood: Flood = floods.get(key) ?? made;
-			floods.set(key, flood);
-			if (flood.count === 0 && flood.shown.take()) {
+			const begun = floods.get(key);
+			if (!begun && shown.accepts(key)) {
 				post(guildId, entry);
 				return;
 			}
+			const flood: Flood = begun ?? { guildId, folded: [], count: 0 };
+			floods.set(key, flood);
 			flood.count += 1;
 			if (flood.folded.length < maxNamed) flood.folded.push(entry);
-			if (flood.count === 1) waiting.add(windowMs, () => flush(flood));
+			if (!begun) waiting.add(windowMs, () => flush(key, flood));
 		},
 		/** Posts what is folded. */
 		close: () => waiting.close(),

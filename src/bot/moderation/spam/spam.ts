@@ -17,8 +17,6 @@ import { createDetector, type Detection } from "./detector.ts";
 import { defaultTiming, Incidents, type IncidentsTiming } from "./incidents.ts";
 import { createButtons, createEntries } from "./log-entry.ts";
 
-const shutdownGraceMs = 3_000;
-
 export interface SpamOptions extends Pick<FeatureOptions, "connection" | "store" | "mutex" | "log" | "callAs"> {
 	settings: Pick<GuildSettings, "of" | "ready">;
 	cdn: string;
@@ -146,7 +144,7 @@ export function createSpam(options: SpamOptions) {
 		start: work.wake,
 		async close() {
 			closing.abort();
-			await Promise.all([work.close(), within(shutdownGraceMs, incidents.close())]);
+			await Promise.all([work.close(), incidents.close()]);
 		},
 	};
 }
