@@ -6,7 +6,7 @@ import { parseJson } from "../lib/json.ts";
 import { createLog } from "../lib/log.ts";
 import { encodePrincipal, principalHeader } from "../lib/principal.ts";
 import { realisticLimits } from "../simulator/rest/rate-limits.ts";
-import { startSimulator } from "../simulator/simulator.ts";
+import { callerOf, startSimulator } from "../simulator/simulator.ts";
 import type { Account, Member } from "../simulator/world/state/entities.ts";
 import { has } from "../simulator/world/state/permissions.ts";
 import { call } from "./memory-network.ts";
@@ -72,11 +72,9 @@ export async function openStage({ document, toml, botId, botRole = "", settings 
 	}
 
 	/** As a person. Undefined if it was refused. */
-	async function request({ token }: Account, method: string, path: string, content: object = {}) {
-		const headers = { authorization: token, "content-type": "application/json" };
-		const body = method === "GET" ? null : JSON.stringify(content);
-		const response = await call(new Request(`${api}/v10${path}`, { method, headers, body }));
-		return response.ok ? (Object(parseJson(await response.text())) as Record<string, unknown>) : undefined;
+	async function request(account: Account, method: string, path: string, content?: object) {
+		const { status, body } = await callerOf(simulator, account)(method, path, content);
+		return status < 400 ? (Object(body) as Record<string, unknown>) : undefined;
 	}
 
 	function hijack({ user }: Member): Account {

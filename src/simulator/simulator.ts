@@ -265,7 +265,8 @@ function newSignature(): string {
 
 const nothing = { bots: [], guilds: [] };
 
-function callerOf(router: Router, account: Account): Call {
+/** Requests of an account, without a network connection. */
+export function callerOf(router: Pick<Router, "handle">, account: Account): Call {
 	return async (method, path, body) => {
 		const text = method === "GET" ? undefined : JSON.stringify(body ?? {});
 		const request = requestOf(account, "http://127.0.0.1", method, path, text);

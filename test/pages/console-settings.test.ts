@@ -238,6 +238,21 @@ inChromium("the last change is undone, and a former version returns, after a loo
 	expect([await page.overflow(), await page.unnamed()]).toEqual([0, []]);
 });
 
+inChromium(
+	"a rehearsal fills in the setting that it advises",
+	async () => {
+		await set({ "moderation.raid": "10 joins in 60s" });
+		await signIn();
+		await page.click("button", "Go to Rehearse");
+		await page.choose("details[open] select", "raid");
+		await page.click("details[open] button", "Rehearse");
+		await page.sees("60 of 60 accounts joined");
+		await page.sees("off → on", ".save-bar");
+		await page.click("button", "Discard");
+	},
+	60_000,
+);
+
 inChromium("a role menu is built by keyboard and posted", async () => {
 	await signIn();
 	await page.click("button", "Go to Role menu");

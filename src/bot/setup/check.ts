@@ -43,9 +43,7 @@ export async function checkBot(config: BotConfig, log: Log, options: BotCheckOpt
 	const connection = createConnection(config, log, { timing: options.timing });
 	try {
 		const select = options.selectSettings ?? readSettings;
-		const store = storeOf(config);
-		const proofs = config.toml.backup ? await readStore(store, selectLastProofs) : [];
-		const checks = checksOf(config, connection, log, { ...options, stored: await select(store), proofs });
+		const checks = checksOf(config, connection, log, { ...options, stored: await select(storeOf(config)) });
 		const secrets = secretsIn(config);
 		return await runChecks(checks, { ...options, log, secrets });
 	} finally {
@@ -77,12 +75,7 @@ function checksOf(
 	config: BotConfig,
 	connection: Connection,
 	log: Log,
-	{
-		checkDatabase = checkStore,
-		loginTimeoutMs,
-		stored,
-		proofs,
-	}: BotCheckOptions & { stored: readonly SettingVersion[]; proofs: Proofs },
+	{ checkDatabase = checkStore, loginTimeoutMs, stored }: BotCheckOptions & { stored: readonly SettingVersion[] },
 ): Check[] {
 	const { toml } = config;
 	const login: Check = {
@@ -118,11 +111,11 @@ function checksOf(
 			: [{ title: "CLIENT_ID", needs: [login], run: () => checkClientId(clientId, connection.discord) }]),
 		guild,
 		{ title: "permissions", needs: [guild], run: () => checkPermissions(guilds, toml) },
-		...[
-			...gameChecks(toml, () => connection.guilds),
-			...checksIn(stored, toml, () => guilds),
-			...proofChecks(proofs, () => guilds),
-		].map((check) => ({ ...check, needs: [guild] })),
+		...(toml.backup ? [{ title: "proven backup", needs: [guild], run: () => checkProof(config, guilds) }] : []),
+		...[...gameChecks(toml, () => connection.guilds), ...checksIn(stored, toml, () => guilds)].map((check) => ({
+			...check,
+			needs: [guild],
+		})),
 	];
 }
 
@@ -132,14 +125,14 @@ function storeOf({ databaseUrl, dbSchema: schema, dataDirectory: directory }: Bo
 
 const readSettings = (store: StoreSettings) => readStore(store, selectCurrentSettings);
 
-type Proofs = Readonly<Awaited<ReturnType<typeof selectLastProofs>>>;
-
-/** Of each guild that has backups. */
-const proofChecks = (proofs: Proofs, guilds: () => readonly Guild[]): Check[] =>
-	proofs.map(({ guild_id, proven_at }) => ({
-		title: proofs.length > 1 ? `proven backup in ${guild_id}` : "proven backup",
-		run: () => (guilds().some(({ id }) => id === guild_id) ? provenIn([Number(proven_at)]) : "the bot has left"),
-	}));
+/** The oldest of the guilds that have backups. */
+async function checkProof(config: BotConfig, guilds: readonly Guild[]): Promise<Found> {
+	const rows = await readStore(storeOf(config), selectLastProofs);
+	const times = rows.flatMap(({ guild_id, proven_at }) =>
+		guilds.some(({ id }) => id === guild_id) ? Number(proven_at) : [],
+	);
+	return provenIn(times.length > 0 ? Math.min(...times) : 0);
+}
 
 /** Empty if the database cannot be read, of which its own check tells. */
 async function readStore<Row>(store: StoreSettings, select: (sql: Sql) => Promise<readonly Row[]>) {

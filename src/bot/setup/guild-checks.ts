@@ -109,9 +109,8 @@ export function approvalChecks(
 	return [{ title: "approval.channel", run }];
 }
 
-/** `times`: when backups were proven. */
-export function provenIn(times: readonly number[]): Found {
-	const at = Math.max(0, ...times);
+/** `at`: when a backup was proven last; 0 for never. */
+export function provenIn(at: number): Found {
 	if (Date.now() - at < 30 * 86_400_000) return `a rehearsal restored one at ${time(new Date(at))}`;
 	return { warning: "no rehearsal has restored one in 30 days. Next step: rehearse with the scenario restore" };
 }

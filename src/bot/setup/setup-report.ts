@@ -92,7 +92,7 @@ function checksOf(options: SetupOptions): Check[] {
 			? [
 					{
 						title: "proven backup",
-						run: async () => provenIn((await backups()).map(({ provenAt }) => Number(provenAt ?? 0))),
+						run: async () => provenIn(Math.max(0, ...(await backups()).map(({ provenAt }) => Number(provenAt ?? 0)))),
 					},
 				]
 			: []),

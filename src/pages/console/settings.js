@@ -4,6 +4,7 @@
 import { byId, element } from "../dom.js";
 import { messageOf, post } from "./api.js";
 import { busy, fillSelect, labelled, named, say, shown, shownLines } from "./parts.js";
+import { createRehearsal } from "./rehearsal.js";
 import { createRoleMenu } from "./role-menu.js";
 import { createSettingField, effective, isSame, valueText } from "./setting-fields.js";
 import { createHistory } from "./settings-history.js";
@@ -99,6 +100,7 @@ class ServerSettings {
 	);
 	#history;
 	#menu;
+	#more;
 	content;
 
 	/** @param {{ instance: string, guild_id: string }} place @param {string} storageKey */
@@ -108,8 +110,11 @@ class ServerSettings {
 		this.#history = createHistory(place, this.#change, (values) => this.#enter(values));
 		this.#menu = createRoleMenu(place, () => this.#lists);
 		this.#menu.content.hidden = true;
-		const more = [this.#history.content, this.#menu.content, this.#bar];
-		this.content = element("div.list", this.#failure, this.#contents, this.#sections, ...more);
+		const rehearsal = createRehearsal(place, (values) =>
+			this.#enter(new Map([...Object.entries(this.#entered()), ...values])),
+		);
+		this.#more = [this.#history.content, this.#menu.content, rehearsal];
+		this.content = element("div.list", this.#failure, this.#contents, this.#sections, ...this.#more, this.#bar);
 	}
 
 	/** Shows the present values; what was typed stays. Never rejects. */
@@ -178,7 +183,7 @@ class ServerSettings {
 			),
 		);
 		this.#sections.replaceChildren(...panels);
-		const targets = [...panels, this.#history.content, this.#menu.content].filter(({ hidden }) => !hidden);
+		const targets = [...panels, ...this.#more].filter(({ hidden }) => !hidden);
 		this.#contents.replaceChildren(
 			...targets.map((target) => {
 				/** @type {HTMLElement | null} */

@@ -36,7 +36,7 @@ export function asReply(channel: Channel, { id }: Message) {
 	return { type: MessageType.Reply, message_reference: referenceTo({ id }, channel) };
 }
 
-const forwardable: readonly MessageType[] = [
+export const forwardable: readonly MessageType[] = [
 	MessageType.Default,
 	MessageType.Reply,
 	MessageType.ChatInputCommand,

@@ -18,7 +18,7 @@ import {
 	requireEmbedsAndFiles,
 	serializeMessage,
 } from "../message-body.ts";
-import { asForward, asReply, messageReference, repliedTo } from "../message-references.ts";
+import { asForward, asReply, forwardable, messageReference, repliedTo } from "../message-references.ts";
 import { type Call, guildPlaceOf, type ReadForm, route } from "../route.ts";
 import { pollForm, readPoll } from "./polls.ts";
 
@@ -131,13 +131,7 @@ function checkLocked(call: Call, channel: Channel): void {
 const pinLimit = 250;
 const pinsPath = "/channels/:channel_id/messages/pins";
 const pinPermissions = Permission.PinMessages | Permission.ReadMessageHistory;
-const pinnable: readonly MessageType[] = [
-	MessageType.Default,
-	MessageType.Reply,
-	MessageType.ChatInputCommand,
-	MessageType.ContextMenuCommand,
-	MessageType.ThreadStarterMessage,
-];
+const pinnable: readonly MessageType[] = [...forwardable, MessageType.ThreadStarterMessage];
 
 export const messageRoutes = [
 	route("GET /channels/:channel_id/messages", {

@@ -2,8 +2,8 @@
 // stored but not applied.
 // https://discord.com/developers/docs/resources/auto-moderation
 //
-// A gap: AutoMod rules for spam, preset lists, regex patterns that JavaScript cannot read, raids and profiles are stored and
-// not applied; only message content is checked. The audit log has no entries for executions (143 to 146).
+// A gap: AutoMod rules for spam, preset lists, raids and profiles are stored and not applied; only message content is
+// checked, with regex patterns as JavaScript reads them. The audit log has no entries for executions (143 to 146).
 
 import { PermissionFlagsBits as Permission, AutoModerationRuleTriggerType as Trigger } from "discord.js";
 import type { AutoModerationRule, Guild } from "../state/entities.ts";
@@ -83,20 +83,12 @@ function violationOf(rule: AutoModerationRule, text: string): Violation[] {
 	if (trigger_type !== Trigger.Keyword) return [];
 	const allowed = metadata.allow_list ?? [];
 	const keywords = (metadata.keyword_filter ?? []).map((keyword) => [keyword, patternOf(keyword)] as const);
-	for (const [keyword, pattern] of [...keywords, ...(metadata.regex_patterns ?? []).flatMap(regexOf)]) {
+	const regexes = (metadata.regex_patterns ?? []).map((pattern) => [pattern, new RegExp(pattern, "gi")] as const);
+	for (const [keyword, pattern] of [...keywords, ...regexes]) {
 		for (const [content] of text.matchAll(pattern))
 			if (!allowed.some((word) => patternOf(word).test(content))) return [{ rule, keyword, content }];
 	}
 	return [];
-}
-
-/** Discord's are of Rust, and ignore case. One that JavaScript cannot read matches nothing. */
-function regexOf(pattern: string): [string, RegExp][] {
-	try {
-		return [[pattern, new RegExp(pattern, "gi")]];
-	} catch {
-		return [];
-	}
 }
 
 function patternOf(keyword: string): RegExp {
