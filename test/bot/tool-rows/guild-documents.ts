@@ -1,7 +1,7 @@
 // The rows of src/bot/tools/guild-document.ts, but for those that need a plan or a job.
 
 import * as person from "./person.ts";
-import type { Row } from "./scene.ts";
+import { type Row, roleId } from "./scene.ts";
 
 export const guildDocumentRows: Record<string, Row> = {
 	export_guild: {
@@ -40,7 +40,7 @@ export const guildDocumentRows: Record<string, Row> = {
 		needs: "no permission",
 	},
 	rehearse: {
-		ids: {},
+		ids: { role_ids: roleId },
 		person: person.administrator,
 		ask: ({ guild }) => ({
 			args: { scenario: "document", document: { channels: [{ name: "planned" }] } },
