@@ -4,7 +4,7 @@ import { element } from "../dom.js";
 import { get, post } from "./api.js";
 import { accessName, actionButton, named, say, shown, tableOr, timeOf } from "./parts.js";
 
-const heads = ["Name", "For", "May do", "Where", "Since", "Expires", "Last used", "Action"];
+const heads = ["Name", "Person", "May do", "Where", "Since", "Expires", "Last used", "Action"];
 
 /** @param {boolean} isRoot Others see only their own connections. */
 export function createAccess(isRoot) {
@@ -43,7 +43,7 @@ export function createAccess(isRoot) {
 		const isExpired = expiresAt <= Date.now();
 		return [
 			named(name, 64),
-			person ? `person ${shown(person, 20)}` : "",
+			shown(person ?? "nobody", 20),
 			accessName(access),
 			named(where.filter(Boolean).join("; "), 300),
 			timeOf(createdAt),

@@ -78,7 +78,7 @@ function changesOf({ instance, guild: guild_id, at, ms }) {
 		const { text } = await post("/tools/call", { name: "get_audit_log", arguments: given });
 		place.replaceChildren(preformatted("Discord's audit log of these seconds", text, 20_000));
 	});
-	return element("div", button, place);
+	return element("div.list", element("p.buttons", button), place);
 }
 
 /** @param {{ method: string, path: string, status?: number, code?: number | string, milliseconds: number }} request */

@@ -47,7 +47,7 @@ function createPickers({ endpoint, readOnlyEndpoint, discordSignIn }, isRoot, bo
 	);
 	const limits = element("details", element("summary", "Name and more limits of the key"), limitFields());
 	const form = createForm(
-		"form",
+		"form.list",
 		{ oninput: forget },
 		{ label: "Create a key and fill it in", submit: create },
 		element(
