@@ -138,7 +138,7 @@ function rowsOf(call) {
 /** An entry about an approval: what it is for, and what happened. @param {PastCall} call */
 function approvalOf(call) {
 	const { tool, event } = JSON.parse(call.arguments);
-	return `${tool}: approval ${event}`;
+	return `approval of ${tool}: ${event}`;
 }
 
 /** @param {Record<string, unknown>} query */
