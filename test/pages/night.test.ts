@@ -15,11 +15,11 @@ const jobs: Record<string, string> = {
 	"which bot is down, and why": "article: it was stopped on purpose | .bar: (gamma: stopped)",
 	"what waits for me": "nav a: Approvals 1",
 	"who deleted that message":
-		"> nav a: History | type [type=search]: delete_messages | > button: Details of delete_messages | tr.details: key assistant",
+		"> nav a: History | type [type=search]: delete_messages | .bar: 1 done | > button: Details of delete_messages | tr.details: key assistant",
 	"what did this assistant change today":
 		"> nav a: History | > .filters label:nth-of-type(3) select = changed | type [type=search]: assistant | tbody: create_role",
 	"yesterday's failed bans":
-		"> nav a: History | > .filters label:nth-of-type(1) select = 7 | type [type=search]: ban | > button: Details of ban | tr.details: owns the guild",
+		"> nav a: History | > .filters label:nth-of-type(1) select = 7 | type [type=search]: ban | .bar: 1 refused | > tr.warn button: Details of ban | tr.details: owns the guild",
 	"why was this call refused": "> button: Details of get_member | tr.details .answer: refused",
 	"did the backup run": "> nav a: Try | > #tool = list_backups | > button: Run | pre: There is no backup of The Cooks",
 	"a key for a colleague that can only read":

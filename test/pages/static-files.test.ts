@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { Glob } from "bun";
 import { serveFiles } from "../../src/pages/static-files.ts";
 
 const files = { "page.html": "<!doctype html><title>é</title>", "page.js": "export {};" };
@@ -24,4 +25,12 @@ test("a file that the browser has is not sent again", () => {
 
 test("a file without a known type is refused at the start", () => {
 	expect(() => serveFiles({ "x.bin": "" }, "/", "/pages")).toThrow("the file x.bin has no known media type");
+});
+
+test("the console has less than 150 KB", async () => {
+	const cwd = `${import.meta.dir}/../../src/pages`;
+	const all = [...new Glob("**/*.{js,css,html,svg}").scanSync({ cwd, absolute: true })];
+	const files = all.filter((file) => !file.includes("/pages/simulator/"));
+	expect(files.length).toBeGreaterThan(20);
+	expect(files.reduce((sum, file) => sum + Bun.file(file).size, 0)).toBeLessThan(150_000);
 });

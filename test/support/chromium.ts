@@ -94,6 +94,7 @@ export async function openChromium(size = { width: 800, height: 900 }) {
 	}
 
 	return {
+		socket,
 		send,
 		evaluate,
 		resize,

@@ -62,7 +62,7 @@ export function createApprovals() {
 		};
 		return element(
 			"article.panel",
-			element("h3", element("code", named(tool, 64)), " in ", place()),
+			element("h3", named(tool, 64), " in ", place()),
 			facts([
 				["Bot", named(instance, 64)],
 				["Asked by", named(approval.requester, 80)],
@@ -70,9 +70,7 @@ export function createApprovals() {
 				["At", timeOf(approval.createdAt)],
 				["Until", timeOf(approval.expiresAt)],
 			]),
-			element("h4", "Arguments"),
 			preformatted("Arguments", approval.arguments, maxText),
-			approval.plan && element("h4", "What it means"),
 			approval.plan && preformatted("What it means", approval.plan, maxText),
 			!mayApprove && element("p", "You cannot approve this call: ", named(why ?? "", 1_000)),
 			element(

@@ -31,7 +31,8 @@ const decided = new Map(
 export function describeCall(call, atGateway) {
 	const { answer, approval, effect, guild, message, ms, names, outcome } = call;
 	/** @param {string} text */
-	const withNames = (text) => text.replaceAll(/\d{17,20}/g, (id) => (names[id] ? `${names[id]} (${id})` : id));
+	const withNames = (text) =>
+		text.replaceAll(/(?<!ID: )\b\d{17,20}/g, (id) => (names[id] ? `${names[id]} (${id})` : id));
 	const discord = call.discord === null ? null : JSON.parse(call.discord);
 	const rest = Math.max(0, ms - (discord?.milliseconds ?? 0));
 	const parts = [

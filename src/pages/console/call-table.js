@@ -80,7 +80,11 @@ export function callRows(call, describe) {
 		guild === null ? "" : named(names[guild] ?? guild, 40),
 		element("span", { class: `state ${kind}` }, name),
 		`${ms} ms`,
-		element("span", named(callerOf(call), 80), client && element("span.quiet", " by ", named(client, 40))),
+		element(
+			"span",
+			named(callerOf(call).replace(/ \(\d+\)$/, ""), 80),
+			client && element("span.quiet", " by ", named(client, 40)),
+		),
 		toggle,
 	];
 	return [row(callHeads, cells, { class: kind }), second];

@@ -144,10 +144,12 @@ export class CallList {
 	/** @param {number} matched */
 	#drawCount(matched) {
 		const count = this.#calls.length;
+		this.#filters.hidden = this.#pause.hidden = count === 0;
+		if (count === 0)
+			return this.#count.replaceChildren("No calls yet. ", element("a", { href: "#connect" }, "Connect an assistant"));
 		const last = `last ${count} calls of all bots, newest first; History has those before.`;
 		const shownCalls = matched < count ? `${matched} of the ${last}` : `The ${last}`;
-		const match = count === 0 ? "No calls yet. Connect shows how to connect an assistant." : shownCalls;
-		this.#count.textContent = this.#paused ? `Paused. ${this.#missed} new calls.` : match;
+		this.#count.textContent = this.#paused ? `Paused. ${this.#missed} new calls.` : shownCalls;
 	}
 
 	#draw() {

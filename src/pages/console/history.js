@@ -58,10 +58,11 @@ export function createHistory(stateOf) {
 	/** @type {PastCall | undefined} */
 	let last;
 	const filters = createForm(
-		"form",
+		"form.filters",
 		{ "aria-label": "Search the calls", onchange: () => filters.requestSubmit() },
 		{ label: "Search", submit: load },
-		element("div.filters", labelled("Period", days), ...labels),
+		labelled("Period", days),
+		...labels,
 	);
 
 	async function load() {
