@@ -33,7 +33,7 @@ const budgets: Record<string, number> = {
 	install: 1053,
 	lib: 4389,
 	mcp: 2923,
-	pages: 6201,
+	pages: 6208,
 	rehearsal: 625,
 	simulator: 15_361,
 	// Nearly all of it is the two language files.
