@@ -167,5 +167,6 @@ const ticket = /^#in=([\w.-]+)$/.exec(hash)?.[1];
 // Neither stays in the URL.
 if (search || ticket)
 	history.replaceState(null, "", pathname + (ticket ? "" : hash || (sessionStorage.getItem("section") ?? "")));
+sessionStorage.removeItem("section");
 const isFromDiscord = new URLSearchParams(search).get("from") === "discord";
 await start(ticket ? { ticket } : isFromDiscord ? { discord: true } : undefined);

@@ -285,7 +285,6 @@ class ServerSettings {
 		if (isWaiting) this.#discard();
 		// What was typed meanwhile stays.
 		else for (const { description } of changed) description.value = given.settings[description.key];
-		this.#onInput(false);
 		await this.load();
 		say(isWaiting ? "Sent. It takes effect once somebody has approved it." : "Saved.");
 		byId("title").focus();
