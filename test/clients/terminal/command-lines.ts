@@ -1,14 +1,14 @@
 // Assistants for the terminal: what each does without an account of its maker. They connect with a key and list the gateway
-// as connected, and those that can sign in from the command line do. clients.test.ts runs this file in a process of its own.
+// as connected, and those that can sign in from the command line do. clients.test.ts runs this file in a process of its own, if CLIENTS=all.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { freePort } from "../../src/demo/ports.ts";
-import { gatewayToken } from "../support/gateway.ts";
-import { type SignInWorld, startSignIn } from "../support/sign-in.ts";
-import { until } from "../support/until.ts";
+import { freePort } from "../../../src/demo/ports.ts";
+import { gatewayToken } from "../../support/gateway.ts";
+import { type SignInWorld, startSignIn } from "../../support/sign-in.ts";
+import { until } from "../../support/until.ts";
 
 const programs = join(import.meta.dir, "node_modules/.bin");
 const claudeCode = "https://claude.ai/oauth/claude-code-client-metadata";
