@@ -136,7 +136,9 @@ async function startGuild(document: object) {
 	const { id: guildId } = made.guild;
 	const config = connectedConfig(simulator, { guildId, toml: { ...toml, backup: {} } }, made.bot.user.username);
 	await storeSettings(config, { [guildId]: settings });
-	await storeBackup(config, guildId, JSON.stringify(file.document));
+	const gone = ["200000000000000999", made.guild.owner_id].map((id) => ({ id, roles: ["Mods"] }));
+	const { members: kept = [] } = file.document;
+	await storeBackup(config, guildId, JSON.stringify({ ...file.document, members: [...kept, ...gone] }));
 	const running = startBot(config, recordLog().log);
 	await until("the bot has loaded", () => running.loaded);
 	const { call } = await connectTo(running.url);

@@ -15,8 +15,9 @@ import type { ContextFor } from "../tool/context.ts";
 import { readTool } from "../tool/define.ts";
 import { orRefuse } from "./settings.ts";
 
-/** More members are not in the copy. */
+/** More members are not in the copy. In a restore each takes a request for each of their roles. */
 const maxMembers = 20_000;
+const maxRestored = 2_000;
 
 /** Without it a scenario shows nothing, and with this value it does. */
 const needed: Partial<Record<string, Rehearsal["settings"]>> = {
@@ -96,14 +97,16 @@ async function given(
 		throw invalidParameters(["document: expected with the scenario document, and only then"]);
 	if (scenario !== "member" && roleIds.length > 0)
 		throw invalidParameters(["role_ids: expected only with the scenario member"]);
-	const backup = scenario === "restore" ? await guildDocuments.rehearsals.latestBackup(guild.id) : undefined;
+	const { id: botId } = discord.user;
+	const played = guild.members.cache.filter(({ id, user }) => id === botId || (!user.bot && id !== guild.ownerId));
+	const max = scenario === "restore" ? maxRestored : maxMembers;
+	const tooMany = played.size > max && `members: ${played.size - max} of ${played.size} are left out`;
+	const ids = new Set([...played.keys()].slice(0, max));
+	const backup = scenario === "restore" ? await guildDocuments.rehearsals.latestBackup(guild.id, ids) : undefined;
 	const parts = partNames.filter((part) => !["messages", "bans", "bot"].includes(part));
 	const { document, missing } = await guildDocuments.export(guild, parts);
-	const { id: botId } = discord.user;
 	const rolesOf = new Map(document.members?.map(({ id, roles }) => [id, roles]));
-	const played = guild.members.cache.filter(({ id, user }) => id === botId || (!user.bot && id !== guild.ownerId));
-	const tooMany = played.size > maxMembers && `members: ${maxMembers} of ${played.size}, the limit`;
-	const members = [...played.keys()].slice(0, maxMembers).map((id) => ({ id, roles: rolesOf.get(id) ?? [] }));
+	const members = Array.from(ids, (id) => ({ id, roles: rolesOf.get(id) ?? [] }));
 	const botRole = guild.roles.botRoleFor(discord.user)?.name;
 	const { toml } = self;
 	const missed = resultLines(missing, tooMany);

@@ -121,10 +121,11 @@ export class Rehearsals {
 		throw new ToolError(`The rehearsal failed: ${error.replace(/\.$/, "")}. The guild is as it was.`);
 	}
 
-	/** Without pictures, which are not in a copy. */
-	async latestBackup(guildId: string): Promise<Rehearsal["backup"]> {
+	/** Without pictures, and without members that are not in the copy. */
+	async latestBackup(guildId: string, memberIds: ReadonlySet<string>): Promise<Rehearsal["backup"]> {
 		const { name, document } = await this.backups.read(guildId, "latest");
-		const { emojis: _, settings: { icon: __, ...settings } = {}, ...rest } = document;
-		return { name, document: { ...rest, settings } };
+		const { emojis: _, settings: { icon: __, ...settings } = {}, members = [], ...rest } = document;
+		const kept = members.filter(({ id }) => memberIds.has(id));
+		return { name, document: { ...rest, settings, members: kept } };
 	}
 }
