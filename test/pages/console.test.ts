@@ -4,9 +4,11 @@
 // SCREENSHOTS=.github/screenshots, the pictures for the README are made.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import type { DemoFacts } from "../../src/demo/demo.ts";
 import { consoleLink } from "../../src/lib/console-link.ts";
 import { type ChromiumPage, chromium, openChromium } from "../support/chromium.ts";
-import { gatewayToken } from "../support/gateway.ts";
+import { createGatewayClient, gatewayToken } from "../support/gateway.ts";
+import { startProgram } from "../support/program.ts";
 import { until } from "../support/until.ts";
 import { type ConsolePage, driveConsole } from "./console-page.ts";
 import { type ConsoleWorld, hostile, startConsoleWorld } from "./console-world.ts";
@@ -573,40 +575,40 @@ describe.skipIf(!chromium)("in Chromium", () => {
 	});
 });
 
-/** Makes calls of several callers with different outcomes. The last call waits for an approval. */
-async function useTools({ client, clientWith, createKey, guild, simulator }: ConsoleWorld) {
-	const assistant = clientWith(await createKey("assistant"));
-	const nightly = clientWith(await createKey("nightly-report"));
-	const beta = { instance: "beta" };
-	const guild_id = guild.id;
-	const channel_id = simulator.channel("The Cooks/general").id;
-	const { id: user_id } = simulator.user("liwei");
-	await client.text("list_channels", { guild_id });
-	await nightly.text("list_members", beta);
-	await assistant.text("search_messages", { guild_id, text: "bread" });
-	await assistant.text("get_member", { guild_id, user_ids: user_id });
-	await nightly.text("get_member", { ...beta, user_ids: "100000000000000001" });
-	await nightly.text("list_roles", beta);
-	await assistant.text("send_message", { guild_id, channel_id, content: "Fresh bread at six!" });
-	await assistant.text("create_role", { guild_id, name: "Bread lovers" });
-	await nightly.text("list_scheduled_events", beta);
-	await client.text("get_guild_info", beta);
-	void assistant.text("ban", { guild_id, user_ids: [user_id], reason: "spam" });
-}
-
-test.skipIf(!chromium || !pictures)("pictures for the README", async () => {
-	await using world = await startConsoleWorld({ hasScripted: false });
+test.skipIf(!chromium || !pictures)("pictures for the README, of the demo", async () => {
+	await using program = startProgram("src/demo/main.ts", {}, [
+		"--json",
+		"--gateway-port",
+		"0",
+		"--simulator-port",
+		"0",
+	]);
+	const line = await program.line((line) => (line.startsWith("{") ? line : undefined));
+	const { gateway, instances } = JSON.parse(line) as DemoFacts;
 	await using browser = await openChromium({ width: 1280, height: 860 });
-	const page = driveConsole(browser, world.url);
+	const page = driveConsole(browser, gateway.console);
 	await browser.send("Emulation.setScrollbarsHidden", { hidden: true });
 	await browser.prefer("light");
-	await page.signIn(gatewayToken);
-	await page.sees("2 of 2 bots online");
-	await page.sees("1 guild", "article:nth-child(2)");
-	await useTools(world);
+	await page.signIn(gateway.token);
+	await page.section("Connect");
+	await page.click("input[value=write]");
+	await page.click("button", "Create a key and fill it in");
+	await page.sees("It contains the new key", ".panel");
+	const [, key = ""] = /Bearer ([^"]+)/.exec((await page.texts(".panel pre")).join()) ?? [];
+	await page.section("Live");
+	const [root, assistant] = [gateway.token, key].map((token) => createGatewayClient(gateway.url, token));
+	const [cooks, bakers] = [{ instance: "alpha" }, { instance: "beta" }];
+	await root?.text("list_channels", cooks);
+	await assistant?.text("list_members", bakers);
+	await assistant?.text("search_messages", { ...cooks, text: "bread" });
+	await root?.text("get_member", { ...bakers, user_ids: "100000000000000001" });
+	await assistant?.text("list_cases", cooks);
+	const channel_id = instances[0]?.channel_ids.general;
+	await assistant?.text("send_message", { ...cooks, channel_id, content: "Fresh bread at six!" });
+	await assistant?.text("create_role", { ...cooks, name: "Bread lovers" });
+	await assistant?.text("list_scheduled_events", bakers);
 	await page.sees("1", "nav a[href='#approvals'] .badge");
 	await page.sees("of last 5", "article:nth-child(1)");
-	await page.sees("of last 5", "article:nth-child(2)");
 	await browser.screenshot(`${pictures}/console.png`);
 	await browser.prefer("dark");
 	await browser.resize(narrow.width, narrow.height);
