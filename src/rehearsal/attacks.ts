@@ -127,6 +127,7 @@ export const playSpam: Scenario = async (stage, { settings }, random) => {
 		const stayed = left.filter(({ author }) => author.id === id).length;
 		if (preset && stayed > 0 && !chosen.includes(preset)) missing.push(preset);
 		const timeout = timeouts.find(({ path }) => path.endsWith(id));
+		if (posted === 0) return `${what}: none of ${count} messages was posted`;
 		const end = timeout ? `timed out after ${after(timeout.at)}` : "not timed out";
 		return `${what}: ${posted} of ${count} messages were posted, ${stayed} stayed; ${end}`;
 	});

@@ -2,6 +2,7 @@
 
 import { startBot } from "../bot/bot.ts";
 import type { Answer, Rehearsal } from "../bot/guild-documents/rehearsals/rehearsals.ts";
+import { featureOff, isKey } from "../bot/settings/keys.ts";
 import { parseJson } from "../lib/json.ts";
 import { createLog } from "../lib/log.ts";
 import { encodePrincipal, principalHeader } from "../lib/principal.ts";
@@ -112,7 +113,8 @@ export async function openStage({ document, toml, botId, botRole = "", settings 
 		return `The bot sent ${sent.length} request(s). Discord's limits, as observed, make that last at least ${seconds} s.`;
 	}
 
-	if (Object.keys(settings).length > 0) await tool("set_settings", { settings });
+	const kept = Object.entries(settings).filter(([key]) => !isKey(key) || !featureOff(key, config.toml.features));
+	if (kept.length > 0) await tool("set_settings", { settings: Object.fromEntries(kept) });
 	// The bot makes AutoMod rules.
 	await advance(5_000);
 	begin();

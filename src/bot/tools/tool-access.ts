@@ -18,7 +18,7 @@ import {
 	documentTool,
 	findOtherWay,
 	hasDocument,
-	nothing,
+	noMatch,
 	type OtherWay,
 	settingExample,
 	settingTool,
@@ -81,13 +81,13 @@ export const findTools = everywhere(
 				const lines = [...beyond, ...linesOfBest(best)];
 				return {
 					purpose,
-					lines: lines.length > 0 ? lines : [`${nothing}.`],
+					lines: lines.length > 0 ? lines : [noMatch],
 					others: others.slice(0, maxOthers),
 					isSetting: best.some(({ name }) => name === settingTool),
 				};
 			});
 			const [result] = results;
-			if (!result) return `${nothing}.`;
+			if (!result) return noMatch;
 			const grammar = [
 				...(results.some(({ isSetting }) => isSetting) ? [settingExample] : []),
 				...(purposes.some((text) => aboutPeople.test(text)) ? whereGrammar : []),

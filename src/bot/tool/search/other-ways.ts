@@ -182,11 +182,19 @@ const otherWays: readonly OtherWay[] = [
 		asked: /\b(?:create|add|make)\b.* commands?\b(?! (?:channel|categor|role|thread))/,
 		why: "the bot's program defines its commands",
 	},
+	{
+		asked: /\b(?:simulat|rehears)|\bdrill\b|\bsurvive\b|\b(?:what would|test|try)\b.* (?:filter|protection|defen[cs]e)/,
+		unless: "rehearse",
+	},
+	{ asked: /^(?:(?:the|our|list|show|when|was|is|which|latest|newest|last|all) )*backups?\b/, unless: "list_backups" },
+	{ asked: /\bopen reports?\b|\breports?\b.* waiting/, unless: "list_reports" },
+	{ asked: /\bmoderation cases?\b|\bwas moderated\b/, unless: "list_cases" },
 	{ asked: /\bfollow\b.* channel/ },
 	{ asked: about(/giveaway|raffle|leaderboard|\bxp\b/) },
 ];
 
-export const nothing = "No tool does this";
+const nothing = "No tool does this";
+export const noMatch = "No tool matches this. Try other words.";
 
 /** Plans a guild document. */
 export const documentTool = "plan_guild";

@@ -284,7 +284,7 @@ test("find_tools gives the arguments of the best tool, and what the next ones do
 	expect(text).not.toMatch(/edit_webhook(?!_)/);
 	expect(lines).toHaveLength(5);
 	expect(lines.map((line) => /^\{\w+\??: string.*\}$/.test(line))).toEqual(lines.map((_, index) => index === 1));
-	expect((await bot.call("find_tools", { query: "zzz" })).text).toBe("No tool does this.");
+	expect((await bot.call("find_tools", { query: "zzz" })).text).toBe("No tool matches this. Try other words.");
 	const { text: two } = await bot.call("find_tools", { query: "rename a webhook", limit: 2 });
 	expect(two.match(/^\{\w+_ids?\??: string/gm)).toHaveLength(2);
 });
@@ -319,7 +319,7 @@ test("find_tools takes several purposes, and gives the arguments of the best too
 	expect(clone).toBe('"clone a channel":');
 	expect(cloneLine).toStartWith("clone_channel (call it with use_tool): ");
 	expect(schema).toStartWith("{channel_id: string");
-	expect([zzz, none]).toEqual(['"zzz":', "No tool does this."]);
+	expect([zzz, none]).toEqual(['"zzz":', "No tool matches this. Try other words."]);
 	expect(ban).toStartWith('"ban a member", or else ');
 	expect(banLine).toBe("ban (listed: call it directly)");
 	expect(bans).toStartWith('"list bans"');
@@ -330,7 +330,7 @@ test("find_tools takes several purposes, and gives the arguments of the best too
 	expect(refusal).toContain(
 		'query: expected at most 10 descriptions of what a tool should do, separated by ";" or line breaks, received 11',
 	);
-	expect((await ask("; ;")).text).toBe("No tool does this.");
+	expect((await ask("; ;")).text).toBe("No tool matches this. Try other words.");
 });
 
 test("a result of find_tools is usually shorter than 1 KB", async () => {

@@ -52,6 +52,14 @@ export const possible: readonly (readonly [question: string, ...answers: string[
 	["fire a moderator", "bulk_role_update"],
 	["take a moderator's rights away", "bulk_role_update"],
 	["who took my role away?", "get_audit_log"],
+	["simulate a raid", "rehearse"],
+	["simulate a hijacked moderator account", "rehearse"],
+	["security drill", "rehearse"],
+	["would we survive a raid tonight?", "rehearse"],
+	["test what our spam filter would do", "rehearse"],
+	["latest backup", "list_backups"],
+	["open reports or approvals waiting", "list_reports"],
+	["moderation cases: who was moderated and why", "list_cases"],
 ];
 
 /** No tool, part of a guild document, command or setting does these. */
