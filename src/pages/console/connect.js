@@ -51,7 +51,7 @@ function createPickers({ endpoint, readOnlyEndpoint, discordSignIn }, isRoot, bo
 		{ oninput: forget },
 		{ label: "Create a key and fill it in", submit: create },
 		element(
-			"div.pickers",
+			"div.list",
 			choice("Client", "client", Object.fromEntries(names.map((name) => [name, name]))),
 			choice("It may", "access", accessNames),
 			choice("It signs in with", "way", ways),
