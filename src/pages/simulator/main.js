@@ -38,6 +38,8 @@ async function loadAll() {
 	showPeople();
 	await open(guild ?? direct, undefined, before.channel);
 	showTour();
+	// The tour takes room from the messages.
+	scroll.scrollTop = scroll.scrollHeight;
 	showConnection(true);
 }
 
