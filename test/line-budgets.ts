@@ -33,7 +33,7 @@ const budgets: Record<string, number> = {
 	install: 1053,
 	lib: 4389,
 	mcp: 2923,
-	pages: 6208,
+	pages: 6210,
 	rehearsal: 628,
 	simulator: 15_361,
 	// Nearly all of it is the two language files.
