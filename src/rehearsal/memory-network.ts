@@ -58,6 +58,23 @@ class MemorySocket {
 export const call = async (request: Request) =>
 	(await serverOf(request.url).fetch(request, { timeout() {} })) as Response;
 
+const { serve } = Bun;
+
+/** Shows what a server has to browsers on this machine, read only. Returns the address. */
+export const show = (server: string) =>
+	serve({
+		hostname: "127.0.0.1",
+		port: 0,
+		idleTimeout: 0,
+		fetch({ method, url, headers }) {
+			const asked = new URL(url);
+			// Another name is a page that had its name resolved to this machine.
+			if (method !== "GET" || asked.hostname !== "127.0.0.1") return new Response("read only\n", { status: 405 });
+			const authorization = headers.get("authorization") ?? "";
+			return call(new Request(new URL(asked.pathname + asked.search, server).href, { headers: { authorization } }));
+		},
+	}).url.href;
+
 Object.assign(Bun, {
 	serve(server: Server) {
 		const port = String(1024 + servers.size);

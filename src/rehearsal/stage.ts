@@ -10,8 +10,8 @@ import { realisticLimits } from "../simulator/rest/rate-limits.ts";
 import { callerOf, startSimulator } from "../simulator/simulator.ts";
 import type { Account, Member } from "../simulator/world/state/entities.ts";
 import { has } from "../simulator/world/state/permissions.ts";
-import { call } from "./memory-network.ts";
-import { advance, during } from "./virtual-time.ts";
+import { call, show } from "./memory-network.ts";
+import { advance, during, isWatched } from "./virtual-time.ts";
 
 export type Scenario = (stage: Stage, given: Rehearsal, random: () => number) => Promise<Answer>;
 
@@ -20,9 +20,11 @@ export type Stage = Awaited<ReturnType<typeof openStage>>;
 const log = createLog({ format: "text", level: "error" }, console.error);
 const token = "rehearsal";
 
+let place = "";
+
 /** A line of JSON for the bot. */
 export const report = (line: { step: string } | { answer: Answer } | { error: string }) =>
-	process.stdout.write(`${JSON.stringify(line)}\n`);
+	process.stdout.write(`${JSON.stringify("step" in line ? { step: line.step + place } : line)}\n`);
 
 /** `dataDirectory`: for files that nobody else uses. */
 export async function openStage({ document, toml, botId, botRole = "", settings }: Rehearsal, dataDirectory: string) {
@@ -38,6 +40,8 @@ export async function openStage({ document, toml, botId, botRole = "", settings 
 	const [owner] = world.users.people;
 	if (!made || !owner) throw new Error("the copy has no guild");
 	const { guild } = made;
+	if (isWatched) place = `, to be watched at ${show(api)}`;
+	report({ step: "starting the bot" });
 	const config = {
 		botName: toml.bot_name,
 		command: "!m",
@@ -101,18 +105,6 @@ export async function openStage({ document, toml, botId, botRole = "", settings 
 		return said;
 	}
 
-	/** The bot's requests, and how long Discord's limits make them last at least, as observed: it publishes none per route. */
-	function costs(): string {
-		const { global, each, routes } = realisticLimits;
-		const sent = requests.list().filter(({ actor }) => actor === botId);
-		const places = Map.groupBy(sent, ({ route, path }) => [route, ...path.split("/").slice(1, 3)].join(" "));
-		const secondsOf = (count: number, limit: typeof each) =>
-			((Math.ceil(Math.max(count, 1) / limit.requests) - 1) * limit.perMs) / 1000;
-		const all = [...places.values()].map((some) => secondsOf(some.length, routes?.[some[0]?.route ?? ""] ?? each));
-		const seconds = Math.max(secondsOf(sent.length, global), ...all);
-		return `The bot sent ${sent.length} request(s). Discord's limits, as observed, make that last at least ${seconds} s.`;
-	}
-
 	const kept = Object.entries(settings).filter(([key]) => !isKey(key) || !featureOff(key, config.toml.features));
 	if (kept.length > 0) await tool("set_settings", { settings: Object.fromEntries(kept) });
 	// The bot makes AutoMod rules.
@@ -125,7 +117,7 @@ export async function openStage({ document, toml, botId, botRole = "", settings 
 		begin,
 		request,
 		tool,
-		costs,
+		costs: () => costs(requests.list().filter(({ actor }) => actor === botId)),
 		hijack,
 		/** Of a day. */
 		newAccount: (username: string) =>
@@ -145,4 +137,15 @@ export async function openStage({ document, toml, botId, botRole = "", settings 
 			await simulator.close();
 		},
 	};
+}
+
+/** How long Discord's limits make these requests last at least, as observed: it publishes none per route. */
+function costs(sent: readonly { route: string | undefined; path: string }[]): string {
+	const { global, each, routes } = realisticLimits;
+	const places = Map.groupBy(sent, ({ route, path }) => [route, ...path.split("/").slice(1, 3)].join(" "));
+	const secondsOf = (count: number, limit: typeof each) =>
+		((Math.ceil(Math.max(count, 1) / limit.requests) - 1) * limit.perMs) / 1000;
+	const all = [...places.values()].map((some) => secondsOf(some.length, routes?.[some[0]?.route ?? ""] ?? each));
+	const seconds = Math.max(secondsOf(sent.length, global), ...all);
+	return `The bot sent ${sent.length} request(s). Discord's limits, as observed, make that last at least ${seconds} s.`;
 }

@@ -1,7 +1,9 @@
 // Time that passes only when it is told to: replaces the clock, the timers and the randomness of this process, so that the same
 // seed gives the same run. Imported before anything that reads the clock. Work between two timers takes no time.
 
-const real = { setImmediate, clearTimeout, Date };
+const real = { setImmediate, setTimeout, clearTimeout, Date };
+/** Then it passes as fast as real time. */
+export const isWatched = process.argv.includes("--watch");
 /** Turns of the event loop that work takes at most without a timer: nothing leaves this process. */
 const turns = 40;
 /** In the order in which they were set. */
@@ -40,6 +42,7 @@ export async function advance(ms: number, isOver = () => false): Promise<void> {
 		let next: VirtualTimer | undefined;
 		for (const timer of timers) if (timer.at < (next?.at ?? Infinity)) next = timer;
 		if (!next || next.at > end) break;
+		if (isWatched && next.at > now) await new Promise((resolve) => real.setTimeout(resolve, next.at - now));
 		now = Math.max(now, next.at);
 		if (next.repeats) next.refresh();
 		else next.close();

@@ -9,7 +9,8 @@ import { checkBot } from "../../src/bot/setup/check.ts";
 import { saveGuildBackup } from "../../src/bot/store/tables/guild-backups.ts";
 import { migrations } from "../../src/bot/store/tables.ts";
 import { readDocument } from "../../src/guild-document/format/document.ts";
-import { connectedConfig } from "../support/bot-config.ts";
+import { commandOf } from "../../src/lib/program/launch.ts";
+import { connectedConfig, tomlOf } from "../support/bot-config.ts";
 import { storeSettings } from "../support/guild-settings.ts";
 import { recordLog } from "../support/log.ts";
 import { connectTo } from "../support/mcp.ts";
@@ -233,6 +234,28 @@ const backups: Pick<Backups, "read" | "prove"> = {
 	prove: async () => {},
 };
 const given = async () => ({ scenario: "raid" }) as Rehearsal;
+
+test("a rehearsal is watched on the simulator's page, read only", async () => {
+	const document = readDocument({ version: 1, ...guilds.small?.document });
+	const more = { roleIds: [], missing: [], backup: undefined, change: undefined, isWatched: true };
+	const bot = { toml: tomlOf(toml), botId: "200000000000000777", botRole: "Helper" };
+	const make = async () => ({ scenario: "raid" as const, seed: 1, settings: {}, document, ...bot, ...more });
+	const [pid, place] = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
+	const onStep = (step: string) => {
+		const [found = ""] = /(?<=^pid )\d+|(?<=, to be watched at )http:\S+/.exec(step) ?? [];
+		if (found) (step.startsWith("pid ") ? pid : place).resolve(found);
+	};
+	const named = ["/bin/sh", "-c", `echo '{"step":"pid '$$'"}'; exec "$@"`, "sh", ...commandOf("rehearsal")];
+	const answer = new Rehearsals(backups, named).play("1", "key", make, 120_000, onStep);
+	const status = async (path: string, init?: RequestInit) =>
+		(await fetch(`${await place.promise}${path}`, init)).status;
+	expect(await status("pages/simulator/main.js", { headers: { origin: await place.promise } })).toBe(200);
+	expect(await status("simulator/state")).toBe(200);
+	expect(await status("simulator/state", { headers: { host: "rebound.example" } })).toBe(405);
+	expect(await status("api/v10/channels/1/messages", { method: "POST" })).toBe(405);
+	process.kill(Number(await pid.promise), "SIGKILL");
+	await expect(answer).rejects.toThrow("The rehearsal failed: it was ended");
+}, 120_000);
 
 test("a child that crashes, takes too long or says nothing fails its rehearsal only", async () => {
 	const played = (code: string, timeoutMs?: number) =>

@@ -10,7 +10,7 @@ import { publishedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { type Rehearsal, scenarioNames } from "../guild-documents/rehearsals/rehearsals.ts";
 import { withIds } from "../settings/of-guild.ts";
-import { choice, found, guild_id, integer, list } from "../tool/arguments/arguments.ts";
+import { choice, flag, found, guild_id, integer, list } from "../tool/arguments/arguments.ts";
 import type { ContextFor } from "../tool/context.ts";
 import { readTool } from "../tool/define.ts";
 import { orRefuse } from "./settings.ts";
@@ -44,6 +44,7 @@ const input = {
 	document: object("For document, as in plan_guild."),
 	settings: object("Values by key to try, beside the guild's own."),
 	seed: v.optional(integer(0, 2 ** 31, "The same one gives the same answer."), 1),
+	watch: v.optional(flag("As slow as real time, on a page that opens on the bot's machine only.")),
 };
 
 export const rehearse = readTool({
@@ -81,6 +82,7 @@ async function given(
 		document: change,
 		settings: wanted = {},
 		role_ids: roleIds = [],
+		watch: isWatched = false,
 	}: v.InferOutput<v.StrictObjectSchema<typeof input, undefined>>,
 	{ guild, settings, guildDocuments, self, discord }: ContextFor<typeof input>,
 ): Promise<Rehearsal> {
@@ -111,5 +113,5 @@ async function given(
 	const { toml } = self;
 	const missed = resultLines(missing, tooMany);
 	const copy = { document: { ...document, members }, settings: all, botId, botRole, backup, change, roleIds };
-	return { scenario, seed, toml, ...copy, missing: missed };
+	return { scenario, seed, toml, ...copy, missing: missed, isWatched };
 }

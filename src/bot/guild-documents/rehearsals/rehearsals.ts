@@ -13,6 +13,8 @@ import { within } from "../../../lib/wait.ts";
 import type { BotConfig } from "../../config/config.ts";
 import type { Backups } from "../backups/backups.ts";
 
+const watchedMs = 30 * 60_000;
+
 export const scenarioNames = ["raid", "spam", "hijack", "restore", "document", "member"] as const;
 
 /** What the child reads from stdin. It has ids of people and no names. */
@@ -32,6 +34,8 @@ export interface Rehearsal {
 	roleIds: readonly string[];
 	/** Lines: what the copy lacks, and why. */
 	missing: readonly string[];
+	/** At the pace of real time, on a page on this machine. */
+	isWatched: boolean;
 }
 
 export interface Answer {
@@ -102,8 +106,10 @@ export class Rehearsals {
 	async #run(guildId: string, given: Rehearsal, onStep: Run["onStep"]): Promise<Answer> {
 		const directory = mkdtempSync(join(tmpdir(), "guildhall-rehearsal-"));
 		const stdin = new Blob([JSON.stringify({ ...given, directory })]);
-		const limits = { timeout: this.timeoutMs, killSignal: "SIGKILL" } as const;
-		const child = Bun.spawn([...this.command], { env: {}, stdin, stdout: "pipe", stderr: "ignore", ...limits });
+		const timeout = given.isWatched ? watchedMs : this.timeoutMs;
+		const limits = { timeout, killSignal: "SIGKILL" } as const;
+		const command = given.isWatched ? [...this.command, "--watch"] : [...this.command];
+		const child = Bun.spawn(command, { env: {}, stdin, stdout: "pipe", stderr: "ignore", ...limits });
 		const kill = () => child.kill("SIGKILL");
 		process.once("exit", kill);
 		let said: { step?: string; answer?: Answer; error?: string } = {};
@@ -114,7 +120,7 @@ export class Rehearsals {
 		await child.exited;
 		process.off("exit", kill);
 		rmSync(directory, { recursive: true, force: true });
-		const ending = child.signalCode ? `it was ended after ${this.timeoutMs / 1000} s` : "it crashed";
+		const ending = child.signalCode ? `it was ended after ${timeout / 1000} s` : "it crashed";
 		const { answer, error = ending } = said;
 		if (answer?.proven) await this.backups.prove(guildId, answer.proven);
 		if (answer) return answer;
