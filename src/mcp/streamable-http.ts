@@ -71,7 +71,7 @@ export function createEndpoint(options: EndpointOptions): EndpointHandler {
 			if (message.kind === "request") id = message.id;
 			const modern = isModern(headers, message);
 			if (modern) checkModern(headers, message);
-			const session = modern ? undefined : findSession(headers, message);
+			const session = modern ? undefined : findSession(sessions, headers, message);
 			if (message.kind === "request") return await answer(message, request, modern, session, principal);
 			// Ids are unique only within a session. Without one, those of a caller count as long as no two requests share one.
 			const requests = session?.requests ?? (modern ? undefined : shared);
@@ -84,23 +84,6 @@ export function createEndpoint(options: EndpointOptions): EndpointHandler {
 			return json(400, errorResponse(id, error));
 		}
 	};
-
-	/** Undefined if the headers name none. Throws if it or the version is wrong. */
-	function findSession(headers: Headers, message: RpcMessage): Session | undefined {
-		const id = message.kind === "request" ? message.id : undefined;
-		const version = headers.get("mcp-protocol-version");
-		if (version !== null && !legacyVersions.has(version))
-			throw invalidRequest("MCP-Protocol-Version is not a version of MCP", id);
-		const sessionId = sessions ? headers.get("mcp-session-id") : null;
-		if (!sessions || !sessionId) return undefined;
-		const session = sessions.find(sessionId);
-		if (!session) throw new MalformedMessage(errorCode.sessionNotFound, "Session not found", id, 404);
-		// An offered version, but not the one that the client negotiated.
-		const { protocolVersion } = session;
-		if (version !== protocolVersion && protocolVersions.some((offered) => offered === version))
-			throw invalidRequest(`MCP-Protocol-Version is not ${protocolVersion}, the version of this session`, id);
-		return session;
-	}
 
 	async function answer(
 		message: RpcRequest,
@@ -171,6 +154,23 @@ export function createEndpoint(options: EndpointOptions): EndpointHandler {
 		if (!sessions || namesModern(request.headers)) return methodNotAllowed("POST");
 		return request.method === "DELETE" ? endSession(request, sessions) : methodNotAllowed("POST, DELETE");
 	};
+}
+
+/** Undefined if the headers name none. Throws if it or the version is wrong. */
+function findSession(sessions: Sessions | undefined, headers: Headers, message: RpcMessage): Session | undefined {
+	const id = message.kind === "request" ? message.id : undefined;
+	const version = headers.get("mcp-protocol-version");
+	if (version !== null && !legacyVersions.has(version))
+		throw invalidRequest("MCP-Protocol-Version is not a version of MCP", id);
+	const sessionId = sessions ? headers.get("mcp-session-id") : null;
+	if (!sessions || !sessionId) return undefined;
+	const session = sessions.find(sessionId);
+	if (!session) throw new MalformedMessage(errorCode.sessionNotFound, "Session not found", id, 404);
+	// An offered version, but not the one that the client negotiated.
+	const { protocolVersion } = session;
+	if (version !== protocolVersion && protocolVersions.some((offered) => offered === version))
+		throw invalidRequest(`MCP-Protocol-Version is not ${protocolVersion}, the version of this session`, id);
+	return session;
 }
 
 function isModern(headers: Headers, message: RpcMessage): message is RpcRequest | RpcNotification {

@@ -135,8 +135,7 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 		const job = await jobs.begin({ ...current, by: currentPerson()?.id }, left, reasonFor(plan, given));
 		const text = left === hash ? started : leftText(hash, left, doneSince(current, plan));
 		if (job) return { jobId: job.id, text };
-		const other = await jobs.runningIn(guild.id);
-		throw alreadyRuns(guild, other?.id ?? "that has just ended");
+		throw alreadyRuns(guild, (await jobs.runningIn(guild.id))?.id ?? "that has just ended");
 	}
 
 	return {
@@ -163,9 +162,8 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 		keepPlan: keepPlanOf,
 		guildOfPlan: async (hash: string, mayTouch?: MayTouch, by?: string) =>
 			(await requirePlan(store, hash, mayTouch, by)).guildId,
-		async planRestore(guild: Guild, restore: Restore) {
-			return (await keepAndShow(guild, await makePlan(guild, { ...emptyPlan, restore }, rules))).text;
-		},
+		planRestore: async (guild: Guild, restore: Restore) =>
+			(await keepAndShow(guild, await makePlan(guild, { ...emptyPlan, restore }, rules))).text,
 		/** Which of these entries of the audit log, and calls of the bot's tools, jobs have undone. */
 		undone: async (entries: readonly string[]): Promise<ReadonlySet<string>> =>
 			// Without the database, that something was undone is only a remark that is missing.
