@@ -56,7 +56,7 @@ export const playRaid: Scenario = async (stage, { settings }, random) => {
 };
 
 /** Who can do most deletes a channel and bans a member each second for a minute. */
-export const playHijack: Scenario = async (stage, _, random) => {
+export const playHijack: Scenario = async (stage, { settings }, random) => {
 	const { guild, request, done, after } = stage;
 	const people = [...guild.members.values()].filter(({ user }) => !user.bot && user.id !== guild.owner_id);
 	const powerOf = ({ user }: Member) => Number(guildPermissions(guild, user.id) & powers);
@@ -74,9 +74,14 @@ export const playHijack: Scenario = async (stage, _, random) => {
 	}
 	await advance(60_000);
 	const [taken] = done("DELETE /guilds/:guild_id/members/:user_id/roles/:role_id");
-	const end = taken ? `The bot took roles from it after ${after(taken.at)}.` : "The bot could take no role from it.";
+	const isOn = settings["night.strip"] === true;
+	const none = isOn ? "could take no role from it" : "does not stop it, because night.strip is not set";
+	const end = taken ? `took roles from it after ${after(taken.at)}` : none;
 	return {
-		lines: [`The account deleted ${deleted} channel(s) and banned ${banned} member(s) within a minute. ${end}`],
+		lines: [
+			`The account deleted ${deleted} channel(s) and banned ${banned} member(s) within a minute. The bot ${end}.`,
+		],
+		better: isOn ? undefined : { "night.strip": true },
 	};
 };
 

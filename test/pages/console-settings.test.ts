@@ -244,6 +244,7 @@ inChromium(
 		await set({ "moderation.raid": "10 joins in 60s" });
 		await signIn();
 		await page.click("button", "Go to Rehearse");
+		await page.sees("no rehearsal has restored one in 30 days");
 		await page.choose("details[open] select", "raid");
 		await page.click("details[open] button", "Rehearse");
 		await page.sees("60 of 60 accounts joined");

@@ -112,7 +112,7 @@ export async function startConsoleWorld({ hasScripted = true, hasApproval = true
 	);
 
 	async function startOneBot(name: string, guild: string, mcpPort: number, mcp: Record<string, unknown> = {}) {
-		const toml = { bot_name: name, mcp: { toolsets: "all", ...mcp }, features: { moderation: true } };
+		const toml = { bot_name: name, mcp: { toolsets: "all", ...mcp }, features: { moderation: true }, backup: {} };
 		const own = { guildId: simulator.guild(guild).id, dataDirectory: join(directory, name), mcpPort, toml };
 		const config = connectedConfig(simulator, { mcpToken: gatewayToken, ...own }, name);
 		await Bun.write(join(config.dataDirectory, ".keep"), "");

@@ -23,7 +23,6 @@ const maxRestored = 2_000;
 const needed: Partial<Record<string, Rehearsal["settings"]>> = {
 	raid: { "moderation.raid": "10 joins in 60s" },
 	spam: { "spam.on": true },
-	hijack: { "night.strip": true },
 };
 
 const object = (description: string) =>

@@ -12,8 +12,14 @@ export function createRehearsal(place, enter) {
 	const items = scenarios.map((name) => ({ id: name, name }));
 	fillSelect(select, items);
 	const result = element("div", { role: "status" });
-	/** @param {string} name @param {object} args */
+	/** @param {string} name @param {object} args @returns {Promise<{ text: string }>} */
 	const call = (name, args) => post("/tools/call", { name, arguments: { ...place, ...args } });
+	const proof = element("p.quiet");
+	/** When a backup was last proven, or that none was in 30 days. */
+	async function showProof() {
+		const { text } = await call("run_setup_check", {}).catch(({ message }) => ({ text: message }));
+		proof.textContent = /proven backup: .*/.exec(text)?.[0] ?? "";
+	}
 	async function submit() {
 		const args = { scenario: select.value };
 		for (let isRunning = true; isRunning; ) {
@@ -25,13 +31,16 @@ export function createRehearsal(place, enter) {
 			const [, advice] = text.split("To apply the setting: set_settings ");
 			if (advice) enter(new Map(Object.entries(JSON.parse(advice).settings)));
 		}
+		await showProof();
 	}
 	const form = createForm("form", {}, { label: "Rehearse", submit }, labelled("Scenario", select));
 	const about = "What would happen, on a copy. A setting that changes it is filled in above, to be saved.";
 	return element(
 		"details.panel",
+		{ ontoggle: () => void showProof() },
 		element("summary", element("strong", "Rehearse")),
 		element("p.quiet", about),
+		proof,
 		form,
 		result,
 	);

@@ -186,6 +186,7 @@ const otherWays: readonly OtherWay[] = [
 		asked: /\b(?:simulat|rehears)|\bdrill\b|\bsurvive\b|\b(?:what would|test|try)\b.* (?:filter|protection|defen[cs]e)/,
 		unless: "rehearse",
 	},
+	{ asked: /^back up\b|\b(?:create|make|take|start)\b.* backup/, settings: ["backup"] },
 	{ asked: /^(?:(?:the|our|list|show|when|was|is|which|latest|newest|last|all) )*backups?\b/, unless: "list_backups" },
 	{ asked: /\bopen reports?\b|\breports?\b.* waiting/, unless: "list_reports" },
 	{ asked: /\bmoderation cases?\b|\bwas moderated\b/, unless: "list_cases" },

@@ -45,6 +45,9 @@ searchTest("the tools that a question names follow what nothing does", async (bo
 	expect(await ask("transfer the ownership; send a message at 5")).toEndWith(
 		'"send a message at 5", or else send_message:\nNo tool does this: tools act at once.',
 	);
+	expect(await ask("back up the server")).toBe(
+		"No tool does this. The bot does it by itself, where its operator turns on backup in config.toml.",
+	);
 	// https://docs.discord.com/developers/resources/channel#modify-channel has no field for it.
 	expect(await ask("give ownership of a thread")).toBe("No tool matches this. Try other words.");
 });
