@@ -205,6 +205,7 @@ test("no test starts a simulator whose exchanges are not validated", async () =>
 	expect(starting.sort()).toEqual([
 		"bench/logs.ts",
 		"bench/members/simulator-process.ts",
+		"bench/people.ts",
 		"bench/soak-bot.ts",
 		"bench/up-footprint.ts",
 		"support/simulator.ts",
