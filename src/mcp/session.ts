@@ -20,54 +20,48 @@ export class Session {
 	) {}
 }
 
+/** Hashes of ids. A collision only keeps a request from being cancelled. */
+const endedSlots = 2 ** 16;
+
 /** By id. A client may use an id again while it is in flight. */
 export class RequestsInFlight {
-	readonly #signals = new Map<string, Set<PlainSignal>>();
-	/** Keys of requests that have ended, since the last change of these sets and before it. */
-	#ended = new Set<string>();
-	#endedBefore = new Set<string>();
-	#changedAt = 0;
+	readonly #signals = new Map<string, PlainSignal | Set<PlainSignal>>();
+	/** When a request with such an id has last ended, by the hash of its key. */
+	readonly #endedAt: Float64Array | undefined;
 
 	/** `doubtMs`: so long after the end of a request, none with the same id is cancelled. */
-	constructor(private readonly doubtMs = 0) {}
+	constructor(private readonly doubtMs = 0) {
+		if (doubtMs > 0) this.#endedAt = new Float64Array(endedSlots).fill(-Infinity);
+	}
 
 	/** `id` is JSON text. `signal` aborts when the client cancels; call `end` when the request has ended. */
 	begin(id: string, sender = "", signal = new PlainSignal()) {
-		const key = keyOf(sender, JSON.parse(id));
-		const others = this.#signals.get(key) ?? new Set();
-		this.#signals.set(key, others.add(signal));
-		return {
-			signal,
-			end: () => {
-				others.delete(signal);
-				if (others.size === 0) this.#signals.delete(key);
-				if (this.doubtMs > 0) this.#noteEnd(key);
-			},
-		};
+		// Most ids have one text only.
+		const key = `${sender} ${/^(?:\d{1,15}|"[^\\]*")$/.test(id) ? id : JSON.stringify(JSON.parse(id))}`;
+		const other = this.#signals.get(key);
+		if (other instanceof Set) other.add(signal);
+		else this.#signals.set(key, other ? new Set([other, signal]) : signal);
+		return { signal, end: () => this.#end(key, signal) };
 	}
 
 	/** Cancels none if several requests have this id. */
 	cancel(requestId: unknown, sender = ""): void {
-		const key = keyOf(sender, requestId);
-		const [request, ...others] = this.#signals.get(key) ?? [];
-		const isClear = others.length === 0 && !this.#ended.has(key) && !this.#endedBefore.has(key);
-		if (isClear) request?.abort(cancelled);
+		const key = `${sender} ${JSON.stringify(requestId)}`;
+		const found = this.#signals.get(key);
+		const [request, ...others] = found instanceof Set ? found : [found];
+		const endedAt = this.#endedAt?.[slotOf(key)] ?? -Infinity;
+		if (others.length === 0 && performance.now() - endedAt > this.doubtMs) request?.abort(cancelled);
 	}
 
-	#noteEnd(key: string): void {
-		const now = performance.now();
-		if (now - this.#changedAt > this.doubtMs) {
-			this.#changedAt = now;
-			this.#endedBefore = this.#ended;
-			this.#ended = new Set();
-		}
-		this.#ended.add(key);
+	#end(key: string, signal: PlainSignal): void {
+		const found = this.#signals.get(key);
+		if (found instanceof Set) found.delete(signal);
+		if (!(found instanceof Set) || found.size === 0) this.#signals.delete(key);
+		if (this.#endedAt) this.#endedAt[slotOf(key)] = performance.now();
 	}
 }
 
-function keyOf(sender: string, id: unknown): string {
-	return `${sender} ${typeof id} ${id}`;
-}
+const slotOf = (key: string) => Number(Bun.hash.crc32(key)) % endedSlots;
 
 interface SessionLimits {
 	idleTimeoutMs: number;
