@@ -6,6 +6,7 @@ const real = { setImmediate, setTimeout, clearTimeout, Date };
 export const isWatched = process.argv.includes("--watch");
 /** Turns of the event loop that work takes at most without a timer: nothing leaves this process. */
 const turns = 40;
+const maxBytes = 1_000_000_000;
 /** In the order in which they were set. */
 const timers = new Set<VirtualTimer>();
 const startedAt = Date.now();
@@ -33,8 +34,9 @@ class VirtualTimer {
 	}
 }
 
-/** Lets `ms` pass, or less if `isOver`. */
+/** Lets `ms` pass, or less if `isOver`. Rejects if the process takes too much memory. */
 export async function advance(ms: number, isOver = () => false): Promise<void> {
+	if (process.memoryUsage.rss() > maxBytes) throw new Error(`the copy takes more than ${maxBytes / 1e6} MB of memory`);
 	const end = now + ms;
 	for (;;) {
 		for (let turn = 0; turn < turns; turn += 1) await new Promise<void>((resolve) => real.setImmediate(resolve));

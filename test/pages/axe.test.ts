@@ -1,13 +1,13 @@
-// The console's sections in a real Chromium, checked with axe-core: at three sizes, light and dark.
+// The console's sections in a real Chromium, checked with axe-core, at three sizes, light and dark, and with the keyboard.
 
 import { expect, test } from "bun:test";
 import { chromium, openChromium } from "../support/chromium.ts";
 import { gatewayToken } from "../support/gateway.ts";
-import { violations } from "./axe.ts";
+import { unreachable, violations } from "./axe.ts";
 import { driveConsole } from "./console-page.ts";
 import { startConsoleWorld } from "./console-world.ts";
 
-test.skipIf(!chromium)("axe-core finds nothing in any section", async () => {
+test.skipIf(!chromium)("axe-core finds nothing in any section, and Tab reaches all of it", async () => {
 	await using world = await startConsoleWorld();
 	await using browser = await openChromium({ width: 1280, height: 900 });
 	const page = driveConsole(browser, world.url);
@@ -108,7 +108,7 @@ test.skipIf(!chromium)("axe-core finds nothing in any section", async () => {
 	const found: Record<string, string[]> = {};
 	for (const [view, open] of Object.entries(views)) {
 		await open();
-		found[view] = await violations(browser);
+		found[view] = [...(await violations(browser)), ...(await unreachable(browser))];
 	}
 	expect(Object.entries(found).filter(([, problems]) => problems.length > 0)).toEqual([]);
 	expect(browser.problems).toEqual([]);

@@ -38,3 +38,25 @@ async function violationsNow(browser: ChromiumPage, runOnly?: object): Promise<s
 	if (!found) throw new Error("axe does not answer");
 	return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`));
 }
+
+/** In the page: what a person must reach with Tab. Of a group of radio buttons, one. */
+const controls = `
+const isShown = (one) => one.checkVisibility({ visibilityProperty: true }) && !one.disabled && one.tabIndex >= 0;
+const modal = document.querySelector("dialog:modal") ?? document.body;
+const isOther = (one) => one.type === "radio" && one !== (one.form ?? document).querySelector(
+	'[name="' + one.name + '"]:checked, [name="' + one.name + '"]');
+globalThis.reached ??= new WeakSet();
+const controls = [...modal.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex]")]
+	.filter((one) => isShown(one) && !isOther(one));`;
+
+/** Presses Tab until all has been reached. Returns what has not. */
+export async function unreachable(browser: ChromiumPage): Promise<string[]> {
+	const count = (await browser.evaluate<number>(`(() => { ${controls} return controls.length; })()`)) ?? 0;
+	const left = `(() => { ${controls} reached.add(document.activeElement);
+		return controls.filter((one) => !reached.has(one)).map(({ outerHTML }) => outerHTML.slice(0, 120)); })()`;
+	for (let presses = 0; presses < 2 * count + 10; presses += 1) {
+		await browser.press("Tab");
+		if ((await browser.evaluate<string[]>(left))?.length === 0) return [];
+	}
+	return (await browser.evaluate<string[]>(left)) ?? ["the page does not answer"];
+}

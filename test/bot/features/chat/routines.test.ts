@@ -44,7 +44,7 @@ test.each([
 });
 
 askingTest("a routine answers in its channel in the person's name, once, and its changes wait", async (scene) => {
-	const { ai, simulator, world, alpha } = scene;
+	const { ai, simulator, world, alpha, results } = scene;
 	grant(simulator, "Staff", PermissionFlagsBits.Administrator);
 	await world.heard();
 	const ada = simulator.user("ada");
@@ -60,7 +60,8 @@ askingTest("a routine answers in its channel in the person's name, once, and its
 		name: "use_tool",
 		arguments: { name: "set_nickname", arguments: { user_ids: ["@zoe"], nickname: "Zoe" } },
 	};
-	ai.script = [{ calls: [{ name: "list_members", arguments: {} }, rename] }, { text: "Six people." }];
+	const rehearse = { name: "use_reading_tool", arguments: { name: "rehearse", arguments: { scenario: "member" } } };
+	ai.script = [{ calls: [{ name: "list_members", arguments: {} }, rename, rehearse] }, { text: "Six people." }];
 	const [file = ""] = readdirSync(world.dataDirectory).filter((name) => name.endsWith(".sqlite"));
 	using database = new Database(join(world.dataDirectory, file));
 	database.run("PRAGMA busy_timeout = 10000");
@@ -70,6 +71,7 @@ askingTest("a routine answers in its channel in the person's name, once, and its
 	const written = () => simulator.world.messages.in(channel).filter(({ author }) => author.id === alpha.id);
 	const plan = await until("the plan stands there", () => written()[1]);
 	expect([written()[0]?.content, plan.embeds[0]?.title]).toEqual(["Six people.", "The plan: nothing is done yet"]);
+	expect(results().join()).toContain("Rehearsal of member on a copy, seed 1.");
 	const after = await (await ada.run(general, "routine")).reply();
 	await ada.select(after, "routine", String(JSON.stringify(after.menus).match(/"value":"([^"]+)"/)?.[1]));
 	await until("one is removed", () => after.content.split("\n").length === 3);
