@@ -75,13 +75,14 @@ export const playHijack: Scenario = async (stage, { settings }, random) => {
 	await advance(60_000);
 	const [taken] = done("DELETE /guilds/:guild_id/members/:user_id/roles/:role_id");
 	const isOn = settings["night.strip"] === true;
-	const none = isOn ? "could take no role from it" : "does not stop it, because night.strip is not set";
+	const none = isOn ? "could take no role from it" : "did not stop it: night.strip is not set";
 	const end = taken ? `took roles from it after ${after(taken.at)}` : none;
 	return {
 		lines: [
 			`The account deleted ${deleted} channel(s) and banned ${banned} member(s) within a minute. The bot ${end}.`,
 		],
 		better: isOn ? undefined : { "night.strip": true },
+		outcome: [deleted, banned, taken?.at],
 	};
 };
 

@@ -1,6 +1,7 @@
 // The bot applies a document to the copy, or restores a backup after half of the channels and roles were deleted.
 
 import { lostForGood } from "../bot/guild-documents/plans/plan-text.ts";
+import { listFirst } from "../lib/text.ts";
 import { report, type Scenario, type Stage } from "./stage.ts";
 import { advance } from "./virtual-time.ts";
 
@@ -32,15 +33,36 @@ export const playDocument: Scenario = async (stage, { change }) => ({ lines: (aw
 
 export const playRestore: Scenario = async (stage, { backup }, random) => {
 	const { guild, owner, request } = stage;
-	const roles = [...guild.roles.values()].filter(({ id, managed }) => !managed && id !== guild.id);
-	const paths = [...guild.channels.keys()].map((id) => `/channels/${id}`);
-	paths.push(...roles.map(({ id }) => `/guilds/${guild.id}/roles/${id}`));
-	let deleted = 0;
-	for (const path of paths) if (random() < 0.5 && (await request(owner, "DELETE", path))) deleted += 1;
+	const things = () => [
+		...[...guild.channels.values()].map(({ id, name, type }) => ({
+			path: `/channels/${id}`,
+			name: `${type === 4 ? "the category " : "#"}${name}`,
+		})),
+		...[...guild.roles.values()].flatMap(({ id, name, managed }) =>
+			managed || id === guild.id ? [] : { path: `/guilds/${guild.id}/roles/${id}`, name: `@${name}` },
+		),
+	];
+	const all = things();
+	const deleted: string[] = [];
+	const order = all.map((thing) => ({ ...thing, at: random() })).sort((a, b) => a.at - b.at);
+	for (const { path, name } of order.slice(0, Math.ceil(all.length / 2)))
+		if (await request(owner, "DELETE", path)) deleted.push(name);
 	await advance(60_000);
 	stage.begin();
+	const left = things().map(({ name }) => name);
 	report({ step: "restoring the backup" });
 	const { lines, isDone } = await carryOut(stage, backup?.document);
-	const first = `${deleted} of ${paths.length} channels and roles were deleted.`;
-	return { lines: [first, ...lines, `Not brought back: ${lostForGood}`], proven: isDone ? backup?.name : undefined };
+	const restored = things().map(({ name }) => name);
+	for (const name of left) if (restored.includes(name)) restored.splice(restored.indexOf(name), 1);
+	const lost = deleted.filter((name) => {
+		const at = restored.indexOf(name);
+		if (at >= 0) restored.splice(at, 1);
+		return at < 0;
+	});
+	const first = `${deleted.length} of ${all.length} channels and roles were deleted.`;
+	const missing = lost.length > 0 ? [`The backup did not bring back ${listFirst(lost, maxProblems)}.`] : [];
+	return {
+		lines: [first, ...lines, ...missing, `Not brought back: ${lostForGood}`],
+		proven: isDone && deleted.length > 0 && lost.length === 0 ? backup?.name : undefined,
+	};
 };

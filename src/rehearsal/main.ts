@@ -1,8 +1,9 @@
 // The process of a rehearsal: reads what to play from stdin and writes lines of JSON to stdout: its steps, and the answer
 // last. It has no token, and reaches no server. A scenario is played once more with the settings that may change its outcome.
 
-import { seed } from "./virtual-time.ts";
+import { everyRealSecond, seed } from "./virtual-time.ts";
 import "./memory-network.ts";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Answer, Rehearsal } from "../bot/guild-documents/rehearsals/rehearsals.ts";
 import { playHijack, playRaid, playSpam } from "./attacks.ts";
@@ -37,11 +38,18 @@ async function rehearse({ directory, ...given }: Rehearsal & { directory: string
 	const settings = { ...given.settings, ...first.better };
 	const second = await play({ ...given, settings }, join(directory, "second"));
 	const changes = JSON.stringify(first.better);
-	if (Bun.deepEquals(first.lines, second.lines))
+	if (Bun.deepEquals(first.outcome ?? first.lines, second.outcome ?? second.lines))
 		return { lines: [...missing, ...first.lines, `With ${changes} it would be the same.`] };
 	return { ...first, lines: [...missing, ...first.lines, `With ${changes}:`, ...second.lines] };
 }
 
-const answer = rehearse(await Bun.stdin.json());
+const given = await Bun.stdin.json();
+const bot = process.ppid;
+everyRealSecond(() => {
+	if (process.ppid === bot) return;
+	rmSync(given.directory, { recursive: true, force: true });
+	process.exit(1);
+});
+const answer = rehearse(given);
 report(await answer.then((answer) => ({ answer })).catch((error: Error) => ({ error: error.message })));
 process.exit(0);

@@ -147,5 +147,6 @@ function costs(sent: readonly { route: string | undefined; path: string }[]): st
 		((Math.ceil(Math.max(count, 1) / limit.requests) - 1) * limit.perMs) / 1000;
 	const all = [...places.values()].map((some) => secondsOf(some.length, routes?.[some[0]?.route ?? ""] ?? each));
 	const seconds = Math.max(secondsOf(sent.length, global), ...all);
-	return `The bot sent ${sent.length} request(s). Discord's limits, as observed, make that last at least ${seconds} s.`;
+	const least = seconds < 1 ? "" : ` Discord's limits, as observed, make that last at least ${seconds} s.`;
+	return `The bot sent ${sent.length} request(s).${least}`;
 }

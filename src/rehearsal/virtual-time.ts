@@ -1,7 +1,7 @@
 // Time that passes only when it is told to: replaces the clock, the timers and the randomness of this process, so that the same
 // seed gives the same run. Imported before anything that reads the clock. Work between two timers takes no time.
 
-const real = { setImmediate, setTimeout, clearTimeout, Date };
+const real = { setImmediate, setTimeout, setInterval, clearTimeout, Date };
 /** Then it passes as fast as real time. */
 export const isWatched = process.argv.includes("--watch");
 /** Turns of the event loop that work takes at most without a timer: nothing leaves this process. */
@@ -80,9 +80,11 @@ const virtual = { Date: VirtualDate, setTimeout: timerOf(false), setInterval: ti
 Object.assign(globalThis, { ...virtual, clearTimeout: clear, clearInterval: clear });
 performance.now = () => now - startedAt;
 
+export const everyRealSecond = (work: () => void) => real.setInterval(work, 1_000);
+
 /** Of Math.random, too. */
 export function seed(number: number): () => number {
 	let drawn = 0;
-	Math.random = () => Bun.hash.crc32(`${number} ${drawn++}`) / 2 ** 32;
+	Math.random = () => Number(Bun.hash.wyhash(`${number} ${drawn++}`) >> 11n) / 2 ** 53;
 	return Math.random;
 }

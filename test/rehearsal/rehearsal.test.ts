@@ -89,7 +89,7 @@ const guilds: Record<string, { document: object; answers: Partial<Record<Rehears
 				],
 			},
 			answers: {
-				restore: ["36 of 84 channels and roles were deleted.\nThe plan: create 36, change 10, reorder 2\n", done(48)],
+				restore: ["42 of 84 channels and roles were deleted.\nThe plan: create 42, reorder 2, assign roles 2\n", done(48)],
 			},
 		},
 		private: {
@@ -130,6 +130,8 @@ const more: Partial<Record<string, object>> = {
 const settings = {
 	// The copy has no game server, whatever the guild has.
 	"game.chargeback": true,
+	// It is gone.
+	"moderation.log_channel": "300000000000000001",
 	"moderation.raid": "10 joins in 60s",
 	"night.strip": true,
 	"spam.on": true,
@@ -205,10 +207,11 @@ test("the same seed gives the same answer, and other settings can be tried", asy
 	const args = { scenario: "raid", seed: 7, settings: { "night.raid": true } };
 	const text = await guild.rehearse(args);
 	expect(text).toContain("10 of 60 accounts joined");
+	expect(text).toContain("Not in the copy: the setting moderation.log_channel: what it names is gone");
 	expect(await guild.rehearse(args)).toBe(text);
 	const hijack = await guild.rehearse({ scenario: "hijack", settings: { "night.strip": false } });
 	expect(hijack).toMatch(
-		/does not stop it, because night\.strip is not set\.\n(?:.*\n)*With \{"night\.strip":true\}:\n.* took roles/,
+		/did not stop it: night\.strip is not set\.\n(?:.*\n)*With \{"night\.strip":true\}:\n.* took roles/,
 	);
 }, 60_000);
 
@@ -238,6 +241,17 @@ const backups: Pick<Backups, "read" | "prove"> = {
 };
 const given = async () => ({ scenario: "raid" }) as Rehearsal;
 
+test("a backup that lacks what was deleted is not proven", async () => {
+	const document = readDocument({ version: 1, ...guilds.small?.document });
+	const backup = { name: "1", document: { ...document, channels: [] } };
+	const more = { roleIds: [], missing: [], backup, change: undefined, isWatched: false };
+	const bot = { toml: tomlOf(toml), botId: "200000000000000777", botRole: "Helper" };
+	const make = async () => ({ scenario: "restore" as const, seed: 1, settings: {}, document, ...bot, ...more });
+	const prove = () => Promise.reject(new Error("proven"));
+	const answer = await new Rehearsals({ ...backups, prove }).play("1", "key", make, 120_000);
+	expect(Object(answer).lines.join("\n")).toMatch(/The backup did not bring back #channel-\d/);
+}, 120_000);
+
 test("a rehearsal is watched on the simulator's page, read only", async () => {
 	const document = readDocument({ version: 1, ...guilds.small?.document });
 	const more = { roleIds: [], missing: [], backup: undefined, change: undefined, isWatched: true };
@@ -257,7 +271,7 @@ test("a rehearsal is watched on the simulator's page, read only", async () => {
 	expect(await status("simulator/state", { headers: { host: "rebound.example" } })).toBe(405);
 	expect(await status("api/v10/channels/1/messages", { method: "POST" })).toBe(405);
 	process.kill(Number(await pid.promise), "SIGKILL");
-	await expect(answer).rejects.toThrow("The rehearsal failed: it was ended");
+	await expect(answer).rejects.toThrow("The rehearsal failed: its process was killed.");
 }, 120_000);
 
 test("a child that crashes, takes too long or says nothing fails its rehearsal only", async () => {

@@ -9,7 +9,7 @@ import { ToolError } from "../../lib/tool-error.ts";
 import { publishedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { type Rehearsal, scenarioNames } from "../guild-documents/rehearsals/rehearsals.ts";
-import { withIds } from "../settings/of-guild.ts";
+import { referencesIn, withIds } from "../settings/of-guild.ts";
 import { choice, flag, found, guild_id, integer, list } from "../tool/arguments/arguments.ts";
 import type { ContextFor } from "../tool/context.ts";
 import { readTool } from "../tool/define.ts";
@@ -80,11 +80,12 @@ async function given(
 		seed,
 		document: change,
 		settings: wanted = {},
-		role_ids: roleIds = [],
+		role_ids: givenRoles = [],
 		watch: isWatched = false,
 	}: v.InferOutput<v.StrictObjectSchema<typeof input, undefined>>,
 	{ guild, settings, guildDocuments, self, discord }: ContextFor<typeof input>,
 ): Promise<Rehearsal> {
+	const roleIds = givenRoles.filter((id) => id !== guild.id);
 	await settings.ready();
 	const changes = orRefuse(() => settings.changes(guild.id, withIds(guild, wanted)));
 	const tried = Object.fromEntries(changes.map(({ key, after }) => [key, after]));
@@ -96,7 +97,7 @@ async function given(
 		);
 	if ((scenario === "document") !== (change !== undefined))
 		throw invalidParameters(["document: expected with the scenario document, and only then"]);
-	if (scenario !== "member" && roleIds.length > 0)
+	if (scenario !== "member" && givenRoles.length > 0)
 		throw invalidParameters(["role_ids: expected only with the scenario member"]);
 	const { id: botId } = discord.user;
 	const played = guild.members.cache.filter(({ id, user }) => id === botId || (!user.bot && id !== guild.ownerId));
@@ -110,7 +111,11 @@ async function given(
 	const members = Array.from(ids, (id) => ({ id, roles: rolesOf.get(id) ?? [] }));
 	const botRole = guild.roles.botRoleFor(discord.user)?.name;
 	const { toml } = self;
-	const missed = resultLines(missing, tooMany);
-	const copy = { document: { ...document, members }, settings: all, botId, botRole, backup, change, roleIds };
+	const known = JSON.stringify(document);
+	const gone = new Set(referencesIn(all).flatMap(({ key, id }) => (known.includes(`"${id}"`) ? [] : key)));
+	const kept = Object.fromEntries(Object.entries(all).filter(([key]) => !gone.has(key)));
+	const unset = [...gone].map((key) => `the setting ${key}: what it names is gone, or hidden from the bot`);
+	const missed = resultLines(missing, unset, tooMany);
+	const copy = { document: { ...document, members }, settings: kept, botId, botRole, backup, change, roleIds };
 	return { scenario, seed, toml, ...copy, missing: missed, isWatched };
 }

@@ -28,7 +28,7 @@ export function createRehearsal(place, enter) {
 			const { text } = await found.catch(() => call("rehearse", args));
 			result.replaceChildren(preformatted("Result", text, 20_000));
 			isRunning = text.startsWith("The rehearsal is running");
-			const [, advice] = text.split("To apply the setting: set_settings ");
+			const [, advice] = text.split(/^To apply the setting: set_settings /m);
 			if (advice) enter(new Map(Object.entries(JSON.parse(advice).settings)));
 		}
 		await showProof();

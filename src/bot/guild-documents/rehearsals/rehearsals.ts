@@ -13,6 +13,7 @@ import { within } from "../../../lib/wait.ts";
 import type { BotConfig } from "../../config/config.ts";
 import type { Backups } from "../backups/backups.ts";
 
+const unreadMs = 5 * 60_000;
 const watchedMs = 30 * 60_000;
 
 export const scenarioNames = ["raid", "spam", "hijack", "restore", "document", "member"] as const;
@@ -42,6 +43,8 @@ export interface Answer {
 	lines: string[];
 	/** Settings that may change the outcome. With them it was played once more. */
 	better?: Rehearsal["settings"] | undefined;
+	/** What such settings can change, where the lines differ anyway. */
+	outcome?: unknown;
 	/** Name of the backup, if it restored everything. */
 	proven?: string | undefined;
 }
@@ -51,6 +54,8 @@ interface Run {
 	isOver: boolean;
 	/** The latest one. */
 	step: string;
+	/** Then nobody reads the answer any more. */
+	goodUntil: number;
 	/** Of the latest call that waits. */
 	onStep(step: string): void;
 	ended: Promise<Answer>;
@@ -78,6 +83,7 @@ export class Rehearsals {
 		onStep: Run["onStep"] = () => {},
 	): Promise<Answer | string> {
 		let run = this.#latest.get(guildId);
+		if (run && performance.now() > run.goodUntil) run = undefined;
 		if (run?.isOver === false && run.key !== key)
 			throw new ToolError("Another rehearsal of this guild is running. Wait for its end.");
 		if (run?.key !== key) {
@@ -87,8 +93,9 @@ export class Rehearsals {
 					begun.onStep(step);
 				}),
 			);
-			const begun: Run = { key, isOver: false, step: "reading the guild", onStep, ended };
-			const end = () => Object.assign(begun, { isOver: true });
+			const step = "reading the guild";
+			const begun: Run = { key, isOver: false, goodUntil: Infinity, step, onStep, ended };
+			const end = () => Object.assign(begun, { isOver: true, goodUntil: performance.now() + unreadMs });
 			ended.then(end, end);
 			run = begun;
 			this.#latest.set(guildId, run);
@@ -110,7 +117,11 @@ export class Rehearsals {
 		const limits = { timeout, killSignal: "SIGKILL" } as const;
 		const command = given.isWatched ? [...this.command, "--watch"] : [...this.command];
 		const child = Bun.spawn(command, { env: {}, stdin, stdout: "pipe", stderr: "ignore", ...limits });
-		const kill = () => child.kill("SIGKILL");
+		const startedAt = performance.now();
+		const kill = () => {
+			child.kill("SIGKILL");
+			rmSync(directory, { recursive: true, force: true });
+		};
 		process.once("exit", kill);
 		let said: { step?: string; answer?: Answer; error?: string } = {};
 		await eachLine(child.stdout, (line) => {
@@ -120,7 +131,9 @@ export class Rehearsals {
 		await child.exited;
 		process.off("exit", kill);
 		rmSync(directory, { recursive: true, force: true });
-		const ending = child.signalCode ? `it was ended after ${timeout / 1000} s` : "it crashed";
+		const isLate = performance.now() - startedAt >= timeout;
+		const ended = isLate ? `it was ended after ${timeout / 1000} s` : "its process was killed";
+		const ending = child.signalCode ? ended : "it crashed";
 		const { answer, error = ending } = said;
 		if (answer?.proven) await this.backups.prove(guildId, answer.proven);
 		if (answer) return answer;
