@@ -89,7 +89,10 @@ const guilds: Record<string, { document: object; answers: Partial<Record<Rehears
 				],
 			},
 			answers: {
-				restore: ["42 of 84 channels and roles were deleted.\nThe plan: create 42, reorder 2, assign roles 2\n", done(48)],
+				restore: [
+					"42 of 84 channels and roles were deleted.\nThe plan: create 42, reorder 2, assign roles 2\n",
+					done(46),
+				],
 			},
 		},
 		private: {
@@ -131,7 +134,7 @@ const settings = {
 	// The copy has no game server, whatever the guild has.
 	"game.chargeback": true,
 	// It is gone.
-	"moderation.log_channel": "300000000000000001",
+	"moderation.log_channel": "987654321098765432",
 	"moderation.raid": "10 joins in 60s",
 	"night.strip": true,
 	"spam.on": true,
