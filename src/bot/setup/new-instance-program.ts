@@ -1,10 +1,12 @@
 // The program new-instance: asks for the bot's token, and creates the directory with the same owner as the other
 // instances.
 
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import * as v from "valibot";
 import { ConfigError, isPlaceholder } from "../../lib/config.ts";
+import { readTable } from "../../lib/instances/table.ts";
 import { askSecret } from "../../lib/program/ask.ts";
 import { accessIssue, becomeOwnerOf, defaultInstances } from "../../lib/program/instances.ts";
 import { variables } from "../config/settings.ts";
@@ -30,7 +32,7 @@ export async function newInstanceProgram({
 	try {
 		// The name is checked before the operator is asked for a token.
 		checkName(name, path);
-		const token = tokenStdin ? await tokenFromStdin() : await askForToken();
+		const token = tokenStdin ? await tokenFromStdin(path) : await askForToken(path);
 		exitWith(newInstance(name, path, cwd, variablesOf(token)));
 	} catch (error) {
 		if (!(error instanceof ConfigError)) throw error;
@@ -38,33 +40,36 @@ export async function newInstanceProgram({
 	}
 }
 
-async function tokenFromStdin(): Promise<string> {
+async function tokenFromStdin(directory: string): Promise<string> {
 	const token = (await text(process.stdin)).trim();
-	const issue = tokenIssue(token);
+	const issue = tokenIssue(token, directory);
 	if (issue) throw new ConfigError("stdin", [`the bot's token: ${issue}`]);
 	return token;
 }
 
-async function askForToken(): Promise<string | undefined> {
+async function askForToken(directory: string): Promise<string | undefined> {
 	if (!process.stdin.isTTY) return undefined;
 	for (;;) {
 		const token = await askSecret(question);
 		if (token === undefined) exitWith({ code: 1, text: "Cancelled; nothing was changed." });
 		if (token === "") return undefined;
-		const issue = tokenIssue(token);
+		const issue = tokenIssue(token, directory);
 		if (issue === undefined) return token;
 		console.error(`This is not a bot's token: ${issue}. Copy it from the page Bot, and try again.`);
 	}
 }
 
-/** The simulator's tokens end with "-token". */
-function tokenIssue(text: string): string | undefined {
+/** The simulator's tokens end with "-token". `directory`: of the other instances. */
+function tokenIssue(text: string, directory: string): string | undefined {
 	if (text === "") return "it is empty";
 	const { issues } = v.safeParse(variables.DISCORD_TOKEN, text);
 	if (issues) return issues[0].message;
 	if (!/^[\w-]+\.[\w-]+\.[\w-]+$|-token$/.test(text) && !isPlaceholder(text))
 		return "it does not have three parts with dots between them. Is it the Client Secret?";
-	return isPlaceholder(text) ? 'a value that begins with "your-" is a placeholder' : undefined;
+	if (isPlaceholder(text)) return 'a value that begins with "your-" is a placeholder';
+	const others = existsSync(directory) ? readTable(directory).entries : [];
+	const other = others.find(({ env }) => env.DISCORD_TOKEN === text);
+	return other && `${other.name} has it: each bot needs an application of its own`;
 }
 
 /** The token, and the application's id if the token contains it. */

@@ -72,6 +72,9 @@ test("--token-stdin fills the token in, and shows it nowhere", () => {
 	expect(code).toBe(0);
 	expect(place.env("alpha").DISCORD_TOKEN).toBe(token);
 	expect(place.mode("alpha")).toBe(0o600);
+	const again = place.pipe(`${token}\n`, "beta", "--token-stdin");
+	expect([again.code, again.text]).toEqual([1, expect.stringContaining("alpha has it: each bot needs an application")]);
+	expect(place.exists("beta")).toBe(false);
 });
 
 test.each([
