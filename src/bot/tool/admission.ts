@@ -121,11 +121,12 @@ function isKnownIn(principal: Principal | undefined, { members }: Guild): boolea
 /** By `guild_id` or `BotContext.guildId`. Throws if the guild is not allowed or unavailable. */
 export async function findGuild(bot: Admitting, args: JsonObject, effect: Effect): Promise<Guild> {
 	const { connection, principal } = bot;
+	const { cache } = connection.discord.guilds;
 	// An empty id means absent.
 	const given = (args.guild_id as string | undefined) || undefined;
 	const id = given ?? ownGuildId(bot);
 	if (!id) throw guildIdRequired(bot);
-	const guild = connection.discord.guilds.cache.get(id);
+	const guild = cache.get(id);
 	if (principal) {
 		const isInScope = guild !== undefined && mayTouch(bot, id);
 		const admission = isInScope && (await admit(bot, guild, effect));

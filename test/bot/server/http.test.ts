@@ -9,6 +9,7 @@ import { readNotReady } from "../../../src/mcp/readiness.ts";
 import { failureKey } from "../../../src/mcp/tool.ts";
 import { botConfig, withoutLogin } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
+import { connectTo } from "../../support/mcp.ts";
 import { until } from "../../support/until.ts";
 import { startWorld, worldTest } from "../../support/world.ts";
 
@@ -65,6 +66,8 @@ test("a call needs the token if there is one, and needs no session", async () =>
 	expect(text).toContain("not connected to Discord yet");
 	// It counts as failed, not as refused.
 	expect(text).toContain(`"${failureKey}":true`);
+	const inGuild = await connectTo(offline.url, token);
+	expect((await inGuild.call("list_channels", {})).text).toContain("not connected to Discord yet");
 	expect((await fetch(new URL("/nope", offline.url))).status).toBe(404);
 });
 
