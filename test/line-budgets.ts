@@ -12,7 +12,7 @@ const budgets: Record<string, number> = {
 	"bot/config": 947,
 	"bot/features": 4379,
 	"bot/game": 1683,
-	"bot/guild-documents": 5226,
+	"bot/guild-documents": 5227,
 	"bot/messages": 2811,
 	"bot/moderation": 10_335,
 	"bot/people": 778,
@@ -34,7 +34,7 @@ const budgets: Record<string, number> = {
 	lib: 4389,
 	mcp: 2917,
 	pages: 6219,
-	rehearsal: 690,
+	rehearsal: 689,
 	simulator: 15_361,
 	// Nearly all of it is the two language files.
 	texts: 3620,

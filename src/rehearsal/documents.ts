@@ -43,26 +43,25 @@ export const playRestore: Scenario = async (stage, { backup }, random) => {
 		),
 	];
 	const all = things();
-	const deleted: string[] = [];
+	let deleted = 0;
 	const order = all.map((thing) => ({ ...thing, at: random() })).sort((a, b) => a.at - b.at);
-	for (const { path, name } of order.slice(0, Math.ceil(all.length / 2)))
-		if (await request(owner, "DELETE", path)) deleted.push(name);
+	for (const { path } of order.slice(0, Math.ceil(all.length / 2)))
+		if (await request(owner, "DELETE", path)) deleted += 1;
 	await advance(60_000);
 	stage.begin();
-	const left = things().map(({ name }) => name);
 	report({ step: "restoring the backup" });
 	const { lines, isDone } = await carryOut(stage, backup?.document);
-	const restored = things().map(({ name }) => name);
-	for (const name of left) if (restored.includes(name)) restored.splice(restored.indexOf(name), 1);
-	const lost = deleted.filter((name) => {
-		const at = restored.indexOf(name);
-		if (at >= 0) restored.splice(at, 1);
-		return at < 0;
+	const there = things().map(({ name }) => name);
+	// Several things may have one name.
+	const lost = all.flatMap(({ name }) => {
+		const at = there.indexOf(name);
+		if (at >= 0) there.splice(at, 1);
+		return at >= 0 ? [] : name;
 	});
-	const first = `${deleted.length} of ${all.length} channels and roles were deleted.`;
+	const first = `${deleted} of ${all.length} channels and roles were deleted.`;
 	const missing = lost.length > 0 ? [`The backup did not bring back ${listFirst(lost, maxProblems)}.`] : [];
 	return {
 		lines: [first, ...lines, ...missing, `Not brought back: ${lostForGood}`],
-		proven: isDone && deleted.length > 0 && lost.length === 0 ? backup?.name : undefined,
+		proven: isDone && deleted > 0 && lost.length === 0 ? backup?.name : undefined,
 	};
 };

@@ -64,9 +64,9 @@ function tokenIssue(text: string, directory: string): string | undefined {
 	if (text === "") return "it is empty";
 	const { issues } = v.safeParse(variables.DISCORD_TOKEN, text);
 	if (issues) return issues[0].message;
-	if (!/^[\w-]+\.[\w-]+\.[\w-]+$|-token$/.test(text) && !isPlaceholder(text))
-		return "it does not have three parts with dots between them. Is it the Client Secret?";
 	if (isPlaceholder(text)) return 'a value that begins with "your-" is a placeholder';
+	if (!/^[\w-]+\.[\w-]+\.[\w-]+$|-token$/.test(text))
+		return "it does not have three parts with dots between them. Is it the Client Secret?";
 	const others = existsSync(directory) ? readTable(directory).entries : [];
 	const other = others.find(({ env }) => env.DISCORD_TOKEN === text);
 	return other && `${other.name} has it: each bot needs an application of its own`;

@@ -51,10 +51,9 @@ export interface Answer {
 
 interface Run {
 	key: string;
-	isOver: boolean;
 	/** The latest one. */
 	step: string;
-	/** Then nobody reads the answer any more. */
+	/** Then nobody reads the answer any more. Infinity while it runs. */
 	goodUntil: number;
 	/** Of the latest call that waits. */
 	onStep(step: string): void;
@@ -84,7 +83,7 @@ export class Rehearsals {
 	): Promise<Answer | string> {
 		let run = this.#latest.get(guildId);
 		if (run && performance.now() > run.goodUntil) run = undefined;
-		if (run?.isOver === false && run.key !== key)
+		if (run?.goodUntil === Infinity && run.key !== key)
 			throw new ToolError("Another rehearsal of this guild is running. Wait for its end.");
 		if (run?.key !== key) {
 			const ended = make().then((given) =>
@@ -94,8 +93,10 @@ export class Rehearsals {
 				}),
 			);
 			const step = "reading the guild";
-			const begun: Run = { key, isOver: false, goodUntil: Infinity, step, onStep, ended };
-			const end = () => Object.assign(begun, { isOver: true, goodUntil: performance.now() + unreadMs });
+			const begun: Run = { key, goodUntil: Infinity, step, onStep, ended };
+			const end = () => {
+				begun.goodUntil = performance.now() + unreadMs;
+			};
 			ended.then(end, end);
 			run = begun;
 			this.#latest.set(guildId, run);
@@ -106,7 +107,7 @@ export class Rehearsals {
 			const answer = await within(waitMs, run.ended);
 			return answer === "late" ? run.step : answer;
 		} finally {
-			if (run.isOver) this.#latest.delete(guildId);
+			if (run.goodUntil < Infinity) this.#latest.delete(guildId);
 		}
 	}
 
@@ -118,19 +119,19 @@ export class Rehearsals {
 		const command = given.isWatched ? [...this.command, "--watch"] : [...this.command];
 		const child = Bun.spawn(command, { env: {}, stdin, stdout: "pipe", stderr: "ignore", ...limits });
 		const startedAt = performance.now();
-		const kill = () => {
+		const end = () => {
 			child.kill("SIGKILL");
 			rmSync(directory, { recursive: true, force: true });
 		};
-		process.once("exit", kill);
+		process.once("exit", end);
 		let said: { step?: string; answer?: Answer; error?: string } = {};
 		await eachLine(child.stdout, (line) => {
 			said = Object(parseJson(line));
 			if (said.step) onStep(said.step);
 		});
 		await child.exited;
-		process.off("exit", kill);
-		rmSync(directory, { recursive: true, force: true });
+		process.off("exit", end);
+		end();
 		const isLate = performance.now() - startedAt >= timeout;
 		const ended = isLate ? `it was ended after ${timeout / 1000} s` : "its process was killed";
 		const ending = child.signalCode ? ended : "it crashed";
