@@ -143,7 +143,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await page.section("History");
 		await page.sees("list_roles", "tbody");
 		await page.sees("Without gamma: ", ".problem");
-		expect(await page.attribute(".chart svg", "aria-label")).toMatch(/^Calls by hour, at most \d+$/);
+		expect(await page.attribute(".chart svg", "aria-label")).toMatch(/^Calls by hour; the highest bar is \d+$/);
 
 		await page.choose(".filters label:nth-of-type(2) select", "beta");
 		await page.misses("list_roles", "tbody");
@@ -166,10 +166,17 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await page.click("button", "Export as CSV");
 		const csv = await until("the file", () => browser.evaluate<string>("globalThis.csv"));
 		const [heads, ...lines] = csv?.split("\r\n") ?? [];
-		expect(heads).toStartWith('"at","instance","tool","guild","outcome"');
-		expect(lines).toEqual([expect.stringMatching(/^"[^"]+","beta","get_member","\d+","refused","\d+"/)]);
+		expect(heads).toStartWith('"at","instance","tool","guild","guild_name","outcome"');
+		const line = /^"[^"]+","beta","get_member","\d+","The Bakers","refused","\d+"/;
+		expect(lines).toEqual([expect.stringMatching(line), ""]);
 
-		const { id: guild_id } = world.simulator.guild("The Bakers");
+		const [zoe, { id: guild_id }] = [world.simulator.user("zoe").id, world.simulator.guild("The Bakers")];
+		await client.text("get_member", { guild_id, user_ids: zoe });
+		await page.fill("[type=search]", "@ZOE");
+		await browser.press("Enter");
+		await page.misses("refused", "tbody");
+		await page.sees("get_member", "tbody");
+
 		await client.text("create_role", { guild_id, name: "Bread lovers" });
 		await page.fill("[type=search]", "bread LOVERS");
 		await browser.press("Enter");
@@ -211,6 +218,29 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await page.sees("No call waits");
 		expect(await approved).toContain("anned");
 		expect(world.guild.bans.has(id)).toBe(true);
+	});
+
+	test("the first view says what happened since the last visit, also after a restart of the gateway", async () => {
+		await page.signIn(gatewayToken);
+		await page.sees("In the last 24 hours", ".panel");
+		const hourAgo = { seen: Date.now() - 3_600_000 };
+		await browser.evaluate(
+			`localStorage.setItem("visit:", '${JSON.stringify(hourAgo)}'); Storage.prototype.setItem = () => {}; true`,
+		);
+		await world.client.text("get_member", { instance: "beta", user_ids: "100000000000000003" });
+		await world.gateway.restart();
+		await page.open();
+		await page.sees("Since your last visit", ".panel");
+		await page.sees("Approvals: 1 approved, 1 denied.", ".panel");
+		await page.sees("The gateway started at", ".panel");
+		world.up.set("gamma", { state: "stopped", isHalted: true });
+		await page.sees("gamma is stopped since", ".panel");
+		world.up.set("gamma", { state: "running", isHalted: undefined });
+		await page.click(".panel a", "refused");
+		await page.sees("since your last visit", ".filters select");
+		await page.misses("list_guilds", "tbody");
+		await page.click("button", "Details of get_member");
+		await page.sees("100000000000000003", "tr.details .answer");
 	});
 
 	test("a key with limits is made and shown once, works, and is revoked after a question", async () => {
@@ -322,7 +352,11 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await page.section("Try");
 		await page.choose("#tool", "show_kinds");
 		await page.sees("Shows its arguments");
-		expect((await page.texts(".fields label")).slice(0, 3)).toEqual(["instance", "text required", "count required"]);
+		expect((await page.texts(".fields label")).slice(0, 3)).toEqual([
+			"Bot instance",
+			"Text required",
+			"Count required",
+		]);
 		await page.fill("[name=count]", "12");
 		await page.fill("[name=share]", "much");
 		await page.fill("[name=filter]", "[]");
@@ -336,7 +370,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 			"This is not a JSON object.",
 			expect.stringContaining("This is not JSON"),
 		]);
-		expect((await page.focused())?.name).toContain("text");
+		expect((await page.focused())?.name).toContain("Text");
 		await page.fill("[name=text]", hostile.slice(0, 80));
 		await page.fill("[name=count]", "9");
 		await page.fill("[name=share]", "0.5");

@@ -17,6 +17,8 @@ import { StoreUnavailable } from "../store/unavailable.ts";
 import type { Audit } from "../tool/audit.ts";
 
 const maxNames = 100;
+/** Whose names contain what is searched for. */
+const maxNamed = 50;
 const time = v.pipe(v.number(), v.safeInteger());
 const params = v.strictObject({
 	from: time,
@@ -47,6 +49,7 @@ export function createAuditedCalls({ audit, store, connection }: AuditedCallsOpt
 		const filter: ToolCallFilter = {
 			requestId: request,
 			search,
+			named: search ? idsNamed(search, person) : [],
 			person,
 			outcomes: kind && outcomesOf[kind],
 			changes: kind === "changed",
@@ -91,6 +94,20 @@ export function createAuditedCalls({ audit, store, connection }: AuditedCallsOpt
 			approval: approval ? { state: approval.state, by } : null,
 			names: Object.fromEntries(names),
 		};
+	}
+
+	/** The shortest names first. */
+	function idsNamed(text: string, viewer: string | undefined): string[] {
+		const wanted = text.toLowerCase();
+		const found = connection.guilds.flatMap((guild) => {
+			const lists = [guild.channels, guild.roles, guild.members].map(({ cache }) => [...cache.keys()]);
+			return [guild.id, ...lists.flat()].flatMap((id) => {
+				const name = nameOf(id, guild, viewer) ?? "";
+				return name.toLowerCase().includes(wanted) ? { id, length: name.length } : [];
+			});
+		});
+		const sorted = found.sort((one, other) => one.length - other.length).map(({ id }) => id);
+		return [...new Set(sorted)].slice(0, maxNamed);
 	}
 
 	/** A person learns only the names of their guild, and of channels that they see. */

@@ -1,45 +1,15 @@
 // Client for the console's API of the gateway: requests, and the event stream with its reconnection.
 
-/**
- * @typedef {{ kind: "root" | "person", person: null | { id: string, name: string }, csrf: string, expiresAt: number }} Session
- *
- * @typedef {object} Bot
- * @property {string} name
- * @property {"online" | "not ready" | "away" | "offline" | "stopped" | "cannot start"} state
- * @property {null | string} reason
- * @property {number} since
- * @property {null | string} version
- * @property {{ id: string, name: string, pinned: boolean }[]} guilds
- * @property {number} guildCount
- * @property {null | number} tools
- * @property {number} callsInFlight
- * @property {null | { p50: number, max: number, calls: number }} latency
- * @property {number} refused
- * @property {number} failed
- *
- * @typedef {object} State
- * @property {{ version: string, startedAt: number, database: null | string, databaseReason: null | string, hasControl: boolean }} gateway
- * @property {Bot[]} bots
- *
- * @typedef {object} Call
- * @property {string} id
- * @property {number} seq
- * @property {number} at
- * @property {number} ms
- * @property {null | string} instance
- * @property {string} tool
- * @property {null | string} guild
- * @property {string} outcome
- * @property {null | string} key Id of the key or grant.
- * @property {null | string} person
- * @property {null | string} client
- */
+/** @typedef {import("./types.ts").Session} Session */
+/** @typedef {import("./types.ts").Bot} Bot */
+/** @typedef {import("./types.ts").State} State */
+/** @typedef {import("./types.ts").Call} Call */
 
 const base = "/console/api";
 /** Milliseconds between attempts to reconnect to the gateway. The last value repeats. */
 const backOffMs = [250, 500, 1_000, 2_000, 4_000, 8_000, 15_000];
 
-/** CSRF token of the session, sent with requests that change something. It is kept only in this variable. */
+/** Of the session, kept only here. */
 let csrf = "";
 /** Called when the gateway no longer accepts the session. */
 let signedOut = () => {};
@@ -49,25 +19,17 @@ export function onSignedOut(listener) {
 	signedOut = listener;
 }
 
-/** Error response of the gateway, with a message to show. */
+/** An error of the gateway, with a message to show. */
 export class ApiError extends Error {}
 
-/**
- * Returns the message to show for an error. Also reports an error in the page's own code to the browser's console.
- * @param {unknown} error
- */
+/** What to show for an error. One in the page's own code is also reported to the browser. @param {unknown} error */
 export function messageOf(error) {
 	if (error instanceof ApiError) return error.message;
 	reportError(error);
 	return "An error occurred in the page. Reload it.";
 }
 
-/**
- * Sends a request and resolves with the JSON of the response. Rejects with an ApiError if the gateway refuses the
- * request or does not answer.
- * @param {string} path
- * @param {RequestInit} [init]
- */
+/** Rejects with an ApiError if the gateway refuses it or does not answer. @param {string} path @param {RequestInit} [init] */
 async function request(path, init) {
 	let response;
 	let body;
@@ -94,10 +56,7 @@ export const post = (path, body = {}) =>
 		body: JSON.stringify(body),
 	});
 
-/**
- * Resolves with the session of this browser (null without one), and the origin at which people sign in with Discord
- * (null if they cannot).
- */
+/** The session of this browser, and the origin at which people sign in with Discord; each may be null. */
 export async function getSession() {
 	const found = await get("/sign-in");
 	csrf = found.session?.csrf ?? "";
@@ -111,10 +70,7 @@ export async function signIn(proof) {
 	return session;
 }
 
-/**
- * Creates a back-off between attempts to reconnect. The wait also ends when `tryNow` is called or the browser is online
- * again.
- */
+/** Between attempts to reconnect. The wait also ends with `tryNow`, or when the browser is online again. */
 export function createBackOff() {
 	let attempts = 0;
 	let wake = () => {};
@@ -144,19 +100,10 @@ export function createBackOff() {
 }
 
 /**
- * @typedef {object} Listeners
- * @property {(state: State) => void} state
- * @property {(calls: Call[]) => void} calls Those since the last ones, oldest first; after a reconnection all.
- * @property {() => void} approvals
- * @property {(connected: boolean) => void} connected
- */
-
-/**
- * Follows the gateway's events until the session ends, and reconnects when the connection is lost. A page that is not
- * visible closes its connection, because browsers open at most six to one server for all pages together.
- * @param {Listeners} listeners
+ * Follows the gateway's events until the session ends. A page that is not visible closes its connection, because browsers
+ * open at most six to one server for all pages together.
+ * @param {import("./types.ts").Listeners} listeners
  * @param {ReturnType<typeof createBackOff>} backOff
- * @returns {() => void} Stops following.
  */
 export function followEvents(listeners, backOff) {
 	let stopped = false;

@@ -5,8 +5,8 @@ import { timeOf } from "./parts.js";
 
 const hourMs = 3_600_000;
 const height = 100;
-/** A week of hours. */
-const maxBars = 168;
+/** A week of hours, and the one that has begun. */
+const maxBars = 169;
 
 /**
  * @param {readonly { hour: number, calls: number, refused: number, failed: number }[]} hours Since 1970; of several bots.
@@ -16,17 +16,21 @@ const maxBars = 168;
 export function createChart(hours, from, to) {
 	/** Hours of a bar. */
 	const step = [1, 6].find((hours) => (to - from) / hourMs / hours <= maxBars) ?? 24;
-	const last = Math.floor(to / hourMs);
-	const count = Math.ceil((to - from) / hourMs / step);
+	// Bars begin at midnight, or at a fraction of the day after it.
+	const shift = Math.round(new Date(to).getTimezoneOffset() / 60);
+	/** @param {number} hour */
+	const barOf = (hour) => Math.floor((hour - shift) / step);
+	const first = barOf(Math.floor(from / hourMs));
+	const count = barOf(Math.floor(to / hourMs)) - first + 1;
 	const bars = Array.from({ length: count }, () => ({ calls: 0, refused: 0, failed: 0 }));
 	for (const { hour, calls, refused, failed } of hours) {
-		const bar = bars[count - 1 - Math.floor((last - hour) / step)];
+		const bar = bars[barOf(hour) - first];
 		if (!bar) continue;
 		bar.calls += calls;
 		bar.refused += refused;
 		bar.failed += failed;
 	}
-	const most = Math.max(1, ...bars.map(({ calls }) => calls));
+	const most = Math.max(...bars.map(({ calls }) => calls));
 	const svg = createSvg("svg", { viewBox: `0 0 ${count} ${height}`, preserveAspectRatio: "none", role: "img" });
 	const paths = { good: "", warn: "", bad: "" };
 	for (const [index, { calls, refused, failed }] of bars.entries()) {
@@ -44,12 +48,9 @@ export function createChart(hours, from, to) {
 	}
 	for (const [name, d] of Object.entries(paths)) svg.append(createSvg("path", { class: name, d }));
 	const unit = step === 1 ? "hour" : step === 24 ? "day" : `${step} hours`;
-	svg.setAttribute("aria-label", `Calls by ${unit}, at most ${most}`);
-	return element(
-		"figure.chart",
-		svg,
-		element("figcaption.bar.quiet", timeOf(from), `by ${unit}, at most ${most}`, element("span", "now")),
-	);
+	const text = `Calls by ${unit}; the highest bar is ${most}`;
+	svg.setAttribute("aria-label", text);
+	return element("figure.chart", svg, element("figcaption.bar.quiet", timeOf(from), text, element("span", "now")));
 }
 
 /** @param {string} name @param {Record<string, string>} attributes */

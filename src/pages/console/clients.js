@@ -1,31 +1,15 @@
 // Instructions for connecting MCP clients to this gateway: what each client needs, as text to copy, with a key or a
 // placeholder for one.
 
-/**
- * @typedef {object} Client
- * @property {string} name
- * @property {string} where What to do with the text.
- * @property {string} [text]
- * @property {readonly string[]} [steps] What to do after that, or instead of it.
- * @property {{ label: string, url: string }} [install] Opens the client, which asks before it adds the server. With the key in it:
- * the browser hands the link to the program and sends it to nobody.
- */
-
-/**
- * @typedef {object} Connection
- * @property {string} endpoint The URL of the MCP endpoint.
- * @property {undefined | string} token That the client sends; without one, people sign in with Discord.
- */
+/** @typedef {import("./types.ts").Client} Client */
+/** @typedef {import("./types.ts").Connection} Connection */
 
 export const placeholder = "<TOKEN>";
 
 /** @param {unknown} value */
 const json = (value) => JSON.stringify(value, null, 2);
 
-/**
- * Whether the endpoint can be reached only from this machine.
- * @param {string} endpoint
- */
+/** Whether it can be reached only from this machine. @param {string} endpoint */
 function isLocal(endpoint) {
 	const { hostname } = new URL(endpoint);
 	return /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
@@ -44,6 +28,7 @@ export function clientsOf(connection) {
 	const vsCode = { type: "http", ...server };
 	/** @param {string} label @param {string} url */
 	const install = (label, url) => (token === placeholder ? {} : { install: { label, url } });
+	const orButton = token === placeholder ? "" : ", or with the button";
 	return [
 		// https://code.claude.com/docs/en/mcp
 		{
@@ -59,7 +44,7 @@ export function clientsOf(connection) {
 		// https://cursor.com/docs/mcp, https://cursor.com/docs/mcp/install-links: base64 of the server's JSON
 		{
 			name: "Cursor",
-			where: "In ~/.cursor/mcp.json, or with the button:",
+			where: `In ~/.cursor/mcp.json${orButton}:`,
 			text: json({ mcpServers: { guildhall: server } }),
 			...install("Add to Cursor", `cursor://anysphere.cursor-deeplink/mcp/install?${query}`),
 			steps: first("Cursor opens a page to sign in."),
@@ -68,7 +53,7 @@ export function clientsOf(connection) {
 		// https://code.visualstudio.com/docs/copilot/guides/mcp-developer-guide
 		{
 			name: "VS Code",
-			where: "In .vscode/mcp.json, or with the button:",
+			where: `In .vscode/mcp.json${orButton}:`,
 			text: json({ servers: { guildhall: vsCode } }),
 			...install(
 				"Add to VS Code",
@@ -168,14 +153,8 @@ function claudeDesktop({ endpoint, token }, first) {
 	};
 }
 
-/**
- * Returns the instructions for a client that runs on its vendor's servers. Such a client accepts no fixed token and
- * needs https.
- * @param {Connection} connection
- * @param {string} name
- * @param {readonly string[]} steps
- * @returns {Client}
- */
+/** For clients on their vendors' servers, which take no token and need https. */
+/** @param {Connection} connection @param {string} name @param {readonly string[]} steps @returns {Client} */
 function hosted({ endpoint, token }, name, steps) {
 	if (token === undefined && endpoint.startsWith("https:") && !isLocal(endpoint))
 		return { name, where: "The address of the server:", text: endpoint, steps };

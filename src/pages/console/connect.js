@@ -5,12 +5,7 @@ import { get, post } from "./api.js";
 import { clientsOf, placeholder } from "./clients.js";
 import { accessNames, chip, copyButton, createField, createForm, shown } from "./parts.js";
 
-/** @typedef {import("./clients.js").Client} Client */
-
-/**
- * @param {boolean} isRoot Whether this person can create keys; otherwise clients sign in with Discord.
- * @param {() => Promise<import("./api.js").State>} stateOf
- */
+/** @param {boolean} isRoot Only then, keys can be made. @param {() => Promise<import("./api.js").State>} stateOf */
 export function createConnect(isRoot, stateOf) {
 	const content = element("div");
 	let forget = () => {};
@@ -48,7 +43,7 @@ function createPickers({ endpoint, readOnlyEndpoint, discordSignIn }, isRoot, bo
 	const limits = element("details", element("summary", "Name and more limits of the key"), limitFields());
 	const form = createForm(
 		"form.list",
-		{ oninput: forget },
+		{ oninput: (/** @type {Event} */ { target }) => (Object(target).name === "client" ? show() : forget()) },
 		{ label: "Create a key and fill it in", submit: create },
 		element(
 			"div.list",
@@ -91,7 +86,7 @@ function createPickers({ endpoint, readOnlyEndpoint, discordSignIn }, isRoot, bo
 		panel.querySelector("button")?.focus();
 	}
 
-	/** Another client or other rights need another key. */
+	/** Other rights need another key. */
 	function forget() {
 		key = undefined;
 		show();
@@ -126,7 +121,7 @@ async function freeName(client) {
 	return name;
 }
 
-/** @param {Client} client @param {string} [key] The name of the key in its configuration. */
+/** @param {import("./types.ts").Client} client @param {string} [key] The name of the key in its configuration. */
 function describe({ name, where, text, install, steps = [] }, key) {
 	const code = element("code", text ?? "");
 	const block = element("pre", { tabindex: 0, "aria-label": name }, code);
@@ -144,12 +139,7 @@ function describe({ name, where, text, install, steps = [] }, key) {
 	];
 }
 
-/**
- * Radio buttons, the first of which is chosen. One value alone is not shown.
- * @param {string} legend
- * @param {string} name
- * @param {Record<string, string>} labels By value.
- */
+/** Radio buttons, hidden if there is only one. @param {string} legend @param {string} name @param {Record<string, string>} labels */
 function choice(legend, name, labels) {
 	const options = Object.entries(labels).map(([value, label], index) =>
 		chip({ type: "radio", name, value, checked: index === 0 }, label),

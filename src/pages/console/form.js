@@ -11,8 +11,7 @@ import { createField, named, shown } from "./parts.js";
 /**
  * @param {Schema} schema
  * @param {{ choices: Map<string, Choices>, listFor: (name: string) => string | undefined, entered: Map<string, string> }} options
- * `choices`: of fields that are menus, by name; these come first, then the required ones. `listFor`: id of the `<datalist>` of a
- * field. `entered`: the last values by name.
+ * By name: `choices` of menus, which come first; `listFor`, the id of a `<datalist>`; `entered`, the last values.
  */
 export function createFields(schema, { choices, listFor, entered }) {
 	const required = new Set(Array.isArray(schema.required) ? schema.required : []);
@@ -31,11 +30,7 @@ export function createFields(schema, { choices, listFor, entered }) {
 	return { fields, content };
 }
 
-/**
- * Returns the values of the fields that are not empty. If a field is invalid, shows the problem, focuses the first such
- * field and returns undefined.
- * @param {readonly Field[]} fields
- */
+/** The values of the fields that are not empty. Undefined if some are invalid, which is shown. @param {readonly Field[]} fields */
 export function readFields(fields) {
 	/** @type {Record<string, unknown>} */
 	const values = Object.create(null);
@@ -68,9 +63,13 @@ const isSchema = (value) => typeof value === "object" && value !== null && !Arra
 function createSchemaField(id, name, schema, isRequired, { choices, list, entered }) {
 	const kind = kindOf(schema);
 	const { hint, attributes, options, parse } = choices
-		? { ...kind, hint: "", options: choices.map(({ id }) => id) }
+		? { ...kind, options: choices.map(({ id }) => id) }
 		: list && kind.tag === "textarea"
-			? { ...kind, hint: "Several are separated by commas.", parse: parseSeveral }
+			? {
+					...kind,
+					hint: "Several are separated by commas.",
+					parse: (/** @type {string} */ text) => parseLines(text.replaceAll(",", "\n"), { type: "string" }),
+				}
 			: kind;
 	const tag = choices ? "select" : list ? "input" : kind.tag;
 	const common = { name, "aria-required": isRequired && "true", autocomplete: "off", spellcheck: "false" };
@@ -88,13 +87,16 @@ function createSchemaField(id, name, schema, isRequired, { choices, list, entere
 				: element("input", { ...common, ...attributes, list });
 	const before = entered.get(name);
 	if (before !== undefined) control.value = before;
-	const hints = [hint, defaultOf(schema), String(schema.description ?? "")].filter(Boolean).join(" ");
-	const label = element("span", element("code", named(name, 64)), isRequired && element("span.required", " required"));
+	const standard = schema.default === undefined ? "" : `Default: ${JSON.stringify(schema.default)}.`;
+	const hints = choices ? [] : [hint, standard, schema.description].filter((text) => typeof text === "string" && text);
+	const words = String(schema.title ?? wordsOf(name));
+	const code = words.toLowerCase() === name ? "" : element("code.quiet", named(name, 64));
+	const label = element("span", named(words, 64), " ", code, isRequired && element("span.required", " required"));
 	return {
-		...createField(id, label, hints, control),
+		...createField(id, label, hints.join(" "), control),
 		name,
 		control,
-		/** The value, undefined if it is empty. Throws an Error with a message to show if it does not match the schema. */
+		/** Undefined if it is empty. Throws an Error to show if it does not match the schema. */
 		read() {
 			const { value } = control;
 			entered.set(name, value);
@@ -105,14 +107,20 @@ function createSchemaField(id, name, schema, isRequired, { choices, list, entere
 	};
 }
 
-/** @param {Schema} schema */
-function defaultOf(schema) {
-	return schema.default === undefined ? "" : `Default: ${JSON.stringify(schema.default)}.`;
+/** Such as "Channels" for channel_ids. @param {string} name */
+function wordsOf(name) {
+	if (name === "instance") return "Bot";
+	const words = name
+		.replace(/y_ids$/, "ies")
+		.replace(/_ids$/, "s")
+		.replace(/_id$/, "")
+		.replaceAll("_", " ")
+		.trim();
+	return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /**
- * Returns how a value of a schema is entered: the control, a hint about accepted values, and a function that parses the
- * text.
+ * How a value of a schema is entered.
  * @param {Schema} schema
  * @returns {{ tag: "input" | "select" | "textarea", hint: string, attributes: Record<string, unknown>, options: string[], parse: (text: string) => unknown }}
  */
@@ -157,9 +165,8 @@ function kindOf(schema) {
 
 /** @param {Schema} schema */
 function rangeOf({ minimum, maximum }) {
-	if (minimum !== undefined && maximum !== undefined) return `${minimum} to ${maximum}.`;
-	if (minimum !== undefined) return `At least ${minimum}.`;
-	return maximum === undefined ? "" : `At most ${maximum}.`;
+	if (minimum === undefined) return maximum === undefined ? "" : `At most ${maximum}.`;
+	return maximum === undefined ? `At least ${minimum}.` : `${minimum} to ${maximum}.`;
 }
 
 /** @param {string} text @param {Schema} schema */
@@ -184,13 +191,6 @@ function parseLines(text, items) {
 		return items.type === "string" ? line : parseNumber(line, items);
 	});
 }
-
-/** @param {string} text */
-const parseSeveral = (text) =>
-	text
-		.split(",")
-		.map((one) => one.trim())
-		.filter(Boolean);
 
 /** @param {string} text @param {unknown} type */
 function parseJson(text, type) {

@@ -12,11 +12,8 @@ import { facts, named, shown, timeOf } from "./parts.js";
 /** Number of guilds that a bot's card names while it is closed. */
 const maxNamed = 2;
 
-/**
- * Creates the section. The functions of the result take the gateway's events.
- * @param {boolean} isRoot Whether the holder of the token looks at it, who sees all calls.
- */
-export function createLive(isRoot) {
+/** @param {boolean} isRoot @param {ReturnType<typeof import("./since.js").createSince>} since */
+export function createLive(isRoot, since) {
 	/** @type {State | undefined} */
 	let state;
 	const gateway = element("p.quiet");
@@ -26,7 +23,15 @@ export function createLive(isRoot) {
 	const calls = new CallList();
 	/** @type {Map<string, ReturnType<typeof createBotCard>>} */
 	const cards = new Map();
-	const content = element("div", element("h3.visually-hidden", "Bots"), bar, grid, adding, calls.content);
+	const content = element(
+		"div",
+		element("h3.visually-hidden", "Bots"),
+		bar,
+		since.content,
+		grid,
+		adding,
+		calls.content,
+	);
 	return {
 		content,
 		/** @returns {Promise<State>} */
@@ -57,17 +62,13 @@ export function createLive(isRoot) {
 			});
 			setChildren(grid, shownCards);
 			calls.setState(next);
+			since.setState(next);
 		},
 		calls,
 	};
 }
 
-/**
- * @param {string} name
- * @param {boolean} isRoot Others are not told how many tools the bot has, and what it does for other people.
- * @param {boolean} hasControl
- * @param {() => void} showCalls
- */
+/** @param {string} name @param {boolean} isRoot @param {boolean} hasControl @param {() => void} showCalls */
 function createBotCard(name, isRoot, hasControl, showCalls) {
 	const light = element("span");
 	const reason = element("p");

@@ -11,11 +11,13 @@ import { named, say, timeOf } from "./parts.js";
 import { createRouter, setTitle } from "./router.js";
 import { createSettings } from "./settings.js";
 import { createSignIn } from "./sign-in.js";
+import { createSince, createVisit } from "./since.js";
 import { createTry } from "./try.js";
 
 /** @typedef {import("./api.js").Session} Session */
 
 const backOff = createBackOff();
+const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
 /** Ends the timers and connections of the view that is shown. */
 let leave = () => {};
 /** The sections of who was last signed in, with what is typed in them. @type {ReturnType<typeof createSections> | undefined} */
@@ -26,10 +28,7 @@ function end() {
 	leave = () => {};
 }
 
-/**
- * Shows why the page waits. Without `text`, hides the notice.
- * @param {string} [text]
- */
+/** Shows why the page waits, or nothing. @param {string} [text] */
 function setWaiting(text = "") {
 	byId("waiting").hidden = text === "";
 	byId("waiting-text").textContent = text;
@@ -50,11 +49,7 @@ function showSignIn(discord, problem = "") {
 	content.querySelector("input")?.focus();
 }
 
-/**
- * Shows the sections, and follows the gateway's events. With `focus`, moves the focus to the section.
- * @param {Session} session
- * @param {null | string} discord The origin at which people sign in with Discord.
- */
+/** @param {Session} session @param {null | string} discord The origin at which people sign in with Discord. */
 function showConsole(session, discord, focus = false) {
 	leave();
 	const who = session.person?.id ?? "";
@@ -98,11 +93,14 @@ function showConsole(session, discord, focus = false) {
 /** @param {string} who The id of the person; "" for the holder of the token. */
 function createSections(who) {
 	const isRoot = who === "";
-	const live = createLive(isRoot);
+	const visit = createVisit(who);
+	const since = createSince(visit, (kind) => history.show(kind));
+	const live = createLive(isRoot, since);
+	const history = createHistory(live.state, visit);
 	const approvals = createApprovals();
 	const sections = [
-		{ id: "live", name: "Live", content: live.content },
-		{ id: "history", name: "History", ...createHistory(live.state) },
+		{ id: "live", name: "Live", content: live.content, open: since.refresh },
+		{ id: "history", name: "History", ...history },
 		{ id: "approvals", name: "Approvals", ...approvals },
 		{ id: "settings", name: "Settings", ...createSettings(live.state, who) },
 		{ id: "access", name: "Access", ...createAccess(isRoot) },
@@ -117,7 +115,7 @@ function showSession({ person, expiresAt }) {
 	const line = byId("session");
 	line.hidden = false;
 	const who = person ? named(person.name, 40) : "with the token";
-	const text = element("span.quiet", "Signed in ", who, " until ", timeOf(expiresAt));
+	const text = element("span.quiet", "Signed in ", who, " until ", timeOf(expiresAt), `, ${timeZone} time`);
 	async function onclick() {
 		end();
 		byId("main").replaceChildren();
@@ -129,10 +127,7 @@ function showSession({ person, expiresAt }) {
 	line.replaceChildren(text, element("button.small", { onclick }, "Sign out"));
 }
 
-/**
- * Shows the console if this browser has a session or a proof of who signs in; otherwise the sign-in form.
- * @param {{ discord: true } | { ticket: string }} [proof]
- */
+/** Shows the console, or the sign-in form. @param {{ discord: true } | { ticket: string }} [proof] */
 async function start(proof) {
 	for (;;) {
 		try {
@@ -148,11 +143,8 @@ async function start(proof) {
 	}
 }
 
-/**
- * Completes a sign-in: after Discord has redirected the person back to this page, or with the link that a terminal shows.
- * @param {{ discord: true } | { ticket: string }} proof
- * @param {null | string} discord The origin at which people sign in with Discord.
- */
+/** Signs in when Discord has sent the person back, or with the link that a terminal shows. */
+/** @param {{ discord: true } | { ticket: string }} proof @param {null | string} discord */
 async function enter(proof, discord) {
 	try {
 		showConsole(await signIn(proof), discord);

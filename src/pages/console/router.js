@@ -4,26 +4,14 @@ import { byId, element } from "../dom.js";
 import { messageOf } from "./api.js";
 import { say } from "./parts.js";
 
-/**
- * @typedef {object} Section
- * @property {string} id
- * @property {string} name
- * @property {HTMLElement} content
- * @property {HTMLElement} [badge] Shown beside the name.
- * @property {() => void | Promise<void>} [open] Called when the section is shown, and when the gateway is back.
- * @property {() => void} [close] Called when another section is shown.
- */
+/** @typedef {import("./types.ts").Section} Section */
 
 /** @param {string} title */
 export function setTitle(title) {
 	document.title = `${title} – Guildhall console`;
 }
 
-/**
- * Shows the section that the URL names, and links to all sections. With `focus`, the section's heading gets the focus.
- * @param {readonly Section[]} sections
- * @param {{ focus: boolean }} options
- */
+/** With `focus`, the section's heading gets the focus. @param {readonly Section[]} sections @param {{ focus: boolean }} options */
 export function createRouter(sections, { focus }) {
 	const nav = byId("sections");
 	/** @type {Section | undefined} */

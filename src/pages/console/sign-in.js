@@ -6,11 +6,7 @@ import { actionButton, createField, createForm, shown } from "./parts.js";
 
 /** @typedef {import("./api.js").Session} Session */
 
-/**
- * @param {null | string} discord The origin at which people sign in with Discord.
- * @param {string} problem Why the person has to sign in (again); may be "".
- * @param {(session: Session) => void} onSession
- */
+/** @param {null | string} discord @param {string} problem Why to sign in again. @param {(session: Session) => void} onSession */
 export function createSignIn(discord, problem, onSession) {
 	return element(
 		"section.panel.sign-in",

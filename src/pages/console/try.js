@@ -7,7 +7,7 @@ import { copyButton, createForm, fillSelect, labelled, named, preformatted, show
 
 /** @typedef {{ name: string, title?: string, description?: string, inputSchema: import("./form.js").Schema, instances: string[] }} Tool */
 
-/** Maximum number of characters of a result that are shown. The copy button copies all of it. */
+/** Characters that are shown. The copy button copies all. */
 const maxResult = 200_000;
 
 /** @param {() => Promise<import("./api.js").State>} stateOf */
@@ -16,10 +16,8 @@ export function createTry(stateOf) {
 	let tools = [];
 	/** @type {import("./api.js").Bot[]} */
 	let bots = [];
-	/** What can be chosen in the fields of the chosen guild, by "channel", "role" and "member". */
 	const lists = ["channel", "role", "member"].map((name) => element("datalist", { id: `list-${name}` }));
-	/** The last entered values by field name. The form of the next tool starts with them. */
-	/** @type {Map<string, string>} */
+	/** By field, for the form of the next tool. @type {Map<string, string>} */
 	const entered = new Map();
 	const select = element("select", { id: "tool", onchange: showForm });
 	const place = element("div");
@@ -42,7 +40,7 @@ export function createTry(stateOf) {
 	/** Guilds of a bot. @param {string | undefined} name */
 	const guildsOf = (name) => bots.find((bot) => bot.name === name)?.guilds ?? [];
 
-	/** Offers what the chosen guild has. A person who may not change its settings types names or ids. */
+	/** Offers what the guild has. Who may not change its settings types names or ids. */
 	async function offer() {
 		const instance = entered.get("instance") ?? "";
 		const guild_id = entered.get("guild_id") || guildsOf(instance)[0]?.id;

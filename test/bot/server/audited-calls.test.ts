@@ -98,6 +98,11 @@ test("the operator sees any call, redacted; a person only their own; nobody else
 	expect((await tools({ search: "SEND_mess" }))[0]).toEqual(["request-3", "request-1"]);
 	expect((await tools({ search: `${ada.id}` }))[0]).toEqual(["request-1"]);
 	expect((await tools({ search: "send%message" }))[0]).toEqual([]);
+	// By names that only the guild knows, and that the person may know.
+	expect((await tools({ search: "#STAFF" }))[0]).toEqual(["request-3", "request-1"]);
+	expect((await tools({ search: "@ada" }))[0]).toEqual(["request-1"]);
+	expect(await ask(named(ada), { search: "#staff" })).toMatchObject({ calls: [{ request: "request-1" }] });
+	expect(await ask(named(mona), { search: "#staff" })).toMatchObject({ calls: [] });
 });
 
 test("a call that waited for an approval names who decided", async () => {

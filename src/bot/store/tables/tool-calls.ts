@@ -73,6 +73,8 @@ export interface ToolCallFilter {
 	changes?: boolean | undefined;
 	/** Anywhere in what is kept of the call, in small or capital letters. */
 	search?: string | undefined;
+	/** Ids of which one, too, makes a call match `search`, by names that the log does not hold. */
+	named?: readonly string[] | undefined;
 	from?: Date | undefined;
 	/** Before `at` or, if `id` is set, also at `at` with a lower id. */
 	before?: { at: Date; id?: string | undefined } | undefined;
@@ -82,7 +84,13 @@ export interface ToolCallFilter {
 // PostgreSQL cannot infer the type of a NULL parameter.
 const isOr = (name: string, condition: string) => `AND (CAST($${name} AS TEXT) IS NULL OR ${condition})`;
 const searched = ["tool", "client", "arguments", "answer", "key", "person", "request_id", "guild_id"];
-const matches = `at >= $from AND (at < $before OR (at = $before AND id < $beforeId))
+const withIds = ["guild_id", "person", "arguments", "answer", "discord"];
+const searchFor = (named: readonly string[] = []) =>
+	[
+		...searched.map((column) => `LOWER(${column}) LIKE $search ESCAPE '!'`),
+		...named.flatMap((_, at) => withIds.map((column) => `${column} LIKE $named${at}`)),
+	].join(" OR ");
+const matchesFor = (filter: ToolCallFilter) => `at >= $from AND (at < $before OR (at = $before AND id < $beforeId))
 	${isOr("requestId", "request_id = $requestId")}
 	${isOr("messageId", "message_id = $messageId")}
 	${isOr("tool", "tool = $tool")}
@@ -91,11 +99,11 @@ const matches = `at >= $from AND (at < $before OR (at = $before AND id < $before
 	${isOr("key", "key = $key OR SUBSTR(key, 1, $prefixLength) = $prefix")}
 	${isOr("person", "person = $person")}
 	${isOr("read", "effect <> $read")}
-	${isOr("search", `(${searched.map((column) => `LOWER(${column}) LIKE $search ESCAPE '!'`).join(" OR ")})`)}
+	${isOr("search", searchFor(filter.named))}
 	AND (CAST($isAnyGuild AS INTEGER) = 1 OR guild_id IN $guildIds)
 	AND (CAST($isAnyOutcome AS INTEGER) = 1 OR outcome IN $outcomes)`;
 
-function valuesOf({ guildIds, outcomes, search, changes, ...filter }: ToolCallFilter) {
+function valuesOf({ guildIds, outcomes, search, named = [], changes, ...filter }: ToolCallFilter) {
 	const { key, tool = null, client = null, guildId = null, person = null, requestId = null, messageId = null } = filter;
 	const prefix = `key:${key}:`;
 	// A list without elements is not valid SQL; no guild has this id.
@@ -106,6 +114,7 @@ function valuesOf({ guildIds, outcomes, search, changes, ...filter }: ToolCallFi
 		prefixLength: prefix.length,
 		read: changes ? "read" : null,
 		search: search ? `%${search.toLowerCase().replace(/[!%_]/g, "!$&")}%` : null,
+		...Object.fromEntries(named.map((id, at) => [`named${at}`, `%${id}%`])),
 		isAnyGuild: guildIds ? 0 : 1,
 		guildIds: among(guildIds),
 		isAnyOutcome: outcomes ? 0 : 1,
@@ -119,7 +128,7 @@ function valuesOf({ guildIds, outcomes, search, changes, ...filter }: ToolCallFi
 }
 
 export function selectToolCalls(sql: Sql, filter: ToolCallFilter): Promise<ToolCallRow[]> {
-	const text = `SELECT * FROM tool_calls WHERE ${matches} ORDER BY at DESC, id DESC LIMIT $limit`;
+	const text = `SELECT * FROM tool_calls WHERE ${matchesFor(filter)} ORDER BY at DESC, id DESC LIMIT $limit`;
 	return runNamed<ToolCallRow>(sql, text, valuesOf(filter));
 }
 
@@ -135,6 +144,6 @@ export interface CallsOfHour {
 export function countToolCalls(sql: Sql, filter: ToolCallFilter): Promise<CallsOfHour[]> {
 	const sum = (condition: string) => `SUM(CASE WHEN ${condition} THEN 1 ELSE 0 END)`;
 	const text = `SELECT at / 3600000 AS hour, COUNT(*) AS calls, ${sum("outcome = 'refused'")} AS refused,
-		${sum("outcome IN ('failed', 'error')")} AS failed FROM tool_calls WHERE ${matches} GROUP BY 1 ORDER BY 1`;
+		${sum("outcome IN ('failed', 'error')")} AS failed FROM tool_calls WHERE ${matchesFor(filter)} GROUP BY 1 ORDER BY 1`;
 	return runNamed<CallsOfHour>(sql, text, valuesOf(filter));
 }
