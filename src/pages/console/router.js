@@ -4,7 +4,10 @@ import { byId, element } from "../dom.js";
 import { messageOf } from "./api.js";
 import { say } from "./parts.js";
 
-/** @typedef {import("./types.ts").Section} Section */
+/**
+ * `badge` is shown beside the name. `open` is called when the section is shown, and when the gateway is back.
+ * @typedef {{ id: string, name: string, content: HTMLElement, badge?: HTMLElement, open?: () => unknown, close?: () => void }} Section
+ */
 
 /** @param {string} title */
 export function setTitle(title) {

@@ -51,18 +51,6 @@ export interface Client {
 /** Without a token, people sign in with Discord. */
 export type Connection = { endpoint: string; token: undefined | string };
 
-export interface Section {
-	id: string;
-	name: string;
-	content: HTMLElement;
-	/** Shown beside the name. */
-	badge?: HTMLElement;
-	/** Called when the section is shown, and when the gateway is back. */
-	open?(): void | Promise<void>;
-	/** Called when another section is shown. */
-	close?(): void;
-}
-
 export interface Listeners {
 	state(state: State): void;
 	/** Those since the last ones, oldest first; after a reconnection all. */
