@@ -16,8 +16,8 @@ import type { FanOut, Source } from "../../mcp/fan-out.ts";
 import { errorCode, RpcError, type RpcRequest, type RpcResponse } from "../../mcp/json-rpc.ts";
 import { findMember, readMembers } from "../../mcp/json-text.ts";
 import { clientName, modernClientName } from "../../mcp/modern.ts";
-import { type Caller, toolResponse, withMembers } from "../../mcp/server.ts";
-import { errorResult, failureKey, readToolCall, textResult } from "../../mcp/tool.ts";
+import { type Caller, toolCall, toolResponse, withMembers } from "../../mcp/server.ts";
+import { errorResult, failureKey, readToolCall, type ToolCall, textResult } from "../../mcp/tool.ts";
 import type { Backend, ForwardedCall } from "../backends/backend.ts";
 import { shownGuildName } from "../backends/guilds.ts";
 import { listInstances } from "../catalog/catalog.ts";
@@ -32,7 +32,7 @@ import { type ApprovalTiming, afterApproval } from "./approvals.ts";
 import { type Answer, answerOf, combineAnswers, combineEqual, hasGuildIds, idIn, readGuildIds } from "./fan-out.ts";
 import { forwardedParams } from "./forward.ts";
 import { type CallOutcome, type GatewayMetrics, outcomeOf } from "./metrics.ts";
-import { type ProgressTiming, relayProgress } from "./progress.ts";
+import { allOf, type ProgressTiming, relayProgress } from "./progress.ts";
 import { type CallRecord, describePrincipal, type RecentCalls } from "./recent-calls.ts";
 import type { Withdrawals } from "./withdrawals.ts";
 
@@ -95,8 +95,8 @@ export class Calls {
 	/** Rejects with an RpcError for an invalid call. */
 	async call(request: RpcRequest, caller: Caller): Promise<RpcResponse> {
 		const from = performance.now();
-		const { router, deadlines, progress } = this.options;
-		const { principal } = caller;
+		const { router, deadlines } = this.options;
+		const { principal, notify } = caller;
 		this.#count++;
 		const requestId = `${this.#run}-${this.#count.toString(36)}`;
 		const record: OpenCall = {
@@ -110,9 +110,10 @@ export class Calls {
 			ms: 0,
 		};
 		const signal = deadlines.begin(caller.signal);
+		const progress = notify && relayProgress(notify, this.options.progress);
 		try {
 			// Before anything is read: it refuses duplicate keys, which parsers read in different ways.
-			const params = forwardedParams(request, caller.notify !== undefined);
+			const params = forwardedParams(request, notify !== undefined);
 			const { name, args } = readToolCall(request.params);
 			record.tool = name;
 			record.guild = guildOf(args);
@@ -134,7 +135,8 @@ export class Calls {
 				elicits,
 			};
 			if (args.guild_ids !== undefined || (!args.instance && !args.guild_id && this.#mayAskAll(name))) {
-				const answer = await this.#fanOut(args, call, record, signal);
+				const own = toolCall(request, { ...caller, notify: progress?.relay });
+				const answer = await this.#fanOut(args, call, record, signal, own);
 				if (answer) {
 					const response = toolResponse(request.id, caller, answer, record.outcome === "ok" ? "ok" : "tool_error");
 					return { ...response, challenge: record.challenge };
@@ -147,7 +149,7 @@ export class Calls {
 			if (source && args[source.argument] != null)
 				call.params = await this.#withSource(source, args, call, record, signal);
 			if (backend.pins.barred.size > 0) this.#requireOwnGuilds(args, source, backend, principal);
-			if (caller.notify) call.onNotification = relayProgress(caller.notify, from, progress);
+			call.onNotification = progress?.relay;
 			const response = await backend.call(call, signal);
 			// An event that was not parsed has no `_meta`.
 			const last = response.event ? response : await this.#afterApproval(response, record, backend, signal);
@@ -157,6 +159,7 @@ export class Calls {
 			return this.#failed(error, request, caller, record, signal);
 		} finally {
 			deadlines.end(signal);
+			progress?.end();
 			this.#note(record, (performance.now() - from) / 1000, caller.trace);
 		}
 	}
@@ -177,7 +180,7 @@ export class Calls {
 	}
 
 	/** One result of several calls, of a tool that is marked so; undefined for another call. */
-	async #fanOut(args: JsonObject, call: ForwardedCall, record: OpenCall, signal: Signal): Promise<string | undefined> {
+	async #fanOut(args: JsonObject, call: ForwardedCall, record: OpenCall, signal: Signal, { reportProgress }: ToolCall) {
 		const { backends, firstList } = this.options;
 		const marked = (mark: keyof FanOut) => backends.filter((backend) => backend.tool(call.tool)?.[mark]);
 		const mark = hasGuildIds(args) ? "guilds" : "everywhere";
@@ -189,10 +192,11 @@ export class Calls {
 			call.params = JSON.stringify({ name: call.tool, arguments: rest });
 		}
 		if (answering.length === 0 || (mark === "everywhere" && (args.instance || args.guild_id))) return undefined;
-		const answers = await (mark === "guilds"
+		const parts = await (mark === "guilds"
 			? this.#callGuilds(args, call, record, signal)
 			: this.#askAll(answering, call, record, signal));
-		if (answers.length === 0) return undefined;
+		if (parts.length === 0) return undefined;
+		const answers = await allOf(parts, reportProgress);
 		if (canStepUp(record.principal)) this.#noteChallenge(answers, record);
 		const { result, isError } = mark === "guilds" ? combineAnswers(answers) : combineEqual(answers);
 		if (record.outcome === "invalid") record.outcome = isError ? "tool_error" : "ok";
@@ -239,12 +243,12 @@ export class Calls {
 		const { principal } = call;
 		const seen = principal && (await this.options.views.load(principal, signal)).map(({ backend }) => backend);
 		const asked = answering.filter((one) => (one.state.online || one.state.away) && (seen?.includes(one) ?? true));
-		return Promise.all(asked.map((backend) => this.#answer(backend.name, backend, call, record, signal)));
+		return asked.map((backend) => this.#answer(backend.name, backend, call, record, signal));
 	}
 
-	#callGuilds(args: JsonObject, call: ForwardedCall, record: OpenCall, signal: Signal): Promise<Answer[]> {
+	#callGuilds(args: JsonObject, call: ForwardedCall, record: OpenCall, signal: Signal): Promise<Answer>[] {
 		const { guild_ids: _, instance, ...rest } = args;
-		const answers = readGuildIds(args).map(async (guild_id, at) => {
+		return readGuildIds(args).map(async (guild_id, at) => {
 			try {
 				const backend = await this.options.router.find({ instance, guild_id }, signal, call.principal);
 				const params = JSON.stringify({ name: call.tool, arguments: { ...rest, guild_id } });
@@ -256,7 +260,6 @@ export class Calls {
 				return { from: `Guild ${shownName(guild_id)}`, text: error.message, isError: true };
 			}
 		});
-		return Promise.all(answers);
 	}
 
 	async #answer(

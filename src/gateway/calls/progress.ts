@@ -1,7 +1,8 @@
-// Passes on what a bot reports of a long call, to clients that ask for progress.
+// Passes on what bots report of a long call, to clients that ask for progress.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress
 
 import { parseJson } from "../../lib/json.ts";
+import type { ToolCall } from "../../mcp/tool.ts";
 
 export interface ProgressTiming {
 	/** A call that takes less has no progress. */
@@ -12,18 +13,36 @@ export interface ProgressTiming {
 
 export const progressTiming: ProgressTiming = { afterMs: 2_000, everyMs: 1_000 };
 
-/** `from`: when the call began, by `now`. */
-export function relayProgress(
-	notify: (notification: string) => void,
-	from: number,
-	{ afterMs, everyMs }: ProgressTiming,
-	now = () => performance.now(),
-): (notification: string) => void {
-	let next = from + afterMs;
-	return (notification) => {
-		const at = now();
-		if (at < next || Object(parseJson(notification)).method !== "notifications/progress") return;
-		next = at + everyMs;
-		notify(notification);
+/** Passes on what has grown, and at the end of a pause the latest, until `end`. */
+export function relayProgress(notify: (notification: string) => void, { afterMs, everyMs }: ProgressTiming) {
+	let latest: string | undefined;
+	let highest = Number.NEGATIVE_INFINITY;
+	let pause: Timer | undefined = afterMs > 0 ? setTimeout(resume, afterMs) : undefined;
+	function resume(): void {
+		pause = latest !== undefined && everyMs > 0 ? setTimeout(resume, everyMs) : undefined;
+		if (latest !== undefined) notify(latest);
+		latest = undefined;
+	}
+	return {
+		relay(notification: string): void {
+			const { method, params } = Object(parseJson(notification));
+			// Also if a bot is asked again.
+			if (method !== "notifications/progress" || !(params?.progress > highest)) return;
+			highest = params.progress;
+			latest = notification;
+			if (pause === undefined) resume();
+		},
+		end(): void {
+			clearTimeout(pause);
+			highest = Number.POSITIVE_INFINITY;
+		},
 	};
+}
+
+/** Waits for all parts of a call, and reports how many have ended. */
+export function allOf<Part>(parts: readonly Promise<Part>[], report: ToolCall["reportProgress"]): Promise<Part[]> {
+	let count = 0;
+	const next = () => report(count, parts.length, `${count++} of ${parts.length} answered`);
+	next();
+	return Promise.all(parts.map((part) => part.finally(next)));
 }

@@ -146,18 +146,11 @@ function completeRouting(
 	typed: string,
 	{ instance }: PromptArguments,
 ): string[] {
-	if (argument === "instance")
-		return completeByName(
-			backends.map(({ name }) => ({ id: name, name })),
-			typed,
-		);
-	const guilds = backends
-		.filter(({ name }) => instance === undefined || name === instance)
-		.flatMap((backend) => [...backend.guilds]);
-	return completeByName(
-		Array.from(new Map(guilds), ([id, name]) => ({ id, name })),
-		typed,
-	);
+	const named = backends.filter(({ name }) => instance === undefined || name === instance);
+	const guilds = new Map(named.flatMap((backend) => [...backend.guilds]));
+	const names = argument === "instance" ? new Map(backends.map(({ name }) => [name, name])) : guilds;
+	const known = Array.from(names, ([id, name]) => ({ id, name }));
+	return completeByName(known, typed);
 }
 
 /** `data` is for clients. */
@@ -173,11 +166,8 @@ export function refusalOf(error: unknown, data?: JsonObject): RpcError {
 export function toRpcError(error: unknown): unknown {
 	if (error instanceof RpcError) return error;
 	if (error instanceof RouteError) return new RpcError(errorCode.invalidParams, error.message, { cause: error });
+	const lost = "The bot cannot be reached at the moment. Nothing was changed; try again.";
 	if (error instanceof ClientError || error instanceof Overloaded || error instanceof DOMException)
-		return new RpcError(
-			errorCode.internal,
-			"The bot cannot be reached at the moment. Nothing was changed; try again.",
-			{ cause: error },
-		);
+		return new RpcError(errorCode.internal, lost, { cause: error });
 	return error;
 }

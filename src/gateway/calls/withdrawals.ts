@@ -1,6 +1,5 @@
 // Has bots withdraw calls that wait for approval once their key or connection has ended: revoked anywhere, expired, or
-// ended
-// by a second use of its refresh token. The database is asked only while calls wait, once a second for all bots.
+// ended by a second use of its refresh token. The database is asked only while calls wait, once a second for all bots.
 
 import type { Log } from "../../lib/log.ts";
 import type { Statements } from "../../lib/store/store.ts";

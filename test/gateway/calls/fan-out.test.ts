@@ -1,13 +1,20 @@
 // Calls that the gateway makes several of: without a target, of a tool that all bots answer, and in several guilds.
 
 import { describe, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../../support/gateway.ts";
+import { postTo } from "../../support/both-servers.ts";
+import { gatewayToken, startTestGateway, type TestGateway } from "../../support/gateway.ts";
 import { type Behaviour, type StubBackend, startStubBackend, textResult } from "../../support/stub-backend.ts";
 import { testWith } from "../../support/test-with.ts";
 
 const marked = { name: "look", inputSchema: { type: "object" }, _meta: { "guildhall/everywhere": true } };
 const look = JSON.stringify({ ...marked, annotations: { readOnlyHint: true } });
 const bots = ["alpha", "beta", "gamma"] as const;
+const guilds = ["100000000000000001", "200000000000000001", "300000000000000001"];
+const act = JSON.stringify({
+	name: "look",
+	inputSchema: { type: "object", properties: { guild_id: { type: "string" } } },
+	_meta: { "guildhall/guild_ids": true, other: 1 },
+});
 
 interface World extends AsyncDisposable, Record<(typeof bots)[number], StubBackend> {
 	gateway: TestGateway;
@@ -19,7 +26,8 @@ async function startWorld({ env = {}, tool = look } = {}): Promise<World> {
 	);
 	const [alpha, beta, gamma] = stubs;
 	if (!alpha || !beta || !gamma) throw new Error("there are three");
-	const gateway = await startTestGateway({ alpha, beta, gamma }, { env });
+	const options = { progress: { afterMs: 0, everyMs: 0 } };
+	const gateway = await startTestGateway({ alpha, beta, gamma }, { env, options });
 	return { alpha, beta, gamma, gateway, [Symbol.asyncDispose]: gateway[Symbol.asyncDispose] };
 }
 
@@ -91,12 +99,6 @@ worldTest("a call with a target goes to that bot alone", async (world) => {
 });
 
 describe("a call with guild_ids", () => {
-	const act = JSON.stringify({
-		name: "look",
-		inputSchema: { type: "object", properties: { guild_id: { type: "string" } } },
-		_meta: { "guildhall/guild_ids": true, other: 1 },
-	});
-	const guilds = ["100000000000000001", "200000000000000001", "300000000000000001"];
 	const [first = "", second = "", third = ""] = guilds;
 	const actTest = testWith(() => startWorld({ tool: act }));
 
@@ -155,6 +157,26 @@ describe("a call with guild_ids", () => {
 		expect(Object.keys(tool?.inputSchema.properties ?? {})).toEqual(["guild_id", "guild_ids", "instance"]);
 		expect(tool?._meta).toEqual({ other: 1 });
 	});
+});
+
+test.each([
+	["without a target", look, {}],
+	["with guild_ids", act, { guild_ids: guilds }],
+])("a call %s says how many have answered, if it has a progress token", async (_, tool, args) => {
+	await using world = await startWorld({ tool });
+	const last = Promise.withResolvers<void>();
+	world.gamma.on.look = ({ id }) => last.promise.then(() => textResult(id, "ran look"));
+	const params = { name: "look", arguments: args, _meta: { progressToken: "t" } };
+	const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+	const response = await postTo(`${world.gateway.url}/mcp`, body, { Authorization: `Bearer ${gatewayToken}` });
+	let text = "";
+	for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+		text += part;
+		if (text.includes('"progressToken":"t","progress":2,"total":3,"message":"2 of 3 answered"')) last.resolve();
+	}
+	const sent = [...text.matchAll(/"progress":(\d)/g)].map(([, progress]) => progress);
+	expect(sent).toEqual(["0", "1", "2", "3"]);
+	expect(text).toContain("ran look");
 });
 
 worldTest("a tool that does not take guild_ids gets them as they are", async (world) => {

@@ -1,22 +1,32 @@
-import { expect, test } from "bun:test";
+import { afterEach, expect, jest, test } from "bun:test";
 import { relayProgress } from "../../../src/gateway/calls/progress.ts";
 
-test("progress is passed on after a while, at most once in an interval, and nothing else is", () => {
-	const sent: string[] = [];
-	let now = 100;
-	const relay = relayProgress(
-		(text) => sent.push(text),
-		now,
-		{ afterMs: 2_000, everyMs: 1_000 },
-		() => now,
-	);
-	const report = (at: number, method = "notifications/progress") => {
-		now = at;
-		relay(JSON.stringify({ jsonrpc: "2.0", method, params: { progressToken: "t", progress: at } }));
+afterEach(() => jest.useRealTimers());
+
+test("the latest progress is passed on after a while, and once in an interval if it has grown", () => {
+	jest.useFakeTimers();
+	const sent: number[] = [];
+	const { relay, end } = relayProgress((text) => sent.push(JSON.parse(text).params.progress), {
+		afterMs: 20,
+		everyMs: 10,
+	});
+	const report = (progress: unknown, method = "notifications/progress") =>
+		relay(JSON.stringify({ jsonrpc: "2.0", method, params: { progressToken: "t", progress } }));
+	const after = (ms: number) => {
+		jest.advanceTimersByTime(ms);
+		return sent.splice(0);
 	};
-	for (const at of [100, 2_099, 2_100, 2_101, 3_099, 3_100]) report(at);
-	report(5_000, "notifications/message");
-	now = 6_000;
+	for (const progress of [1, 3, 2]) report(progress);
 	relay("no JSON");
-	expect(sent.map((text) => JSON.parse(text).params.progress)).toEqual([2_100, 3_100]);
+	expect([after(19), after(1), after(20)]).toEqual([[], [3], []]);
+	report(9, "notifications/message");
+	report(3);
+	expect(after(10)).toEqual([]);
+	report(4);
+	report(5);
+	expect([after(9), after(1)]).toEqual([[4], [5]]);
+	report(6);
+	end();
+	report(7);
+	expect(after(100)).toEqual([]);
 });
