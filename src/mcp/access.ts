@@ -29,10 +29,7 @@ type Check = (request: Request) => Response | undefined;
 export function createHostCheck(allowed: AllowedHosts): Check {
 	return (request) => {
 		const name = hostName(request.headers.get("host"));
-		if (name !== undefined) {
-			if (allowed === "any" || loopbackNames.has(name)) return undefined;
-			if (allowed.includes(name)) return undefined;
-		}
+		if (name !== undefined && (allowed === "any" || loopbackNames.has(name) || allowed.includes(name))) return undefined;
 		return new Response("Host header is not allowed", { status: 403 });
 	};
 }

@@ -185,16 +185,11 @@ export function createClient(options: ClientOptions) {
 		async connect(signal: Signal): Promise<ClientSession> {
 			const params = JSON.stringify({ protocolVersion: "2025-11-25", capabilities: {}, clientInfo: options.info });
 			let id: string | undefined;
-			const { message } = await exchange(
-				undefined,
-				"initialize",
-				params,
-				signal,
-				{ maxBodyBytes: maxHandshakeBytes },
-				({ headers }) => {
-					id = headers.get("mcp-session-id") ?? undefined;
-				},
-			);
+			const limits = { maxBodyBytes: maxHandshakeBytes };
+			const onHead = ({ headers }: HttpResponse) => {
+				id = headers.get("mcp-session-id") ?? undefined;
+			};
+			const { message } = await exchange(undefined, "initialize", params, signal, limits, onHead);
 			const session = readSession(message, id);
 			const note = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
 			const status = await notify("POST", session, note, signal);

@@ -3,8 +3,6 @@
 import { addProcessMetrics, createRegistry } from "../lib/metrics.ts";
 import { version } from "../lib/program/program.ts";
 
-export type ServerMetrics = ReturnType<typeof createServerMetrics>;
-
 export function createServerMetrics(prefix: string) {
 	const registry = createRegistry();
 	registry.gauge(`${prefix}build_info`, "The running version, as a label. The value is always 1.", ["version"], () => [

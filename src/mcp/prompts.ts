@@ -129,10 +129,8 @@ function readTexts(given: unknown, path: string): PromptArguments {
 function findPrompt(prompts: readonly Prompt[], name: string): Prompt {
 	const prompt = prompts.find((one) => one.name === name);
 	if (prompt) return prompt;
-	throw unknownPrompt(
-		name,
-		prompts.map((one) => one.name),
-	);
+	const names = prompts.map((one) => one.name);
+	throw unknownPrompt(name, names);
 }
 
 /** https://modelcontextprotocol.io/specification/2025-11-25/server/prompts#error-handling */

@@ -251,5 +251,11 @@ export function writes({ simulator }: TestWorld): string[] {
 		.map(({ method, path }) => `${method} ${path}`);
 }
 
+/** The hash of a plan that creates this many roles. */
+export async function planOf({ expectResult }: TestWorld, count: number): Promise<string> {
+	const roles = Array.from({ length: count }, (_, index) => ({ name: `made-${index}` }));
+	return /plan_hash=(\w+)/.exec(await expectResult("plan_guild", { document: { roles } }))?.[1] ?? "";
+}
+
 /** A test with a world of its own. */
 export const worldTest = testWith(startWorld);

@@ -57,6 +57,12 @@ function addManager(simulator: Simulator, name: string, isOpen = true): void {
 	if (isOpen) openStaff(simulator);
 }
 
+/** Asks to send a file whose text is too long to be shown, since invisible characters are shown as \u{00ad}. */
+function sendLong(world: ApprovalWorld, principal: Principal) {
+	const channel_id = world.simulator.channel("The Cooks/staff").id;
+	return world.call(principal, "send_file", { channel_id, filename: "a.txt", text: "\u00ada".repeat(14_000) });
+}
+
 /** Asks to ban zoe. Returns the request as a person, by default the operator, sees it. */
 async function request(world: ApprovalWorld, principal = key("k"), viewer?: Principal): Promise<Listed> {
 	await world.call(principal, "ban", ban(world));
@@ -223,12 +229,7 @@ test("who does not see the channel for requests does not see them at the console
 
 test("what is too long to be shown in full cannot be approved at the console", async () => {
 	await using world = await startApprovalWorld({ mcp: () => ({ approval: "write" }) });
-	await world.call(key("k"), "send_file", {
-		channel_id: world.simulator.channel("The Cooks/staff").id,
-		filename: "a.txt",
-		// Invisible characters are shown as \u{00ad}.
-		text: "\u00ada".repeat(14_000),
-	});
+	await sendLong(world, key("k"));
 	const shown = present((await list(world))[0]);
 	expect(shown).toMatchObject({
 		tool: "send_file",
@@ -243,100 +244,84 @@ test("what is too long to be shown in full cannot be approved at the console", a
 
 const link = "https://mcp.example/console#approvals";
 
-/** Whose client cannot ask them: with sessions, through a gateway. */
-function signedIn(world: ApprovalWorld, name: string): Principal {
-	const person = { ...world.person(name), signedIn: true };
-	return { id: "grant:g", name: "Claude", client: "Claude", access: "all", person, decidesAt: link };
-}
-
-function startLinks() {
-	return startApprovalWorld({
-		mcp: () => ({ approval_by: "client" }),
+/** The approval is the client's, and Mona, who is an administrator, has signed in with one that cannot ask her. */
+async function startLinks(approval_by = "client") {
+	const world = await startApprovalWorld({
+		mcp: () => ({ approval: "write", approval_by }),
 		prepare: (simulator) => giveRole(simulator, "mona_lisa", { permissions: PermissionFlagsBits.Administrator }),
 	});
+	const by = (name: string, decidesAt: string | undefined = link): Principal => {
+		const person = { ...world.person(name), signedIn: true };
+		return { id: "grant:g", name: "Claude", client: "Claude", access: "all", person, decidesAt };
+	};
+	const mona = by("mona_lisa");
+	return {
+		...world,
+		by,
+		mona,
+		at: atConsole(world, "mona_lisa"),
+		ban: (as = mona) => world.call(as, "ban", ban(world)),
+	};
 }
 
 const linkTest = testWith(startLinks);
 
 linkTest("who signed in decides at a link on what their client cannot ask", async (world) => {
-	const caller = signedIn(world, "mona_lisa");
-	const answer = await world.call(caller, "ban", ban(world));
+	const { at, mona } = world;
+	const answer = await world.ban();
 	const id = pendingId(answer);
 	expect(answer.text).toContain(`The request ${id} waits at ${link}; it expires at`);
 	expect(answer.text).toContain("show the person this link.");
-	expect(world.posts()).toEqual([]);
 	await world.restart();
-	// Neither is it another's, though they could decide in Discord, nor does the client's own connection decide.
+	// Neither is it another's, though they could decide in Discord.
 	addManager(world.simulator, "ada");
-	const [shown, ...others] = (await list(world, atConsole(world, "mona_lisa"))) as [Listed];
-	expect(others).toEqual([]);
-	expect(shown).toMatchObject({ id, mayDeny: true, why: null });
-	expect(await list(world, atConsole(world, "ada"))).toEqual([]);
-	expect(await decide(world, atConsole(world, "ada"), shown, "approve")).toMatchObject({ done: false });
-	expect(isBanned(world)).toBe(false);
-	expect(await decide(world, atConsole(world, "mona_lisa"), shown, "approve")).toMatchObject({ done: true });
-	expect(isBanned(world)).toBe(true);
-	expect(await world.state(caller, id)).toContain("done");
-	expect(await decide(world, atConsole(world, "mona_lisa"), shown, "approve")).toMatchObject({ done: false });
-});
-
-linkTest("the operator decides at the link, too, and a denial is final", async (world) => {
-	const caller = signedIn(world, "mona_lisa");
-	const id = pendingId(await world.call(caller, "ban", ban(world)));
-	const [shown] = (await list(world)) as [Listed];
-	expect(await decide(world, undefined, shown, "deny")).toMatchObject({ done: true });
-	expect(await world.state(caller, id)).toContain("The holder of MCP_AUTH_TOKEN denied the request");
-	expect(isBanned(world)).toBe(false);
-});
-
-linkTest("a plan that has changed waits at the link, and is not posted", async (world) => {
-	const caller = signedIn(world, "mona_lisa");
-	await world.call(caller, "ban", ban(world));
-	const at = atConsole(world, "mona_lisa");
-	const [before] = (await list(world, at)) as [Listed];
+	const ada = atConsole(world, "ada");
+	expect(await list(world, ada)).toEqual([]);
+	const before = await list(world, at);
+	expect(before).toMatchObject([{ id, mayDeny: true, why: null }]);
 	await rename(world, "Else");
-	expect(await decide(world, at, before, "approve")).toMatchObject({
+	expect(await decide(world, at, present(before[0]), "approve")).toMatchObject({
 		message: expect.stringContaining("has changed"),
 		done: false,
 	});
-	const [after] = (await list(world, at)) as [Listed];
-	expect([after.id, after.token === before.token]).toEqual([before.id, false]);
+	const shown = present((await list(world, at))[0]);
+	expect([shown.id, shown.token === before[0]?.token]).toEqual([id, false]);
+	expect(await decide(world, ada, shown, "approve")).toMatchObject({ done: false });
 	expect(isBanned(world)).toBe(false);
-	expect(await decide(world, at, after, "approve")).toMatchObject({ done: true });
+	expect(await decide(world, at, shown, "approve")).toMatchObject({ done: true });
+	expect(isBanned(world)).toBe(true);
+	expect(await world.state(mona, id)).toContain("done");
+	expect(await decide(world, at, shown, "approve")).toMatchObject({ done: false });
 	expect(world.posts()).toEqual([]);
 });
 
-linkTest("a person who may not do it themselves is refused before anything waits", async (world) => {
-	const answer = await world.call(signedIn(world, "zoe"), "ban", ban(world));
-	expect([answer.isError, answer.pending]).toEqual([true, undefined]);
-});
+linkTest(
+	"the operator denies at the link, too; what is too long for it is refused; and a request there expires",
+	async (world) => {
+		const { mona } = world;
+		const id = pendingId(await world.ban());
+		expect(await decide(world, undefined, present((await list(world))[0]), "deny")).toMatchObject({ done: true });
+		expect(await world.state(mona, id)).toContain("The holder of MCP_AUTH_TOKEN denied the request");
+		expect(isBanned(world)).toBe(false);
+		const refused = [await world.ban(world.by("zoe")), await sendLong(world, mona)];
+		expect(refused.map(({ isError, pending }) => [isError, pending])).toEqual([
+			[true, undefined],
+			[true, undefined],
+		]);
+		expect(refused[1]?.text).toContain("too long to be shown");
+		const late = pendingId(await world.ban());
+		world.clock.offsetMs += 86_400_001;
+		expect(await list(world)).toEqual([]);
+		await world.restart();
+		await until("it has expired", async () => (await world.state(mona, late)).includes("expired"));
+	},
+);
 
-test("without a link, or with approval in Discord, requests are posted as ever", async () => {
-	await using world = await startLinks();
-	const caller = signedIn(world, "mona_lisa");
-	await world.call({ ...caller, decidesAt: undefined }, "ban", ban(world));
+test.each([
+	["client", undefined],
+	["discord", link],
+])("with approval by %p and the link %p, requests are posted as ever", async (by, decidesAt) => {
+	await using world = await startLinks(by);
+	expect((await world.ban({ ...world.mona, decidesAt })).text).not.toContain(link);
 	expect(world.posts()).toHaveLength(1);
-	await using discord = await startApprovalWorld({
-		prepare: (simulator) => giveRole(simulator, "mona_lisa", { permissions: PermissionFlagsBits.Administrator }),
-	});
-	expect((await discord.call(signedIn(discord, "mona_lisa"), "ban", ban(discord))).text).not.toContain(link);
-	expect(discord.posts()).toHaveLength(1);
-});
-
-test("what is too long to be shown at the link is refused, and a request there expires", async () => {
-	await using world = await startApprovalWorld({
-		mcp: () => ({ approval: "write", approval_by: "client" }),
-		prepare: (simulator) => giveRole(simulator, "mona_lisa", { permissions: PermissionFlagsBits.Administrator }),
-	});
-	const caller = signedIn(world, "mona_lisa");
-	const channel_id = world.simulator.channel("The Cooks/staff").id;
-	const file = (text: string) => world.call(caller, "send_file", { channel_id, filename: "a.txt", text });
-	const long = await file("\u00ada".repeat(14_000));
-	expect([long.isError, long.pending]).toEqual([true, undefined]);
-	expect(long.text).toContain("too long to be shown");
-	const id = pendingId(await file("short"));
-	world.clock.offsetMs += 86_400_001;
-	expect(await list(world)).toEqual([]);
-	await world.restart();
-	await until("it has expired", async () => (await world.state(caller, id)).includes("expired"));
 });

@@ -9,96 +9,83 @@ import type { McpCaller } from "../../support/mcp.ts";
 import { until } from "../../support/until.ts";
 import { addToBakers, giveRole, memberNamed, startWorld, type TestWorld, worldTest } from "../../support/world.ts";
 
-interface Contents {
-	contents: { uri: string; mimeType: string; text: string }[];
+interface Listed {
+	resources: { uri: string; size?: number }[];
+	resourceTemplates: { uriTemplate: string }[];
 }
 
-const token = { mcpToken: "a-token" };
 const backup = '{"version":1,"name":"Zoë"}';
+const uriIn = ({ id }: { id: string }, path: string) => `guildhall:/guilds/${id}/${path}`;
 
-/** The guild has a backup, and a plan that was carried out. Returns the URIs by kind, and the texts of the tools. */
-async function withPast(world: TestWorld) {
-	const { guild, dataDirectory } = world;
+/** The guild has a backup, and a plan that was carried out. Returns the URIs by kind, and how `get_job` shows the job. */
+async function withPast({ guild, dataDirectory, expectResult }: TestWorld) {
 	using file = new Database(join(dataDirectory, "store.sqlite"));
 	file.run(
 		"INSERT INTO guild_backups (guild_id, number, made_at, guild_name, length, sha256, channels, roles, omitted, document) VALUES (?, 7, 0, 'The Cooks', ?, '', 1, 1, '', ?)",
 		[guild.id, Buffer.byteLength(backup), backup],
 	);
-	const plan = await world.expectResult("plan_guild", { guild_id: guild.id, document: { roles: [{ name: "New" }] } });
-	const plan_hash = /plan_hash=(\w+)/.exec(plan)?.[1] ?? "";
-	const applied = await world.expectResult("apply_guild", { guild_id: guild.id, plan_hash });
+	const guild_id = guild.id;
+	const shown = await expectResult("plan_guild", { guild_id, document: { roles: [{ name: "New" }] } });
+	const plan_hash = /plan_hash=(\w+)/.exec(shown)?.[1] ?? "";
+	const applied = await expectResult("apply_guild", { guild_id, plan_hash });
 	const job_id = /\bjob (\w{12})\b/i.exec(applied)?.[1] ?? "";
-	const job = () => world.expectResult("get_job", { guild_id: guild.id, job_id });
+	const job = () => expectResult("get_job", { guild_id, job_id });
 	await until("the job has ended", async () => !(await job()).includes("running"));
-	const uri = (path: string) => `guildhall:/guilds/${guild.id}/${path}`;
-	return {
-		uris: {
-			document: uri("document"),
-			backup: uri("backups/7"),
-			plan: uri(`plans/${plan_hash}`),
-			job: uri(`jobs/${job_id}`),
-		},
-		job,
-	};
+	const paths = { document: "document", backup: "backups/7", plan: `plans/${plan_hash}`, job: `jobs/${job_id}` };
+	const uris = Object.entries(paths).map(([kind, path]) => [kind, uriIn(guild, path)]);
+	return { uris: Object.fromEntries(uris) as typeof paths, job: await job() };
 }
 
-const read = async (mcp: McpCaller, uri: string) =>
-	((await mcp.request("resources/read", { uri })) as Contents).contents;
-const listed = async (mcp: McpCaller) =>
-	(await mcp.request("resources/list", {})) as { resources: { uri: string; size?: number }[] };
+async function read(mcp: McpCaller, uri: unknown) {
+	const { contents } = (await mcp.request("resources/read", { uri })) as { contents: { text: string }[] };
+	expect(contents).toHaveLength(1);
+	return { text: "", ...contents[0] };
+}
+const list = (mcp: McpCaller, method = "list") => mcp.request(`resources/${method}`, {}) as Promise<Listed>;
+const listed = async (mcp: McpCaller) => (await list(mcp)).resources.map(({ uri }) => uri);
 
-worldTest("what a guild has is listed with its size, and read as its tool shows it", async (world) => {
+worldTest("what a guild has is listed with its size and by templates, and read as its tool shows it", async (world) => {
 	const { mcp } = world;
 	const { uris, job } = await withPast(world);
-	const { resources } = await listed(mcp);
-	const jobSize = Buffer.byteLength(await job());
+	const { resources } = await list(mcp);
 	expect(resources.map(({ uri, size }) => [uri, size])).toEqual([
 		[uris.document, undefined],
 		[uris.backup, Buffer.byteLength(backup)],
 		[uris.plan, undefined],
-		[uris.job, jobSize],
+		[uris.job, Buffer.byteLength(job)],
 	]);
+	const mimeType = "application/json";
 	expect(resources[1]).toEqual({
 		uri: uris.backup,
 		name: "backups 7",
 		title: "The Cooks: Backup 7",
-		mimeType: "application/json",
+		mimeType,
 		size: Buffer.byteLength(backup),
 		annotations: { lastModified: "1970-01-01T00:00:00.000Z" },
 	} as never);
-	const [document] = await read(mcp, uris.document);
-	expect(JSON.parse(document?.text ?? "").roles.map(({ name }: { name: string }) => name)).toContain("New");
-	expect(await read(mcp, uris.backup)).toEqual([{ uri: uris.backup, mimeType: "application/json", text: backup }]);
-	expect(await read(mcp, uris.job)).toEqual([{ uri: uris.job, mimeType: "text/plain", text: await job() }]);
-	const [plan] = await read(mcp, uris.plan);
-	expect(plan?.text).toStartWith("Plan for The Cooks ");
-	const calls = await world.expectResult("list_recent_tool_calls", { limit: 1 });
-	expect(calls).toContain("plan_guild");
-});
+	const { resourceTemplates } = await list(mcp, "templates/list");
+	expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual(
+		["document", "backups/{backup}", "plans/{plan_hash}", "jobs/{job_id}"].map((path) =>
+			uriIn({ id: "{guild_id}" }, path),
+		),
+	);
+	const document: { roles: { name: string }[] } = JSON.parse((await read(mcp, uris.document)).text);
+	expect(document.roles.map(({ name }) => name)).toContain("New");
+	expect(await read(mcp, uris.backup)).toEqual({ uri: uris.backup, mimeType, text: backup } as never);
+	expect(await read(mcp, uris.job)).toEqual({ uri: uris.job, mimeType: "text/plain", text: job } as never);
+	expect((await read(mcp, uris.plan)).text).toStartWith("Plan for The Cooks ");
+	expect(await world.expectResult("list_recent_tool_calls", { limit: 1 })).toContain("plan_guild");
 
-worldTest("a plan that waits is read whole", async (world) => {
-	const document = { roles: [{ name: "New" }, { name: "Newer" }] };
-	const shown = await world.expectResult("plan_guild", { document });
-	const hash = /plan_hash=(\w+)/.exec(shown)?.[1] ?? "";
-	expect(await world.expectResult("plan_guild", { plan_hash: hash })).toBe(shown);
-	const [plan] = await read(world.mcp, `guildhall:/guilds/${world.guild.id}/plans/${hash}`);
-	expect(plan?.text).toBe(shown);
-});
-
-worldTest("the templates name what can be read", async ({ mcp }) => {
-	const { resourceTemplates } = (await mcp.request("resources/templates/list", {})) as {
-		resourceTemplates: { uriTemplate: string }[];
-	};
-	expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
-		"guildhall:/guilds/{guild_id}/document",
-		"guildhall:/guilds/{guild_id}/backups/{backup}",
-		"guildhall:/guilds/{guild_id}/plans/{plan_hash}",
-		"guildhall:/guilds/{guild_id}/jobs/{job_id}",
-	]);
+	const shown = await world.expectResult("plan_guild", {
+		document: { roles: [{ name: "Newer" }, { name: "Newest" }] },
+	});
+	const plan_hash = /plan_hash=(\w+)/.exec(shown)?.[1] ?? "";
+	expect(await world.expectResult("plan_guild", { plan_hash })).toBe(shown);
+	expect((await read(mcp, uriIn(world.guild, `plans/${plan_hash}`))).text).toBe(shown);
 });
 
 test("people read only what its tool would show them, and nothing else is there for them", async () => {
-	await using world = await startWorld({}, token);
+	await using world = await startWorld({}, { mcpToken: "a-token" });
 	const { mcp, simulator, guild } = world;
 	const { uris } = await withPast(world);
 	const bakers = addToBakers(world);
@@ -110,49 +97,44 @@ test("people read only what its tool would show them, and nothing else is there 
 		mcp.as({ id: "key:x", name: "x", access: "read", person: { id, name: "", signedIn: false }, ...more });
 	const cook = as(memberNamed(world, "mona_lisa").user.id);
 	const stranger = as(baker.id);
-	expect((await listed(cook)).resources).toEqual([]);
-	expect((await listed(stranger)).resources.map(({ uri }) => uri)).toEqual([`guildhall:/guilds/${bakers.id}/document`]);
-	const unknown = "123456789012345678";
+	const own = uriIn(bakers, "document");
+	expect(await listed(cook)).toEqual([]);
+	expect(await listed(stranger)).toEqual([own]);
+	const refusal = (uri: string) =>
+		read(stranger, uri).then(
+			() => "read",
+			({ message }) => message.replace(/\d{17,20}/g, "ID"),
+		);
 	for (const uri of Object.values(uris)) {
 		await expect(read(cook, uri)).rejects.toThrow("ADMINISTRATOR");
-		const text = (one: string) =>
-			read(stranger, one).then(
-				() => "read",
-				({ message }) => message.replace(/\d{17,20}/g, "ID"),
-			);
-		expect(await text(uri)).toBe(await text(uri.replace(guild.id, unknown)));
-		expect(await text(uri)).not.toBe("read");
+		expect(await refusal(uri)).not.toBe("read");
+		expect(await refusal(uri)).toBe(await refusal(uri.replace(guild.id, "123456789012345678")));
 	}
-	const backups = as(baker.id, { toolsets: ["messages"] });
-	expect((await listed(backups)).resources).toEqual([]);
-	await expect(read(backups, `guildhall:/guilds/${bakers.id}/document`)).rejects.toThrow();
+	const limited = as(baker.id, { toolsets: ["messages"] });
+	expect(await listed(limited)).toEqual([]);
+	await expect(read(limited, own)).rejects.toThrow();
 });
 
 test("what the operator denies is not a resource either", async () => {
 	await using world = await startWorld({}, { toml: { mcp: { tools: { deny: ["export_guild"] } } } });
 	const { uris } = await withPast(world);
-	expect((await listed(world.mcp)).resources.map(({ uri }) => uri)).toEqual([uris.plan, uris.job]);
+	expect(await listed(world.mcp)).toEqual([uris.plan, uris.job]);
 	await expect(read(world.mcp, uris.backup)).rejects.toThrow("export_guild is not allowed");
 });
 
 worldTest("a URI that is none of ours is not found", async ({ mcp, guild }) => {
 	const paths = ["", "document/1", "backups", "backups/../1", "members", "__proto__", "document?x"];
-	const uris = [...paths.map((path) => `guildhall:/guilds/${guild.id}/${path}`), "file:///etc/passwd", undefined];
-	for (const uri of uris) await expect(mcp.request("resources/read", { uri })).rejects.toThrow("Resource not found");
+	for (const uri of [...paths.map((path) => uriIn(guild, path)), "file:///etc/passwd", undefined])
+		await expect(read(mcp, uri)).rejects.toThrow("Resource not found");
 	await expect(mcp.request("resources/list", { cursor: "x" })).rejects.toThrow("accepts no cursor");
 });
 
 worldTest("the plan's page is one file that loads nothing, and plan_guild names it", async ({ mcp }) => {
-	const tools = await mcp.listTools();
-	const named = tools.filter(({ _meta }) => _meta !== undefined && "ui" in Object(_meta));
-	expect(named.map(({ name, _meta }) => [name, Object(_meta).ui])).toEqual([
-		["plan_guild", { resourceUri: "ui://plan" }],
-	]);
-	const [page, ...others] = await read(mcp, "ui://plan");
-	expect(others).toEqual([]);
+	const named = (await mcp.listTools()).filter(({ _meta }) => "ui" in Object(_meta));
+	expect(named).toMatchObject([{ name: "plan_guild", _meta: { ui: { resourceUri: "ui://plan" } } }]);
+	const page = await read(mcp, "ui://plan");
 	expect(page).toMatchObject({ mimeType: "text/html;profile=mcp-app", _meta: { ui: { prefersBorder: true } } });
-	const { text = "" } = page ?? {};
-	expect(text).toStartWith("<!doctype html>");
-	expect(text).not.toMatch(/\bsrc=|\bhref=|url\(|@import|^import |innerHTML|fetch\(|<\/script>[\s\S]*<\/script>/m);
-	expect(Buffer.byteLength(text)).toBeLessThan(20_000);
+	expect(page.text).toStartWith("<!doctype html>");
+	expect(page.text).not.toMatch(/\bsrc=|\bhref=|url\(|@import|^import |innerHTML|fetch\(|<\/script>[\s\S]*<\/script>/m);
+	expect(Buffer.byteLength(page.text)).toBeLessThan(20_000);
 });

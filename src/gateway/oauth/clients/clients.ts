@@ -121,7 +121,8 @@ export function createClients({
 	async function authenticate({ id, signs }: Pick<OAuthClient, "id" | "signs">, given?: Assertion, address = "") {
 		if (!given && !signs) return;
 		const keys = (await findClient(id, address))?.keys;
-		if (!given || !keys) throw new OAuthError("invalid_client", `The client ${given ? "must not" : "must"} sign this.`);
+		const rule = `The client must${given ? " not" : ""} send a client_assertion (private_key_jwt, RFC 7523).`;
+		if (!given || !keys) throw new OAuthError("invalid_client", rule);
 		await verifyAssertion(given, id, await byDocument.findKeys(keys, given.kid, address), now());
 		const once = await store.sql`INSERT INTO oauth_assertions (id, expires_at)
 			VALUES (${hashToken(`${id} ${given.jti}`)}, ${Math.ceil(given.exp * 1000)}) ON CONFLICT (id) DO NOTHING RETURNING id`;
