@@ -24,7 +24,7 @@ const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("
 const pair = newPairs.ES256();
 const stranger = newPairs.ES256();
 const short = generateKeyPairSync("rsa", { modulusLength: 1024 });
-const oddKeys = [{ ...pair.privateKey.export({ format: "jwk" }), kid: "private" }, jwkOf(short, "short")];
+const oddKeys = [{ ...pair.privateKey.export({ format: "jwk" }), kid: "private" }, jwkOf(short, "short"), { kid: 7 }];
 
 let world: World;
 /** At the jwks_uri. */
@@ -130,6 +130,8 @@ test.each<[string, () => Signed | undefined]>([
 	["with a key that is not secret", () => ({ header: { kid: "private" } })],
 	["with a short key", () => ({ alg: "RS256", with: short, header: { kid: "short" } })],
 	["with the id of another key", () => ({ header: { kid: "2" } })],
+	["whose claims are in its header", () => ({ claims: { exp: undefined }, header: { exp: at(300) } })],
+	["whose header is in its claims", () => ({ claims: { alg: "ES256" }, header: { alg: undefined } })],
 	["with an extension that must be understood", () => ({ header: { crit: ["x"] } })],
 ])("a request %s is refused, and the code can still be used", async (_, given) => {
 	const code = await codeOf();

@@ -60,13 +60,20 @@ export function createClientDocuments({
 }: DocumentOptions) {
 	const keySets = new LruMap<string, { keys: readonly ClientKey[]; fetchedAt: number; expiresAt: number }>(maxEntries);
 	const cache = new LruMap<string, { client: OAuthClient; expiresAt: number }>(maxEntries);
-	const running = new Map<string, Promise<OAuthClient | undefined>>();
+	const running = new Map<string, Promise<unknown>>();
 	const busy = new Map<string, number>();
 	const windows = new LruMap<string, SlidingWindow>(maxEntries);
 	const semaphore = new Semaphore({ max: maxConcurrent, maxWaiting, maxWaitMs: timeoutMs });
 
 	const windowOf = (host: string) =>
 		windows.getOrMake(host, () => new SlidingWindow({ max: maxPerHost, windowMs, now }));
+
+	/** Those who ask meanwhile share it. */
+	function shared<T>(key: string, load: () => Promise<T>): Promise<T> {
+		const run = (running.get(key) as Promise<T> | undefined) ?? load().finally(() => running.delete(key));
+		running.set(key, run);
+		return run;
+	}
 
 	async function fetchJson(url: URL, address: string): Promise<{ text: string; ageMs: number }> {
 		const holders = [`network ${networkOf(address)}`, `domain ${url.hostname.split(".").slice(-2).join(".")}`];
@@ -122,12 +129,7 @@ export function createClientDocuments({
 		find(id: string, address: string): Promise<OAuthClient | undefined> {
 			const known = cache.get(id);
 			if (known && known.expiresAt > now()) return Promise.resolve(known.client);
-			let load = running.get(id);
-			if (!load) {
-				load = loadOrLog(id, address).finally(() => running.delete(id));
-				running.set(id, load);
-			}
-			return load;
+			return shared(id, () => loadOrLog(id, address));
 		},
 		/** Those with this id, or all without one. A list that lacks it is fetched again, at most once a minute. */
 		async findKeys({ list, uri = "" }: NonNullable<OAuthClient["keys"]>, kid: string | undefined, address: string) {
@@ -137,7 +139,7 @@ export function createClientDocuments({
 			const found = known && known.expiresAt > now() ? withId(known.keys) : [];
 			if (found.length > 0 || (known && known.fetchedAt > now() - windowMs)) return found;
 			const url = URL.parse(uri);
-			const fetched = url && (await fetchJson(url, address).catch(() => undefined));
+			const fetched = url && (await shared(`keys ${uri}`, () => fetchJson(url, address)).catch(() => undefined));
 			if (!fetched)
 				throw new OAuthError("temporarily_unavailable", "The jwks_uri of the client cannot be fetched now.");
 			const { keys } = v.parse(v.fallback(keySet, { keys: [] }), parseJson(fetched.text));

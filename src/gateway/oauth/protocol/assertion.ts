@@ -22,13 +22,16 @@ const algorithms = {
 export const signingAlgorithms = Object.keys(algorithms) as (keyof typeof algorithms)[];
 
 const key = v.looseObject({ kty: v.string(), kid: v.optional(v.string()) });
-export const keySet = v.object({ keys: v.pipe(v.array(key), v.maxLength(20)) });
+/** Keys that are none do not keep the others from being used (RFC 7517, section 5). */
+export const keySet = v.object({ keys: v.pipe(v.array(v.fallback(key, { kty: "" })), v.maxLength(20)) });
 export type ClientKey = v.InferOutput<typeof key>;
 
 const content = v.object({
-	alg: v.picklist(signingAlgorithms),
-	kid: v.optional(v.string()),
-	crit: v.optional(v.undefined()),
+	header: v.object({
+		alg: v.picklist(signingAlgorithms),
+		kid: v.optional(v.string()),
+		crit: v.optional(v.undefined()),
+	}),
 	iss: v.string(),
 	sub: v.string(),
 	aud: v.union([v.string(), v.pipe(v.array(v.string()), v.length(1))]),
@@ -46,11 +49,11 @@ export function readAssertion(form: Parameters, audiences: readonly string[]) {
 	if (jwt === undefined) return undefined;
 	if (form.get("client_assertion_type") !== jwtBearer) throw invalid(`its type must be ${jwtBearer}`);
 	const [head = "", body = "", signature = "", ...more] = jwt.split(".");
-	const result = v.safeParse(content, { ...decode(body), ...decode(head) });
+	const result = v.safeParse(content, { ...decode(body), header: decode(head) });
 	if (!result.success) throw invalid(`${v.getDotPath(result.issues[0])}: ${result.issues[0].message}`);
 	if (more.length > 0 || !audiences.includes(String(result.output.aud))) throw invalid(`aud must be ${audiences[0]}`);
 	const [data, signed] = [new TextEncoder().encode(`${head}.${body}`), Buffer.from(signature, "base64url")];
-	return { ...result.output, data, signed };
+	return { ...result.output, ...result.output.header, data, signed };
 }
 
 /** Rejects with an OAuthError (invalid_client). `now`: milliseconds since 1970. */

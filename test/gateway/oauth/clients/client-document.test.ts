@@ -44,7 +44,7 @@ function documents({ document = valid, headers = {}, respond, timeoutMs = 5_000 
 		logged.entries(message).map(({ reason }) => reason);
 	const delays = () => reasons("client's metadata document cannot be fetched");
 	const find = (id: string, address = "203.0.113.1") => documents.find(id, address);
-	return { delays, find, requests, reasons, clock };
+	return { delays, find, findKeys: documents.findKeys, requests, reasons, clock };
 }
 
 test("a client is what its document states", async () => {
@@ -253,12 +253,11 @@ test("one network and one domain occupy two places, whatever they ask for", asyn
 	expect(await find(`${id}?2`, "198.51.100.1")).toBeUndefined();
 });
 
-test("callers share one fetch", async () => {
-	const gate = Promise.withResolvers<Response>();
-	const { find, requests } = documents({ respond: () => gate.promise });
-	const both = [find(id), find(id)];
-	gate.resolve(Response.json(valid));
-	for (const client of await Promise.all(both)) expect(client).toMatchObject({ name: "Claude" });
+test.each(["a document", "keys"])("callers share one fetch of %s", async (what) => {
+	const { find, findKeys, requests } = documents({ document: { ...valid, keys: [] } });
+	const ask = () => (what === "keys" ? findKeys({ list: undefined, uri: id }, undefined, "") : find(id));
+	const found = await Promise.all([1, 2, 3].map(ask));
+	expect(found.map((one) => one === undefined)).toEqual([false, false, false]);
 	expect(requests).toHaveLength(1);
 });
 
