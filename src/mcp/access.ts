@@ -8,8 +8,7 @@ const loopbackNames = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /** Takes a Host header with or without a port: localhost, 127.0.0.1 or [::1]. */
 export function isLoopbackHost(host: string | null): boolean {
-	const name = hostName(host);
-	return name !== undefined && loopbackNames.has(name);
+	return loopbackNames.has(hostName(host) ?? "");
 }
 
 function hostName(host: string | null): string | undefined {
@@ -29,7 +28,7 @@ type Check = (request: Request) => Response | undefined;
 export function createHostCheck(allowed: AllowedHosts): Check {
 	return (request) => {
 		const name = hostName(request.headers.get("host"));
-		if (name !== undefined && (allowed === "any" || loopbackNames.has(name) || allowed.includes(name))) return undefined;
+		if (name && (allowed === "any" || loopbackNames.has(name) || allowed.includes(name))) return undefined;
 		return new Response("Host header is not allowed", { status: 403 });
 	};
 }
