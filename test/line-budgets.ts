@@ -25,6 +25,7 @@ const budgets: Record<string, number> = {
 	"bot/tools": 11_507,
 	ai: 913,
 	build: 359,
+	connect: 200,
 	demo: 609,
 	discord: 6706,
 	gateway: 10_538,

@@ -7,6 +7,7 @@ export const releaseTargets = [
 	"linux-x64-musl",
 	"linux-arm64",
 	"linux-arm64-musl",
+	"darwin-x64",
 	"darwin-arm64",
 	"windows-x64",
 ] as const;

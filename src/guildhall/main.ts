@@ -13,6 +13,10 @@ const programs: Record<string, { description: string; run: () => Promise<unknown
 		run: () => import("../bot/setup/new-instance-main.ts"),
 	},
 	check: { description: "checks all bots of a directory and the gateway", run: () => import("../up/check-main.ts") },
+	connect: {
+		description: "connects a client that starts servers as processes to a gateway",
+		run: () => import("../connect/main.ts"),
+	},
 	install: {
 		description: "installs this executable on a server, as a service",
 		run: async () => (await import("../install/program.ts")).installProgram(),

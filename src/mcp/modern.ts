@@ -35,7 +35,7 @@ export function canElicit({ params }: Message): boolean {
 }
 
 /** What Mcp-Name repeats: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#standard-request-headers */
-const named: Readonly<Record<string, string>> = {
+export const named: Readonly<Record<string, string>> = {
 	"tools/call": "name",
 	"prompts/get": "name",
 	"resources/read": "uri",

@@ -15,8 +15,10 @@ import { join, resolve } from "node:path";
 import { Glob } from "bun";
 import { writeRelease } from "../../src/build/release.ts";
 import { createTar } from "../../src/build/tar.ts";
+import { hostTarget } from "../../src/build/targets.ts";
 import { version } from "../../src/lib/program/program.ts";
 import { linksIn } from "../support/documents.ts";
+import { pathWithBun } from "../support/path-with-bun.ts";
 
 const root = resolve(import.meta.dir, "../..");
 /** 2026-01-02T03:04:05Z */
@@ -66,6 +68,60 @@ test.skipIf(!Bun.which("tar"))(
 				expect(lstatSync(join(folder, link)).isSymbolicLink()).toBe(true);
 				expect(readFileSync(join(folder, link), "utf8")).toBe("guildhall".repeat(1_000));
 			}
+		} finally {
+			rmSync(place, { recursive: true, force: true });
+		}
+	},
+);
+
+test.skipIf(!Bun.which("npm") || !Bun.which("zip"))(
+	"release.sh makes packages for npm that run in an empty home, a bundle, SBOM and statement; all have their checksums",
+	async () => {
+		const place = mkdtempSync(join(tmpdir(), "guildhall-release-"));
+		try {
+			const executable = join(place, "guildhall");
+			writeFileSync(executable, '#!/bin/sh\necho "ran: $*"\nexit 3\n');
+			writeRelease({ root, directory: place, executable, time, target: hostTarget() });
+			// Without libc there is no image, which would need the network.
+			writeFileSync(join(place, "apt-get"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+			const PATH = `${place}:${pathWithBun()}`;
+			const env = { PATH, DIST: place, HOME: process.env.HOME ?? place };
+			const run = (command: string[], more = {}, cwd = place) => {
+				const { stdout, stderr, exitCode } = Bun.spawnSync(command, { cwd, env: { ...env, ...more } });
+				return { exitCode, stdout: stdout.toString().trim(), stderr: stderr.toString() };
+			};
+			const made = run([join(root, "src/build/release.sh")]);
+			expect([made.exitCode, made.stderr]).toEqual([0, expect.stringContaining("is left out")]);
+			const release = join(place, "release");
+			const name = `guildhall-${version}`;
+			const launcher = `owner-guildhall-${hostTarget()}-${version}.tgz`;
+			const papers = [`${name}.cdx.json`, `${name}.mcpb`, `${name}.tgz`, `${name}.unsigned.intoto.json`];
+			const files = [`${name}-${hostTarget()}.tar.gz`, ...papers, "install.sh", launcher, "server.json"];
+			expect(readdirSync(release).sort()).toEqual(["SHA256SUMS", ...files]);
+			expect(run(["sha256sum", "-c", "SHA256SUMS"], {}, release).exitCode).toBe(0);
+			const read = async (file: string) => JSON.parse(await Bun.file(join(release, file)).text());
+			const statement = await read(`${name}.unsigned.intoto.json`);
+			expect(statement.predicate.buildDefinition.internalParameters.signed).toBe(false);
+			expect(statement.subject.length).toBe(files.length - 1);
+			const { components } = await read(`${name}.cdx.json`);
+			expect(components.map(({ name }: { name: string }) => name).sort()).toContain("discord.js");
+			const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+			for (const wanted of ["bun", ...Object.keys(dependencies)])
+				expect(components.some(({ name }: { name: string }) => name === wanted)).toBe(true);
+
+			// In a home without anything, and offline.
+			mkdirSync(join(place, "home"));
+			const packed = [`${name}.tgz`, launcher].map((file) => join(release, file));
+			const home = { HOME: join(place, "home") };
+			const installed = run(["npm", "install", "--offline", "--no-audit", ...packed], home, home.HOME);
+			expect(installed.exitCode).toBe(0);
+			const started = run(["npx", "--offline", "guildhall", "demo", "--json"], home, home.HOME);
+			expect(started).toMatchObject({ exitCode: 3, stdout: "ran: demo --json" });
+			// With the placeholder in place of an owner, nothing can be published.
+			expect(await Bun.file(join(home.HOME, "node_modules/guildhall/package.json")).json()).toMatchObject({
+				private: true,
+			});
+			expect(run([join(root, "src/build/release.sh"), "--publishable"]).exitCode).toBe(1);
 		} finally {
 			rmSync(place, { recursive: true, force: true });
 		}

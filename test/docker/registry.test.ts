@@ -5,7 +5,6 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
-import { version } from "../../src/lib/program/program.ts";
 
 const path = join(import.meta.dir, "../../docker/registry/server.json");
 
@@ -29,6 +28,14 @@ const server = z.strictObject({
 	title: z.string().min(1).max(100),
 	description: z.string().min(1).max(100),
 	version: z.string().max(255),
+	packages: z.array(
+		z.strictObject({
+			registryType: z.literal("mcpb"),
+			identifier: z.string(),
+			fileSha256: z.string(),
+			transport: z.strictObject({ type: z.literal("stdio") }),
+		}),
+	),
 	remotes: z.array(
 		z.strictObject({
 			type: z.literal("streamable-http"),
@@ -39,9 +46,9 @@ const server = z.strictObject({
 	),
 });
 
-test("the entry fits the registry's schema, and this version", () => {
-	const entry = server.parse(JSON.parse(readFileSync(path, "utf8")));
-	expect(entry.version).toBe(version);
+test("the entry fits the registry's schema once a release has filled it in", () => {
+	const text = readFileSync(path, "utf8").replace('"name": ""', '"name": "io.github.owner/guildhall"');
+	const entry = server.parse(JSON.parse(text));
 	expect(entry.$schema).toEndWith("/2025-12-11/server.schema.json");
 	const [remote] = entry.remotes;
 	// Every name in braces is a variable.

@@ -161,6 +161,7 @@ const coverage: Record<string, Coverage> = {
 			"sed -n 's/^MCP_AUTH_TOKEN=//p' /var/lib/guildhall/instances/gateway.env",
 		].map((command) => [command, elsewhere("test/install/server.test.ts", command)]),
 	),
+	"bun run release": elsewhere("test/build/release.test.ts", "release.sh"),
 	"cd dist && sha256sum -c SHA256SUMS": not("it checks a build"),
 };
 

@@ -11,6 +11,7 @@ const allowed: Record<string, { parts: string[]; packages: string[] }> = {
 	texts: { parts: ["lib"], packages: [] },
 	mcp: { parts: ["lib"], packages: ["valibot"] },
 	pages: { parts: ["lib"], packages: [] },
+	connect: { parts: ["lib", "mcp"], packages: [] },
 	gateway: { parts: ["lib", "mcp", "pages", "texts"], packages: ["valibot"] },
 	"guild-document": { parts: ["lib"], packages: ["valibot", "discord.js"] },
 	discord: { parts: ["lib", "guild-document", "texts"], packages: ["valibot", "discord.js"] },
@@ -27,7 +28,10 @@ const allowed: Record<string, { parts: string[]; packages: string[] }> = {
 	build: { parts: ["lib"], packages: [] },
 	install: { parts: ["lib"], packages: ["bun:sqlite"] },
 	// The executable of all programs imports the program that was asked for.
-	guildhall: { parts: ["lib", "gateway", "bot", "simulator", "rehearsal", "demo", "up", "install"], packages: [] },
+	guildhall: {
+		parts: ["lib", "gateway", "bot", "simulator", "rehearsal", "demo", "up", "install", "connect"],
+		packages: [],
+	},
 };
 
 interface Import {
