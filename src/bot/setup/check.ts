@@ -21,6 +21,7 @@ import {
 import type { Sql } from "../../lib/store/statement.ts";
 import { within } from "../../lib/wait.ts";
 import { type BotConfig, hasIdleApproval, idleApproval, withoutToken } from "../config/config.ts";
+import { gameServerChecks } from "../game/check.ts";
 import { read } from "../settings/guild-settings.ts";
 import { settingChecks } from "../settings/of-guild.ts";
 import { checkStore, type StoreSettings } from "../store/store.ts";
@@ -105,6 +106,7 @@ function checksOf(
 		{ title: "database", run: () => checkDatabase(storeOf(config)) },
 		...(toml.features.chat && providers.length === 0 ? [unansweredChat] : []),
 		...providers,
+		...gameServerChecks(config, log),
 		login,
 		...(clientId === undefined
 			? []
