@@ -82,22 +82,26 @@ describe.each([
 		expect(postgres.ports).toEqual([]);
 	});
 
-	test.each([...["MCP_AUTH_TOKEN", "POSTGRES_PASSWORD"], ...botNames.map((bot) => `${bot.toUpperCase()}_DB_PASSWORD`)])(
-		"nothing starts without %s",
-		(variable) => {
-			for (const missing of [undefined, ""])
-				expect(readCompose(name, { ...env, [variable]: missing } as typeof env)).rejects.toThrow(
-					`${variable} is missing`,
-				);
-		},
-	);
+	test.each([
+		...["MCP_AUTH_TOKEN", "POSTGRES_PASSWORD"],
+		...["gateway", ...botNames].map((bot) => `${bot.toUpperCase()}_DB_PASSWORD`),
+	])("nothing starts without %s", (variable) => {
+		for (const missing of [undefined, ""])
+			expect(readCompose(name, { ...env, [variable]: missing } as typeof env)).rejects.toThrow(
+				`${variable} is missing`,
+			);
+	});
 
 	test("gateway and bots have the same token", () => {
 		for (const { environment } of [gateway, ...bots.map(([, bot]) => bot)])
 			expect(environment.MCP_AUTH_TOKEN).toBe(env.MCP_AUTH_TOKEN);
 	});
 
-	test("bots share a database, each with a role and a schema called as it is", () => {
+	test("gateway and bots share a database, each with a role and a schema called as it is", () => {
+		expect(gateway.environment).toMatchObject({
+			GATEWAY_DATABASE: "postgres://gateway:of-gateway@postgres:5432/guildhall",
+			GATEWAY_DB_SCHEMA: "gateway",
+		});
 		for (const [bot, { environment }] of bots)
 			expect(environment).toMatchObject({
 				DATABASE_URL: `postgres://${bot}:of-${bot}@postgres:5432/guildhall`,
@@ -115,15 +119,25 @@ describe.each([
 			POSTGRES_USER: "guildhall",
 			POSTGRES_DB: "guildhall",
 			POSTGRES_PASSWORD: "secret",
-			BOT_ROLES: botNames.map((bot) => `${bot}=of-${bot}`).join(" "),
+			BOT_ROLES: ["gateway", ...botNames].map((bot) => `${bot}=of-${bot}`).join(" "),
 		});
 	});
 
-	test("only bots reach the database, which has no way out", () => {
+	test("only gateway and bots reach the database, which has no way out", () => {
 		expect(postgres.networks).toEqual(["database"]);
-		expect(gateway.networks).toEqual(["mcp"]);
-		for (const [, bot] of bots) expect(bot.networks).toEqual(["mcp", "database"]);
+		for (const bot of [gateway, ...bots.map(([, one]) => one)]) expect(bot.networks).toEqual(["mcp", "database"]);
 		expect(file.networks).toEqual({ mcp: null, database: { internal: true } });
+	});
+
+	test("people sign in with Discord where docker/.env has what that takes", async () => {
+		const given = {
+			PUBLIC_URL: "https://mcp.example.com",
+			DISCORD_CLIENT_ID: "1".repeat(18),
+			DISCORD_CLIENT_SECRET: "s",
+		};
+		const { services } = await readCompose(name, { ...env, ...given });
+		expect(readConfig(services.gateway?.environment ?? {}).signIn?.publicUrl).toBe(given.PUBLIC_URL);
+		expect(readConfig(gateway.environment).signIn).toBeUndefined();
 	});
 
 	test("everything is started again when it ends", () => {
@@ -263,6 +277,6 @@ test("no secret stands in an image or a file", async () => {
 	for (const name of files) {
 		const text = await Bun.file(join(composeDirectory, name)).text();
 		const values = text.split("\n").filter((line) => suspicious.test(line.split(":")[0] ?? ""));
-		for (const line of values) expect(line).toContain(":?");
+		for (const line of values) expect(line).toMatch(/:\?|\$\{\w+:-\}/);
 	}
 });

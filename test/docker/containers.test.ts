@@ -67,7 +67,7 @@ beforeAll(async () => {
 	const url = postgres.url.replace(/postgres$/, "guildhall");
 	await using sql = new SQL({ url, max: 1 });
 	// What bot-roles.sh does is in bot-roles.test.ts.
-	for (const name of names)
+	for (const name of ["gateway", ...names])
 		await sql.unsafe(`CREATE ROLE ${name} LOGIN PASSWORD 'of-${name}'; CREATE SCHEMA ${name} AUTHORIZATION ${name}`);
 });
 
@@ -162,7 +162,9 @@ describe.each(["compose.postgres.yaml", "compose.several.yaml"])("%s", (name) =>
 			}
 
 			const port = String(await freePort());
-			const front = startContainer(image, gateway, { here: { "9100": port, ...addresses } });
+			const front = startContainer(image, gateway, {
+				here: { "9100": port, "postgres:5432": `127.0.0.1:${postgres?.port}`, ...addresses },
+			});
 			stack.use(front.program);
 			await becomesHealthy(front, port);
 			const url = `http://127.0.0.1:${port}/mcp`;
@@ -175,7 +177,7 @@ describe.each(["compose.postgres.yaml", "compose.several.yaml"])("%s", (name) =>
 				});
 				expect(text).toContain(`The guild of ${instance}`);
 			}
-			for (const bot of Object.keys(bots))
+			for (const bot of ["gateway", ...Object.keys(bots)])
 				await until(`${bot} has its schema`, async () => (await schemas()).includes(bot));
 
 			started.push({ container: front, port });

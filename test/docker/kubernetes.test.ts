@@ -148,6 +148,13 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 		}
 	});
 
+	test("the gateway has a role and a schema in the database", () => {
+		const { GATEWAY_DATABASE } = find(all, "Secret", "gateway").stringData ?? {};
+		expect(GATEWAY_DATABASE).toMatch(/^postgres:\/\/gateway:<.*>@postgres:5432\/guildhall$/);
+		expect(find(all, "Secret", "postgres").stringData?.BOT_ROLES).toMatch(/^gateway=</);
+		expect(environmentOf("gateway", {}).GATEWAY_DB_SCHEMA).toBe("gateway");
+	});
+
 	test("a bot has its own configuration and its own secrets", () => {
 		for (const name of bots) {
 			const { containers, volumes } = podOf(name).spec;
@@ -166,7 +173,7 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 		}
 	});
 
-	test("only the gateway and Prometheus reach a bot, and only bots reach the database", () => {
+	test("only the gateway and Prometheus reach a bot, and only gateway and bots reach the database", () => {
 		const ingressOnly = all.map((one) => ({ ...one, spec: { ...one.spec, policyTypes: ["Ingress"] } }));
 		const home = { "kubernetes.io/metadata.name": "guildhall" };
 		const elsewhere = { "kubernetes.io/metadata.name": "elsewhere" };
@@ -196,7 +203,7 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 		expect(whoReaches("alpha", 9090)).toEqual(["gateway", "prometheus"]);
 		expect(whoReaches("alpha", 22)).toEqual([]);
 		expect(whoReaches("gateway", 9100)).toEqual(["prometheus", "ingress"]);
-		expect(whoReaches("postgres", 5432)).toEqual(["alpha", "beta"]);
+		expect(whoReaches("postgres", 5432)).toEqual(["gateway", "alpha", "beta"]);
 		expect(whoReaches("stranger", 80)).toEqual([]);
 	});
 

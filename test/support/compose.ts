@@ -6,9 +6,9 @@ import * as v from "valibot";
 
 export const composeDirectory = join(import.meta.dir, "../../docker");
 
-/** The passwords of the bots' roles, for both files. */
+/** The passwords of the roles, for both files. */
 export const databasePasswords = Object.fromEntries(
-	["bot", "alpha", "beta", "gamma"].map((bot) => [`${bot.toUpperCase()}_DB_PASSWORD`, `of-${bot}`]),
+	["gateway", "bot", "alpha", "beta", "gamma"].map((bot) => [`${bot.toUpperCase()}_DB_PASSWORD`, `of-${bot}`]),
 );
 
 const duration = v.pipe(v.string(), v.regex(/^\d+s$/));
