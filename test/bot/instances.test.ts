@@ -164,7 +164,7 @@ test("what is switched on in the example is required, its own default, or left t
 test.each([
 	["the example", example["config.toml"], (name: string) => name],
 	["instances/README.md", reference, (name: string) => `\`${name}\``],
-	["README.md", readFileSync(join(instances, "../README.md"), "utf8"), (name: string) => `\`${name}\``],
+	["connect.md", readFileSync(join(instances, "../src/docs/connect.md"), "utf8"), (name: string) => `\`${name}\``],
 ])("%s names every toolset", (_, text, written) => {
 	const words = new Set(text.split(/[\s,|]+/));
 	expect(toolsetNames.filter((name) => !words.has(written(name)))).toEqual([]);

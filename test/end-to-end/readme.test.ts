@@ -17,10 +17,11 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
+import { Glob } from "bun";
 import { freePort } from "../../src/demo/ports.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { type BothServers, token as serversToken, startBothServers } from "../support/both-servers.ts";
-import { commandsIn, linksIn, project, readDocument, wordsOf } from "../support/documents.ts";
+import { anchorsIn, commandsIn, headingsOf, project, readDocument, wordsOf } from "../support/documents.ts";
 import { connectTo } from "../support/mcp.ts";
 import { pathWithBun } from "../support/path-with-bun.ts";
 import { becomesReady, type Program, startCommand } from "../support/program.ts";
@@ -30,6 +31,13 @@ import { until } from "../support/until.ts";
 const documents = await Promise.all(
 	[
 		"README.md",
+		"src/docs/connect.md",
+		"src/docs/troubleshooting.md",
+		"src/docs/communities.md",
+		"src/docs/first-bot.md",
+		"src/docs/operate.md",
+		"src/docs/rehearse.md",
+		"src/docs/server.md",
 		".github/CONTRIBUTING.md",
 		".github/SECURITY.md",
 		"src/build/README.md",
@@ -37,7 +45,7 @@ const documents = await Promise.all(
 		"src/bot/features/README.md",
 	].map(readDocument),
 );
-const [readme = await readDocument("README.md")] = documents;
+const [readme = "", connect = "", troubleshooting = ""] = documents.map(({ text }) => text);
 
 /** How a command is tested: below, in another file, or why it is not. */
 type Coverage = "here" | { file: string; has: string } | { not: string };
@@ -72,7 +80,6 @@ const coverage: Record<string, Coverage> = {
 	"npx -y bun@1.4.5 run demo": demo,
 	"npx -y --prefer-offline bun@1.4.5 run demo": demo,
 	"bun run demo": demo,
-	"npx -y bun@1.4.5 run test": allOfIt,
 	"bun run test": allOfIt,
 	"bun run test:quick": allOfIt,
 	"bun run check": elsewhere(".ci/run", "run check"),
@@ -200,12 +207,27 @@ describe("the commands", () => {
 		}
 		tried.add("bun run gateway --help");
 	});
+});
 
-	test("every file that they link to is there", () => {
-		const links = documents.flatMap((one) => linksIn(one).map((link) => `${one.path}: ${link}`));
-		expect(links.length).toBeGreaterThan(20);
-		expect(links.filter((link) => !existsSync(join(project, link.split(": ")[1] ?? "")))).toEqual([]);
-	});
+test("every file and heading that a document links to is there", async () => {
+	const paths = [...new Glob("**/*.md").scanSync({ cwd: project, dot: true })].filter(
+		(path) => !path.includes("node_modules"),
+	);
+	const all = new Map(await Promise.all(paths.map(async (path) => [path, await readDocument(path)] as const)));
+	const links = [...all.values()].flatMap((one) => anchorsIn(one).map((link) => ({ from: one.path, ...link })));
+	expect(links.length).toBeGreaterThan(200);
+	const isThere = ({ file, anchor }: { file: string; anchor?: string }) => {
+		const document = all.get(file);
+		return existsSync(join(project, file)) && (!anchor || !document || headingsOf(document).includes(anchor));
+	};
+	expect(links.filter((link) => !isThere(link))).toEqual([]);
+});
+
+test("README is at most 150 lines, and its first screen is for people who run communities", () => {
+	expect(readme.trimEnd().split("\n").length).toBeLessThanOrEqual(150);
+	const [firstScreen = ""] = readme.split("## Your own bot");
+	expect(firstScreen.length).toBeGreaterThan(2_000);
+	expect(firstScreen.match(/\b(mcp|tokens?|instances?|endpoints?)\b/gi)).toBeNull();
 });
 
 test("every path that the documents for developers name is there", async () => {
@@ -241,7 +263,7 @@ describe("the clients", () => {
 
 	/** The JSON that stands after a client's name. */
 	function pasted(client: string) {
-		const [, after = ""] = readme.text.split(`**${client}**`);
+		const [, after = ""] = connect.split(`**${client}**`);
 		const [, json = ""] = /```json\n([\s\S]*?)```/.exec(after) ?? [];
 		return JSON.parse(json);
 	}
@@ -305,7 +327,7 @@ describe("the clients", () => {
 		},
 		// https://developers.openai.com/codex/mcp
 		Codex: () => {
-			const [, after = ""] = readme.text.split("**Codex**");
+			const [, after = ""] = connect.split("**Codex**");
 			const [, text = ""] = /```toml\n([\s\S]*?)```/.exec(after) ?? [];
 			const { guildhall } = (Bun.TOML.parse(text) as { mcp_servers: Record<string, Record<string, string>> })
 				.mcp_servers;
@@ -475,8 +497,7 @@ describe("a bot of one's own", () => {
 });
 
 test("what it says that one sees is what the programs say", async () => {
-	const [, section = ""] = readme.text.split("## Troubleshooting\n");
-	const rows = [...section.matchAll(/^\| (.+?) \| .+ \| .+ \|$/gm)]
+	const rows = [...troubleshooting.matchAll(/^\| (.+?) \| .+ \| .+ \|$/gm)]
 		.map(([, seen = ""]) => seen)
 		.filter((seen) => !/^(you see|---)$/.test(seen));
 	expect(rows.length).toBeGreaterThan(12);

@@ -37,12 +37,27 @@ export function commandsIn({ text }: Document): string[] {
 	return found;
 }
 
-/** The linked files, relative to the project's directory, without anchors. */
-export function linksIn({ path, text }: Document): string[] {
-	return [...text.matchAll(/\]\(([^)#\s]+)(#[^)]*)?\)/g)]
-		.map(([, target = ""]) => target)
-		.filter((target) => !/^https?:/.test(target))
-		.map((target) => join(dirname(path), target));
+/** The linked files, relative to the project's directory, with the heading behind "#". */
+export function anchorsIn({ path, text }: Document): { file: string; anchor?: string }[] {
+	return [...text.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)]*))?\)/g)].map(([, target, anchor]) => ({
+		file: target ? join(dirname(path), target) : path,
+		...(anchor && { anchor }),
+	}));
+}
+
+/** The linked files without anchors. */
+export function linksIn(document: Document): string[] {
+	return anchorsIn(document).map(({ file }) => file);
+}
+
+/** The anchors of a document's headings, as GitHub and the site make them. */
+export function headingsOf({ text }: Document): string[] {
+	return [...text.replaceAll(/^```[\s\S]*?^```/gm, "").matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+		heading
+			.toLowerCase()
+			.replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+			.replaceAll(" ", "-"),
+	);
 }
 
 /** The words of a command, split by a shell. */

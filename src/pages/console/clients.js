@@ -164,8 +164,6 @@ function hosted({ endpoint, token }, name, steps) {
 			token === undefined
 				? `${name} connects from the internet and cannot reach this address.`
 				: `${name} takes no token: people sign in with Discord.`,
-		steps: [
-			"The gateway needs a public address with https, and an application at Discord: see “Connect an assistant” in the README.",
-		],
+		steps: ["The gateway needs a public address with https, and an application at Discord: see src/docs/connect.md."],
 	};
 }
