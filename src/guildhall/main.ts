@@ -31,6 +31,7 @@ const programs: Record<string, { description: string; run: () => Promise<unknown
 	},
 	rehearsal: { description: "plays a rehearsal for a bot, which starts it", run: () => import("../rehearsal/main.ts") },
 	demo: { description: "a simulator, two bots and the gateway", run: () => import("../demo/main.ts") },
+	completion: { description: "prints a script for bash, zsh or fish", run: () => import("./completion.ts") },
 };
 
 function usage(): string {
@@ -57,7 +58,7 @@ const [, linked] = /^(?:guildhall-)?(gateway|bot)(?:\.exe)?$/.exec(basename(proc
 const program = named ?? programOf(linked);
 if (program) await program.run();
 else {
-	parseCommandLine(usage, {});
+	parseCommandLine(usage, {}, undefined, Object.keys(programs));
 	console.error(usage());
 	process.exit(2);
 }

@@ -35,6 +35,7 @@ const values = parseCommandLine(
 	usage,
 	{ directory: { type: "string" }, json: { type: "boolean" }, all: { type: "boolean" } },
 	words,
+	commands,
 );
 const env = { ...process.env };
 // Requests to the gateway and the bots must not go through an HTTP proxy that the environment names.

@@ -5,7 +5,7 @@ import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { parseArgs, parseEnv } from "node:util";
 import { ConfigError, isPlaceholder } from "../../lib/config.ts";
 import { defaultInstances, installedInstances } from "../../lib/program/instances.ts";
-import { build, runs, versionLine } from "../../lib/program/program.ts";
+import { build, completing, completions, runs, versionLine } from "../../lib/program/program.ts";
 import { example } from "../config/example.ts";
 import { toml } from "../config/settings.ts";
 import { readToml } from "../config/toml.ts";
@@ -35,19 +35,18 @@ export interface NewInstanceOptions {
 	tokenStdin?: boolean | undefined;
 }
 
+const options = {
+	directory: { type: "string" },
+	"token-stdin": { type: "boolean" },
+	help: { type: "boolean", short: "h" },
+	version: { type: "boolean" },
+} as const;
+
 /** Output and exit code for --help and --version (0), and for invalid arguments (2). */
 export function parseNewInstance(args: readonly string[]): NewInstanceOptions | CommandResult {
+	if (process.env[completing]) return { code: 0, text: completions(options) };
 	try {
-		const { values, positionals } = parseArgs({
-			args: [...args],
-			allowPositionals: true,
-			options: {
-				directory: { type: "string" },
-				"token-stdin": { type: "boolean" },
-				help: { type: "boolean", short: "h" },
-				version: { type: "boolean" },
-			},
-		});
+		const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
 		if (values.help) return { code: 0, text: usage() };
 		if (values.version) return { code: 0, text: versionLine() };
 		const { directory, "token-stdin": tokenStdin } = values;

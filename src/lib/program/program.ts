@@ -34,12 +34,28 @@ export function versionLine(): string {
 
 type Options = NonNullable<NonNullable<Parameters<typeof Util.parseArgs>[0]>["options"]>;
 
-/** `--help` and `--version` exit with 0, unknown arguments with 2. `positionals` gets those that are no options. */
+/** With this variable a program only prints the words that a shell completes. */
+export const completing = "GUILDHALL_COMPLETE";
+
+/** One a line. */
+export function completions(options: object, words: readonly string[] = []): string {
+	return [...words, ...Object.keys(options).map((name) => `--${name}`)].join("\n");
+}
+
+/**
+ * `--help` and `--version` exit with 0, unknown arguments with 2. `positionals` gets those that are no options, such as one of
+ * `words`.
+ */
 export function parseCommandLine<const T extends Options>(
 	usage: string | (() => string),
 	options: T,
 	positionals?: string[],
+	words: readonly string[] = [],
 ) {
+	if (process.env[completing]) {
+		console.log(completions({ ...options, help: {}, version: {} }, words));
+		process.exit(0);
+	}
 	const renderUsage = () => (typeof usage === "string" ? usage : usage());
 	try {
 		const { values, positionals: given } = argumentParser()({
