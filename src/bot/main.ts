@@ -14,6 +14,7 @@ import { startBot } from "./bot.ts";
 import { readConfig, readHealthAddress } from "./config/config.ts";
 import { helpVariables } from "./config/settings.ts";
 import { deniableTools } from "./features/index.ts";
+import { gameServerChecks } from "./game/check.ts";
 import {
 	type GuildFileValues,
 	guildFileCommand,
@@ -64,7 +65,8 @@ if (name !== undefined) {
 	await newInstanceProgram({ name, directory: directory || undefined });
 }
 if (health) await healthProgram(() => readHealthAddress(process.env));
-if (check) await checkProgram(configure, checkBot);
+if (check)
+	await checkProgram(configure, (config, log) => checkBot(config, log, { more: gameServerChecks(config, log) }));
 if (onlyConfig) await checkProgram(configure, checkConfig);
 const command = readGuildFileCommand(others);
 if (command) {

@@ -21,7 +21,6 @@ import {
 import type { Sql } from "../../lib/store/statement.ts";
 import { within } from "../../lib/wait.ts";
 import { type BotConfig, hasIdleApproval, idleApproval, withoutToken } from "../config/config.ts";
-import { gameServerChecks } from "../game/check.ts";
 import { read } from "../settings/guild-settings.ts";
 import { settingChecks } from "../settings/of-guild.ts";
 import { checkStore, type StoreSettings } from "../store/store.ts";
@@ -35,6 +34,8 @@ interface BotCheckOptions extends Pick<CheckOptions, "write"> {
 	checkDatabase?: (settings: StoreSettings) => Promise<string>;
 	/** The settings of guilds in the store; none if it cannot be read. */
 	selectSettings?: (settings: StoreSettings) => Promise<readonly SettingVersion[]>;
+	/** Checks of features. */
+	more?: readonly Check[];
 	loginTimeoutMs?: number;
 	timing?: ConnectionOptions["timing"];
 }
@@ -76,7 +77,12 @@ function checksOf(
 	config: BotConfig,
 	connection: Connection,
 	log: Log,
-	{ checkDatabase = checkStore, loginTimeoutMs, stored }: BotCheckOptions & { stored: readonly SettingVersion[] },
+	{
+		checkDatabase = checkStore,
+		loginTimeoutMs,
+		more = [],
+		stored,
+	}: BotCheckOptions & { stored: readonly SettingVersion[] },
 ): Check[] {
 	const { toml } = config;
 	const login: Check = {
@@ -106,7 +112,7 @@ function checksOf(
 		{ title: "database", run: () => checkDatabase(storeOf(config)) },
 		...(toml.features.chat && providers.length === 0 ? [unansweredChat] : []),
 		...providers,
-		...gameServerChecks(config, log),
+		...more,
 		login,
 		...(clientId === undefined
 			? []
