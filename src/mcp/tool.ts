@@ -12,7 +12,16 @@ import { type JsonSchema, toJsonSchema } from "./json-schema.ts";
 /** Access levels and approval go by it. MCP's `destructiveHint: false` promises something else: that calls only add. */
 export type Effect = "read" | "write" | "destructive";
 
-export type ToolOutput = string | readonly string[];
+/** `advice`: for programs, in `_meta`. */
+export type ToolOutput = string | readonly string[] | { lines: readonly string[]; advice: Advice };
+
+/** Settings by key, as in set_settings, that would change what a result shows. Null for the default. */
+export interface Advice {
+	set: Readonly<Record<string, unknown>>;
+}
+
+/** In `_meta` of a result: an `Advice`. */
+export const adviceKey = "guildhall/advice";
 
 export interface ToolDefinition<Entries extends v.ObjectEntries, Context> {
 	/** In the form `verb_noun`. */
@@ -92,13 +101,15 @@ const maxTextBytes = 1024 * 1024 - 4096;
 
 /** JSON text, cut at a line break with a note if it is too long for MCP clients. */
 export function textResult(output: ToolOutput): string {
-	const text = typeof output === "string" ? output : output.join("\n");
-	const encoded = encode(text);
-	return Buffer.byteLength(encoded) <= maxTextBytes ? encoded : encode(cut(text));
+	const { lines, advice } = typeof output === "object" && "lines" in output ? output : { lines: output };
+	const text = typeof lines === "string" ? lines : lines.join("\n");
+	const _meta = advice && { [adviceKey]: advice };
+	const encoded = encode(text, _meta);
+	return Buffer.byteLength(encoded) <= maxTextBytes ? encoded : encode(cut(text), _meta);
 }
 
-function encode(text: string): string {
-	return JSON.stringify({ content: [{ type: "text", text }] });
+function encode(text: string, _meta?: JsonObject): string {
+	return JSON.stringify({ _meta, content: [{ type: "text", text }] });
 }
 
 function cut(text: string): string {

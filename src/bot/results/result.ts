@@ -2,6 +2,7 @@
 
 import type { Guild } from "discord.js";
 import type { ToolError } from "../../lib/tool-error.ts";
+import type { Advice } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { joined, type Language, render, type Said, said, type Value } from "../../texts/texts.ts";
 import { peopleText } from "./people-text.ts";
@@ -13,6 +14,7 @@ export interface Result {
 	/** A preview that asks people whether to do it. */
 	asks?: boolean;
 	pages?: Pages;
+	advice?: Advice;
 }
 
 /** Of a list that people read in pages. */
@@ -53,6 +55,10 @@ function isPresent<T>(item: T | false | null | undefined | ""): item is T {
 
 export function forModels(output: Output): string[] {
 	return [output].flat().flatMap((part) => (typeof part === "string" ? part : part.models));
+}
+
+export function adviceIn(output: Output): Advice | undefined {
+	return [output].flat().flatMap((part) => (typeof part === "object" && part.advice) || [])[0];
 }
 
 export function forPeople(output: Output, language: Language): string {

@@ -7,10 +7,10 @@ import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
-import { outcomeIn, type Tool, type ToolCall, textIn } from "../../mcp/tool.ts";
+import { type Advice, outcomeIn, type Tool, type ToolCall, textIn } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { type Language, languageOf, render, type Said, said } from "../../texts/texts.ts";
-import { errorForPeople, forPeople, type Output, type Pages, saidIn } from "../results/result.ts";
+import { adviceIn, errorForPeople, forPeople, type Output, type Pages, saidIn } from "../results/result.ts";
 import { commandIdStart, scopeTo } from "./admission.ts";
 import { type AuditedCall, callFacts } from "./audit.ts";
 import type { CaseDraft } from "./case-record.ts";
@@ -43,6 +43,7 @@ export interface PersonResult {
 	/** A dry run that asks whether to do it. */
 	asks?: boolean;
 	pages?: Pages | undefined;
+	advice?: Advice | undefined;
 }
 
 /** Never rejects: an error is returned in the result. */
@@ -105,6 +106,7 @@ export class PersonCalls {
 			text: forPerson(name, ended, language, log),
 			...(asks && { asks }),
 			pages: all.find((part) => part.pages)?.pages,
+			advice: adviceIn(all),
 			isError: outcome !== "done",
 			wrote,
 			...(basis && { basis }),

@@ -29,7 +29,7 @@ import { listedAs } from "../../mcp/json-schema.ts";
 import { type ArgumentsOf, type Effect, errorResult, tool as mcpTool, type ToolCall } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { render, said } from "../../texts/texts.ts";
-import { forModels, type Output, parts, result } from "../results/result.ts";
+import { adviceIn, forModels, type Output, parts, result } from "../results/result.ts";
 import { grantedBits } from "../settings/grants.ts";
 import {
 	admittedGuilds,
@@ -97,7 +97,9 @@ export function tool<const Entries extends v.ObjectEntries>(hints: Hints, given:
 				const output = await (person ? actAs(person, work) : work());
 				bot.onEnd?.({ output });
 				// Any text may contain a webhook URL.
-				return forModels(output).map(withoutTokens);
+				const lines = forModels(output).map(withoutTokens);
+				const advice = adviceIn(output);
+				return advice ? { lines, advice } : lines;
 			} catch (error) {
 				bot.onEnd?.({ error });
 				throw error;

@@ -9,6 +9,7 @@ import { ToolError } from "../../lib/tool-error.ts";
 import { publishedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { type Rehearsal, scenarioNames } from "../guild-documents/rehearsals/rehearsals.ts";
+import { result } from "../results/result.ts";
 import { referencesIn, withIds } from "../settings/of-guild.ts";
 import { choice, flag, found, guild_id, integer, list } from "../tool/arguments/arguments.ts";
 import type { ContextFor } from "../tool/context.ts";
@@ -64,12 +65,12 @@ export const rehearse = readTool({
 		const onStep = (step: string) => reportProgress(++steps, undefined, step);
 		const answer = await guildDocuments.rehearsals.play(guild.id, JSON.stringify(args), make, waitMs, onStep);
 		if (typeof answer === "string") return `The rehearsal is running: ${answer}. Repeat this call for its answer.`;
-		const { lines, better: settings } = answer;
-		const next = JSON.stringify({ guild_id: guild.id, settings, dry_run: true });
+		const { lines, better } = answer;
+		const next = JSON.stringify({ guild_id: guild.id, settings: better, dry_run: true });
 		return [
 			`Rehearsal of ${scenario} on a copy, seed ${seed}. Nothing was done in the guild itself.`,
 			...lines.map(oneLine),
-			...(settings ? [`To apply the setting: set_settings ${next}`] : []),
+			...(better ? [`To apply the setting: set_settings ${next}`, { ...result([]), advice: { set: better } }] : []),
 		];
 	},
 });

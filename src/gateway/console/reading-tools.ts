@@ -5,6 +5,7 @@ import type { Principal } from "../../lib/principal.ts";
 import type { Signal } from "../../lib/signal.ts";
 import { pendingApproval } from "../../mcp/approval.ts";
 import { parseMessage, RpcError } from "../../mcp/json-rpc.ts";
+import { adviceKey } from "../../mcp/tool.ts";
 import type { Calls } from "../calls/calls.ts";
 import type { RecentCalls } from "../calls/recent-calls.ts";
 import { listInstances } from "../catalog/catalog.ts";
@@ -88,6 +89,8 @@ export async function callTool(
 		outcome: known?.outcome ?? response.outcome,
 		isError: response.outcome !== "ok",
 		isWaiting: pendingApproval(answer) !== undefined,
+		/** An `Advice`, or undefined. */
+		advice: Object(Object(result)._meta)[adviceKey],
 		text: isObject(error) ? String(error.message) : textOf(result),
 	};
 }
