@@ -81,7 +81,7 @@ export const maxAuditedCalls = 200;
 
 /**
  * The response to `auditedCalls`: those that match, newest first, and the numbers of all that match by hour. The params are
- * `from`, `before` (times), `beforeId`, `request`, `search`, `kind` (changed, refused, failed), `limit` and `hours` (whether to
+ * `from`, `before` (times), `beforeId`, `request`, `search`, `kind` (changed, refused, failed, approval), `limit` and `hours` (whether to
  * count).
  */
 const found = v.object({

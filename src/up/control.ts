@@ -78,8 +78,8 @@ export async function respond(
 		if (command === "log") return { lines: log(name) };
 		if (command === "check") return { lines: await check(name) };
 		if (command === "stop") {
-			await programs.stop(name);
-			return { lines: [`${name} is stopped.`] };
+			const wasWaiting = await programs.stop(name);
+			return { lines: [`${name} is stopped.${wasWaiting ? " Nothing tries to start it again." : ""}`] };
 		}
 		const started = await programs[command](name);
 		if ("reason" in started) return { error: `${name} cannot start: ${started.reason}` };

@@ -117,9 +117,12 @@ export class Programs {
 		return this.#exclusively(() => this.#startAgain(name));
 	}
 
-	/** Stays stopped until `start` or `restart`. */
-	stop(name: string): Promise<void> {
-		return this.#exclusively(() => this.#find(name).supervisor.stop());
+	/** Stays stopped until `start` or `restart`. Ends a start that is under way. Resolves with whether one was due. */
+	async stop(name: string): Promise<boolean> {
+		const wasWaiting = this.#find(name).supervisor.state === "waiting";
+		await this.#find(name).supervisor.stop();
+		await this.#exclusively(() => this.#find(name).supervisor.stop());
+		return wasWaiting;
 	}
 
 	/** First the gateway, which answers its calls, then the bots. */

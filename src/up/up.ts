@@ -151,7 +151,7 @@ function checkDirectory(directory: string, log: Log): void {
 		log.warn("any user can add instances to the directory: remove the write permission for others", { directory });
 }
 
-/** Resolves with the next steps. The token goes through a pipe, which other users cannot see. */
+/** Resolves with the next steps, for a reader of the console. The token goes through a pipe, which other users cannot see. */
 async function addInstance(directory: string, name: string, token: string): Promise<string[]> {
 	const lines: string[] = [];
 	const child = Bun.spawn([...commandOf("new-instance"), "--token-stdin", "--directory", directory, "--", name], {
@@ -161,7 +161,16 @@ async function addInstance(directory: string, name: string, token: string): Prom
 	});
 	await Promise.all([child.stdout, child.stderr].map((stream) => eachLine(stream, (line) => lines.push(line))));
 	if ((await child.exited) !== 0) throw new Error(lines.join("\n"));
-	return lines;
+	const invite = lines.find((line) => line.startsWith("https://discord.com/oauth2/")) ?? "";
+	const isComplete = !invite.includes("CLIENT_ID");
+	return [
+		`${name} starts now. Its card says when it is online, or what is wrong.`,
+		"To let it work in your Discord server, invite it:",
+		invite,
+		...(isComplete ? [] : ["In this link, replace CLIENT_ID with the id of your application."]),
+		"Then switch on what it does there, in the section Settings.",
+		`Its files are in ${directory}/${name}.`,
+	];
 }
 
 async function isFree(hostname: string, port: number): Promise<boolean> {

@@ -234,7 +234,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await page.sees("Approvals: 1 approved, 1 denied.", ".panel");
 		await page.sees("The gateway started at", ".panel");
 		world.up.set("gamma", { state: "stopped", isHalted: true });
-		await page.sees("gamma is stopped since", ".panel");
+		await page.sees("gamma: stopped since", ".panel");
 		world.up.set("gamma", { state: "running", isHalted: undefined });
 		await page.click(".panel a", "refused");
 		await page.sees("since your last visit", ".filters select");

@@ -134,7 +134,7 @@ test("a request is answered over the socket, and a long one is refused", async (
 
 test("more than 16 requests at a time are refused, and the next ones are not", async () => {
 	const { programs } = fakePrograms();
-	const stopped = Promise.withResolvers<void>();
+	const stopped = Promise.withResolvers<boolean>();
 	let waiting = 0;
 	programs.stop = () => {
 		waiting++;
@@ -145,7 +145,7 @@ test("more than 16 requests at a time are refused, and the next ones are not", a
 	const open = Array.from({ length: 16 }, () => post(path, stop));
 	await until("they wait", () => waiting === 16);
 	expect(await (await post(path, stop)).json()).toEqual({ error: "too many commands at once" });
-	stopped.resolve();
+	stopped.resolve(false);
 	for (const response of open) expect(await (await response).json()).toEqual({ lines: ["alpha is stopped."] });
 	expect(await (await post(path, stop)).json()).toEqual({ lines: ["alpha is stopped."] });
 });

@@ -14,7 +14,7 @@ afterEach(() => {
 	for (const path of directories.splice(0)) rmSync(path, { recursive: true, force: true });
 });
 
-/** Programs whose processes listen at once, unless they are in `refusing`, and end when they are told. */
+/** Programs whose processes listen at once, unless they are in `refusing` (with "hangs", they do nothing), and end when they are told. */
 function place(options: { sharePort?: boolean; env?: object } = {}) {
 	const directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
 	directories.push(directory);
@@ -38,7 +38,7 @@ function place(options: { sharePort?: boolean; env?: object } = {}) {
 			const port = env.MCP_PORT ?? env.GATEWAY_PORT ?? "9100";
 			const reason = refusing.get(name);
 			if (reason === undefined) process.listen(`http://127.0.0.1:${port === "0" ? 54_321 : port}/mcp`);
-			else process.exit({ code: 1, reason });
+			else if (reason !== "hangs") process.exit({ code: 1, reason });
 			const { kill } = process;
 			process.kill = (signal) => {
 				kill(signal);
@@ -240,6 +240,23 @@ test("another token restarts the bots and replaces the gateway", async () => {
 	expect(it.states().beta).toBe("stopped");
 	await it.programs.start("beta");
 	expect(it.last("beta").env.MCP_AUTH_TOKEN).toBe("another");
+});
+
+test("a bot that cannot start, or is about to, is stopped at once and not tried again", async () => {
+	const it = place();
+	it.refusing.set("alpha", "config.toml: bot_name is required");
+	it.add("alpha");
+	await it.update();
+	expect(it.states().alpha).toBe("waiting");
+	expect(await it.programs.stop("alpha")).toBe(true);
+	it.started();
+	await it.timing.move(600_000);
+	expect([it.started(), it.states().alpha]).toEqual([[], "stopped"]);
+	it.refusing.set("alpha", "hangs");
+	const started = it.programs.start("alpha");
+	await settle();
+	expect(await it.programs.stop("alpha")).toBe(false);
+	expect([await started, it.states().alpha]).toEqual([{ reason: expect.any(String) }, "stopped"]);
 });
 
 test("gateway.env that is deleted is made again with the same token", async () => {

@@ -18,7 +18,7 @@ import type { Audit } from "../tool/audit.ts";
 
 const maxNames = 100;
 /** Whose names contain what is searched for. */
-const maxNamed = 50;
+const maxNamed = 200;
 const time = v.pipe(v.number(), v.safeInteger());
 const params = v.strictObject({
 	from: time,
@@ -26,7 +26,7 @@ const params = v.strictObject({
 	beforeId: v.optional(v.pipe(v.string(), v.maxLength(100))),
 	request: v.optional(v.pipe(v.string(), v.maxLength(200))),
 	search: v.optional(v.pipe(v.string(), v.maxLength(200))),
-	kind: v.optional(v.picklist(["changed", "refused", "failed"])),
+	kind: v.optional(v.picklist(["changed", "refused", "failed", "approval"])),
 	limit: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(maxAuditedCalls)),
 	hours: v.optional(v.boolean(), false),
 });
@@ -37,7 +37,12 @@ interface AuditedCallsOptions {
 	connection: Connection;
 }
 
-const outcomesOf = { changed: undefined, refused: ["refused"], failed: ["failed", "error"] } as const;
+const outcomesOf = {
+	changed: undefined,
+	approval: undefined,
+	refused: ["refused"],
+	failed: ["failed", "error"],
+} as const;
 
 export function createAuditedCalls({ audit, store, connection }: AuditedCallsOptions): OtherMethod {
 	return async (given, { principal }) => {
@@ -53,6 +58,7 @@ export function createAuditedCalls({ audit, store, connection }: AuditedCallsOpt
 			person,
 			outcomes: kind && outcomesOf[kind],
 			changes: kind === "changed",
+			tool: kind === "approval" ? kind : undefined,
 			from: new Date(from),
 			before: { at: new Date(before), id: beforeId },
 			limit,

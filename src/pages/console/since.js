@@ -40,7 +40,7 @@ export function createSince(visit, showHistory) {
 		const [found, failures, approvals] = await Promise.all([
 			post("/history", { ...range, limit: 0, hours: true }),
 			post("/history", { ...range, limit: 3, kind: "failed" }),
-			post("/history", { ...range, limit: 200, search: '"approval_id"' }),
+			post("/history", { ...range, limit: 200, kind: "approval" }),
 		]);
 		/** @type {string[]} */
 		const events = approvals.calls.map((/** @type {any} */ one) => JSON.parse(one.arguments).event);
@@ -56,7 +56,7 @@ export function createSince(visit, showHistory) {
 			),
 			decisions.length > 0 ? element("p", `Approvals: ${decisions.join(", ")}.`) : "",
 			...found.unavailable.map((/** @type {any} */ { instance, reason }) =>
-				element("p.quiet", "Without ", named(instance, 64), `: ${shown(reason, 200)}`),
+				element("p.quiet", "Without the calls of ", named(instance, 64), `: ${shown(reason, 200)}`),
 			),
 		);
 	}
@@ -70,8 +70,8 @@ export function createSince(visit, showHistory) {
 				({ state, since }) => since > from && (state !== "online" || since > startedAt + startMs),
 			);
 			const lines = changed.map(({ name, state, since }) => {
-				const is = state === "online" ? "is online again" : `is ${shown(state, 20)}`;
-				return element("p", named(name, 64), ` ${is} since `, timeOf(since));
+				const now = state === "online" ? "online again" : shown(state, 20);
+				return element("p", named(name, 64), `: ${now} since `, timeOf(since));
 			});
 			if (startedAt > from)
 				lines.push(element("p.quiet", "The gateway started at ", timeOf(startedAt), "; bots before that: not known."));
