@@ -17,9 +17,9 @@ const budgets: Record<string, number> = {
 	"bot/moderation": 10_335,
 	"bot/people": 778,
 	"bot/results": 176,
-	"bot/server": 768,
+	"bot/server": 774,
 	"bot/setup": 1283,
-	"bot/store": 2999,
+	"bot/store": 3004,
 	"bot/settings": 1104,
 	"bot/tool": 3996,
 	"bot/tools": 11_508,
@@ -39,7 +39,7 @@ const budgets: Record<string, number> = {
 	simulator: 15_361,
 	// Nearly all of it is the two language files.
 	texts: 3620,
-	up: 1922,
+	up: 1934,
 };
 
 const src = join(import.meta.dir, "../src");
