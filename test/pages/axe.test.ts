@@ -66,13 +66,16 @@ test.skipIf(!chromium)("axe-core finds nothing in any section, and Tab reaches a
 			await page.section("Settings");
 			await page.sees("Greetings", "h3");
 		},
-		"settings with changes, problems, history, and a role menu": async () => {
+		"settings with changes, problems, history, a rehearsal, and a role menu": async () => {
 			await page.fill('[id="setting-welcome.message"]', "Hello {user}");
 			await page.sees("Hello @newcomer", ".preview");
 			await page.fill('[id="setting-spam.timeout"]', "a while");
 			await page.sees("a duration such as", ".problem");
 			await page.click("summary", "History");
 			await page.sees("set_settings", "tbody");
+			await page.click("button", "Go to Rehearse");
+			await page.sees("proven backup");
+			await page.choose("details[open] .fields select", "member");
 			await page.click("button", "Go to Role menu");
 			await page.fill(".menu-row input", "Bread");
 			await page.sees("Bread", ".preview");

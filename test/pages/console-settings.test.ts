@@ -241,15 +241,32 @@ inChromium("the last change is undone, and a former version returns, after a loo
 inChromium(
 	"a rehearsal fills in the setting that it advises",
 	async () => {
-		await set({ "moderation.raid": "10 joins in 60s" });
+		await set({ "moderation.raid": null });
 		await signIn();
 		await page.click("button", "Go to Rehearse");
 		await page.sees("no rehearsal has restored one in 30 days");
 		await page.choose("details[open] select", "raid");
 		await page.click("details[open] button", "Rehearse");
+		await page.sees("moderation.raid is not set, so nothing would happen", "details[open] .problem");
+		await page.fill(field("moderation.raid"), "10 joins in 60s");
+		await browser.evaluate("globalThis.steps = []; addEventListener('step', ({ detail }) => steps.push(detail)); true");
+		await page.click("details[open] button", "Rehearse");
 		await page.sees("60 of 60 accounts joined");
+		expect(await browser.evaluate("steps.join()")).toContain("playing raid");
 		await page.sees("off → on", ".save-bar");
+		await page.sees("10 joins in 60s", ".save-bar");
+		await picture("rehearsal");
 		await page.click("button", "Discard");
+		await page.choose("details[open] select", "member");
+		await page.click("details[open] .chip", "@Regular");
+		await page.click("details[open] button", "Rehearse");
+		await page.sees("A member with @Regular");
+		await page.choose("details[open] select", "document");
+		await page.fill("details[open] textarea", "channels: [{ name: planned }]");
+		await page.click("details[open] button", "Rehearse");
+		await page.sees("The plan: create 1");
+		await page.click("details[open] button", "Prove it now");
+		await page.sees("There is no backup", "details[open] .problem");
 	},
 	60_000,
 );

@@ -107,7 +107,7 @@ export async function startConsoleWorld({ hasScripted = true, hasApproval = true
 				DISCORD_API_URL: simulator.api,
 			}),
 			log,
-			{ connect },
+			{ connect, progress: { afterMs: 0, everyMs: 0 } },
 		),
 	);
 

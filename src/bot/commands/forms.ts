@@ -69,6 +69,8 @@ interface FormField {
 	id: string;
 	label: string;
 	hint?: string;
+	/** Roles are picked, nothing is typed. https://docs.discord.com/developers/components/reference#role-select */
+	isRoles?: boolean;
 	isLong?: boolean;
 	/** Default: true. */
 	required?: boolean;
@@ -87,12 +89,13 @@ interface Modal {
 }
 
 export function modalOf({ id, title, fields, about, locale }: Modal) {
-	const { Label, TextDisplay, TextInput } = ComponentType;
+	const { Label, RoleSelect, TextDisplay, TextInput } = ComponentType;
 	const person = about && sayIn(locale)("answer.form_person", { person: `<@${about}>` });
-	const labels = fields.map(({ id, label, hint, isLong, required, max, value, example }) => {
+	const labels = fields.map(({ id, label, hint, isRoles, isLong, required, max, value, example }) => {
 		const style = isLong ? TextInputStyle.Paragraph : TextInputStyle.Short;
 		const input = { type: TextInput, custom_id: id, style, required, max_length: max, value, placeholder: example };
-		return { type: Label, label, description: hint, component: input };
+		const roles = { type: RoleSelect, custom_id: id, required, min_values: 0, max_values: max };
+		return { type: Label, label, description: hint, component: isRoles ? roles : input };
 	});
 	const components = [...(person ? [{ type: TextDisplay, content: person }] : []), ...labels];
 	return { custom_id: id, title, components } as APIModalInteractionResponseCallbackData;

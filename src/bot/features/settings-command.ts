@@ -1,19 +1,32 @@
 // The commands /settings and /setup: a guild's settings by pickers and short forms. Each change is a call of set_settings in
 // the person's name.
 
-import { type Guild, MessageFlags, type RepliableInteraction, type StringSelectMenuInteraction } from "discord.js";
+import { type Guild, MessageFlags, type RepliableInteraction } from "discord.js";
 import type { JsonObject } from "../../lib/json.ts";
+import { within } from "../../lib/wait.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { said, sayIn } from "../../texts/texts.ts";
 import { answerPrivately, deferPrivately } from "../commands/answer.ts";
 import { type ComponentHandler, type ComponentInteraction, callerOf } from "../commands/components.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
+import { modalOf } from "../commands/forms.ts";
 import type { MenuHandler } from "../commands/menus.ts";
 import { requireHeld } from "../commands/who-may.ts";
 import { askToApply } from "../moderation/night/notice.ts";
 import { isKey, kindOf } from "../settings/keys.ts";
 import { defaultOf } from "../settings/of-guild.ts";
+import type { PersonResult } from "../tool/call-as.ts";
 import { firstStep, formOf, type Page, pageNamed, panelOf, settingsPrefix, valueTyped } from "./settings-panel.ts";
+
+/** Asks for what a scenario can be given; undefined: nothing. */
+function rehearsalForm(scenario: string, locale: string) {
+	if (scenario !== "member" && scenario !== "document") return undefined;
+	const say = sayIn(locale);
+	const kind = scenario === "member" ? { isRoles: true, max: 25 } : { isLong: true, max: 4_000 };
+	const [label, hint] = [say(`settings.rehearse.${scenario}.label`), say(`settings.rehearse.${scenario}.hint`)];
+	const [id, title] = [`${settingsPrefix}:rehearse:${scenario}`, say("settings.form")];
+	return modalOf({ id, title, locale, fields: [{ id: "given", label, hint, required: false, ...kind }] });
+}
 
 export function createSettingsCommand({
 	config: { toml, gameVerifyUrl, gameVerifySecret },
@@ -60,16 +73,30 @@ export function createSettingsCommand({
 		await interaction.editReply(panelOf(guild, settings, page, interaction, note));
 	}
 
-	async function rehearse(interaction: StringSelectMenuInteraction) {
-		const [scenario = ""] = interaction.values;
+	async function rehearse(interaction: ComponentInteraction, scenario: string) {
+		const form = rehearsalForm(scenario, interaction.locale);
+		if (form && !interaction.isModalSubmit()) return interaction.showModal(form);
+		const field = interaction.isModalSubmit() && interaction.fields.getField("given");
+		const roles = field && "values" in field && { role_ids: [...field.values] };
+		const document = field && "value" in field && field.value && { document: field.value };
+		const args = { scenario, ...roles, ...document };
 		await deferPrivately(interaction);
+		let step = "…";
+		const reportProgress = (_done: number, _total?: number, message = step) => {
+			step = message;
+		};
 		const call = (tool: string, args: JsonObject) =>
-			callAs({ ...callerOf(interaction), tool, args, command: "/settings" });
-		let result = await call("rehearse", { scenario });
-		while (result.text.startsWith("The rehearsal is running")) result = await call("rehearse", { scenario });
-		const [text = "", advice] = result.text.split(/^To apply the setting: set\\?_settings /m);
-		const { settings: bot } = Object(advice && JSON.parse(advice.replaceAll("\\", "")));
-		const plan = bot && (await call("plan_guild", { document: { bot } }));
+			callAs({ ...callerOf(interaction), tool, args, command: "/settings", reportProgress });
+		let result: PersonResult;
+		let waitMs = 0;
+		do {
+			const asked = call("rehearse", args);
+			for (; (await within(waitMs, asked)) === "late"; waitMs = 2_000)
+				await interaction.editReply(sayIn(interaction.locale)("settings.rehearse.running", { step }));
+			result = await asked;
+		} while (result.text.startsWith("The rehearsal is running"));
+		const { text, advice } = result;
+		const plan = advice && (await call("plan_guild", { document: { bot: advice.set } }));
 		await answerPrivately(interaction, plan ? `${text}\n${plan.text.replace(/^Estimated time: .*/ms, "")}` : text);
 		if (plan) await askToApply(interaction, plan, "apply_guild");
 	}
@@ -78,9 +105,10 @@ export function createSettingsCommand({
 		prefix: settingsPrefix,
 		async run(interaction, rest) {
 			const [action = "", name = "", ...more] = rest.split(":");
-			if (action === "rehearse" && interaction.isStringSelectMenu()) return rehearse(interaction);
+			const [picked = ""] = interaction.isStringSelectMenu() ? interaction.values : [];
+			if (action === "rehearse") return rehearse(interaction, name || picked);
 			const isMenu = interaction.isStringSelectMenu() && action === "page";
-			const page = pageNamed(isMenu ? (interaction.values[0] ?? "") : name, settings.keys);
+			const page = pageNamed(isMenu ? picked : name, settings.keys);
 			if (isMenu || action === "step") {
 				if (interaction.isModalSubmit()) return;
 				const guild = await guildOf(interaction);

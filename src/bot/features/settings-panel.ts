@@ -5,6 +5,7 @@ import { ButtonStyle, ComponentType, type Guild, type RepliableInteraction } fro
 import { inlineText, truncate } from "../../discord/text.ts";
 import { type Say, sayIn, type TextKey } from "../../texts/texts.ts";
 import { modalOf } from "../commands/forms.ts";
+import { scenarioNames } from "../guild-documents/rehearsals/rehearsals.ts";
 import { buttonRow, pickerRow, type Row, rowOf } from "../messages/buttons.ts";
 import { noMentions } from "../messages/split-message.ts";
 import { openBuilder } from "../moderation/role-menus/menu-builder.ts";
@@ -178,11 +179,8 @@ function sectionMenu(page: Page | undefined, keys: readonly SettingKey[], say: S
 	});
 }
 
-/** Those without an argument. */
-const scenarios = ["raid", "spam", "hijack", "restore", "member"] as const;
-
 function rehearsalMenu(say: Say): Row {
-	const options = scenarios.map((value) => ({ label: say(`settings.rehearse.${value}`), value }));
+	const options = scenarioNames.map((value) => ({ label: say(`settings.rehearse.${value}`), value }));
 	const custom_id = `${settingsPrefix}:rehearse`;
 	return rowOf({ type: ComponentType.StringSelect, custom_id, placeholder: say("settings.rehearse"), options });
 }

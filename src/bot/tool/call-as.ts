@@ -16,7 +16,7 @@ import { type AuditedCall, callFacts } from "./audit.ts";
 import type { CaseDraft } from "./case-record.ts";
 import type { BotContext, BotTool } from "./context.ts";
 
-export interface PersonCall {
+export interface PersonCall extends Partial<Pick<ToolCall, "reportProgress">> {
 	guildId: string;
 	person: { id: string; name: string };
 	tool: string;
@@ -67,7 +67,8 @@ export class PersonCalls {
 		this.#context = context;
 	}
 
-	readonly callAs: CallAs = async ({ guildId, person, tool: name, args, command, draft, locale, announceFrom }) => {
+	readonly callAs: CallAs = async (call) => {
+		const { guildId, person, tool: name, args, command, draft, locale, announceFrom } = call;
 		const { log } = this.options;
 		const tool = this.#tools.find((one) => one.name === name);
 		if (!tool || !this.#context) {
@@ -98,7 +99,7 @@ export class PersonCalls {
 			{ tools: this.#tools, listed: [], beyond: [] },
 		);
 		const whole = withGuild(tool, args, guildId);
-		const ended = await recordedCall(tool, whole, scoped, { ...this.options, client: command, guildId });
+		const ended = await recordedCall(tool, whole, scoped, { ...this.options, ...call, client: command });
 		const { outcome, output } = ended;
 		const all = [output ?? []].flat().filter((part) => typeof part === "object");
 		const asks = all.some((part) => part.asks);
@@ -137,17 +138,13 @@ export async function recordedCall(
 	{
 		record,
 		...given
-	}: Pick<PersonCallsOptions, "record"> & {
-		client: string;
-		guildId: string;
-		signal?: ToolCall["signal"];
-		onDestructive?: () => void;
-	},
+	}: Pick<PersonCallsOptions, "record"> &
+		Partial<Pick<ToolCall, "signal" | "reportProgress" | "onDestructive">> & { client: string; guildId: string },
 ): Promise<Ended> {
-	const { client, guildId, signal } = given;
+	const { client, guildId, signal, reportProgress = () => {} } = given;
 	const from = performance.now();
 	const facts = callFacts(given);
-	const ended = await endOf(tool, args, context, { signal, reportProgress() {} }, facts);
+	const ended = await endOf(tool, args, context, { signal, reportProgress }, facts);
 	const ms = performance.now() - from;
 	record({
 		at: new Date(Date.now() - ms),

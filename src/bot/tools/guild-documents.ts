@@ -49,7 +49,7 @@ const job_id = v.pipe(
 );
 const backup = v.optional(text(1, 100, "A backup's name, or latest."));
 
-const documentOf = (description: string) =>
+export const documentOf = (description: string) =>
 	v.optional(
 		v.pipe(
 			v.union([v.record(v.string(), v.unknown()), v.string()]),

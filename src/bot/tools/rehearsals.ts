@@ -14,6 +14,7 @@ import { referencesIn, withIds } from "../settings/of-guild.ts";
 import { choice, flag, found, guild_id, integer, list } from "../tool/arguments/arguments.ts";
 import type { ContextFor } from "../tool/context.ts";
 import { readTool } from "../tool/define.ts";
+import { documentOf } from "./guild-documents.ts";
 import { orRefuse } from "./settings.ts";
 
 /** More members are not in the copy. In a restore each takes a request for each of their roles. */
@@ -41,7 +42,7 @@ const input = {
 		"What happens. raid: 60 accounts join and write; spam: seven kinds of it; hijack: a moderator deletes and bans; restore: half of all channels and roles is deleted, and restored from the latest backup; document: it is applied; member: one tries what they can do.",
 	),
 	role_ids: v.optional(list(found(role, "role"), 0, 50, "Of the member.")),
-	document: object("For document, as in plan_guild."),
+	document: documentOf("For document, as in plan_guild."),
 	settings: object("Values by key to try, beside the guild's own."),
 	seed: v.optional(integer(0, 2 ** 31, "The same one gives the same answer."), 1),
 	watch: v.optional(flag("As slow as real time, on a page that opens on the bot's machine only.")),
@@ -70,7 +71,7 @@ export const rehearse = readTool({
 		return [
 			`Rehearsal of ${scenario} on a copy, seed ${seed}. Nothing was done in the guild itself.`,
 			...lines.map(oneLine),
-			...(better ? [`To apply the setting: set_settings ${next}`, { ...result([]), advice: { set: better } }] : []),
+			...(better ? [{ ...result(`To apply the setting: set_settings ${next}`), advice: { set: better } }] : []),
 		];
 	},
 });

@@ -54,7 +54,7 @@ export function createConsole(options: ConsoleOptions) {
 	const { now } = clocks;
 	const instances = options.backends.map(({ name }) => name);
 	const access = createAccessRoutes({ store, instances, log, now });
-	const tools = createReadingTools(options);
+	const tools = createReadingTools(options, ({ session }, step) => events.send(session, "step", step));
 	const bots = createBotRoutes({ ...options, state });
 
 	const routes: Readonly<Record<string, Route>> = {

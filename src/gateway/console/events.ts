@@ -153,6 +153,12 @@ export class Events {
 		return stream.response;
 	}
 
+	/** To the pages of this session. */
+	send({ id }: Viewer["session"], name: string, data: unknown): void {
+		const text = eventText(name, data);
+		for (const { viewer, stream } of this.#watchers) if (viewer.session.id === id) stream.send(text);
+	}
+
 	/** Ends the streams of this session. */
 	signedOut({ id }: Viewer["session"]): void {
 		this.#endAll("signed_out", ({ viewer }) => viewer.session.id === id);

@@ -19,8 +19,8 @@ export interface ReadingToolsOptions {
 	recent: RecentCalls;
 }
 
-/** Only tools that read. */
-export function createReadingTools(options: ReadingToolsOptions) {
+/** Only tools that read. `onStep` gets what a long call reports. */
+export function createReadingTools(options: ReadingToolsOptions, onStep: (viewer: Viewer, step: string) => void) {
 	const { offers } = options;
 
 	async function listFor({ reader }: Viewer) {
@@ -52,7 +52,11 @@ export function createReadingTools(options: ReadingToolsOptions) {
 			const tools = await listFor(viewer);
 			if (!tools.some((tool) => tool.name === name))
 				throw new ConsoleError("not_found", "No read-only tool has this name.");
-			return await callTool(options, viewer.reader, { name, arguments: args }, request.signal);
+			const notify = (event: string) => {
+				const { message } = Object(Object(parseJson(event)).params);
+				if (typeof message === "string") onStep(viewer, message);
+			};
+			return await callTool(options, viewer.reader, { name, arguments: args }, request.signal, notify);
 		},
 	};
 }
@@ -63,15 +67,17 @@ export async function callTool(
 	principal: Principal,
 	params: { name: string; arguments: JsonObject },
 	signal: Signal,
+	notify?: (event: string) => void,
 ) {
-	const request = parseMessage(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }));
+	const given = { ...params, _meta: { progressToken: 1 } };
+	const request = parseMessage(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: given }));
 	if (request.kind !== "request") throw new Error("not a request");
 	const caller = {
 		// With this the response is JSON text.
 		modern: true,
 		session: undefined,
 		signal,
-		notify: undefined,
+		notify,
 		principal,
 		elicits: false,
 		requestId: undefined,

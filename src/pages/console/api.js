@@ -1,10 +1,5 @@
 // Client for the console's API of the gateway: requests, and the event stream with its reconnection.
 
-/** @typedef {import("./types.ts").Session} Session */
-/** @typedef {import("./types.ts").Bot} Bot */
-/** @typedef {import("./types.ts").State} State */
-/** @typedef {import("./types.ts").Call} Call */
-
 const base = "/console/api";
 /** Milliseconds between attempts to reconnect to the gateway. The last value repeats. */
 const backOffMs = [250, 500, 1_000, 2_000, 4_000, 8_000, 15_000];
@@ -129,6 +124,7 @@ export function followEvents(listeners, backOff) {
 		on("state", listeners.state);
 		on("calls", ({ calls }) => listeners.calls(calls));
 		on("approvals", listeners.approvals);
+		on("step", (detail) => dispatchEvent(new CustomEvent("step", { detail })));
 		on("end", () => void reopen(events));
 		events.onerror = () => void reopen(events);
 	}

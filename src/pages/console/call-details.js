@@ -90,7 +90,7 @@ function describeRequest({ method, path, status, code, milliseconds }) {
 
 /**
  * What the bot knows of a call of the gateway, and of an approval that it waited for.
- * @param {import("./api.js").Call} call
+ * @param {import("./types.ts").Call} call
  */
 export async function loadDetails(call) {
 	const { id, at, instance, guild } = call;

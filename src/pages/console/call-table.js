@@ -5,7 +5,7 @@ import { fillSelect, labelled, named, row, shown, timeOf } from "./parts.js";
 
 /**
  * A call of the gateway, or an entry of a bot's audit log.
- * @typedef {Pick<import("./api.js").Call, "id" | "at" | "ms" | "instance" | "tool" | "guild" | "outcome" | "key" | "person" | "client">
+ * @typedef {Pick<import("./types.ts").Call, "id" | "at" | "ms" | "instance" | "tool" | "guild" | "outcome" | "key" | "person" | "client">
  * & { names: Record<string, string> }} ListedCall
  */
 

@@ -5,8 +5,7 @@ import { loadDetails } from "./call-details.js";
 import { callerOf, callHeads, callRows, createCallFields, outcomeOf } from "./call-table.js";
 import { shown, table } from "./parts.js";
 
-/** @typedef {import("./api.js").State} State */
-/** @typedef {import("./api.js").Call} Call */
+/** @import { Call, State } from "./types.ts" */
 
 /** Maximum number of calls that the page keeps. The gateway keeps as many. */
 const maxCalls = 500;

@@ -1,8 +1,7 @@
 // Instructions for connecting MCP clients to this gateway: what each client needs, as text to copy, with a key or a
 // placeholder for one.
 
-/** @typedef {import("./types.ts").Client} Client */
-/** @typedef {import("./types.ts").Connection} Connection */
+/** @import { Client, Connection } from "./types.ts" */
 
 export const placeholder = "<TOKEN>";
 

@@ -5,7 +5,7 @@ import { get, post } from "./api.js";
 import { clientsOf, placeholder } from "./clients.js";
 import { accessNames, chip, copyButton, createField, createForm, shown } from "./parts.js";
 
-/** @param {boolean} isRoot Only then, keys can be made. @param {() => Promise<import("./api.js").State>} stateOf */
+/** @param {boolean} isRoot Only then, keys can be made. @param {() => Promise<import("./types.ts").State>} stateOf */
 export function createConnect(isRoot, stateOf) {
 	const content = element("div");
 	let forget = () => {};

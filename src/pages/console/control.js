@@ -2,7 +2,7 @@
 
 import { element } from "../dom.js";
 import { post } from "./api.js";
-import { actionButton, createField, createForm, preformatted, say, shown } from "./parts.js";
+import { actionButton, createField, createForm, preformatted, say, showDialog, shown } from "./parts.js";
 
 const maxText = 500_000;
 
@@ -44,23 +44,8 @@ export function createControls(name) {
 function showText(title, text) {
 	const [invite] = text.match(/^https:\/\/discord\.com\/oauth2\/\S+$/m) ?? [];
 	const lines = preformatted(title, text, maxText);
-	const dialog = element(
-		"dialog.wide",
-		{ "aria-labelledby": "shown-text", onclose: () => dialog.remove() },
-		element(
-			"form",
-			{ method: "dialog" },
-			element("h2", { id: "shown-text" }, title),
-			lines,
-			element(
-				"p.buttons",
-				invite && element("a.button", { href: invite, target: "_blank", rel: "noreferrer" }, "Invite the bot"),
-				element("button", { autofocus: true }, "Close"),
-			),
-		),
-	);
-	document.body.append(dialog);
-	dialog.showModal();
+	const link = invite && element("a.button", { href: invite, target: "_blank", rel: "noreferrer" }, "Invite the bot");
+	void showDialog("dialog.wide", title, lines, link, element("button", { autofocus: true }, "Close"));
 	// The last lines of a log are the latest.
 	if (!invite) lines.scrollTop = lines.scrollHeight;
 }

@@ -27,7 +27,7 @@ const columns =
 	);
 
 /**
- * @param {() => Promise<import("./api.js").State>} stateOf
+ * @param {() => Promise<import("./types.ts").State>} stateOf
  * @param {Visit} visit
  */
 export function createHistory(stateOf, visit) {

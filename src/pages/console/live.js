@@ -6,8 +6,7 @@ import { CallList } from "./calls.js";
 import { createAddBot, createControls } from "./control.js";
 import { facts, named, shown, timeOf } from "./parts.js";
 
-/** @typedef {import("./api.js").State} State */
-/** @typedef {import("./api.js").Bot} Bot */
+/** @import { Bot, State } from "./types.ts" */
 
 /** Number of guilds that a bot's card names while it is closed. */
 const maxNamed = 2;

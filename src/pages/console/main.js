@@ -14,7 +14,7 @@ import { createSignIn } from "./sign-in.js";
 import { createSince, createVisit } from "./since.js";
 import { createTry } from "./try.js";
 
-/** @typedef {import("./api.js").Session} Session */
+/** @import { Session } from "./types.ts" */
 
 const backOff = createBackOff();
 const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
@@ -62,7 +62,7 @@ function showConsole(session, discord, focus = false) {
 	function onConnection(connected) {
 		const light = byId("connection");
 		light.hidden = false;
-		light.className = `connection ${connected ? "good" : "bad"}`;
+		light.className = `state ${connected ? "good" : "bad"}`;
 		light.textContent = connected ? "connected" : "waiting for the gateway";
 		setWaiting(
 			connected ? "" : "The gateway does not answer; it may be restarting. This page reconnects automatically.",

@@ -192,35 +192,32 @@ export function copyButton(name, text, source) {
 	return element("button.small", { "aria-label": `Copy: ${name}`, onclick }, "Copy");
 }
 
-/** @typedef {{ what: string, text: string | Node }} Question `what`: the object of the button's verb, such as "the key ci". */
-
-/** @param {string} verb @param {Question} question */
-function ask(verb, { what, text }) {
+/**
+ * Resolves with the value of the button that closes it.
+ * @param {"dialog" | "dialog.wide"} selector @param {string} title
+ * @param {HTMLElement} content @param {...import("../dom.js").Child} buttons
+ */
+export function showDialog(selector, title, content, ...buttons) {
 	const { promise, resolve } = Promise.withResolvers();
-	const dialog = element(
-		"dialog",
-		{
-			"aria-labelledby": "question",
-			onclose() {
-				dialog.remove();
-				resolve(dialog.returnValue === "yes");
-			},
-		},
-		element(
-			"form",
-			{ method: "dialog" },
-			element("h2", { id: "question" }, `${verb} ${what}?`),
-			element("p", text),
-			element(
-				"p.buttons",
-				element("button", { value: "no", autofocus: true }, "Cancel"),
-				element(verb === "Approve" ? "button.main" : "button.danger", { value: "yes" }, verb),
-			),
-		),
-	);
+	function onclose() {
+		dialog.remove();
+		resolve(dialog.returnValue);
+	}
+	const heading = element("h2", { id: "dialog" }, title);
+	const form = element("form", { method: "dialog" }, heading, content, element("p.buttons", ...buttons));
+	const dialog = element(selector, { "aria-labelledby": "dialog", onclose }, form);
 	document.body.append(dialog);
 	dialog.showModal();
 	return promise;
+}
+
+/** @typedef {{ what: string, text: string | Node }} Question `what`: the object of the button's verb, such as "the key ci". */
+
+/** @param {string} verb @param {Question} question */
+async function ask(verb, { what, text }) {
+	const cancel = element("button", { value: "no", autofocus: true }, "Cancel");
+	const go = element(verb === "Approve" ? "button.main" : "button.danger", { value: "yes" }, verb);
+	return (await showDialog("dialog", `${verb} ${what}?`, element("p", text), cancel, go)) === "yes";
 }
 
 /** Labels of the kinds of access that keys and clients can have. */

@@ -6,7 +6,9 @@ import { createForm, fillSelect, labelled, named, say } from "./parts.js";
 
 const maxRoles = 25;
 
-/** @param {{ instance: string, guild_id: string }} place @param {() => import("./setting-fields.js").Lists} lists */
+/** @import { Lists, Place } from "./types.ts" */
+
+/** @param {Place} place @param {() => Lists} lists */
 export function createRoleMenu(place, lists) {
 	/** @type {ReturnType<typeof createRow>[]} */
 	let rows = [];

@@ -3,17 +3,9 @@
 import { element } from "../dom.js";
 import { chip, createField, fillSelect, named, shown } from "./parts.js";
 
-/**
- * @typedef {{ id: string, name: string }} Item
- * @typedef {Record<string, readonly Item[]>} Lists
- *
- * `value` and `default` are JSON, null if not set. `name` also says which section it is in.
- * @typedef {{ key: string, label: string, help: string, name?: string, kind: string, list?: string, value: any, default: any }} Description
- *
- * How a value gets into a control and out of it.
- * @typedef {{ content: HTMLElement, read: () => any, set: (value: any, lists: Lists) => void }} Control
- * @typedef {ReturnType<typeof createSettingField>} SettingField
- */
+/** @import { Description, Item, Lists } from "./types.ts" */
+/** @typedef {{ content: HTMLElement, read: () => any, set: (value: any, lists: Lists) => void }} Control */
+/** @typedef {(description: Description, attributes: Record<string, unknown>) => Control} CreateControl */
 
 const maxName = 120;
 /** Longer lists get a menu, so that the keyboard does not stop at each item. */
@@ -84,8 +76,6 @@ export function createSettingField(description, onChange) {
 		},
 	};
 }
-
-/** @typedef {(description: Description, attributes: Record<string, unknown>) => Control} CreateControl */
 
 /** @type {CreateControl} */
 function createSwitch(_, attributes) {

@@ -4,15 +4,12 @@ import { element } from "../dom.js";
 import { messageOf, post } from "./api.js";
 import { named, tableOr, timeOf } from "./parts.js";
 
-/**
- * @typedef {{ key: string, before?: unknown, after?: unknown }} Change
- * @typedef {{ version: number, at: number, by: null | string, door: string, changes: Change[] }} Revision
- */
+/** @import { Change, Place, Revision } from "./types.ts" */
 
 const heads = ["Version", "When", "Who", "Through", "Changes", "Action"];
 
 /**
- * @param {{ instance: string, guild_id: string }} place
+ * @param {Place} place
  * @param {(change: Change) => Element} describe
  * @param {(values: Map<string, unknown>) => void} enter Puts former values into the fields.
  */

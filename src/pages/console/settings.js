@@ -9,18 +9,12 @@ import { createRoleMenu } from "./role-menu.js";
 import { createSettingField, effective, isSame, valueText } from "./setting-fields.js";
 import { createHistory } from "./settings-history.js";
 
-/**
- * @typedef {import("./setting-fields.js").Description} Description
- * @typedef {{ key: string, message: string }[]} Messages
- * @typedef {{ problems: Messages, warnings: Messages, previews: Record<string, string> }} Check
- * @typedef {{ title: string, note?: string, fields: Description[] }[]} Sections
- * @typedef {Check & { version: number, sections: Sections, lists: import("./setting-fields.js").Lists }} Form
- */
+/** @import { Change, Check, Form, Messages, Place, Sections, State } from "./types.ts" */
 
 /** Milliseconds after the last change of a field before the bot checks what is entered. */
 const checkMs = 400;
 
-/** @param {() => Promise<import("./api.js").State>} stateOf @param {string} who Whose typed values this shows. */
+/** @param {() => Promise<State>} stateOf @param {string} who Whose typed values this shows. */
 export function createSettings(stateOf, who) {
 	const storageKey = (/** @type {string} */ server) => `typed ${who} ${server}`;
 	/** @type {Map<string, ServerSettings>} With what was typed, by option of the menu. */
@@ -103,16 +97,18 @@ class ServerSettings {
 	#more;
 	content;
 
-	/** @param {{ instance: string, guild_id: string }} place @param {string} storageKey */
+	/** @param {Place} place @param {string} storageKey */
 	constructor(place, storageKey) {
 		this.#place = place;
 		this.#storageKey = storageKey;
 		this.#history = createHistory(place, this.#change, (values) => this.#enter(values));
 		this.#menu = createRoleMenu(place, () => this.#lists);
 		this.#menu.content.hidden = true;
-		const rehearsal = createRehearsal(place, (values) =>
-			this.#enter(new Map([...Object.entries(this.#entered()), ...values])),
-		);
+		const rehearsal = createRehearsal(place, {
+			lists: () => this.#lists,
+			entered: () => this.#entered(),
+			enter: (values) => this.#enter(new Map(Object.entries({ ...this.#entered(), ...values }))),
+		});
 		this.#more = [this.#history.content, this.#menu.content, rehearsal];
 		this.content = element("div.list", this.#failure, this.#contents, this.#sections, ...this.#more, this.#bar);
 	}
@@ -144,7 +140,7 @@ class ServerSettings {
 			typed.set(key, after);
 		}
 		this.#lists = lists;
-		/** @type {import("./settings-history.js").Change[]} */
+		/** @type {Change[]} */
 		const theirs = [];
 		for (const { key, value } of descriptions) {
 			const field = this.#fields.get(key);
@@ -233,7 +229,7 @@ class ServerSettings {
 			this.#timer = setTimeout(() => this.#check().catch((error) => this.#complain(messageOf(error))), checkMs);
 	}
 
-	/** @param {import("./settings-history.js").Change} change */
+	/** @param {Change} change */
 	#change = ({ key, before, after }) => {
 		const description = this.#fields.get(key)?.description;
 		const text = (/** @type {unknown} */ value, /** @type {unknown} */ other) =>

@@ -4,7 +4,7 @@ import { element } from "../dom.js";
 import { post, signIn } from "./api.js";
 import { actionButton, createField, createForm, shown } from "./parts.js";
 
-/** @typedef {import("./api.js").Session} Session */
+/** @import { Session } from "./types.ts" */
 
 /** @param {null | string} discord @param {string} problem Why to sign in again. @param {(session: Session) => void} onSession */
 export function createSignIn(discord, problem, onSession) {

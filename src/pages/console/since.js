@@ -64,7 +64,7 @@ export function createSince(visit, showHistory) {
 	return {
 		content: element("section.panel", { "aria-label": "What happened" }, title, calls, changes),
 		refresh,
-		/** @param {import("./api.js").State} state */
+		/** @param {import("./types.ts").State} state */
 		setState({ gateway: { startedAt }, bots }) {
 			const changed = bots.filter(
 				({ state, since }) => since > from && (state !== "online" || since > startedAt + startMs),

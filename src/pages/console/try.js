@@ -10,11 +10,11 @@ import { copyButton, createForm, fillSelect, labelled, named, preformatted, show
 /** Characters that are shown. The copy button copies all. */
 const maxResult = 200_000;
 
-/** @param {() => Promise<import("./api.js").State>} stateOf */
+/** @param {() => Promise<import("./types.ts").State>} stateOf */
 export function createTry(stateOf) {
 	/** @type {Tool[]} */
 	let tools = [];
-	/** @type {import("./api.js").Bot[]} */
+	/** @type {import("./types.ts").Bot[]} */
 	let bots = [];
 	const lists = ["channel", "role", "member"].map((name) => element("datalist", { id: `list-${name}` }));
 	/** By field, for the form of the next tool. @type {Map<string, string>} */

@@ -58,3 +58,21 @@ export interface Listeners {
 	approvals(): void;
 	connected(isConnected: boolean): void;
 }
+
+export type Place = { instance: string; guild_id: string };
+export type Item = { id: string; name: string };
+export type Lists = Record<string, readonly Item[]>;
+
+/** A setting. `value` and `default` are JSON, null if not set. `name` also says which section it is in. */
+export type Description = Named & { kind: string; list?: string; value: unknown; default: unknown };
+type Named = { key: string; label: string; help: string; name?: string };
+
+export type Messages = { key: string; message: string }[];
+export type Check = { problems: Messages; warnings: Messages; previews: Record<string, string> };
+export type Sections = { title: string; note?: string; fields: Description[] }[];
+export type Form = Check & { version: number; sections: Sections; lists: Lists };
+export type Change = { key: string; before?: unknown; after?: unknown };
+export type Revision = { version: number; at: number; by: null | string; door: string; changes: Change[] };
+
+/** What is in the fields of settings, and not saved yet. */
+export type Entered = { lists(): Lists; entered(): object; enter(values: object): void };

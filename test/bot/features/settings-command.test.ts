@@ -371,12 +371,33 @@ sceneTest(
 		await world.call("set_settings", { settings: { "moderation.raid": "10 joins in 60s" } });
 		expect((await open("settings")).menus.map(({ custom_id }) => custom_id)).not.toContain("settings:rehearse");
 		const used = await ada.select(await open("settings", ada), "settings:rehearse", "raid");
-		const { content } = await used.reply();
+		const reply = await used.reply();
+		await until("the question is asked", () => reply.followUps.length > 0);
+		const { content, edits } = reply;
+		expect(edits[0]).toStartWith("The rehearsal is running: ");
 		expect(content).toContain("60 of 60 accounts joined");
-		expect(content).not.toContain("plan\\_hash");
+		expect(content).not.toMatch(/plan\\_hash|set\\_settings/);
 		expect(content).toContain("night.raid default → true");
 		await (await ada.press(await used.followUp(), "Do it")).reply();
 		await until("the setting is on", async () => /night\.raid.*true/.test(await stored("night.raid")));
+	},
+	60_000,
+);
+
+sceneTest(
+	"a form asks for what a scenario needs, and an error says what is missing",
+	async ({ world, simulator, open }) => {
+		const ada = simulator.user("ada");
+		const rehearse = async (scenario: string, given?: string | string[]) => {
+			const used = await ada.select(await open("settings", ada), "settings:rehearse", scenario);
+			const answered = given === undefined ? used : await ada.submit(used, { given });
+			const reply = await answered.reply();
+			await until("it ends", () => !reply.content.startsWith("The rehearsal is"));
+			return reply.content;
+		};
+		expect(await rehearse("member", [roleNamed(world, "Staff").id])).toContain("A member with @Staff tried.");
+		expect(await rehearse("document", "channels: [{ name: planned }]")).toContain("The plan: create 1\n");
+		expect(await rehearse("raid")).toStartWith("moderation.raid is not set, so nothing would happen.");
 	},
 	60_000,
 );
