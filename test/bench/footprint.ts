@@ -9,7 +9,7 @@ import { startLoadProcess } from "./load-process.ts";
 import { measureBareClient, measureMembers, measureStart } from "./members/measure.ts";
 import { fillGateway } from "./memory.ts";
 import { firstAnswer, startGatewayProcess, startStubs } from "./targets.ts";
-import { measureUp } from "./up-footprint.ts";
+import { measureUp, smallServer } from "./up-footprint.ts";
 
 const usage = `Usage: bun run bench:footprint [--quick] [--only <part>] [--members <number>] [--help]
 
@@ -20,6 +20,7 @@ of the executable in dist.
   --only <part>       gateway, bot, up, size, or one that does not run without it:
                       members: a bot and a bare discord.js client with a few, 100,000 and 1,000,000 members in a guild:
                                memory, longest call while the members load, look-ups, each next to its goal
+                      small-server: "up" with two bots of 20,000 members each, in a control group of 512 MB
                       start:   from the start of a bot to its first answer
   --members <number>  for --only members: only a guild of so many
 
@@ -34,7 +35,8 @@ const { quick, only, members } = parseCommandLine(usage, {
 const parts = {
 	gateway: measureGateway,
 	bot: () => measureMembers(0),
-	up: measureUp,
+	up: () => measureUp(),
+	"small-server": () => measureUp(smallServer),
 	size() {
 		console.log("\nexecutable");
 		printSize();

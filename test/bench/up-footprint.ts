@@ -1,14 +1,16 @@
 // Memory of `guildhall up` with several bots: of each program, and of all together.
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newInstance } from "../../src/bot/setup/new-instance-report.ts";
 import { freePort } from "../../src/demo/ports.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
 import { cacheEnvironment } from "../../src/up/environment.ts";
-import { executables, startCommand, startProgram } from "../support/program.ts";
+import { connectTo } from "../support/mcp.ts";
+import { executables, startCommand } from "../support/program.ts";
 import { smallGuilds } from "../support/small-guilds.ts";
+import { until } from "../support/until.ts";
 import { median } from "./figures.ts";
 import { printRow, settle } from "./memory.ts";
 import { memoryOf, ownMemoryOf, treeOf } from "./processes.ts";
@@ -17,11 +19,17 @@ const startTimeoutMs = 120_000;
 /** Goal for the sum of the PSS of all processes, in MiB. */
 const sumGoal = 400;
 
-/** Prints the memory of `up`, its gateway and so many bots, each in a small guild. */
-export async function measureUp(bots = 5): Promise<void> {
+/** A server for which the README has numbers: two bots, each in a guild of 20,000 members. */
+export const smallServer = { bots: 2, members: 20_000, limit: 512 };
+
+/**
+ * Prints the memory of `up`, its gateway and so many bots, each in a small guild or one with so many members. Returns the sum in MiB.
+ * With `limit`, the kernel ends what takes more MiB, pages of files included, where control groups can be made.
+ */
+export async function measureUp({ bots = 5, members = 0, limit = 0 } = {}): Promise<number> {
 	await using stack = new AsyncDisposableStack();
 	const names = Array.from({ length: bots }, (_, index) => `bot${index + 1}`);
-	const simulator = stack.use(await startSimulator({ seed: smallGuilds(names) }));
+	const simulator = stack.use(await startSimulator({ seed: smallGuilds(names, members) }));
 	const home = mkdtempSync(join(tmpdir(), "guildhall-footprint-"));
 	stack.defer(() => rmSync(home, { recursive: true, force: true }));
 	for (const name of names)
@@ -30,11 +38,15 @@ export async function measureUp(bots = 5): Promise<void> {
 	const env = { ...cacheEnvironment(process.env), LOG_FORMAT: "json", GATEWAY_PORT: "0" };
 	const directory = join(home, "instances");
 	const args = ["up", "--directory", directory];
-	const up = stack.use(
-		executables
-			? startCommand([join(executables, "guildhall"), ...args], env, { cwd: home })
-			: startProgram("src/guildhall/main.ts", env, args),
-	);
+	const program = executables
+		? [join(executables, "guildhall")]
+		: [process.execPath, join(import.meta.dir, "../../src/guildhall/main.ts")];
+	const group = limit > 0 ? limitedGroup(limit) : undefined;
+	stack.defer(() => {
+		if (group) rmdirSync(group);
+	});
+	const enter = ["sh", "-c", `echo $$ > ${group}/cgroup.procs && exec "$@"`, "-"];
+	const up = stack.use(startCommand([...(group ? enter : []), ...program, ...args], env, { cwd: home }));
 	stack.defer(async () => {
 		// It ends its programs first.
 		up.kill();
@@ -46,8 +58,32 @@ export async function measureUp(bots = 5): Promise<void> {
 	const token = readFileSync(join(directory, "gateway.env"), "utf8");
 	const [, secret = ""] = /^MCP_AUTH_TOKEN=(\w+)$/m.exec(token) ?? [];
 	await allOnline(url, secret, bots);
+	if (members > 0) {
+		const isLoaded = (line: string) => line.includes("loaded all members");
+		await until("all members are loaded", () => up.lines.filter(isLoaded).length >= bots);
+		const { call } = await connectTo(new URL("/mcp", url).href, secret);
+		for (const instance of names)
+			for (const where of ["joined since 1d", "without roles"]) {
+				const { text, isError } = await call("list_members", { instance, where });
+				if (isError) throw new Error(text);
+			}
+	}
 	await settle();
-	await printAll(up.pid, bots);
+	const sum = await printAll(up.pid, bots);
+	if (group) {
+		const bytes = readFileSync(`${group}/memory.max_usage_in_bytes`, "utf8");
+		printRow("most that the group has held, files included", Number(bytes) / 1024 / 1024, { goal: limit });
+	}
+	return sum;
+}
+
+/** A control group (v1) with so many MiB, or undefined where none can be made. */
+function limitedGroup(limit: number): string | undefined {
+	const path = `/sys/fs/cgroup/memory/guildhall-${process.pid}`;
+	if (!existsSync("/sys/fs/cgroup/memory/cgroup.procs") || process.getuid?.() !== 0) return undefined;
+	mkdirSync(path);
+	writeFileSync(`${path}/memory.limit_in_bytes`, `${limit}M`);
+	return path;
 }
 
 /** Makes an instance as an operator does, with a free port and these variables. */
@@ -76,7 +112,7 @@ async function allOnline(url: string, token: string, bots: number): Promise<void
 }
 
 /** The gateway is started last, after all bots listen. */
-async function printAll(pid: number, bots: number): Promise<void> {
+async function printAll(pid: number, bots: number): Promise<number> {
 	const pids = await treeOf(pid);
 	const rows = await Promise.all(
 		pids.map(async (one) => ({
@@ -96,6 +132,7 @@ async function printAll(pid: number, bots: number): Promise<void> {
 	const sum = rows.reduce((all, { own }) => all + own, 0);
 	const label = `up with ${bots} bots, sum of PSS of ${rows.length} processes`;
 	printRow(label, sum, bots === 5 ? { goal: sumGoal } : {});
+	return sum;
 }
 
 /** "gateway" or "bot", by the command line of the process. */
