@@ -7,18 +7,13 @@ import {
 	type OAuthClientProvider,
 	type OAuthTokens,
 } from "@ai-sdk/mcp";
-import { type Connect, textOf } from "./client.ts";
+import { type Connect, refusal, textOf } from "./client.ts";
 import { Provider } from "./provider.ts";
 
 export const connect: Connect = async ({ url, signIn }) => {
 	const authProvider: OAuthClientProvider & Provider<OAuthClientInformation, OAuthTokens> = new Provider("AI SDK");
 	const start = () => createMCPClient({ transport: { type: "http", url, authProvider } });
-	await start().then(
-		() => {
-			throw new Error("it did not have to sign in");
-		},
-		() => {},
-	);
+	await refusal(start());
 	const returned = await authProvider.walk(signIn);
 	await auth(authProvider, {
 		serverUrl: url,

@@ -21,9 +21,9 @@ export interface SignedInClient extends AsyncDisposable {
 	 */
 	call(name: string, args: Record<string, unknown>): Promise<string>;
 	/** Lists the URIs of the resources. Undefined for clients that read none. */
-	resources?: () => Promise<string[]>;
+	resources?(): Promise<string[]>;
 	/** Reads a resource as text. */
-	read?: (uri: string) => Promise<string>;
+	read?(uri: string): Promise<string>;
 	/** Completes a sign-in that a call has begun. Undefined for clients that cannot. */
 	signInAgain?: (signIn: ClientOptions["signIn"]) => Promise<void>;
 	/** The last address that the client opened for the person. */
@@ -47,6 +47,34 @@ export type Connect = (options: ClientOptions) => Promise<SignedInClient>;
 
 export const redirectUrl = "http://127.0.0.1:8090/callback";
 export const clientInfo = { name: "test", version: "1.0.0" };
+
+/** What the clients of both SDKs have. */
+interface SdkClient {
+	listTools(): Promise<{ tools: { name: string }[] }>;
+	listResources(): Promise<{ resources: { uri: string }[] }>;
+	readResource(params: { uri: string }): Promise<{ contents: object[] }>;
+	callTool(params: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
+	close(): Promise<void>;
+}
+
+/** The part of a SignedInClient that an SDK does. */
+export const used = (client: SdkClient) => ({
+	toolNames: async () => (await client.listTools()).tools.map(({ name }) => name),
+	resources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
+	read: async (uri: string) =>
+		(await client.readResource({ uri })).contents.map((one) => ("text" in one ? one.text : "")).join("\n"),
+	call: async (name: string, args: Record<string, unknown>) => textOf(await client.callTool({ name, arguments: args })),
+	[Symbol.asyncDispose]: () => client.close(),
+});
+
+/** Waits for the first connection, at which a client learns that it has to sign in. */
+export async function refusal(connected: Promise<unknown>): Promise<void> {
+	const isConnected = await connected.then(
+		() => true,
+		() => false,
+	);
+	if (isConnected) throw new Error("it did not have to sign in");
+}
 
 /** Returns the text of a tool's result. The types of the SDKs differ. */
 export function textOf(result: unknown): string {

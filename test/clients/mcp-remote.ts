@@ -8,7 +8,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { clock } from "../support/clock.ts";
 import { until } from "../support/until.ts";
-import { type Connect, clientInfo, textOf } from "./client.ts";
+import { type Connect, clientInfo, textOf, used } from "./client.ts";
 
 const program = join(import.meta.dir, "node_modules/mcp-remote/dist/proxy.js");
 
@@ -61,11 +61,8 @@ export const connect: Connect = async ({ url, metadataUrl, signIn }) => {
 		throw new Error(`mcp-remote: ${lines.join("")}`, { cause });
 	}
 	return {
+		...used(client),
 		revision: undefined,
-		async toolNames() {
-			const { tools } = await client.listTools();
-			return tools.map(({ name }) => name);
-		},
 		async call(name, args) {
 			const before = (await openedUrls()).length;
 			let isDone = false;

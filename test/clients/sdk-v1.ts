@@ -4,7 +4,7 @@ import type { OAuthClientProvider, OAuthDiscoveryState } from "@modelcontextprot
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { OAuthClientInformationMixed, OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js";
-import { type Connect, type ConnectWithKey, clientInfo, textOf } from "./client.ts";
+import { type Connect, type ConnectWithKey, clientInfo, refusal, used } from "./client.ts";
 import { Provider } from "./provider.ts";
 
 export const connect: Connect = async ({ url, metadataUrl, signIn }) => {
@@ -12,42 +12,21 @@ export const connect: Connect = async ({ url, metadataUrl, signIn }) => {
 		new Provider("SDK v1");
 	if (metadataUrl !== undefined) authProvider.clientMetadataUrl = metadataUrl;
 	const start = () => new StreamableHTTPClientTransport(new URL(url), { authProvider });
+	const finish = async (transport: StreamableHTTPClientTransport, walk = signIn) =>
+		transport.finishAuth((await authProvider.walk(walk)).get("code") ?? "");
 	const first = start();
-	await new Client(clientInfo).connect(first).then(
-		() => {
-			throw new Error("it did not have to sign in");
-		},
-		() => {},
-	);
-	const returned = await authProvider.walk(signIn);
-	await first.finishAuth(returned.get("code") ?? "");
+	await refusal(new Client(clientInfo).connect(first));
+	await finish(first);
 	const transport = start();
 	const client = new Client(clientInfo);
 	await client.connect(transport);
 	return {
+		...used(client),
 		revision: transport.protocolVersion,
-		async toolNames() {
-			const { tools } = await client.listTools();
-			return tools.map(({ name }) => name);
-		},
-		async resources() {
-			return (await client.listResources()).resources.map(({ uri }) => uri);
-		},
-		async read(uri) {
-			const { contents } = await client.readResource({ uri });
-			return contents.map((one) => ("text" in one ? one.text : "")).join("\n");
-		},
-		async call(name, args) {
-			return textOf(await client.callTool({ name, arguments: args }));
-		},
-		async signInAgain(signIn) {
-			const returned = await authProvider.walk(signIn);
-			await transport.finishAuth(returned.get("code") ?? "");
-		},
+		signInAgain: (walk) => finish(transport, walk),
 		get lastUrl() {
 			return authProvider.lastUrl;
 		},
-		[Symbol.asyncDispose]: () => client.close(),
 	};
 };
 

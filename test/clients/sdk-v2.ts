@@ -10,7 +10,7 @@ import {
 	StreamableHTTPClientTransport,
 	type VersionNegotiationMode,
 } from "@modelcontextprotocol/client";
-import { type Connect, type ConnectWithKey, clientInfo, textOf } from "./client.ts";
+import { type Connect, type ConnectWithKey, clientInfo, refusal, used } from "./client.ts";
 import { Provider } from "./provider.ts";
 
 function connectIn(mode: VersionNegotiationMode): Connect {
@@ -24,40 +24,19 @@ function connectIn(mode: VersionNegotiationMode): Connect {
 		const start = () => new StreamableHTTPClientTransport(new URL(url), { authProvider });
 		const options = { versionNegotiation: { mode } };
 		const first = start();
-		await new Client(clientInfo, options).connect(first).then(
-			() => {
-				throw new Error("it did not have to sign in");
-			},
-			() => {},
-		);
+		await refusal(new Client(clientInfo, options).connect(first));
 		// It checks the issuer in the response.
 		await first.finishAuth(await authProvider.walk(signIn));
 		const client = new Client(clientInfo, options);
 		const transport = start();
 		await client.connect(transport);
 		return {
+			...used(client),
 			revision: client.getNegotiatedProtocolVersion(),
-			async toolNames() {
-				const { tools } = await client.listTools();
-				return tools.map(({ name }) => name);
-			},
-			async resources() {
-				return (await client.listResources()).resources.map(({ uri }) => uri);
-			},
-			async read(uri) {
-				const { contents } = await client.readResource({ uri });
-				return contents.map((one) => ("text" in one ? one.text : "")).join("\n");
-			},
-			async call(name, args) {
-				return textOf(await client.callTool({ name, arguments: args }));
-			},
-			async signInAgain(signIn) {
-				await transport.finishAuth(await authProvider.walk(signIn));
-			},
+			signInAgain: async (walk) => transport.finishAuth(await authProvider.walk(walk)),
 			get lastUrl() {
 				return authProvider.lastUrl;
 			},
-			[Symbol.asyncDispose]: () => client.close(),
 		};
 	};
 }

@@ -3,19 +3,18 @@
 // clients.test.ts installs these, and runs this file in a process of its own.
 
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
-import { join } from "node:path";
 import { signedInPerson } from "../gateway/console/console-client.ts";
 import { type SignInWorld, startSignIn } from "../support/sign-in.ts";
 import { until } from "../support/until.ts";
 import { type Connect, redirectUrl, type SignedInClient } from "./client.ts";
 
-const here = import.meta.dir;
 const documentUrl = "https://client.example/client.json";
+const signerUrl = "https://client.example/signer.json";
 
 interface Row {
 	name: string;
 	/** The name that it states. */
-	client: string;
+	client?: string;
 	/** The file that uses it, and what it exports. */
 	file: string;
 	export?: string;
@@ -26,41 +25,59 @@ interface Row {
 	callsListed?: boolean;
 }
 
+const sessions = { client: "SDK v2", export: "connectWithSession", revision: "2025-11-25" };
+const documented = { client: "With a document", hasDocument: true };
 const rows: Row[] = [
-	{ name: "SDK v1", client: "SDK v1", file: "sdk-v1.ts", revision: "2025-11-25" },
-	{ name: "SDK v1 with a metadata document", client: "With a document", file: "sdk-v1.ts", hasDocument: true },
-	{
-		name: "SDK v2 with sessions",
-		client: "SDK v2",
-		file: "sdk-v2.ts",
-		export: "connectWithSession",
-		revision: "2025-11-25",
-	},
-	{ name: "SDK v2", client: "SDK v2", file: "sdk-v2.ts", revision: "2026-07-28" },
-	{ name: "SDK v2 with a metadata document", client: "With a document", file: "sdk-v2.ts", hasDocument: true },
-	{ name: "AI SDK", client: "AI SDK", file: "ai-sdk.ts", callsListed: true },
+	{ name: "SDK v1", file: "sdk-v1.ts", revision: "2025-11-25" },
+	{ name: "SDK v1 with a metadata document", file: "sdk-v1.ts", ...documented },
+	{ name: "SDK v2 with sessions", file: "sdk-v2.ts", ...sessions },
+	{ name: "SDK v2", file: "sdk-v2.ts", revision: "2026-07-28" },
+	{ name: "SDK v2 with a metadata document", file: "sdk-v2.ts", ...documented },
+	{ name: "AI SDK", file: "ai-sdk.ts", callsListed: true },
 	{ name: "mcp-remote", client: "MCP CLI Proxy", file: "mcp-remote.ts" },
 ];
 
+async function load(file: string, name = "connect"): Promise<Connect> {
+	return (await import(`./${file}`))[name];
+}
+
 let world: SignInWorld;
+/** Of the client that signs. */
+let privateKey: Record<string, unknown>;
 // Version 2 of the SDK warns of each refusal.
 const warnings = spyOn(console, "warn").mockImplementation(() => {});
 afterAll(() => warnings.mockRestore());
 beforeAll(async () => {
+	const pair = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"]);
+	privateKey = { ...(await crypto.subtle.exportKey("jwk", pair.privateKey)) };
+	const jwks = { keys: [await crypto.subtle.exportKey("jwk", pair.publicKey)] };
+	const all: Record<string, object> = {
+		[documentUrl]: { client_id: documentUrl, token_endpoint_auth_method: "none" },
+		[signerUrl]: { client_id: signerUrl, token_endpoint_auth_method: "private_key_jwt", jwks },
+	};
+	const common = { client_name: "With a document", redirect_uris: [redirectUrl] };
 	world = await startSignIn({
 		documents: {
 			resolve: async () => ["93.184.215.14"],
-			fetch: async () =>
-				Response.json({
-					client_id: documentUrl,
-					client_name: "With a document",
-					redirect_uris: [redirectUrl],
-					token_endpoint_auth_method: "none",
-				}),
+			fetch: async (url) => Response.json({ ...common, ...all[`https://client.example${new URL(url).pathname}`] }),
 		},
 	});
 });
 afterAll(() => world[Symbol.asyncDispose]());
+
+test("SDK v2 signs its requests for tokens with the key of its metadata document", async () => {
+	// Its signatures have the time of day.
+	world.clock.now = Date.now();
+	await world.setManager("mona_lisa", true);
+	const connect = await load("sdk-v2.ts");
+	const signIn = (url: string) => world.allow("mona_lisa", url, "read");
+	const options = { url: `${world.url}/mcp`, metadataUrl: signerUrl, signIn };
+	await expect(connect(options)).rejects.toThrow();
+	expect(world.requests).toContain("POST /oauth/token 401");
+	await using client = await connect({ ...options, privateKey });
+	expect(await client.call("list_channels", { guild_id: world.world.guild.id })).toContain("general");
+	expect(world.requests).not.toContain("POST /oauth/register 201");
+});
 
 describe.each(rows)("$name", (row) => {
 	const person = "mona_lisa";
@@ -71,8 +88,7 @@ describe.each(rows)("$name", (row) => {
 
 	/** Signs in, with the person's consent to write. */
 	async function connect(): Promise<SignedInClient> {
-		const module = await import(join(here, row.file));
-		const start: Connect = module[row.export ?? "connect"];
+		const start = await load(row.file, row.export);
 		return start({
 			url: `${world.url}/mcp`,
 			metadataUrl: row.hasDocument ? documentUrl : undefined,
@@ -119,7 +135,7 @@ describe.each(rows)("$name", (row) => {
 		expect(channels).toContain("general");
 		const channel = { guild_id, name };
 		await client.call("create_channel", channel);
-		expect(world.world.guild.auditLog.at(-1)?.reason).toBe(`via MCP (for MONA LISA, by ${row.client})`);
+		expect(world.world.guild.auditLog.at(-1)?.reason).toBe(`via MCP (for MONA LISA, by ${row.client ?? row.name})`);
 		const role = { guild_id, name };
 		expect(await client.call("create_role", role)).toMatch(/^ERROR You lack MANAGE_ROLES/);
 	});
@@ -189,63 +205,27 @@ describe.each(rows)("$name", (row) => {
 test("a client that cannot ask its user gives them a link, at which they approve the call", async () => {
 	await using asking = await startSignIn({ toml: { mcp: { approval: "destructive", approval_by: "client" } } });
 	const { guild, simulator } = asking.world;
+	const guild_id = guild.id;
 	await asking.setAdministrator("mona_lisa", true);
-	const { connect }: { connect: Connect } = await import(join(here, "sdk-v1.ts"));
-	await using client = await connect({
-		url: `${asking.url}/mcp`,
-		signIn: (url) => asking.allow("mona_lisa", url, "all"),
-	});
+	const connect = await load("sdk-v1.ts");
+	const signIn = (url: string) => asking.allow("mona_lisa", url, "all");
+	await using client = await connect({ url: `${asking.url}/mcp`, signIn });
 	const isThere = () => [...guild.channels.values()].some(({ name }) => name === "Lounge");
-	const told = await client.call("delete_channel", { guild_id: guild.id, channel_id: "#Lounge" });
-	const [, id = "", link = ""] = /The request (\w+) waits at (\S+);/.exec(told) ?? [];
+	const told = await client.call("delete_channel", { guild_id, channel_id: "#Lounge" });
+	const [, approval_id = "", link = ""] = /The request (\w+) waits at (\S+);/.exec(told) ?? [];
 	expect(link).toBe(`${asking.url}/console#approvals`);
-	const decided = () => client.call("get_approval", { guild_id: guild.id, approval_id: id });
+	const decided = () => client.call("get_approval", { guild_id, approval_id });
 	expect(await decided()).toContain("Not run yet.");
 
-	const person = { id: simulator.user("mona_lisa").id, name: "mona_lisa" };
-	const page = await signedInPerson(asking.url, person, asking.clock.now);
+	const at = (name: string) => signedInPerson(asking.url, { id: simulator.user(name).id, name }, asking.clock.now);
+	const page = await at("mona_lisa");
 	const { body } = await page.get<{ approvals: { id: string; token: string; instance: string }[] }>("approvals");
-	const [waiting] = body.approvals;
-	expect(waiting?.id).toBe(id);
-	expect(isThere()).toBe(true);
-	const other = await signedInPerson(asking.url, { id: simulator.user("ada").id, name: "ada" }, asking.clock.now);
-	const decision = { instance: waiting?.instance, id, token: waiting?.token, decision: "approve" };
-	expect((await other.post("approvals/decide", decision)).body).not.toMatchObject({ done: true });
+	const [{ id, token, instance } = { id: "", token: "", instance: "" }] = body.approvals;
+	expect(id).toBe(approval_id);
+	const decision = { instance, id, token, decision: "approve" };
+	expect((await (await at("ada")).post("approvals/decide", decision)).body).not.toMatchObject({ done: true });
 	expect(isThere()).toBe(true);
 	expect((await page.post("approvals/decide", decision)).body).toMatchObject({ done: true });
 	expect(isThere()).toBe(false);
 	expect(await decided()).toContain("Deleted");
-});
-
-test("SDK v2 signs its requests for tokens with the key of its metadata document", async () => {
-	const pair = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"]);
-	const [privateKey, publicKey] = await Promise.all(
-		[pair.privateKey, pair.publicKey].map((key) => crypto.subtle.exportKey("jwk", key)),
-	);
-	const document = {
-		client_id: documentUrl,
-		client_name: "Signer",
-		redirect_uris: [redirectUrl],
-		token_endpoint_auth_method: "private_key_jwt",
-		jwks: { keys: [publicKey] },
-	};
-	await using signed = await startSignIn({
-		documents: { resolve: async () => ["93.184.215.14"], fetch: async () => Response.json(document) },
-	});
-	// Its signatures have the time of day.
-	signed.clock.now = Date.now();
-	await signed.setManager("mona_lisa", true);
-	const { connect }: { connect: Connect } = await import(join(here, "sdk-v2.ts"));
-	const start = (key: typeof privateKey | undefined) =>
-		connect({
-			url: `${signed.url}/mcp`,
-			metadataUrl: documentUrl,
-			privateKey: key && { ...key },
-			signIn: (url) => signed.allow("mona_lisa", url, "read"),
-		});
-	await expect(start(undefined)).rejects.toThrow();
-	expect(signed.requests).toContain("POST /oauth/token 401");
-	await using client = await start(privateKey);
-	expect(await client.call("list_channels", { guild_id: signed.world.guild.id })).toContain("general");
-	expect(signed.requests).not.toContain("POST /oauth/register 201");
 });
