@@ -40,51 +40,55 @@ async function start(toml: object = {}) {
 	await using stack = new AsyncDisposableStack();
 	const world = stack.use(await startWorld({}, { mcpToken: gatewayToken, toml: toml as never }));
 	const built = await Bun.build({ entrypoints: [join(import.meta.dir, "app-host.ts")], target: "browser" });
-	const script = await built.outputs[0]?.text();
-	const serve = (fetch: (request: Request) => Response) => {
-		const http = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch });
+	const routes = {
+		"/": () => html('<!doctype html><title>host</title><body><script type="module" src="/host.js"></script>'),
+		"/host.js": new Response(built.outputs[0], { headers: { "Content-Type": "text/javascript" } }),
+		"/sandbox": () => html(sandbox, { "Content-Security-Policy": policy }),
+	};
+	const [host = "", proxy] = [1, 2].map(() => {
+		const http = Bun.serve({ port: 0, hostname: "127.0.0.1", routes });
 		stack.defer(() => http.stop(true));
 		return http.url.origin;
-	};
-	const proxy = serve(() => html(sandbox, { "Content-Security-Policy": policy }));
-	const host = serve(({ url }) =>
-		url.endsWith(".js")
-			? new Response(script, { headers: { "Content-Type": "text/javascript" } })
-			: html('<!doctype html><title>host</title><body><script type="module" src="/host.js"></script>'),
-	);
+	});
 	const alpha = { url: new URL(world.bot.url).origin };
 	const gateway = stack.use(await startTestGateway({ alpha }, { env: { MCP_ALLOWED_ORIGINS: host } }));
 	const browser = stack.use(await openChromium());
-	await browser.open(`${host}/`, "host");
+	await browser.open(host, "host");
 	await until("the host is loaded", () => browser.evaluate<boolean>("typeof start === 'function'"));
 	const running = stack.move();
-	/** Evaluates an expression in the page of the App, which is in the frame of the sandbox. */
-	async function inApp<T>(expression: string): Promise<T | undefined> {
+	/** Evaluates an expression in the page of the latest App, which is in the frame of the sandbox. */
+	async function inApp(expression: string): Promise<unknown> {
 		const { frameTree } = (await browser.send("Page.getFrameTree")) as { frameTree: FrameTree };
-		const frameId = frameTree.childFrames?.[0]?.childFrames?.[0]?.frame.id;
-		if (frameId === undefined) return undefined;
-		const { executionContextId } = await browser.send("Page.createIsolatedWorld", { frameId });
-		const options = { expression, contextId: executionContextId, returnByValue: true };
-		const { result } = (await browser.send("Runtime.evaluate", options)) as { result: { value?: T } };
-		return result.value;
+		const { id: frameId } = frameTree.childFrames?.at(-1)?.childFrames?.[0]?.frame ?? {};
+		if (frameId === undefined) return "";
+		const { executionContextId: contextId } = await browser.send("Page.createIsolatedWorld", { frameId });
+		const { result } = await browser.send("Runtime.evaluate", { expression, contextId, returnByValue: true });
+		return Object(result).value;
 	}
-	const seen = async () => JSON.parse((await browser.evaluate<string>("JSON.stringify(seen)")) ?? "");
+	const text = async () => String(await inApp("document.body.innerText"));
 	return {
 		world,
 		browser,
-		seen,
 		inApp,
-		text: () => inApp<string>("document.body.innerText"),
+		text,
+		seen: async () => JSON.parse((await browser.evaluate<string>("JSON.stringify(seen)")) ?? ""),
+		shows: (expected: string) => until(`"${expected}" is shown`, async () => (await text()).includes(expected)),
 		/** Has the host call plan_guild, as its model would, and show the page. */
-		plan: (document: object) =>
-			browser.evaluate(
-				`start(${[`${gateway.url}/mcp`, gatewayToken, `${proxy}/`, "plan_guild", { instance: "alpha", document }].map((one) => JSON.stringify(one)).join()})`,
-			),
+		async plan(document: object) {
+			const given = [
+				`${gateway.url}/mcp`,
+				gatewayToken,
+				`${proxy}/sandbox`,
+				"plan_guild",
+				{ instance: "alpha", document },
+			];
+			await browser.evaluate(`start(...${JSON.stringify(given)})`);
+		},
 		/** As a person does it. */
 		async pressApprove() {
 			await until("the button has the focus", async () => {
 				await browser.press("Tab");
-				return inApp<boolean>("document.activeElement.textContent === 'Approve'");
+				return inApp("document.activeElement.textContent === 'Approve'");
 			});
 			await browser.press("Enter");
 		},
@@ -94,51 +98,50 @@ async function start(toml: object = {}) {
 
 const markup = "<img src=x onerror=parent.hacked=1>";
 const document = { roles: [{ name: "Mods", permissions: ["KICK_MEMBERS"] }, { name: markup }] };
+const button = "document.querySelector('button')";
 
 test.skipIf(!chromium)("the plan is shown as text, and carried out when the person presses Approve", async () => {
 	await using app = await start();
+	// A plan without steps has no button.
+	await app.plan({ roles: [{ name: "alpha" }] });
+	await app.shows("There is nothing to do.");
+	expect(await app.inApp(button)).toBeNull();
 	await app.plan(document);
-	await until("the plan is shown", async () => (await app.text())?.includes("Approve"));
+	await app.shows("Approve");
 	const text = await app.text();
 	expect(text).toStartWith("Plan for The Cooks ");
 	expect(text).toContain("+ role Mods: permissions KICK_MEMBERS");
 	expect(text).toContain(markup);
+	expect(text).not.toContain("plan_hash");
 	expect(await app.inApp("document.querySelectorAll('img, a, script[src], link').length")).toBe(0);
 	// The dark theme of the host.
 	expect(await app.inApp("getComputedStyle(document.body).color")).toBe("rgb(236, 238, 242)");
 	const before = await app.seen();
-	expect(before).toMatchObject({ mimeType: "text/html;profile=mcp-app", calls: [], contexts: [] });
-	expect(before.csp).toBeUndefined();
-	expect(before.heights.at(-1)).toBeGreaterThan(50);
+	// Without domains for the network.
+	expect(before).toMatchObject({ page: { mimeType: "text/html;profile=mcp-app" }, calls: [], contexts: [] });
+	expect(before.page.csp).toBeUndefined();
+	expect(before.height).toBeGreaterThan(50);
 	expect(() => roleNamed(app.world, "Mods")).toThrow();
 
-	expect(text).not.toContain("plan_hash");
 	await app.pressApprove();
-	await until("the job is shown", async () => (await app.text())?.startsWith("Job "));
+	await app.shows("Job ");
 	expect(roleNamed(app.world, "Mods")).toBeDefined();
-	const after = await app.seen();
-	const { plan_hash } = after.calls[0].arguments;
-	expect(after.calls).toEqual([{ name: "apply_guild", arguments: { plan_hash, instance: "alpha" } }]);
+	const { calls } = await app.seen();
+	const { plan_hash } = calls[0].arguments;
+	expect(calls).toEqual([{ name: "apply_guild", arguments: { plan_hash, instance: "alpha" } }]);
 	expect(await app.text()).toContain(`plan_hash=${plan_hash}`);
-	await until("the model is told", async () => (await app.seen()).contexts.length > 0);
-	expect(JSON.stringify((await app.seen()).contexts)).toContain(`pressed Approve at the plan ${plan_hash}`);
-	expect(await app.inApp("document.querySelector('button')")).toBeNull();
+	const told = `pressed Approve at the plan ${plan_hash}`;
+	await until("the model is told", async () => JSON.stringify((await app.seen()).contexts).includes(told));
+	expect(await app.inApp(button)).toBeNull();
 	// The host replaces the handler of its library on purpose.
 	expect(app.browser.problems.filter((one) => !one.includes("oncalltool handler replaced"))).toEqual([]);
-});
-
-test.skipIf(!chromium)("a plan without steps, and what is no plan, have no button", async () => {
-	await using app = await start();
-	await app.plan({ roles: [{ name: "alpha" }] });
-	await until("the plan is shown", async () => (await app.text())?.includes("There is nothing to do."));
-	expect(await app.inApp("document.querySelector('button')")).toBeNull();
 });
 
 test.skipIf(!chromium)("a press is no approval: the bot's rule for approvals stays", async () => {
 	await using app = await start({ mcp: { approval: "destructive", approval_for_root: true } });
 	await app.plan(document);
-	await until("the plan is shown", async () => (await app.text())?.includes("Approve"));
+	await app.shows("Approve");
 	await app.pressApprove();
-	await until("it says so", async () => (await app.text())?.includes("apply_guild needs the approval of a person"));
+	await app.shows("apply_guild needs the approval of a person");
 	expect(() => roleNamed(app.world, "Mods")).toThrow();
 });

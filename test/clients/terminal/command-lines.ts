@@ -2,7 +2,7 @@
 // as connected, and those that can sign in from the command line do. clients.test.ts runs this file in a process of its own, if CLIENTS=all.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { freePort } from "../../../src/demo/ports.ts";
@@ -12,52 +12,37 @@ import { until } from "../../support/until.ts";
 
 const programs = join(import.meta.dir, "node_modules/.bin");
 const claudeCode = "https://claude.ai/oauth/claude-code-client-metadata";
-const key = { Authorization: `Bearer ${gatewayToken}` };
 
-interface Row {
-	program: string;
-	/** Its configuration, below the home directory. */
-	file: string;
-	configuration(url: string, headers?: Record<string, string>): object;
-}
-
-const claude: Row = {
-	program: "claude",
-	file: ".claude.json",
-	configuration: (url, headers) => ({ mcpServers: { guildhall: { type: "http", url, headers } } }),
-};
-const gemini: Row = {
-	program: "gemini",
-	file: ".gemini/settings.json",
-	configuration: (url, headers) => ({
-		mcpServers: { guildhall: { type: "http", url, headers } },
-		security: { folderTrust: { enabled: false } },
-		privacy: { usageStatisticsEnabled: false },
-		general: { enableAutoUpdate: false },
-	}),
-};
-const opencode: Row = {
-	program: "opencode",
-	file: ".config/opencode/opencode.json",
-	configuration: (url, headers) => ({ autoupdate: false, mcp: { guildhall: { type: "remote", url, headers } } }),
+/** The file of each program's configuration, below the home directory, and what stands in it about the gateway. */
+const files: Record<string, [string, (server: object) => object]> = {
+	claude: [".claude.json", (server) => ({ mcpServers: { guildhall: { type: "http", ...server } } })],
+	gemini: [
+		".gemini/settings.json",
+		(server) => ({
+			mcpServers: { guildhall: { type: "http", ...server } },
+			security: { folderTrust: { enabled: false } },
+			privacy: { usageStatisticsEnabled: false },
+			general: { enableAutoUpdate: false },
+		}),
+	],
+	opencode: [
+		".config/opencode/opencode.json",
+		(server) => ({ autoupdate: false, mcp: { guildhall: { type: "remote", ...server } } }),
+	],
 };
 
 let world: SignInWorld;
 let home: string;
-let env: Record<string, string>;
 beforeAll(async () => {
+	// As published.
+	const document = {
+		client_id: claudeCode,
+		client_name: "Claude Code",
+		redirect_uris: ["http://localhost/callback", "http://127.0.0.1/callback"],
+		token_endpoint_auth_method: "none",
+	};
 	world = await startSignIn({
-		documents: {
-			resolve: async () => ["93.184.215.14"],
-			// As published.
-			fetch: async () =>
-				Response.json({
-					client_id: claudeCode,
-					client_name: "Claude Code",
-					redirect_uris: ["http://localhost/callback", "http://127.0.0.1/callback"],
-					token_endpoint_auth_method: "none",
-				}),
-		},
+		documents: { resolve: async () => ["93.184.215.14"], fetch: async () => Response.json(document) },
 	});
 	await world.setManager("mona_lisa", true);
 });
@@ -65,20 +50,12 @@ afterAll(() => world[Symbol.asyncDispose]());
 beforeEach(() => {
 	home = mkdtempSync(join(tmpdir(), "guildhall-test-"));
 	world.requests.length = 0;
-	env = {
-		PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
-		HOME: home,
-		BROWSER: "true",
-		CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-		OPENCODE_DISABLE_MODELS_FETCH: "1",
-	};
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-function configure({ file, configuration }: Row, headers?: Record<string, string>, more: object = {}): void {
-	const path = join(home, file);
-	mkdirSync(dirname(path), { recursive: true });
-	writeFileSync(path, JSON.stringify({ ...configuration(`${world.url}/mcp`, headers), ...more }));
+async function configure(program: string, more: object = {}): Promise<void> {
+	const [file = "", configuration] = files[program] ?? [];
+	await Bun.write(join(home, file), JSON.stringify(configuration?.({ url: `${world.url}/mcp`, ...more })));
 }
 
 /** Starts a program in a terminal: some do nothing without one. */
@@ -89,6 +66,13 @@ function start(program: string, args: readonly string[]) {
 		output += Buffer.from(bytes).toString();
 	};
 	const terminal = { cols: 2_000, rows: 50, data: take };
+	const env = {
+		PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+		HOME: home,
+		BROWSER: "true",
+		CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+		OPENCODE_DISABLE_MODELS_FETCH: "1",
+	};
 	const child = Bun.spawn([join(programs, program), ...args], { cwd: home, env, terminal });
 	return {
 		write: (text: string) => child.terminal?.write(text),
@@ -101,33 +85,30 @@ function start(program: string, args: readonly string[]) {
 	};
 }
 
-const listed = async ({ program }: Row) => start(program, ["mcp", "list"]).end();
+const listed = async (program: string) => start(program, ["mcp", "list"]).end();
 const authorizeUrl = /http:\/\/\S+\/oauth\/authorize\?\S+(?=\s)/;
 
-test.each([claude, gemini, opencode])("$program connects with a key", async (row) => {
-	configure(row, key);
-	expect(await listed(row)).toMatch(/[✔✓].*connected/i);
+test.each(Object.keys(files))("%s connects with a key", async (program) => {
+	await configure(program, { headers: { Authorization: `Bearer ${gatewayToken}` } });
+	expect(await listed(program)).toMatch(/[✔✓].*connected/i);
 	expect(world.requests).toContain("POST /mcp 200");
 });
 
 test("Claude Code signs in with its metadata document", async () => {
-	configure(claude);
+	await configure("claude");
 	const login = start("claude", ["mcp", "login", "--no-browser", "guildhall"]);
 	const url = await login.find(authorizeUrl);
 	expect(new URL(url).searchParams.get("client_id")).toBe(claudeCode);
 	login.write(`${await world.allow("mona_lisa", url, "write")}\r`);
 	expect(await login.end()).toContain('Authenticated with "guildhall"');
-	expect(await listed(claude)).toMatch(/✔.*connected/i);
+	expect(await listed("claude")).toMatch(/✔.*connected/i);
 	expect(world.requests).not.toContain("POST /oauth/register 201");
 });
 
 test("opencode registers and signs in", async () => {
-	const redirectUri = `http://127.0.0.1:${await freePort()}/mcp/oauth/callback`;
-	const server = { type: "remote", url: `${world.url}/mcp`, oauth: { redirectUri } };
-	configure(opencode, undefined, { mcp: { guildhall: server } });
+	await configure("opencode", { oauth: { redirectUri: `http://127.0.0.1:${await freePort()}/mcp/oauth/callback` } });
 	const login = start("opencode", ["mcp", "auth", "guildhall"]);
-	const url = await login.find(authorizeUrl);
-	await fetch(await world.allow("mona_lisa", url, "write"));
+	await fetch(await world.allow("mona_lisa", await login.find(authorizeUrl), "write"));
 	expect(await login.end()).toContain("Authentication successful");
-	expect(await listed(opencode)).toMatch(/✓.*connected/i);
+	expect(await listed("opencode")).toMatch(/✓.*connected/i);
 });
