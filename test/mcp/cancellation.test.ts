@@ -24,246 +24,198 @@ beforeAll(async () => {
 });
 afterAll(() => servers[Symbol.asyncDispose]());
 
-const begun = (key: string) => until(`${key} began`, () => calls.get(key));
-const aborted = (key: string) => calls.get(key)?.signal?.aborted ?? false;
-
 async function openSession(url = servers.bot): Promise<string> {
-	const body =
-		'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}';
-	const response = await postTo(url, body);
+	const params = { protocolVersion: "2025-11-25", capabilities: {} };
+	const response = await postTo(url, JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params }));
 	await response.text();
 	return response.headers.get("mcp-session-id") ?? "";
 }
 
+const inSession = (session?: string) => (session === undefined ? {} : { "Mcp-Session-Id": session });
+
 interface Wait {
-	key: string;
+	at?: "bot" | "gateway";
+	era?: "modern" | "legacy";
 	id?: string;
 	session?: string | undefined;
-	/** Its call reports progress at once. */
+	/** Reports progress at once. */
 	progress?: boolean;
-	signal?: AbortSignal;
 }
 
-function legacyWait(url: string, { key, id = "1", session, progress = false, signal }: Wait) {
-	const _meta = progress ? { progressToken: "p" } : {};
-	const params = { name: "wait", arguments: { key, progress }, _meta };
-	return postTo(
-		url,
-		`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":${JSON.stringify(params)}}`,
-		session === undefined ? {} : { "Mcp-Session-Id": session },
-		signal,
-	);
-}
+let count = 0;
 
-function modernWait(url: string, { key, progress = false, signal }: Wait) {
-	const { body, headers } = modernRequest("tools/call", {
-		name: "wait",
-		arguments: { key, progress },
-		_meta: progress ? { progressToken: "p" } : {},
-	});
-	return postTo(url, body, headers, signal);
+/** Sends a call of `wait`, and returns when it has begun. */
+async function begin({ at = "bot", era = "legacy", id = "1", session, progress = false }: Wait = {}) {
+	const key = `${++count}`;
+	const client = new AbortController();
+	const params = { name: "wait", arguments: { key, progress }, _meta: progress ? { progressToken: "p" } : {} };
+	const legacy = `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":${JSON.stringify(params)}}`;
+	const { body, headers } =
+		era === "modern" ? modernRequest("tools/call", params) : { body: legacy, headers: inSession(session) };
+	const answer = postTo(servers[at], body, headers, client.signal);
+	const { signal, release } = await until(`call ${key} has begun`, () => calls.get(key));
+	const isAborted = () => signal?.aborted ?? false;
+	expect(isAborted()).toBe(false);
+	return {
+		answer,
+		isAborted,
+		release,
+		hangUp() {
+			client.abort();
+			answer.catch(() => {});
+		},
+		aborted: () => until("its signal fired", isAborted),
+		/** Lets it end, and checks its answer. */
+		async ends() {
+			expect(isAborted()).toBe(false);
+			release();
+			const text = await (await answer).text();
+			const { result } = JSON.parse(/data: (.*)\n\n$/.exec(text)?.[1] ?? "{}");
+			expect(result.content[0].text).toBe(key);
+		},
+	};
 }
 
 /** Sends `notifications/cancelled`, which is answered 202 whatever it says. */
-async function cancel(url: string, requestId: unknown, session?: string) {
-	const response = await postTo(
-		url,
-		JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId, reason: "a test" } }),
-		session === undefined ? {} : { "Mcp-Session-Id": session },
-	);
+async function cancel(at: "bot" | "gateway", requestId: unknown, session?: string) {
+	const params = { requestId, reason: "a test" };
+	const body = JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params });
+	const response = await postTo(servers[at], body, inSession(session));
 	expect(response.status).toBe(202);
 	expect(await response.text()).toBe("");
 }
 
-/** Lets a call end, and gives the text of the answer that it should have. */
-async function released(key: string, answer: Promise<Response>) {
-	expect(aborted(key)).toBe(false);
-	calls.get(key)?.release();
-	const text = await (await answer).text();
-	const { result } = JSON.parse(/data: (.*)\n\n$/.exec(text)?.[1] ?? "{}");
-	expect(result.content[0].text).toBe(key);
-}
+/** What the gateway shows to every client is no session of theirs. */
+const shared = "gateway-session";
 
 describe.each(["bot", "gateway"] as const)("on the %s", (at) => {
-	/** What the gateway shows to every client is no session of theirs. */
-	const session = at === "gateway" ? "gateway-session" : undefined;
+	const session = at === "gateway" ? shared : undefined;
 
-	test.each([
-		["modern", modernWait],
-		["legacy", legacyWait],
-	] as const)("a %s client without a session that hangs up ends its call", async (era, send) => {
-		const key = `${at} ${era} hang-up`;
-		const client = new AbortController();
-		const { signal } = client;
-		const answer = send(servers[at], { key, session, signal });
-		await begun(key);
-		expect(aborted(key)).toBe(false);
-		client.abort();
-		expect(answer).rejects.toThrow();
-		await until("its signal fired", () => aborted(key));
-	});
-
-	test.each([
-		["modern", modernWait],
-		["legacy", legacyWait],
-	] as const)("a %s client that hangs up ends no other call under the same id", async (era, send) => {
-		const keys = [`${at} ${era} one`, `${at} ${era} other`] as const;
-		const client = new AbortController();
-		const gone = send(servers[at], { key: keys[0], signal: client.signal });
-		const answer = send(servers[at], { key: keys[1] });
-		await Promise.all(keys.map(begun));
-		client.abort();
-		expect(gone).rejects.toThrow();
-		await until("the one's signal fired", () => aborted(keys[0]));
-		await released(keys[1], answer);
-	});
+	test.each(["modern", "legacy"] as const)(
+		"a %s client without a session that hangs up ends its call, and no other under the same id",
+		async (era) => {
+			const [one, other] = [await begin({ at, era, session }), await begin({ at, era })];
+			one.hangUp();
+			await one.aborted();
+			await other.ends();
+		},
+	);
 
 	test("twelve calls under one id in one session have an answer each", async () => {
 		const session = await openSession(servers[at]);
-		const keys = Array.from({ length: 12 }, (_, n) => `${at} ${n} of 12`);
-		const answers = keys.map((key) => legacyWait(servers[at], { key, session }));
-		await Promise.all(keys.map(begun));
-		await cancel(servers[at], 1, session);
-		for (const [index, key] of [...keys.entries()].reverse()) await released(key, answers[index] as Promise<Response>);
+		const all = await Promise.all(Array.from({ length: 12 }, () => begin({ at, session })));
+		await cancel(at, 1, session);
+		for (const one of all.reverse()) await one.ends();
 	});
 });
 
 describe("on the bot", () => {
-	test("a client with a session that hangs up does not end its call, which it can cancel by its id", async () => {
-		const key = "hang-up in a session";
-		const client = new AbortController();
-		const session = await openSession(servers.bot);
-		const { signal } = client;
-		const answer = legacyWait(servers.bot, { key, session, signal });
-		const call = await begun(key);
-		client.abort();
-		expect(answer).rejects.toThrow();
+	test("a client with a session that hangs up does not end its call", async () => {
+		const call = await begin({ session: await openSession() });
+		call.hangUp();
 		// What came after it has been served: it was heard.
-		for (let count = 0; count < 3; count++) await openSession(servers.bot);
-		expect(aborted(key)).toBe(false);
+		for (let count = 0; count < 3; count++) await openSession();
+		expect(call.isAborted()).toBe(false);
 		call.release();
 	});
 
 	test("a modern client that hangs up after a notification ends its call", async () => {
-		const client = new AbortController();
-		const response = await modernWait(servers.bot, { key: "streamed", progress: true, signal: client.signal });
-		const reader = response.body?.getReader();
-		await reader?.read();
-		await begun("streamed");
-		client.abort();
-		await until("its signal fired", () => aborted("streamed"));
+		const call = await begin({ era: "modern", progress: true });
+		await (await call.answer).body?.getReader().read();
+		call.hangUp();
+		await call.aborted();
 	});
 
 	test.each([["7"], ['"7"'], ['"\\u0037 é"']])(
 		"notifications/cancelled ends the call %s in its session, which is not answered",
 		async (id) => {
 			const session = await openSession();
-			const key = `cancelled ${id}`;
-			const answer = legacyWait(servers.bot, { key, id, session });
-			await begun(key);
-			await cancel(servers.bot, JSON.parse(id), session);
-			expect(aborted(key)).toBe(true);
-			const response = await answer;
-			expect(response.status).toBe(200);
-			expect(response.headers.get("content-type")).toBe("text/event-stream");
+			const call = await begin({ id, session });
+			await cancel("bot", JSON.parse(id), session);
+			expect(call.isAborted()).toBe(true);
+			const response = await call.answer;
+			expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
 			expect(await response.text()).toBe("");
 		},
 	);
 
 	test("a cancelled call that has sent a notification is not answered either", async () => {
 		const session = await openSession();
-		const answer = await legacyWait(servers.bot, { key: "both", session, progress: true });
-		await begun("both");
-		await cancel(servers.bot, 1, session);
-		const text = await answer.text();
+		const call = await begin({ session, progress: true });
+		await cancel("bot", 1, session);
+		const text = await (await call.answer).text();
 		expect(text.match(/data: /g)).toHaveLength(1);
 		expect(text).toContain("notifications/progress");
 	});
 
 	test("nothing else ends it", async () => {
 		const session = await openSession();
-		const key = "left alone";
-		const answer = legacyWait(servers.bot, { key, id: "5", session });
-		await begun(key);
-		const other = await openSession();
-		await cancel(servers.bot, 5, other);
-		await cancel(servers.bot, 5);
-		for (const id of ["5", 5.5, 6, null, undefined, [5], { id: 5 }, true]) await cancel(servers.bot, id, session);
-		await released(key, answer);
+		const [call, modern] = [await begin({ id: "5", session }), await begin({ era: "modern" })];
+		await cancel("bot", 5, await openSession());
+		await cancel("bot", 5);
+		await cancel("bot", 1);
+		for (const id of ["5", 5.5, 6, null, undefined, [5], { id: 5 }, true, 1]) await cancel("bot", id, session);
+		await modern.ends();
+		await call.ends();
 		// It is over: nothing is left to cancel, and the id may be used again.
-		await cancel(servers.bot, 5, session);
-		const again = legacyWait(servers.bot, { key: "again", id: "5", session });
-		await begun("again");
-		await released("again", again);
+		await cancel("bot", 5, session);
+		await (await begin({ id: "5", session })).ends();
 	});
 
 	test("of two under one id, the one that is left can be cancelled", async () => {
 		const session = await openSession();
-		const [first, second] = ["first", "second"].map((key) => legacyWait(servers.bot, { key, session }));
-		await Promise.all([begun("first"), begun("second")]);
-		await released("first", first as Promise<Response>);
-		await cancel(servers.bot, 1, session);
-		expect(aborted("second")).toBe(true);
-		expect(await (await second)?.text()).toBe("");
-	});
-
-	test("notifications/cancelled of a session does not cancel a modern call", async () => {
-		const session = await openSession();
-		const answer = modernWait(servers.bot, { key: "modern" });
-		await begun("modern");
-		await cancel(servers.bot, 1, session);
-		await cancel(servers.bot, 1);
-		await released("modern", answer);
+		const [first, second] = [await begin({ session }), await begin({ session })];
+		await first.ends();
+		await cancel("bot", 1, session);
+		expect(second.isAborted()).toBe(true);
+		expect(await (await second.answer).text()).toBe("");
 	});
 });
 
 describe("on the gateway", () => {
+	const at = "gateway";
 	const cancelModern = async (requestId: unknown) => {
 		const { body, headers } = modernRequest("notifications/cancelled", { requestId });
 		expect((await postTo(servers.gateway, body.replace('"id":1,', ""), headers)).status).toBe(202);
 	};
 
 	test("notifications/cancelled is ignored by a modern call, whatever id it names and in either era", async () => {
-		const answer = modernWait(servers.gateway, { key: "modern, ignored" });
-		await begun("modern, ignored");
-		for (let id = 0; id < 5; id++) await cancel(servers.gateway, id, "gateway-session");
+		const call = await begin({ at, era: "modern" });
+		for (let id = 0; id < 5; id++) await cancel(at, id, shared);
 		await cancelModern(1);
-		await released("modern, ignored", answer);
+		await call.ends();
 	});
 
 	test("notifications/cancelled ends the only call under its id, down to the bot, and it is not answered", async () => {
-		const answer = legacyWait(servers.gateway, { key: "the only one", id: "31", session: "gateway-session" });
-		await begun("the only one");
-		for (const id of ["31", 32, null]) await cancel(servers.gateway, id, "gateway-session");
+		const call = await begin({ at, id: "31", session: shared });
+		for (const id of ["31", 32, null]) await cancel(at, id, shared);
 		await cancelModern(31);
-		expect(aborted("the only one")).toBe(false);
-		await cancel(servers.gateway, 31, "gateway-session");
-		await until("its signal fired", () => aborted("the only one"));
-		expect(await (await answer).text()).toBe("");
+		expect(call.isAborted()).toBe(false);
+		await cancel(at, 31, shared);
+		await call.aborted();
+		expect(await (await call.answer).text()).toBe("");
 	});
 
 	test("notifications/cancelled ends no call while two have its id", async () => {
-		const keys = ["one of two", "two of two"] as const;
-		const [one, two] = keys.map((key) => legacyWait(servers.gateway, { key, id: "41" }));
-		await Promise.all(keys.map(begun));
-		await cancel(servers.gateway, 41);
-		await released("one of two", one as Promise<Response>);
-		await released("two of two", two as Promise<Response>);
+		const [one, two] = [await begin({ at, id: "41" }), await begin({ at, id: "41" })];
+		await cancel(at, 41);
+		await one.ends();
+		await two.ends();
 	});
 
 	test("tells the bot of a hang-up in either era, by the id that the bot knows, and of nothing else", async () => {
 		await using stub = startStubBackend({ on: { echo: stall } });
 		await using gateway = await startTestGateway({ alpha: stub }, { env: { DEFAULT_INSTANCE: "alpha" } });
-		const eras = {
-			modern: (name: string) => modernRequest("tools/call", { name }, '"mine"'),
-			legacy: (name: string) => ({
+		const eras = [
+			(name: string) => modernRequest("tools/call", { name }, '"mine"'),
+			(name: string) => ({
 				headers: {},
 				body: `{"jsonrpc":"2.0","id":"mine","method":"tools/call","params":{"name":"${name}"}}`,
 			}),
-		};
+		];
 		const post = ({ body, headers }: ReturnType<typeof modernRequest>, signal?: AbortSignal) =>
 			postTo(`${gateway.url}/mcp`, body, { ...headers, Authorization: `Bearer ${gatewayToken}` }, signal);
-		for (const [index, call] of Object.values(eras).entries()) {
+		for (const [index, call] of eras.entries()) {
 			await (await post(call("quick"))).text();
 			const client = new AbortController();
 			const answer = post(call("echo"), client.signal);
@@ -273,18 +225,10 @@ describe("on the gateway", () => {
 			await stub.arrived("notifications/cancelled", index + 1);
 			await (await post(call("quick"))).text();
 		}
-
+		const sessionOf = ({ headers }: { headers: Headers }) => headers.get("mcp-session-id") ?? "none";
+		const expected = stub.received("echo").map((call) => [{ requestId: Number(call.id) }, sessionOf(call)]);
 		const sent = stub.received("notifications/cancelled");
-		const calls = stub.received("echo");
+		expect(sent.map((one) => [JSON.parse(one.body).params, sessionOf(one)])).toEqual(expected as never);
 		expect(sent).toHaveLength(2);
-		for (const [index, { body, headers }] of sent.entries()) {
-			const cancelled = calls[index];
-			expect(JSON.parse(body)).toEqual({
-				jsonrpc: "2.0",
-				method: "notifications/cancelled",
-				params: { requestId: Number(cancelled?.id) },
-			});
-			expect(headers.get("mcp-session-id")).toBe(cancelled?.headers.get("mcp-session-id") ?? "none");
-		}
 	});
 });
