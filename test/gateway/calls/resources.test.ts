@@ -2,7 +2,7 @@
 
 import { expect } from "bun:test";
 import { startTestGateway } from "../../support/gateway.ts";
-import { echoTool, result, rpcError, startStubBackend } from "../../support/stub-backend.ts";
+import { echoTool, type RecordedRequest, result, rpcError, startStubBackend } from "../../support/stub-backend.ts";
 import { testWith } from "../../support/test-with.ts";
 
 const worldTest = testWith(() => start());
@@ -16,65 +16,54 @@ const documentIn = (guild: string) => ({ uri: `guildhall:/guilds/${guild}/docume
 /** Two bots with resources and one without. The guild of the bakers is pinned to beta. */
 async function start() {
 	await using stack = new AsyncDisposableStack();
-	const bot = (name: string, resources: unknown[], tools: string[]) =>
-		startStubBackend({
-			resources: true,
-			guilds: { [name === "alpha" ? cooks : bakers]: "A guild" },
-			tools,
-			on: {
-				"resources/list": ({ id }) => result(id, JSON.stringify({ resources })),
-				"resources/templates/list": ({ id }) =>
-					result(
-						id,
-						JSON.stringify({
-							resourceTemplates: [{ uriTemplate: "guildhall:/guilds/{guild_id}/document", name: "d" }],
-						}),
-					),
-				"resources/read": ({ id, body }) =>
-					result(id, JSON.stringify({ contents: [{ uri: JSON.parse(body).params.uri, text: name }] })),
-			},
-		});
+	const bot = (name: string, guild: string, resources: unknown[], tools: string[]) => {
+		const answer =
+			(value: object) =>
+			({ id }: { id: string }) =>
+				result(id, JSON.stringify(value));
+		const resourceTemplates = [{ uriTemplate: documentIn("{guild_id}").uri, name: "d" }];
+		const on = {
+			"resources/list": answer({ resources }),
+			"resources/templates/list": answer({ resourceTemplates }),
+			"resources/read": ({ id, body }: RecordedRequest) =>
+				answer({ contents: [{ uri: JSON.parse(body).params.uri, text: name }] })({ id }),
+		};
+		return stack.use(startStubBackend({ resources: true, guilds: { [guild]: "A guild" }, tools, on }));
+	};
 	const odd = [{ uri: "file:///etc/passwd", name: "x" }, { uri: "guildhall:/a%2f", name: "x" }, { name: "x" }, null];
-	const alpha = stack.use(bot("alpha", [documentIn(cooks), documentIn(bakers), ...odd], [echoTool]));
-	const beta = stack.use(bot("beta", [documentIn(bakers)], [echoTool, pageTool]));
+	const alpha = bot("alpha", cooks, [documentIn(cooks), documentIn(bakers), ...odd], [echoTool]);
+	const beta = bot("beta", bakers, [documentIn(bakers)], [echoTool, pageTool]);
 	const plain = stack.use(startStubBackend());
 	const gateway = stack.use(await startTestGateway({ plain, alpha, beta }, { env: { GUILDS_BETA: bakers } }));
 	const ask = async (method: string, params: object) =>
 		(await gateway.post(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }))).message();
+	const read = (uri: unknown) => ask("resources/read", { uri });
+	const asked = () =>
+		[alpha, beta, plain].map((one) => one.received("resources/read").map(({ body }) => JSON.parse(body).params));
 	const running = stack.move();
-	return { alpha, beta, plain, ask, [Symbol.asyncDispose]: () => running.disposeAsync() };
+	return { alpha, plain, ask, read, asked, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 const inAlpha = `guildhall://alpha/guilds/${cooks}/document`;
 
 worldTest("the lists name the bot in each URI, and leave out what no bot may have", async ({ ask, plain }) => {
-	const { result } = await ask("resources/list", {});
 	const inBeta = `guildhall://beta/guilds/${bakers}/document`;
-	expect(result).toEqual({ resources: [inAlpha, inBeta].map((uri) => ({ uri, name: "document", size: 2 })) } as never);
-	const { result: templates } = await ask("resources/templates/list", {});
-	expect(templates).toEqual({
-		resourceTemplates: [{ uriTemplate: "guildhall://{instance}/guilds/{guild_id}/document", name: "d" }],
-	} as never);
+	const resources = [inAlpha, inBeta].map((uri) => ({ uri, name: "document", size: 2 }));
+	expect((await ask("resources/list", {})).result).toEqual({ resources } as never);
+	const resourceTemplates = [{ uriTemplate: "guildhall://{instance}/guilds/{guild_id}/document", name: "d" }];
+	expect((await ask("resources/templates/list", {})).result).toEqual({ resourceTemplates } as never);
 	expect(plain.received("resources/list")).toEqual([]);
 });
 
-worldTest("a resource is read at the bot that its URI names", async ({ ask, alpha, beta }) => {
-	expect((await ask("resources/read", { uri: inAlpha })).result).toEqual({
-		contents: [{ uri: inAlpha, text: "alpha" }],
-	} as never);
-	const [request] = alpha.received("resources/read");
-	expect(JSON.parse(request?.body ?? "").params).toEqual({ uri: documentIn(cooks).uri });
-	expect(beta.received("resources/read")).toEqual([]);
+worldTest.each([
+	["a resource", "the bot that its URI names", inAlpha, "alpha", [[{ uri: documentIn(cooks).uri }], [], []]],
+	["the page of an App", "a bot whose tool names it", page, "beta", [[], [{ uri: page }], []]],
+] as const)("%s is read at %s, and has its own URI", async ({ read, asked }, _, __, uri, text, requests) => {
+	expect((await read(uri)).result).toEqual({ contents: [{ uri, text }] } as never);
+	expect(asked()).toEqual(requests as never);
 });
 
-worldTest("the page of an App is read at a bot whose tool names it, under its own URI", async ({ ask, alpha }) => {
-	expect((await ask("resources/read", { uri: page })).result).toEqual({
-		contents: [{ uri: page, text: "beta" }],
-	} as never);
-	expect(alpha.received("resources/read")).toEqual([]);
-});
-
-worldTest("what is not there is refused, and no bot is asked", async ({ ask, alpha, beta }) => {
+worldTest("what is not there is refused, and no bot is asked", async ({ read, asked }) => {
 	const refused = [
 		[`guildhall://alpha/guilds/${bakers}/document`, /^Gateway error: GuildPinned: /],
 		[`guildhall://gamma/guilds/${cooks}/document`, /^Gateway error: InstanceNotFound: /],
@@ -84,17 +73,18 @@ worldTest("what is not there is refused, and no bot is asked", async ({ ask, alp
 		["ui://test/other", /^Resource not found$/],
 		[7, /^Resource not found$/],
 	] as const;
-	for (const [uri, message] of refused) {
-		const { error } = await ask("resources/read", { uri });
-		expect(error).toMatchObject({ code: -32602, message: expect.stringMatching(message) });
-	}
-	expect([...alpha.received("resources/read"), ...beta.received("resources/read")]).toEqual([]);
+	for (const [uri, message] of refused)
+		expect((await read(uri)).error).toMatchObject({ code: -32602, message: expect.stringMatching(message) });
+	expect(asked()).toEqual([[], [], []]);
 });
 
-worldTest("a bot's refusal is passed on with the URI, and a bot that fails hides no others", async ({ ask, alpha }) => {
-	alpha.on["resources/read"] = ({ id }) => rpcError(id, -32602, "You lack ADMINISTRATOR.");
-	const error = { code: -32602, message: "You lack ADMINISTRATOR.", data: { uri: inAlpha } };
-	expect((await ask("resources/read", { uri: inAlpha })).error).toEqual(error);
-	alpha.on["resources/list"] = ({ id }) => rpcError(id, -32603, "broken");
-	expect((await ask("resources/list", {})).result?.resources).toHaveLength(1);
-});
+worldTest(
+	"a bot's refusal is passed on with the URI, and a bot that fails hides no others",
+	async ({ ask, read, alpha }) => {
+		alpha.on["resources/read"] = ({ id }) => rpcError(id, -32602, "You lack ADMINISTRATOR.");
+		const error = { code: -32602, message: "You lack ADMINISTRATOR.", data: { uri: inAlpha } };
+		expect((await read(inAlpha)).error).toEqual(error);
+		alpha.on["resources/list"] = ({ id }) => rpcError(id, -32603, "broken");
+		expect((await ask("resources/list", {})).result?.resources).toHaveLength(1);
+	},
+);
