@@ -62,7 +62,7 @@ for target in $targets; do
 	optional="$optional${optional:+, }\"$scope/guildhall-$target\": \"$version\""
 done
 mkdir "$work/npm"
-sed "s|{scope}|$scope|" "$packages/launcher.js" >"$work/npm/guildhall.js"
+sed "s|{scope}|$scope|" "$packages/launcher.cjs" >"$work/npm/guildhall.js"
 cp LICENSE "$work/npm"
 sed "s|OWNER/guildhall|$repository|g" README.md >"$work/npm/README.md"
 manifest guildhall "\"bin\": { \"guildhall\": \"guildhall.js\" }, \"engines\": { \"node\": \">=18\" }, \"optionalDependencies\": { $optional }," >"$work/npm/package.json"

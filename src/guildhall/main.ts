@@ -21,6 +21,10 @@ const programs: Record<string, { description: string; run: () => Promise<unknown
 		description: "installs this executable on a server, as a service",
 		run: async () => (await import("../install/program.ts")).installProgram(),
 	},
+	upgrade: {
+		description: "replaces this executable by the newest release",
+		run: async () => (await import("../install/upgrade-program.ts")).upgradeProgram(),
+	},
 	uninstall: {
 		description: "removes what install made",
 		run: async () => (await import("../install/program.ts")).uninstallProgram(),

@@ -104,7 +104,8 @@ function hashWanted(content: FileOptions["content"]): string {
 
 const knownHashes = new Map<string, { stamp: string; hash: string }>();
 
-function hashFile(path: string): string | undefined {
+/** SHA-256; undefined if there is none. */
+export function hashFile(path: string): string | undefined {
 	const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
 	if (!stat) return undefined;
 	if (!stat.isFile()) throw new Error(`${path} is not a file`);

@@ -64,7 +64,7 @@ async function run(
 	}
 }
 
-function askUnless(yes: boolean | undefined): Operator["ask"] {
+export function askUnless(yes: boolean | undefined): Operator["ask"] {
 	return async (question) => {
 		if (yes) return true;
 		if (!process.stdin.isTTY)

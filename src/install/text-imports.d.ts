@@ -9,3 +9,8 @@ declare module "*/Caddyfile" {
 	const text: string;
 	export default text;
 }
+
+declare module "*.sh" {
+	const text: string;
+	export default text;
+}

@@ -2,10 +2,12 @@
 
 import { resolve } from "node:path";
 import { ConfigError } from "../lib/config.ts";
+import type { UpStatus } from "../lib/instances/control.ts";
 import { accessIssue, becomeOwnerOf, defaultInstances } from "../lib/program/instances.ts";
 import { parseCommandLine, runs } from "../lib/program/program.ts";
 import { checkAll } from "./check.ts";
 import { send } from "./commands.ts";
+import { newerLines } from "./status.ts";
 
 const usage = () => `Usage: ${runs("check")} [--directory <directory>] [--help] [--version]
 
@@ -24,7 +26,10 @@ if (issue) {
 // Files that a check creates, such as SQLite's, must belong to the owner of the directory.
 becomeOwnerOf(directory);
 try {
-	const isPassed = await checkAll(directory, { ...process.env, ...(await runningPort()) }, console.log);
+	const response = await send(directory, { command: "status" }).catch(() => undefined);
+	const status = response && "status" in response ? response.status : undefined;
+	const isPassed = await checkAll(directory, { ...process.env, ...runningPort(status) }, console.log);
+	for (const line of newerLines(status?.newer)) console.log(line);
 	process.exit(isPassed ? 0 : 1);
 } catch (error) {
 	if (!(error instanceof ConfigError)) throw error;
@@ -33,9 +38,7 @@ try {
 }
 
 /** That of the gateway which `up` runs: the environment of `up` may name another than this one. */
-async function runningPort(): Promise<{ GATEWAY_PORT?: string }> {
-	const response = await send(directory, { command: "status" }).catch(() => undefined);
-	const programs = response && "status" in response ? response.status.programs : [];
-	const url = programs.find(({ name }) => name === "gateway")?.url;
+function runningPort(status: UpStatus | undefined): { GATEWAY_PORT?: string } {
+	const url = status?.programs.find(({ name }) => name === "gateway")?.url;
 	return url === undefined ? {} : { GATEWAY_PORT: new URL(url).port };
 }

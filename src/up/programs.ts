@@ -1,9 +1,10 @@
 // Runs one bot for each instance directory, and a gateway in front of all bots. Starts, ends and replaces the programs
 // when directories or gateway.env change.
 
+import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../lib/config.ts";
-import type { Started } from "../lib/instances/control.ts";
+import type { FileMoves, Started } from "../lib/instances/control.ts";
 import { gatewayEnvFile } from "../lib/instances/gateway-env.ts";
 import { type Entry, fingerprintOf, readTable, sameTokenIssue } from "../lib/instances/table.ts";
 import { KeyedMutex } from "../lib/keyed-mutex.ts";
@@ -26,6 +27,11 @@ export interface Bot {
 const firstStartMs = 10_000;
 const startMs = 30_000;
 const botStopMs = 35_000;
+
+/** Files that do not exist are left out. */
+export function moveFiles(files: FileMoves): void {
+	for (const [from, to] of files) if (existsSync(from)) renameSync(from, to);
+}
 
 /** Changes run one after the other. */
 export class Programs {
@@ -115,6 +121,16 @@ export class Programs {
 	/** Resolves when it listens or has failed to start. */
 	start(name: string): Promise<Started> {
 		return this.#exclusively(() => this.#startAgain(name));
+	}
+
+	/** Ends it, moves files, and starts it again. */
+	restore(name: string, files: FileMoves): Promise<Started> {
+		return this.#exclusively(async () => {
+			const isGateway = name === "gateway";
+			await (isGateway ? this.gateway : this.#find(name).supervisor).stop(false);
+			moveFiles(files);
+			return isGateway ? this.#gateway.renew(this.#shared, this.#ports) : this.#startAgain(name);
+		});
 	}
 
 	/** Stays stopped until `start` or `restart`. Ends a start that is under way. Resolves with whether one was due. */

@@ -2,6 +2,7 @@
 
 import { styleText } from "node:util";
 import type { ProgramState, ProgramStatus, UpStatus } from "../lib/instances/control.ts";
+import { isNewer } from "../lib/program/releases.ts";
 import { duration, escapeBreaks, onOneLine } from "../lib/text.ts";
 import type { Programs } from "./programs.ts";
 import type { Supervisor } from "./supervisor.ts";
@@ -59,12 +60,13 @@ export function isWell(program: ProgramStatus): boolean {
 
 /** With colours if `stream` supports them. */
 export function formatStatus(
-	{ pid, version, directory, programs }: UpStatus,
+	{ pid, version, newer, directory, programs }: UpStatus,
 	stream: NodeJS.WriteStream = process.stdout,
 ): string[] {
 	const width = Math.max(...programs.map(({ name }) => name.length));
 	return [
 		`guildhall ${version}, process ${pid}, ${escapeBreaks(directory)}`,
+		...newerLines(newer),
 		...programs.flatMap((program) => {
 			const name = program.name.padEnd(width);
 			const [first = "", ...rest] = stateLines(program);
@@ -75,6 +77,13 @@ export function formatStatus(
 			];
 		}),
 	];
+}
+
+/** The programs, and this one, may be newer than the running `up`. */
+export function newerLines(newer: string | undefined): string[] {
+	return newer === undefined || !isNewer(newer)
+		? []
+		: [`Version ${escapeBreaks(newer)} is available: guildhall upgrade`];
 }
 
 function colourOf(program: ProgramStatus): "green" | "yellow" | "red" | "gray" {

@@ -1,6 +1,7 @@
 // Starts all parts of `up`: the lock of the directory, the programs, and the check for changed files.
 
 import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { ConfigError } from "../lib/config.ts";
 import type { Level, Log } from "../lib/log.ts";
 import { silentLog } from "../lib/log.ts";
@@ -8,6 +9,7 @@ import { tryListening } from "../lib/program/check.ts";
 import { commandOf } from "../lib/program/launch.ts";
 import { eachLine } from "../lib/program/lines.ts";
 import { type Running, runs, version } from "../lib/program/program.ts";
+import { newerRelease, releasesAddress } from "../lib/program/releases.ts";
 import { checkAll } from "./check.ts";
 import { claimState, socketPath } from "./claim.ts";
 import { listenForCommands } from "./control.ts";
@@ -30,6 +32,8 @@ const pollMs = 2_000;
 /** Within this time, programs of a killed `up` have ended and left their ports. */
 const leavingMs = 4_000;
 const retryMs = 100;
+/** Most times the answer of the last day is still known. */
+const askNewestMs = 60 * 60_000;
 
 /** `close` ends all. Rejects with a ConfigError if the directory does not exist or another `up` runs there. */
 export async function startUp(
@@ -82,6 +86,7 @@ export async function startUp(
 			}
 		},
 	});
+	let newer: string | undefined;
 	let isClosing = false;
 	// After a second signal or an error, no process that this one started may remain.
 	process.on("exit", () => {
@@ -91,7 +96,10 @@ export async function startUp(
 	const endCommands = listenForCommands({
 		path: socketPath(directory),
 		programs,
-		status: () => ({ pid: process.pid, version, directory, programs: describePrograms(programs, performance.now()) }),
+		status: () => ({
+			...{ pid: process.pid, version, newer, directory },
+			programs: describePrograms(programs, performance.now()),
+		}),
 		log: (name) => lastLines.get(name) ?? [],
 		async check(name) {
 			const lines: string[] = [];
@@ -125,10 +133,16 @@ export async function startUp(
 	};
 	void look();
 	const timer = setInterval(look, pollMs);
+	const askNewest = async () => {
+		newer = await newerRelease(join(claim.path, "newest"), releasesAddress(config.env)).catch(() => undefined);
+	};
+	void askNewest();
+	const newestTimer = setInterval(askNewest, askNewestMs);
 	return {
 		async close() {
 			isClosing = true;
 			clearInterval(timer);
+			clearInterval(newestTimer);
 			endCommands();
 			await programs.close();
 			claim.release();

@@ -26,7 +26,7 @@ const allowed: Record<string, { parts: string[]; packages: string[] }> = {
 	up: { parts: ["lib"], packages: ["valibot", "bun:sqlite"] },
 	demo: { parts: ["lib", "simulator", "up"], packages: ["valibot"] },
 	build: { parts: ["lib"], packages: [] },
-	install: { parts: ["lib"], packages: ["bun:sqlite"] },
+	install: { parts: ["lib", "up"], packages: ["bun:sqlite"] },
 	// The executable of all programs imports the program that was asked for.
 	guildhall: {
 		parts: ["lib", "gateway", "bot", "simulator", "rehearsal", "demo", "up", "install", "connect"],

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import type { FileMoves } from "../../src/lib/instances/control.ts";
 import type { ProgramStart } from "../../src/up/gateway.ts";
 import { Programs } from "../../src/up/programs.ts";
 import { recordLog } from "../support/log.ts";
@@ -363,6 +364,24 @@ test("a gateway's port that another program uses stops the start, with the next 
 		"GATEWAY_PORT: 127.0.0.1:9200 is already in use: stop the program that uses it, or set GATEWAY_PORT to another port there",
 	);
 	expect(it.started()).toEqual([]);
+});
+
+test("a program of which files are moved ends before, and starts after that", async () => {
+	const it = place();
+	it.add("alpha");
+	await it.programs.update();
+	const [from, to] = ["copy", "database"].map((name) => join(it.directory, name)) as [string, string];
+	for (const name of ["gateway", "alpha"]) {
+		writeFileSync(from, name);
+		it.started();
+		const { signals } = it.last(name);
+		const files: FileMoves = [
+			[`${from}-wal`, to],
+			[from, to],
+		];
+		expect(await it.programs.restore(name, files)).toHaveProperty("url");
+		expect([signals, it.started(), readFileSync(to, "utf8")]).toEqual([["SIGTERM"], [name], name]);
+	}
 });
 
 test("the gateway ends before the bots", async () => {

@@ -25,6 +25,7 @@ test("status has a line for each program, and the reasons of those that cannot s
 	const lines = formatStatus({
 		pid: 1,
 		version: "0.1.0",
+		newer: "99.0.0",
 		directory: "/srv/\u001b[2Jinstances",
 		programs: [
 			program({ name: "gateway", health: "ok" }),
@@ -33,6 +34,7 @@ test("status has a line for each program, and the reasons of those that cannot s
 	});
 	expect(lines.map((line) => Bun.stripANSI(line))).toEqual([
 		"guildhall 0.1.0, process 1, /srv/\\u{001b}[2Jinstances",
+		"Version 99.0.0 is available: guildhall upgrade",
 		"  gateway  running (5 s)",
 		"  alpha    cannot start (5 s)",
 		"           2 errors:",

@@ -83,6 +83,7 @@ export function createState({ backends, views, recent, store, up }: StateOptions
 					database: store ? (store.reason === undefined ? "ready" : "degraded") : null,
 					databaseReason: reason ?? null,
 					hasControl: up !== undefined && !person,
+					newer: person ? null : (up?.newer ?? null),
 				},
 				bots: bots.map((bot) => describeBot(bot, calls, !person)),
 			};

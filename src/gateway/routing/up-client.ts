@@ -7,6 +7,7 @@ import {
 	sendCommand,
 } from "../../lib/instances/control.ts";
 import { runs } from "../../lib/program/program.ts";
+import { isNewer } from "../../lib/program/releases.ts";
 import { onOneLine } from "../../lib/text.ts";
 import { singleFlight } from "../../lib/wait.ts";
 import type { Backend } from "../backends/backend.ts";
@@ -16,6 +17,8 @@ const timeoutMs = 2_000;
 const maxDetails = 300;
 
 export class UpClient {
+	/** A release that is newer than this gateway. */
+	newer: string | undefined;
 	/** Never rejects. */
 	readonly update = singleFlight(() => this.#update());
 
@@ -39,7 +42,8 @@ export class UpClient {
 
 	async #update(): Promise<void> {
 		const response = await sendCommand(this.socket, { command: "status" }, timeoutMs).catch(() => undefined);
-		const programs = response && "status" in response ? response.status.programs : [];
+		const { programs = [], newer = "" } = response && "status" in response ? response.status : {};
+		this.newer = isNewer(newer) ? newer : undefined;
 		const byName = new Map(programs.map((program) => [program.name, program]));
 		for (const backend of this.backends) backend.setProcess(reportOf(byName.get(backend.name)));
 	}

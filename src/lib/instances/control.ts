@@ -1,14 +1,18 @@
 // The protocol of the Unix socket by which `up` takes commands, from its command line and from the gateway that it runs:
 // JSON in the bodies of request and response.
 
-export const controlCommands = ["status", "restart", "stop", "start", "log", "check", "add"] as const;
+export const controlCommands = ["status", "restart", "stop", "start", "log", "check", "add", "restore"] as const;
 
-/** "log": the last lines. "add": makes an instance. */
+export type FileMoves = readonly (readonly [from: string, to: string])[];
+
+/** "log": the last lines. "add": makes an instance. "restore": moves files while the program does not run. */
 export interface ControlRequest {
 	command: (typeof controlCommands)[number];
 	name?: string | undefined;
 	/** For "add": the bot's, from Discord. */
 	token?: string | undefined;
+	/** For "restore". */
+	move?: FileMoves;
 }
 
 /** "starting": not listening yet. "running": listening. "waiting": for a restart. "stopped": on request. */
@@ -38,6 +42,8 @@ export interface ProgramStatus {
 export interface UpStatus {
 	pid: number;
 	version: string;
+	/** A newer release, if it is known. */
+	newer?: string | undefined;
 	directory: string;
 	programs: ProgramStatus[];
 }

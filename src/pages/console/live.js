@@ -38,7 +38,7 @@ export function createLive(isRoot, since) {
 		/** @param {State} next */
 		setState(next) {
 			state = next;
-			const { version, startedAt, database, databaseReason, hasControl } = next.gateway;
+			const { version, startedAt, database, databaseReason, hasControl, newer } = next.gateway;
 			const others = next.bots.filter((bot) => bot.state !== "online").map((bot) => `${bot.name}: ${bot.state}`);
 			const stored = database ? `, database ${database}` : "";
 			const why = databaseReason ? ` (${databaseReason})` : "";
@@ -47,7 +47,7 @@ export function createLive(isRoot, since) {
 				others.length > 0 ? element("strong", shown(` (${others.join(", ")})`, 200)) : "",
 				`. Gateway ${shown(version, 40)}, since `,
 				timeOf(startedAt),
-				shown(`${stored}${why}.`, 300),
+				shown(`${stored}${why}.${newer ? ` Version ${newer} is available: guildhall upgrade` : ""}`, 300),
 			);
 			if (hasControl && !adding.hasChildNodes()) {
 				bar.append(createControls("gateway").content);

@@ -19,7 +19,7 @@ export interface Bot {
 }
 
 type Gateway = { version: string; startedAt: number; database: null | string; databaseReason: null | string };
-export type State = { gateway: Gateway & { hasControl: boolean }; bots: Bot[] };
+export type State = { gateway: Gateway & { hasControl: boolean; newer: string | null }; bots: Bot[] };
 
 export interface Call {
 	id: string;

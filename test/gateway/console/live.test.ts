@@ -55,6 +55,7 @@ worldTest("the state has each bot with its guilds, and why it is offline", async
 			database: null,
 			databaseReason: null,
 			hasControl: false,
+			newer: null,
 		},
 		bots: [
 			{

@@ -1,0 +1,138 @@
+// Upgrades with programs that are functions, and real databases; and which release is the newest.
+
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, rmSync, statSync, utimesSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { upgradePrograms } from "../../src/install/upgrade.ts";
+import type { ControlRequest, ControlResponse } from "../../src/lib/instances/control.ts";
+import { version } from "../../src/lib/program/program.ts";
+import { newerRelease, releasesAddress } from "../../src/lib/program/releases.ts";
+import { moveFiles } from "../../src/up/programs.ts";
+
+let place: string;
+beforeEach(() => {
+	place = mkdtempSync(join(tmpdir(), "guildhall-upgrade-"));
+});
+afterEach(() => rmSync(place, { recursive: true, force: true }));
+
+const names = ["gateway", "alpha", "beta", "idle"];
+
+/** `broken`: what becomes of a program under the new version. */
+async function upgrade(broken: Record<string, "refuses" | "unhealthy"> = {}, unhealthyBefore?: string) {
+	const databases = new Map(names.map((name) => [name, join(place, `${name}.db`)]));
+	const run = (name: string, sql: string) => {
+		using database = new Database(databases.get(name));
+		return database.query(sql).values();
+	};
+	for (const name of names) run(name, "CREATE TABLE cases (id INTEGER)");
+	let present = "former";
+	const running = new Map(names.map((name) => [name, present]));
+	const isHealthy = (name: string) =>
+		name !== unhealthyBefore && !(running.get(name) === "new" && broken[name] === "unhealthy");
+	const sick = Bun.serve({ port: 0, fetch: () => new Response("not connected") });
+	const well = Bun.serve({ port: 0, fetch: () => new Response("ok") });
+	const asked: string[] = [];
+	const ask = async ({ command, name = "", move = [] }: ControlRequest): Promise<ControlResponse> => {
+		if (command === "status") {
+			const programs = names.map((one) => ({
+				...{ name: one, state: one === "idle" ? ("stopped" as const) : ("running" as const), seconds: 1, restarts: 0 },
+				url: (isHealthy(one) ? well : sick).url.href,
+			}));
+			return { status: { pid: 1, version: "0", directory: place, programs } };
+		}
+		asked.push(`${command} ${name}`);
+		moveFiles(move);
+		if (present === "new") {
+			// A migration, and what the program writes.
+			run(name, "ALTER TABLE cases ADD COLUMN more TEXT");
+			run(name, "INSERT INTO cases VALUES (1, ''), (2, '')");
+			if (broken[name] === "refuses") return { error: "a wrong configuration" };
+		}
+		running.set(name, present);
+		return { lines: [] };
+	};
+	const placed: string[] = [];
+	const lines: string[] = [];
+	const isDone = await upgradePrograms({
+		databases,
+		backups: join(place, "backups"),
+		ask,
+		async place(which) {
+			placed.push(which);
+			present = which;
+		},
+		write: (line) => lines.push(line),
+		wait: async (attempt) => attempt > 1,
+	});
+	await Promise.all([sick.stop(true), well.stop(true)]);
+	const columns = (name: string) => run(name, "SELECT * FROM pragma_table_info('cases')").length;
+	return { isDone, asked, placed, text: lines.join("\n"), columns };
+}
+
+test("the bots come first, each after its database was copied; the stopped one is left", async () => {
+	const { isDone, asked, placed, columns } = await upgrade();
+	expect([isDone, placed]).toEqual([true, ["new"]]);
+	expect(asked).toEqual(["restart alpha", "restart beta", "restart gateway"]);
+	expect([columns("alpha"), columns("idle")]).toEqual([2, 1]);
+	const copy = join(place, "backups/alpha.sqlite");
+	expect(statSync(copy).mode & 0o777).toBe(0o600);
+	using database = new Database(copy);
+	expect(database.query("SELECT * FROM pragma_table_info('cases')").values().length).toBe(1);
+});
+
+test.each([
+	["alpha", "refuses", "a wrong configuration", ["restart alpha", "restore alpha"]],
+	["beta", "unhealthy", "it is not connected", ["restart alpha", "restart beta", "restore beta", "restore alpha"]],
+	[
+		"gateway",
+		"refuses",
+		"a wrong configuration",
+		[
+			..."alpha beta gateway".split(" ").map((name) => `restart ${name}`),
+			..."gateway beta alpha".split(" ").map((name) => `restore ${name}`),
+		],
+	],
+] as const)("when %s %s, all go back to the former version with their databases", async (name, how, why, requests) => {
+	const { isDone, asked, placed, text, columns } = await upgrade({ [name]: how });
+	expect([isDone, placed, asked]).toEqual([false, ["new", "former"], [...requests]]);
+	expect(text).toContain(`${name} does not work with the new version: ${why}`);
+	expect(text).toContain(
+		`alpha has its database of before again. Written since, and kept in ${place}/backups/alpha-new.sqlite: cases 2`,
+	);
+	for (const one of names) expect(columns(one)).toBe(1);
+	expect(existsSync(join(place, "backups/alpha-new.sqlite"))).toBe(true);
+});
+
+test("a bot that was not healthy before does not have to be afterwards", async () => {
+	expect((await upgrade({}, "alpha")).isDone).toBe(true);
+});
+
+test("the newest release is asked for once a day, a failure included", async () => {
+	let requests = 0;
+	let sums = "0  guildhall-99.1.2-linux-x64.tar.gz\n";
+	const fetch = () => {
+		requests++;
+		return new Response(sums);
+	};
+	await using server = Bun.serve({ port: 0, fetch });
+	const file = join(place, "newest");
+	const address = `http://127.0.0.1:${server.port}`;
+	const ask = () => newerRelease(file, address);
+	const yesterday = () => utimesSync(file, 0, 0);
+	expect([await ask(), await ask(), requests]).toEqual(["99.1.2", "99.1.2", 1]);
+	sums = `0  guildhall-${version}-linux-x64.tar.gz\n`;
+	yesterday();
+	expect([await ask(), requests]).toEqual([undefined, 2]);
+	sums = "";
+	yesterday();
+	expect([await ask(), await ask(), requests]).toEqual([undefined, undefined, 3]);
+	expect(await newerRelease(file, undefined)).toBeUndefined();
+});
+
+test("sources ask nobody, and an operator can name another place, or none", () => {
+	expect(releasesAddress({})).toBeUndefined();
+	expect(releasesAddress({ GUILDHALL_RELEASES: "off" })).toBeUndefined();
+	expect(releasesAddress({ GUILDHALL_RELEASES: "http://mirror/latest/" })).toBe("http://mirror/latest");
+});
