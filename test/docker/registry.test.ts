@@ -46,6 +46,22 @@ const server = z.strictObject({
 	),
 });
 
+// WRITE_REFERENCE=1 writes it.
+test("the documents name the repository of package.json, which is where the owner's name is", async () => {
+	const project = join(import.meta.dir, "../..");
+	const { repository } = await Bun.file(join(project, "package.json")).json();
+	for (const name of ["README.md", "test/install/server.test.ts", "test/end-to-end/readme.test.ts"]) {
+		const file = Bun.file(join(project, name));
+		const text = await file.text();
+		const right = text.replaceAll(
+			/github\.com\/[^/]+\/guildhall\/releases/g,
+			`github.com/${repository.slice("github:".length)}/releases`,
+		);
+		if (process.env.WRITE_REFERENCE) await file.write(right);
+		else expect(text).toBe(right);
+	}
+});
+
 test("the entry fits the registry's schema once a release has filled it in", () => {
 	const text = readFileSync(path, "utf8").replace('"name": ""', '"name": "io.github.owner/guildhall"');
 	const entry = server.parse(JSON.parse(text));
