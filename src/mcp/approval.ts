@@ -3,6 +3,7 @@
 
 import * as v from "valibot";
 import { isObject, type JsonObject } from "../lib/json.ts";
+import { inputRequiredType } from "./elicitation.ts";
 
 /** Asks a bot for a decision: the params are `{ id }` with the approval's id, the result is an ApprovalAnswer. */
 export const approvalMethod = "guildhall/approval";
@@ -13,6 +14,9 @@ export const pendingKey = "guildhall/pending";
 /** The key in `_meta` for the URL where the person decides, who learns of it from the result: the gateway does not wait. */
 export const decidesAtKey = "guildhall/decides-at";
 
+/** The key in `_meta` for the state of a request for approval that has ended. */
+export const stateKey = "guildhall/state";
+
 /** "decided" comes with the result of the tool call. */
 export type ApprovalAnswer = { status: "pending" } | { status: "decided"; result: JsonObject };
 
@@ -21,6 +25,14 @@ export function pendingApproval({ result }: JsonObject): string | undefined {
 	const meta = isObject(result) ? result._meta : undefined;
 	const id = isObject(meta) ? meta[pendingKey] : undefined;
 	return typeof id === "string" ? id : undefined;
+}
+
+/** What the response to a tool call says of the approval that it needs, unless it was given. */
+export function approvalOutcome({ result }: JsonObject) {
+	const { _meta, resultType } = Object(result) as JsonObject;
+	const { [pendingKey]: pending, [stateKey]: state } = Object(_meta) as JsonObject;
+	if (resultType === inputRequiredType || pending !== undefined) return "waiting";
+	return (["denied", "expired", "withdrawn"] as const).find((one) => one === state);
 }
 
 /** The tool result from an ApprovalAnswer; undefined if nobody has decided yet. */

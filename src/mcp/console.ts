@@ -68,8 +68,8 @@ const auditedCall = v.object({
 	answer: optionalText(10_000),
 	/** JSON: the requests to Discord. */
 	discord: optionalText(20_000),
-	/** "expired", for example, and the id of who decided. */
-	approval: v.nullable(v.object({ state: text(20), by: optionalText(100) })),
+	/** "expired", for example, the id of who decided, and after how many milliseconds. */
+	approval: v.nullable(v.object({ state: text(20), by: optionalText(100), waited: v.nullable(v.number()) })),
 	/** Of what ids in it stand for, if the caller may know. */
 	names: v.record(v.string(), text(300)),
 });

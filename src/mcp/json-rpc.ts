@@ -110,8 +110,8 @@ export function parseMessage(text: string): RpcMessage {
 	return { kind: "request", id, method, params, text, paramsAt };
 }
 
-/** "tool_error" is a result with `isError: true`, "failed" one that says that something is broken, "rpc_error" a JSON-RPC error. */
-export type Outcome = "ok" | "tool_error" | "failed" | "rpc_error";
+/** "refused" is a result with `isError: true`, "failed" one that says that something is broken, "rpc_error" a JSON-RPC error. */
+export type Outcome = "done" | "refused" | "failed" | "rpc_error";
 
 export type RpcResponse =
 	| TextResponse
@@ -141,7 +141,7 @@ export function resultResponse(id: string, result: string): string {
 }
 
 /** `id` and `result` are JSON text. */
-export function textResponse(id: string, result: string, outcome: Outcome = "ok"): TextResponse {
+export function textResponse(id: string, result: string, outcome: Outcome = "done"): TextResponse {
 	return { kind: "text", text: resultResponse(id, result), outcome };
 }
 

@@ -3,6 +3,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
 
 import { isObject, type JsonObject } from "../lib/json.ts";
+import { onOneLine } from "../lib/text.ts";
 import { errorCode, RpcError, type RpcNotification, type RpcRequest } from "./json-rpc.ts";
 import { invalidParameters } from "./tool.ts";
 
@@ -16,10 +17,10 @@ export const serverInfoKey = `${metaPrefix}serverInfo`;
 
 const clientInfoKey = `${metaPrefix}clientInfo`;
 
-/** For logs; cut to 100 characters. */
+/** For logs: on one line, cut to 100 characters. */
 export function clientName(info: unknown): string | undefined {
 	const name = isObject(info) ? info.name : undefined;
-	return typeof name === "string" ? name.slice(0, 100) : undefined;
+	return typeof name === "string" ? onOneLine(name, 100).slice(0, 100) : undefined;
 }
 
 /** For logs. */

@@ -41,6 +41,8 @@ export interface Caller {
 	/** The client can show a form, so a `tools/call` may be answered with `inputRequired`. */
 	elicits: boolean;
 	requestId: string | undefined;
+	/** Of the HTTP request. */
+	headers?: Headers | undefined;
 	trace?: TraceContext | undefined;
 	onDestructive?: ToolCall["onDestructive"];
 	onMessage?: ToolCall["onMessage"];
@@ -158,7 +160,7 @@ export function createServer(options: ServerOptions): Server {
 		const respond = (list: ToolList): RpcResponse => ({
 			kind: "list",
 			list: list.response(id, members),
-			outcome: "ok",
+			outcome: "done",
 		});
 		const list = tools.list(caller.principal);
 		return list instanceof Promise ? list.then(respond) : respond(list);
@@ -173,12 +175,12 @@ export function createServer(options: ServerOptions): Server {
 	async function fromPrompts({ id, method, params }: RpcRequest, caller: Caller): Promise<RpcResponse> {
 		const result =
 			method === "prompts/get" ? await prompts.get(params, caller) : await prompts.complete(params, caller);
-		return toolResponse(id, caller, result, "ok");
+		return toolResponse(id, caller, result, "done");
 	}
 
 	async function fromOther(run: OtherMethod, { id, method, params }: RpcRequest, caller: Caller): Promise<RpcResponse> {
 		if (!resources || !Object.hasOwn(resources, method))
-			return toolResponse(id, caller, await run(params, caller), "ok");
+			return toolResponse(id, caller, await run(params, caller), "done");
 		if (method !== "resources/read") refuseCursor(params, method);
 		const result = await run(params, caller);
 		// What can be read may change at any time.

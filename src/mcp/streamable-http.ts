@@ -108,6 +108,7 @@ export function createEndpoint(options: EndpointOptions): EndpointHandler {
 			// can be asked.
 			elicits: modern ? canElicit(message) : (principal?.elicits ?? false),
 			requestId: requestIdIn(headers),
+			headers,
 			trace: readTrace(headers, message.params._meta),
 		};
 		if (!wantsProgress(message))

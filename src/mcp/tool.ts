@@ -140,9 +140,9 @@ export function isErrorResult(result: string): boolean {
 }
 
 /** Only for JSON text that this program created. */
-export function outcomeIn(result: string): "ok" | "tool_error" | "failed" {
-	if (!isErrorResult(result)) return "ok";
-	return result.startsWith(failureOpening) ? "failed" : "tool_error";
+export function outcomeIn(result: string): "done" | "refused" | "failed" {
+	if (!isErrorResult(result)) return "done";
+	return result.startsWith(failureOpening) ? "failed" : "refused";
 }
 
 /** What a result (JSON) says. */

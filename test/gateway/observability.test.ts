@@ -114,16 +114,16 @@ test("a call is one line in the log, with its outcome and without its contents",
 	];
 	for (const [tool, args] of calls) await world.post(callBody(tool, args));
 	expect(callLines(world).map(({ level, tool, instance, outcome }) => [level, tool, instance, outcome])).toEqual([
-		["info", "echo", "alpha", "ok"],
-		["info", "act", "alpha", "rpc_error"],
-		["info", "sorry", "alpha", "tool_error"],
+		["info", "echo", "alpha", "done"],
+		["info", "act", "alpha", "refused"],
+		["info", "sorry", "alpha", "refused"],
 		["warn", "gone", "alpha", "outcome_unknown"],
-		["warn", "refused", "alpha", "http_error"],
+		["warn", "refused", "alpha", "bot_error"],
 		["warn", "echo", "beta", "offline"],
 		["info", "echo", undefined, "not_routed"],
 		["info", "echo", undefined, "invalid"],
-		["info", "list_instances", undefined, "ok"],
-		["info", '"a\\nb"', "alpha", "ok"],
+		["info", "list_instances", undefined, "done"],
+		["info", '"a\\nb"', "alpha", "done"],
 	]);
 	for (const { ms } of callLines(world)) expect(ms).toBeGreaterThanOrEqual(0);
 	const shown = [
@@ -151,7 +151,7 @@ test("a caller who has gone is a call given up", async () => {
 	await world.bot.arrived("notifications/cancelled");
 	expect(callLines(world)).toMatchObject([{ outcome: "given_up" }]);
 	const metrics = parseMetrics(await (await get(world, "/metrics")).text());
-	const call = { method: "tools/call", outcome: "tool_error" };
+	const call = { method: "tools/call", outcome: "refused" };
 	expect(sampleOf(metrics, "guildhall_gateway_requests_total", call)).toBe(1);
 });
 
@@ -177,18 +177,18 @@ test("/metrics counts requests, calls and what became of them", async () => {
 		sampleOf(metrics, `guildhall_gateway_${name}`, labels);
 	const alpha = { instance: "alpha" };
 	const call = (tool: string, outcome: string, instance = "alpha") => value("calls_total", { instance, tool, outcome });
-	expect(value("requests_total", { method: "tools/list", outcome: "ok" })).toBe(1);
-	expect(value("requests_total", { method: "tools/call", outcome: "ok" })).toBe(7);
-	expect(value("requests_total", { method: "tools/call", outcome: "tool_error" })).toBe(2);
+	expect(value("requests_total", { method: "tools/list", outcome: "done" })).toBe(1);
+	expect(value("requests_total", { method: "tools/call", outcome: "done" })).toBe(7);
+	expect(value("requests_total", { method: "tools/call", outcome: "refused" })).toBe(2);
 	expect(value("requests_total", { method: "other", outcome: "rpc_error" })).toBe(1);
 	expect(value("http_responses_total", { status: "200" })).toBe(11);
 	expect(value("http_responses_total", { status: "400" })).toBe(1);
 	expect(value("http_responses_total", { status: "401" })).toBe(1);
-	expect(call("echo", "ok")).toBe(2);
-	expect(call("other", "ok")).toBe(3);
+	expect(call("echo", "done")).toBe(2);
+	expect(call("other", "done")).toBe(3);
 	expect(call("other", "outcome_unknown")).toBe(1);
-	expect(call("act", "ok")).toBe(1);
-	expect(call("list_instances", "ok", "")).toBe(1);
+	expect(call("act", "done")).toBe(1);
+	expect(call("list_instances", "done", "")).toBe(1);
 	expect(call("echo", "offline", "beta")).toBe(1);
 	expect(value("outcome_unknown_total", alpha)).toBe(1);
 	expect(value("session_reinitialisations_total", alpha)).toBe(1);

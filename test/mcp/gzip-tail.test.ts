@@ -76,7 +76,7 @@ test("responses with the same list that are sent later keep their own ids", asyn
 	const respond = createEventResponder();
 	const accepting = new Headers({ "Accept-Encoding": "gzip" });
 	const ids = ["1", "2", '"a longer id"', "3"];
-	const responses = ids.map((id) => respond({ kind: "list", list: list.response(id), outcome: "ok" }, accepting));
+	const responses = ids.map((id) => respond({ kind: "list", list: list.response(id), outcome: "done" }, accepting));
 	for (const [at, response] of responses.entries()) {
 		expect(response.headers.get("content-encoding")).toBe("gzip");
 		const text = gunzipSync(await response.bytes()).toString();

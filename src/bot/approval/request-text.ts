@@ -2,7 +2,7 @@
 
 import { time } from "../../discord/describe.ts";
 import { rootPrincipal } from "../../lib/principal.ts";
-import { decidesAtKey, pendingKey } from "../../mcp/approval.ts";
+import { decidesAtKey, pendingKey, stateKey } from "../../mcp/approval.ts";
 import { inputRequiredType } from "../../mcp/elicitation.ts";
 import { withMembers } from "../../mcp/server.ts";
 import { errorResult, textIn, textResult } from "../../mcp/tool.ts";
@@ -30,7 +30,7 @@ export function pendingResult({ id, tool, expires_at }: ApprovalRow, decidesAt?:
 /** Of a request that has ended: run, denied, expired or failed. */
 export function finalResult(row: ApprovalRow): string {
 	const result = row.result ?? errorResult(`${endText(row)} ${row.tool} was not run.`);
-	return withMembers({ _meta: { [requestKey]: row.id } }, result);
+	return withMembers({ _meta: { [requestKey]: row.id, [stateKey]: row.state } }, result);
 }
 
 /** Made by the approval (JSON). Such calls are not logged again, since the approval logs them itself. */

@@ -37,6 +37,14 @@ interface AuditedCallsOptions {
 	connection: Connection;
 }
 
+/** In the words of the gateway. Of an entry about an approval: how that stands now. */
+function outcomeOf({ tool, outcome, arguments: text }: ToolCallRow, approval: ApprovalRow | undefined): string {
+	if (tool !== "approval") return outcome === "error" ? "failed" : outcome;
+	const state: string = approval?.state ?? JSON.parse(text).event;
+	if (["denied", "expired", "withdrawn"].includes(state)) return state;
+	return state === "pending" || /asked|requested/.test(state) ? "waiting" : "approved";
+}
+
 const outcomesOf = {
 	changed: undefined,
 	approval: undefined,
@@ -80,9 +88,10 @@ export function createAuditedCalls({ audit, store, connection }: AuditedCallsOpt
 		approvals: readonly ApprovalRow[],
 		viewer: string | undefined,
 	): AuditedCallDetails {
-		const { id, tool, outcome, effect, milliseconds, client, key, person, answer, discord } = row;
+		const { id, tool, effect, milliseconds, client, key, person, answer, discord } = row;
 		const approval = approvals.find(({ request_id }) => request_id !== null && request_id === row.request_id);
 		const by = approval?.decided_by ?? null;
+		const decidedAt = approval?.decided_at == null ? null : Number(approval.decided_at);
 		const ids = [row.guild_id, person, by, row.arguments, answer, discord].join(" ").match(/\d{17,20}/g) ?? [];
 		const guild = row.guild_id === null ? undefined : connection.guild(row.guild_id);
 		const names = [...new Set(ids)].slice(0, maxNames).flatMap((one) => {
@@ -90,14 +99,17 @@ export function createAuditedCalls({ audit, store, connection }: AuditedCallsOpt
 			return name === undefined ? [] : [[one, name.slice(0, 300)] as const];
 		});
 		return {
-			...{ id, tool, outcome, effect, client, key, person, answer, discord },
+			...{ id, tool, effect, client, key, person, answer, discord },
+			outcome: outcomeOf(row, approval),
 			request: row.request_id,
 			at: Number(row.at),
 			ms: Number(milliseconds),
 			guild: row.guild_id,
 			message: row.message_id,
 			arguments: row.arguments,
-			approval: approval ? { state: approval.state, by } : null,
+			approval: approval
+				? { state: approval.state, by, waited: decidedAt && decidedAt - Number(approval?.created_at) }
+				: null,
 			names: Object.fromEntries(names),
 		};
 	}

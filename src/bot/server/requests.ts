@@ -108,7 +108,7 @@ export function receiveRequests(server: Server, options: ReceiverOptions): Recei
 			return { params: await idsFor(params, caller, selection) };
 		} catch (error) {
 			if (!(error instanceof ToolError)) return { params, end: failed(error, request, caller, log) };
-			return { params, end: toolResponse(request.id, caller, errorResult(error.message), "tool_error") };
+			return { params, end: toolResponse(request.id, caller, errorResult(error.message), "refused") };
 		}
 	}
 

@@ -264,7 +264,7 @@ export function callFacts(others: Hooks = {}) {
 		observe: <T>(call: () => Promise<T>) => observeRequests(onRequest, call),
 		/** After an error: "refused" if nothing is broken and nothing was changed. */
 		endOf(outcome: Exclude<McpOutcome, "rpc_error">): Outcome {
-			if (outcome === "ok") return "done";
+			if (outcome === "done") return "done";
 			return outcome === "failed" || hasChanged ? "failed" : "refused";
 		},
 		recorded(

@@ -3,12 +3,14 @@
 
 import { permissionNames } from "../../discord/permissions.ts";
 import type { JsonObject } from "../../lib/json.ts";
+import { listFirst } from "../../lib/text.ts";
 import type { JsonSchema } from "../../mcp/json-schema.ts";
 import { durationPattern, hexColorPattern } from "./arguments/arguments.ts";
 
 const harmless = ["^\\d{17,20}$", "^(\\d{17,20})?$", "^\\d{1,20}$", hexColorPattern, durationPattern, "^[0-9a-f]{32}$"];
 const knownPermissions = new Set(permissionNames((1n << 64n) - 1n));
 const maxItems = 50;
+const maxNames = 10;
 const maxLength = 4_000;
 /** Shorter texts are also parts of usual words. */
 const minHidden = 4;
@@ -43,9 +45,10 @@ function redactObject(schema: JsonSchema, args: object): object {
 			const allows = rules.find(([ending]) => ending.test(name))?.[1];
 			return [name, redactValue(property, value, allows ?? isHarmless)];
 		});
-	// Unknown keys may themselves be free text.
-	const unknown = Object.keys(args).length - kept.length;
-	if (unknown > 0) kept.push(["…", `${unknown} unknown`]);
+	const unknown = Object.keys(args).filter((name) => !Object.hasOwn(properties, name));
+	// Other texts than names are no slips of the pen, but what somebody wrote.
+	const names = unknown.map((name) => (/^[\w.-]{1,40}$/.test(name) ? name : `[${name.length} characters]`));
+	if (names.length > 0) kept.push(["…", `unknown: ${listFirst(names, maxNames)}`]);
 	return Object.fromEntries(kept);
 }
 

@@ -83,7 +83,7 @@ export function createResources(
 		const lists = await Promise.all(
 			guilds.map(async ({ id }): Promise<{ uri: string }[]> => {
 				const result = await listOfGuild.call({ guild_id: id }, context, { signal: undefined, reportProgress() {} });
-				return outcomeIn(result) === "ok" ? JSON.parse(textIn(result)) : [];
+				return outcomeIn(result) === "done" ? JSON.parse(textIn(result)) : [];
 			}),
 		);
 		return JSON.stringify({ resources: lists.flat().filter(({ uri }) => kept.has(uri.split("/")[3] ?? "")) });
@@ -115,7 +115,7 @@ export function createResources(
 		const text = textIn(ended.result);
 		const outcome = outcomeIn(ended.result);
 		if (outcome === "failed") throw new RpcError(errorCode.internal, text);
-		if (outcome !== "ok") throw resourceNotFound(uri, text);
+		if (outcome !== "done") throw resourceNotFound(uri, text);
 		const { mimeType } = found;
 		// Before a document, its tool names the parts that it could not read.
 		const at = mimeType === json ? text.lastIndexOf("\n") : -1;

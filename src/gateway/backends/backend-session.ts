@@ -198,7 +198,8 @@ function principalFor(
 ): Principal | undefined {
 	const mayNeedApproval =
 		(method === "tools/call" || method === approvalMethod) && declares(session, approvalCapability);
-	const known = principal ?? (mayNeedApproval ? rootPrincipal : undefined);
+	const isNamed = client !== undefined && declares(session, principalCapability);
+	const known = principal ?? (mayNeedApproval || isNamed ? rootPrincipal : undefined);
 	const canAsk = (mayNeedApproval && elicits) || undefined;
 	return known && withClient(known, client ?? known.client, canAsk);
 }

@@ -10,7 +10,7 @@ import { shownName } from "../../lib/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import type { TraceContext } from "../../lib/trace-context.ts";
 import { raceSignal } from "../../lib/wait.ts";
-import { pendingApproval } from "../../mcp/approval.ts";
+import { approvalOutcome, pendingApproval } from "../../mcp/approval.ts";
 import { ClientError, type ClientResponse, withId } from "../../mcp/client.ts";
 import type { FanOut, Source } from "../../mcp/fan-out.ts";
 import { errorCode, RpcError, type RpcRequest, type RpcResponse } from "../../mcp/json-rpc.ts";
@@ -31,7 +31,7 @@ import { RouteError, type RouteErrorKind, type Router, unknownGuild } from "../r
 import { type ApprovalTiming, afterApproval } from "./approvals.ts";
 import { type Answer, answerOf, combineAnswers, combineEqual, hasGuildIds, idIn, readGuildIds } from "./fan-out.ts";
 import { forwardedParams } from "./forward.ts";
-import { type CallOutcome, type GatewayMetrics, outcomeOf } from "./metrics.ts";
+import { type CallOutcome, type GatewayMetrics, kinds, outcomeOf } from "./metrics.ts";
 import { allOf, type ProgressTiming, relayProgress } from "./progress.ts";
 import { type CallRecord, describePrincipal, type RecentCalls } from "./recent-calls.ts";
 import type { Withdrawals } from "./withdrawals.ts";
@@ -67,12 +67,13 @@ const maxClientsLength = 200;
 
 interface OpenCall extends CallRecord {
 	backend: Backend | undefined;
+	/** Arrival, in milliseconds of the monotonic clock. */
+	from: number;
 	/** Of a refusal that more access would lift. */
 	challenge?: string | undefined;
 }
 
-const troubles = new Set<CallOutcome>(Object.values(outcomeOf));
-troubles.delete("not_routed");
+const troubles = new Set<CallOutcome>(Object.values(outcomeOf).filter((one) => kinds.get(one) === "bad"));
 
 export class Calls {
 	/** Part of each request id; differs after each restart. */
@@ -105,7 +106,11 @@ export class Calls {
 			guild: undefined,
 			backend: undefined,
 			outcome: "invalid",
+			error: undefined,
+			parts: 0,
 			principal,
+			client: this.#clientOf(caller, request.params),
+			from,
 			endedAt: 0,
 			ms: 0,
 		};
@@ -119,18 +124,17 @@ export class Calls {
 			record.guild = guildOf(args);
 			if (name === listInstances.name) {
 				const lines = await this.#listInstances(principal);
-				record.outcome = "ok";
-				return toolResponse(request.id, caller, textResult(lines), "ok");
+				record.outcome = "done";
+				return toolResponse(request.id, caller, textResult(lines), "done");
 			}
 			const { trace, elicits } = caller;
-			const client = this.#clientOf(caller, request.params);
 			const call: ForwardedCall = {
 				method: "tools/call",
 				tool: name,
 				params,
 				requestId,
 				principal,
-				client,
+				client: record.client,
 				trace,
 				elicits,
 			};
@@ -138,7 +142,7 @@ export class Calls {
 				const own = toolCall(request, { ...caller, notify: progress?.relay });
 				const answer = await this.#fanOut(args, call, record, signal, own);
 				if (answer) {
-					const response = toolResponse(request.id, caller, answer, record.outcome === "ok" ? "ok" : "tool_error");
+					const response = toolResponse(request.id, caller, answer.result, answer.isError ? "refused" : "done");
 					return { ...response, challenge: record.challenge };
 				}
 			}
@@ -160,7 +164,7 @@ export class Calls {
 		} finally {
 			deadlines.end(signal);
 			progress?.end();
-			this.#note(record, (performance.now() - from) / 1000, caller.trace);
+			this.#note(record, caller.trace);
 		}
 	}
 
@@ -198,9 +202,15 @@ export class Calls {
 		if (parts.length === 0) return undefined;
 		const answers = await allOf(parts, reportProgress);
 		if (canStepUp(record.principal)) this.#noteChallenge(answers, record);
-		const { result, isError } = mark === "guilds" ? combineAnswers(answers) : combineEqual(answers);
-		if (record.outcome === "invalid") record.outcome = isError ? "tool_error" : "ok";
-		return result;
+		const answer = mark === "guilds" ? combineAnswers(answers) : combineEqual(answers);
+		const isPartly = mark === "guilds" && !answer.isError && answers.some(({ isError }) => isError);
+		record.outcome = isPartly ? "partly_done" : answer.isError ? "refused" : "done";
+		if (answers.every(({ outcome }) => outcome)) record.outcome = answers[0]?.outcome ?? "refused";
+		for (const { outcome } of answers) if (outcome === "outcome_unknown") record.outcome = outcome;
+		const lost = answers.filter(({ isError, outcome }) => isError && outcome);
+		if (lost.length > 0) record.error = lost.map(({ from, text }) => `${from}: ${text}`).join("\n");
+		record.parts = answers.length;
+		return answer;
 	}
 
 	/** The parameters with the document of a guild of another bot, if the call names one. */
@@ -212,15 +222,19 @@ export class Calls {
 		// Also for a guild of the same bot: it may be hidden from the caller.
 		const other = await this.options.router.find({ guild_id: asked.guild_id }, signal, call.principal);
 		if (other === backend) return call.params;
+		const own = { ...record, backend: other, requestId: `${call.requestId}.0` };
 		const asking: ForwardedCall = {
 			...call,
 			tool: source.tool,
 			params: JSON.stringify({ name: source.tool, arguments: { ...picked(args, source.also), ...asked } }),
-			requestId: `${call.requestId}.0`,
+			requestId: own.requestId,
 			elicits: false,
 		};
-		const { text, isError } = await this.#answer(other.name, other, asking, record, signal);
-		if (isError) throw new SourceError(`${source.argument}: ${other.name}: ${text}`);
+		const { text, isError, outcome } = await this.#answer(other.name, asking, own, signal);
+		if (isError) {
+			record.outcome = outcome ?? "refused";
+			throw new SourceError(`${source.argument}: ${other.name}: ${text}`);
+		}
 		const { instance: _, ...rest } = args;
 		return JSON.stringify({ name: call.tool, arguments: { ...rest, [source.argument]: { ...asked, document: text } } });
 	}
@@ -243,43 +257,52 @@ export class Calls {
 		const { principal } = call;
 		const seen = principal && (await this.options.views.load(principal, signal)).map(({ backend }) => backend);
 		const asked = answering.filter((one) => (one.state.online || one.state.away) && (seen?.includes(one) ?? true));
-		return asked.map((backend) => this.#answer(backend.name, backend, call, record, signal));
+		return asked.map((backend) => this.#answer(backend.name, call, { ...record, backend }, signal));
 	}
 
 	#callGuilds(args: JsonObject, call: ForwardedCall, record: OpenCall, signal: Signal): Promise<Answer>[] {
 		const { guild_ids: _, instance, ...rest } = args;
 		return readGuildIds(args).map(async (guild_id, at) => {
+			const requestId = `${call.requestId}.${at + 1}`;
+			const own = { ...record, requestId, guild: guild_id };
 			try {
 				const backend = await this.options.router.find({ instance, guild_id }, signal, call.principal);
 				const params = JSON.stringify({ name: call.tool, arguments: { ...rest, guild_id } });
-				const requestId = `${call.requestId}.${at + 1}`;
 				const from = `${shownGuildName(backend.guilds.get(guild_id) ?? "")} (ID: ${guild_id})`;
-				return await this.#answer(from, backend, { ...call, params, requestId, elicits: false }, record, signal);
+				return await this.#answer(from, { ...call, params, requestId, elicits: false }, { ...own, backend }, signal);
 			} catch (error) {
 				if (!(error instanceof RouteError)) throw error;
-				return { from: `Guild ${shownName(guild_id)}`, text: error.message, isError: true };
+				return this.#lost(`Guild ${shownName(guild_id)}`, error, own);
 			}
 		});
 	}
 
 	async #answer(
 		from: string,
-		backend: Backend,
 		call: ForwardedCall,
-		record: OpenCall,
+		record: OpenCall & { backend: Backend },
 		signal: Signal,
 	): Promise<Answer> {
-		const own = { ...record, backend };
+		const { backend } = record;
 		try {
 			const response = await backend.call(call, signal);
-			return answerOf(from, response.event ? response : await this.#afterApproval(response, own, backend, signal));
+			return answerOf(from, response.event ? response : await this.#afterApproval(response, record, backend, signal));
 		} catch (error) {
-			const routed = this.#errorOf(error, own, signal);
+			const routed = this.#errorOf(error, record, signal);
 			if (!(routed instanceof RouteError)) throw routed;
-			if (routed.kind === "OutcomeUnknown") record.outcome = outcomeOf[routed.kind];
-			this.#noteWaiting(own);
-			return { from, text: routed.message, isError: true, isLost: true };
+			this.#noteWaiting(record);
+			return this.#lost(from, routed, record);
 		}
+	}
+
+	/** The answer of a part of a call for which there is none. */
+	#lost(from: string, error: RouteError, part: OpenCall): Answer {
+		part.outcome = outcomeAfter(error, part);
+		part.error = error.message;
+		part.endedAt = Date.now();
+		part.ms = performance.now() - part.from;
+		this.options.recent?.addPart(part);
+		return { from, text: error.message, isError: true, outcome: part.outcome };
 	}
 
 	#afterApproval(response: ClientResponse, record: OpenCall, backend: Backend, signal: Signal) {
@@ -299,26 +322,27 @@ export class Calls {
 			record.challenge = this.options.stepUp?.(needed, principal);
 	}
 
-	#clientOf({ modern, principal }: Caller, params: JsonObject): string | undefined {
+	#clientOf({ modern, principal, headers }: Caller, params: JsonObject): string | undefined {
 		if (principal?.client !== undefined) return principal.client;
-		return modern ? modernClientName(params) : this.#clients.get((principal ?? rootPrincipal).id);
+		const named = modern ? modernClientName(params) : this.#clients.get((principal ?? rootPrincipal).id);
+		return named ?? clientName({ name: headers?.get("user-agent") });
 	}
 
 	#failed(error: unknown, request: RpcRequest, caller: Caller, record: OpenCall, signal: Signal): RpcResponse {
 		this.#noteWaiting(record);
-		if (caller.signal?.aborted && !(error instanceof RpcError)) {
-			record.outcome = "given_up";
-			// The client has disconnected and does not read this.
-			return failure(request, caller, "The client disconnected.");
-		}
-		if (error instanceof SourceError) {
-			record.outcome = "tool_error";
-			return failure(request, caller, error.message);
-		}
+		const fail = (outcome: CallOutcome, message: string) => {
+			record.outcome = outcome;
+			record.error = message;
+			return toolResponse(request.id, caller, errorResult(message), "refused");
+		};
+		// The client has disconnected and does not read this.
+		if (caller.signal?.aborted && !(error instanceof RpcError)) return fail("given_up", "The client disconnected.");
+		if (error instanceof SourceError) return fail(record.outcome, error.message);
 		const routed = this.#errorOf(error, record, signal);
-		if (!(routed instanceof RouteError)) throw routed;
-		record.outcome = outcomeOf[routed.kind];
-		return failure(request, caller, routed.message);
+		if (routed instanceof RouteError) return fail(outcomeAfter(routed, record), routed.message);
+		if (routed instanceof RpcError) record.error = routed.message;
+		else fail("failed", "Internal error of the gateway; its log says more.");
+		throw routed;
 	}
 
 	#errorOf(error: unknown, { backend, tool, principal }: OpenCall, { reason: ended }: Signal): unknown {
@@ -362,10 +386,10 @@ export class Calls {
 		this.options.withdrawals?.noteChange();
 	}
 
-	#note(record: OpenCall, seconds: number, trace: TraceContext | undefined): void {
+	#note(record: OpenCall, trace: TraceContext | undefined): void {
 		const { backends, recent, metrics, log } = this.options;
 		const { requestId, tool, backend, outcome, principal } = record;
-		record.ms = seconds * 1000;
+		record.ms = performance.now() - record.from;
 		record.endedAt = Date.now();
 		const isKnown =
 			backend?.tool(tool) || tool === listInstances.name || backends.some((other) => other.tool(tool) !== undefined);
@@ -374,7 +398,7 @@ export class Calls {
 		recent?.add(record);
 		const instance = backend?.name ?? "";
 		metrics.calls.add([instance, isKnown ? tool : "other", outcome]);
-		if (backend) metrics.callSeconds.observe([instance], seconds);
+		if (backend) metrics.callSeconds.observe([instance], record.ms / 1000);
 		if (outcome === "outcome_unknown") metrics.outcomeUnknown.add([instance]);
 		log[troubles.has(outcome) ? "warn" : "info"]("MCP tool call finished", {
 			request: requestId,
@@ -386,6 +410,11 @@ export class Calls {
 			...(principal && describePrincipal(principal)),
 		});
 	}
+}
+
+function outcomeAfter({ kind }: RouteError, { backend }: OpenCall): CallOutcome {
+	const isStopped = kind === "BackendOffline" && backend?.health.process.halted === "stopped";
+	return isStopped ? "stopped" : outcomeOf[kind];
 }
 
 /** By another consent of the person who has signed in. */
@@ -410,7 +439,7 @@ function forwarded(request: RpcRequest, caller: Caller, response: ClientResponse
 	const { challenge } = record;
 	if (response.event && !caller.modern && challenge === undefined) {
 		const { event } = response;
-		const outcome = event.isError ? "tool_error" : "ok";
+		const outcome = event.isError ? "refused" : "done";
 		record.outcome = outcome;
 		return { kind: "event", event: event.withId(request.id), outcome, headers };
 	}
@@ -420,8 +449,8 @@ function forwarded(request: RpcRequest, caller: Caller, response: ClientResponse
 	const meta = isObject(message.result) && message.result._meta;
 	const isRpcError = "error" in message && !("result" in message);
 	const isFailure = isRpcError ? code === errorCode.internal : isError && isObject(meta) && meta[failureKey] === true;
-	const outcome = isFailure ? "failed" : isRpcError ? "rpc_error" : isError ? "tool_error" : "ok";
-	record.outcome = outcome;
+	const outcome = isFailure ? "failed" : isRpcError ? "rpc_error" : isError ? "refused" : "done";
+	record.outcome = approvalOutcome(message) ?? (outcome === "rpc_error" ? "refused" : outcome);
 	const given = withId(text, request.id);
 	return {
 		kind: "text",
@@ -431,10 +460,6 @@ function forwarded(request: RpcRequest, caller: Caller, response: ClientResponse
 		challenge,
 		...(typeof code === "number" && { errorCode: code }),
 	};
-}
-
-function failure({ id }: RpcRequest, caller: Caller, message: string) {
-	return toolResponse(id, caller, errorResult(message), "tool_error");
 }
 
 /** The stateless revision of MCP requires `resultType`. */

@@ -1,8 +1,10 @@
 // One call of a client that becomes several: of each bot, for a tool that needs no target, or for each of `guild_ids`.
 
 import { isObject, type JsonObject } from "../../lib/json.ts";
+import { approvalOutcome } from "../../mcp/approval.ts";
 import type { ClientResponse } from "../../mcp/client.ts";
 import { errorResult, invalidParameters, textResult } from "../../mcp/tool.ts";
+import type { CallOutcome } from "./metrics.ts";
 
 const maxGuilds = 50;
 const isGuildId = /^\d{17,20}$/;
@@ -12,8 +14,8 @@ export interface Answer {
 	from: string;
 	text: string;
 	isError: boolean;
-	/** No answer came from the bot. */
-	isLost?: boolean;
+	/** If no answer came from the bot, or the call waits for approval. */
+	outcome?: CallOutcome | undefined;
 }
 
 /** Clients may send null or an empty list for what they do not give. */
@@ -47,7 +49,7 @@ export function answerOf(from: string, { message }: ClientResponse): Answer {
 	if (!isObject(result)) return { from, text: String(isObject(error) && error.message), isError: true };
 	const content = Array.isArray(result.content) ? result.content : [];
 	const texts = content.flatMap((one: unknown) => (isObject(one) && typeof one.text === "string" ? one.text : []));
-	return { from, text: texts.join("\n"), isError: result.isError === true };
+	return { from, text: texts.join("\n"), isError: result.isError === true, outcome: approvalOutcome(message) };
 }
 
 /** JSON text of one result: equal answers once, each under whom it is from, and those that failed. An error if all are. */
@@ -61,7 +63,7 @@ export function combineAnswers(answers: readonly Answer[]): { result: string; is
 /** Of bots that can all do the same: without errors if one has an answer, and without names if all say the same. */
 export function combineEqual(answers: readonly Answer[]): ReturnType<typeof combineAnswers> {
 	const isError = answers.every((answer) => answer.isError);
-	const shown = answers.filter((answer) => answer.isError === isError || answer.isLost);
+	const shown = answers.filter((answer) => answer.isError === isError || answer.outcome);
 	const [first] = shown;
 	if (!first || shown.some(({ text }) => text !== first.text)) return combineAnswers(shown);
 	return { result: isError ? errorResult(first.text) : textResult(first.text), isError };

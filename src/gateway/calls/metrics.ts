@@ -6,27 +6,22 @@ import type { Backend } from "../backends/backend.ts";
 import { conditionOf } from "../catalog/status.ts";
 import type { RouteErrorKind } from "../routing/routing.ts";
 
-export type CallOutcome =
-	| "ok"
-	/** A result with `isError`: the call was refused. */
-	| "tool_error"
-	/** The bot, or what it needs, is broken. */
-	| "failed"
-	| "rpc_error"
-	| "http_error"
-	| "offline"
-	/** No response to a call of a read-only tool. */
-	| "no_answer"
-	| "outcome_unknown"
-	| "overloaded"
-	/** No bot was selected, or the guild is pinned to other bots. */
-	| "not_routed"
-	| "invalid"
-	/** The client disconnected before the response. */
-	| "given_up";
+/** What may become of a call, by kind: "warn" is a refusal, "bad" a failure; "open" if the end is not known. README.md has all. */
+const outcomes = {
+	good: ["done", "approved"],
+	open: ["waiting", "given_up"],
+	warn: ["refused", "denied", "expired", "withdrawn", "invalid", "not_routed", "stopped"],
+	bad: ["partly_done", "failed", "bot_error", "offline", "busy", "no_answer", "outcome_unknown"],
+} as const;
 
-/** Nothing is broken: the call asked for what is not possible or not allowed. */
-export const refusals: ReadonlySet<CallOutcome> = new Set(["tool_error", "rpc_error", "not_routed", "invalid"]);
+export type CallOutcome = (typeof outcomes)[keyof typeof outcomes][number];
+
+export const kinds = new Map<string, string>(
+	Object.entries(outcomes).flatMap(([kind, words]) => words.map((outcome) => [outcome, kind] as const)),
+);
+
+/** Of which no bot has a record. */
+export const unreached = new Set<CallOutcome>(["invalid", "not_routed", "stopped", "bot_error", "offline", "busy"]);
 
 export const outcomeOf: Record<RouteErrorKind, CallOutcome> = {
 	InstanceNotFound: "not_routed",
@@ -34,10 +29,10 @@ export const outcomeOf: Record<RouteErrorKind, CallOutcome> = {
 	GuildPinned: "not_routed",
 	NoTarget: "not_routed",
 	BackendOffline: "offline",
-	BackendError: "http_error",
+	BackendError: "bot_error",
 	NoAnswer: "no_answer",
 	OutcomeUnknown: "outcome_unknown",
-	Overloaded: "overloaded",
+	Overloaded: "busy",
 };
 
 export type GatewayMetrics = ReturnType<typeof createMetrics>;

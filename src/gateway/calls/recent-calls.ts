@@ -1,12 +1,14 @@
-// The latest tool calls, for the console. They are kept in memory only, without arguments and results.
+// The latest tool calls, for the console, and the latest that reached no bot. They are kept in memory only, without arguments
+// and results.
 
 import { type Principal, rootPrincipal } from "../../lib/principal.ts";
 import type { Backend } from "../backends/backend.ts";
-import type { CallOutcome } from "./metrics.ts";
+import { type CallOutcome, kinds, unreached } from "./metrics.ts";
 
-/** Number of calls. */
-const maxRecentCalls = 500;
+/** Number of calls, and of those that reached no bot. */
+export const maxRecentCalls = 500;
 const maxNameLength = 100;
+const maxErrorLength = 2_000;
 
 /** Without arguments: for the log, the metrics and the console. */
 export interface CallRecord {
@@ -18,7 +20,13 @@ export interface CallRecord {
 	guild: string | undefined;
 	backend: Pick<Backend, "name"> | undefined;
 	outcome: CallOutcome;
+	/** The gateway's own error. */
+	error: string | undefined;
+	/** Number of calls of bots that it became. Their ids are the request id with ".1" and so on; of all bots, the same. */
+	parts: number;
 	principal: Principal | undefined;
+	/** As the client names itself. */
+	client: string | undefined;
 	/** Milliseconds since 1970. */
 	endedAt: number;
 	ms: number;
@@ -36,6 +44,10 @@ export interface RecentCall {
 	tool: string;
 	guild: string | null;
 	outcome: CallOutcome;
+	/** See `kinds`. */
+	kind: string | undefined;
+	error: string | null;
+	parts: number;
 	/** The id of the key or grant, as in the bot's audit log, null for MCP_AUTH_TOKEN; the person's id; the client's name. */
 	key: string | null;
 	person: string | null;
@@ -45,6 +57,7 @@ export interface RecentCall {
 /** At most `maxRecentCalls`. */
 export class RecentCalls {
 	readonly #calls: CallRecord[] = [];
+	readonly #unreached: CallRecord[] = [];
 	/** The `seq` of the next call. */
 	next = 0;
 	/** Changes when a call begins to wait for approval, or somebody decides in the console. */
@@ -54,6 +67,17 @@ export class RecentCalls {
 	add(call: CallRecord): void {
 		this.next++;
 		if (this.#calls.push(call) > maxRecentCalls) this.#calls.shift();
+		if (call.parts === 0) this.addPart(call);
+	}
+
+	/** A part of a call that became several. Kept only if it reached no bot. */
+	addPart(call: CallRecord): void {
+		if (unreached.has(call.outcome) && this.#unreached.push(call) > maxRecentCalls) this.#unreached.shift();
+	}
+
+	/** Calls that are in no bot's audit log, oldest first. */
+	unreached(): RecentCall[] {
+		return this.#unreached.map(toRecentCall);
 	}
 
 	/** The last kept call with this very object as `principal`. */
@@ -72,7 +96,7 @@ export class RecentCalls {
 }
 
 function toRecentCall(call: CallRecord, seq: number): RecentCall {
-	const { requestId, tool, guild = "", backend, outcome, principal } = call;
+	const { requestId, tool, guild = "", backend, outcome, error, parts, principal } = call;
 	const { person, client } = describePrincipal(principal);
 	const isId = /^\d{17,20}$/.test(guild);
 	return {
@@ -84,9 +108,12 @@ function toRecentCall(call: CallRecord, seq: number): RecentCall {
 		tool,
 		guild: isId ? guild : null,
 		outcome,
+		kind: kinds.get(outcome),
+		error: error?.slice(0, maxErrorLength) ?? null,
+		parts,
 		key: principal && principal.id !== rootPrincipal.id ? principal.id : null,
 		person: person ?? null,
-		client: client?.slice(0, maxNameLength) ?? null,
+		client: (call.client ?? client)?.slice(0, maxNameLength) ?? null,
 	};
 }
 

@@ -3,13 +3,16 @@
 
 import * as v from "valibot";
 import { isObject, type JsonObject } from "../../lib/json.ts";
-import type { Principal } from "../../lib/principal.ts";
+import { approvalCapability, type Principal } from "../../lib/principal.ts";
 import { Overloaded } from "../../lib/semaphore.ts";
 import { onOneLine } from "../../lib/text.ts";
 import { ClientError } from "../../mcp/client.ts";
 import { type AuditedCallDetails, consoleMethods, maxAuditedCalls, readConsoleResult } from "../../mcp/console.ts";
 import { errorCode } from "../../mcp/json-rpc.ts";
 import type { Backend } from "../backends/backend.ts";
+import { kinds } from "../calls/metrics.ts";
+import type { RecentCalls } from "../calls/recent-calls.ts";
+import { conditionOf } from "../catalog/status.ts";
 import { callTool, type ReadingToolsOptions } from "./reading-tools.ts";
 import { ConsoleError, readJson } from "./respond.ts";
 import type { createState } from "./state.ts";
@@ -30,6 +33,12 @@ const given = v.strictObject({
 /** The bot checks the rest. */
 const ofHistory = v.looseObject({
 	instance: v.optional(v.string()),
+	from: v.number(),
+	before: v.number(),
+	beforeId: v.optional(v.string(), ""),
+	request: v.optional(v.string()),
+	search: v.optional(v.string(), ""),
+	kind: v.optional(v.string()),
 	limit: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(maxAuditedCalls)),
 });
 
@@ -77,17 +86,46 @@ async function ask<Name extends keyof typeof consoleMethods>(
 	}
 }
 
-async function approvalsOf(backend: Backend, viewer: Viewer) {
-	const instance = backend.name;
-	const asked = await ask(backend, "approvals", {}, viewer.person);
-	const { approvals = [] } = asked.answer ?? {};
-	const shown = approvals.map((one) => ({ instance, ...one, mayApprove: one.why === null }));
+/** How many calls waited when the operator was last shown them. */
+const waitingAt = new WeakMap<Backend, number>();
+
+async function approvalsOf(backend: Backend, { person }: Viewer) {
+	const { name: instance, state, session } = backend;
 	// A bot whose approvals are off has nothing to list; this is no error.
-	const isUnavailable = !asked.answer && !asked.isUnknownMethod;
-	return { shown, unavailable: isUnavailable ? [{ instance, reason: asked.reason }] : [] };
+	const isOff = session.generation > 0 && !session.experimental.includes(approvalCapability);
+	if (isOff && !state.online) return { shown: [], unavailable: [] };
+	const asked = state.online ? await ask(backend, "approvals", {}, person) : undefined;
+	const { approvals = [] } = asked?.answer ?? {};
+	if (asked?.answer && !person) waitingAt.set(backend, approvals.length);
+	const shown = approvals.map((one) => ({ instance, ...one, mayApprove: one.why === null }));
+	if (asked && (asked.answer || asked.isUnknownMethod)) return { shown, unavailable: [] };
+	const before = person ? undefined : waitingAt.get(backend);
+	const last = before === undefined ? "" : ` When it was last asked, ${before} waited.`;
+	const reason = `${asked?.reason ?? `it is ${conditionOf(backend)}`}: its approvals cannot be read.${last}`;
+	return { shown, unavailable: [{ instance, reason }] };
 }
 
 const newestFirst = (a: AuditedCallDetails, b: AuditedCallDetails) => b.at - a.at || (a.id < b.id ? 1 : -1);
+
+/** Calls that reached no bot or, of one `request`, all that the gateway knows, as entries of an audit log. */
+function ownCalls(recent: RecentCalls, { person }: Viewer, query: v.InferOutput<typeof ofHistory>) {
+	const { instance, from, before, beforeId, request, search, kind } = query;
+	const unknown = { effect: "", message: null, arguments: "{}", discord: null, approval: null, names: {} };
+	const known = [...recent.unreached(), ...(request === undefined ? [] : recent.since(0))].filter(
+		(call) =>
+			(instance === undefined || instance === (call.instance ?? "")) &&
+			(!person || call.person === person.person.id) &&
+			call.at >= from &&
+			(call.at < before || (call.at === before && call.id < beforeId)) &&
+			(!request || call.id === request || call.id.startsWith(`${request}.`)) &&
+			(!kind || call.kind === kinds.get(kind)) &&
+			Object.values(call).join("\n").toLowerCase().includes(search.toLowerCase()),
+	);
+	return known.map((call) => {
+		const { id: request, instance, client, error: answer } = call;
+		return { ...call, ...unknown, request, answer, instance: instance ?? "", client: client ?? "" };
+	});
+}
 
 /** Approvals, decisions, history, and settings. */
 export function createBotRoutes(options: BotRoutesOptions) {
@@ -123,27 +161,36 @@ export function createBotRoutes(options: BotRoutesOptions) {
 			const params = { name, arguments: { ...given, guild_id, instance } };
 			return await callTool(options, viewer.writer, params, request.signal);
 		},
-		/** Of all bots, or one. Each bot is asked for as many as are wanted. */
+		/** Of all bots, one or, for "", none. Each bot is asked for as many as are wanted. */
 		async history(request: Request, viewer: Viewer) {
 			const { instance, ...params } = await readJson(request, ofHistory);
-			const asked = instance === undefined ? await state.botsFor(viewer) : [await backendOf(viewer, instance)];
+			const asked = instance ? [await backendOf(viewer, instance)] : instance === "" ? [] : await state.botsFor(viewer);
 			const answers = await Promise.all(
 				asked.map(async (backend) => ({
 					instance: backend.name,
 					...(await ask(backend, "auditedCalls", params, viewer.person)),
 				})),
 			);
-			const calls = answers.flatMap(({ instance, answer }) => answer?.calls.map((one) => ({ instance, ...one })) ?? []);
+			const calls = answers.flatMap(
+				({ instance, answer }) =>
+					answer?.calls.map((one) => ({ instance, kind: kinds.get(one.outcome), ...one })) ?? [],
+			);
+			const unreached = ownCalls(recent, viewer, { instance, ...params });
+			const hours = unreached.map(({ at, kind }) => {
+				const isFailed = kind === "bad";
+				return { hour: Math.floor(at / 3_600_000), calls: 1, refused: Number(!isFailed), failed: Number(isFailed) };
+			});
 			return {
-				calls: calls.sort(newestFirst).slice(0, params.limit),
-				hours: answers.flatMap(({ instance, answer }) => answer?.hours.map((one) => ({ instance, ...one })) ?? []),
+				calls: [...calls, ...unreached].sort(newestFirst).slice(0, params.limit),
+				hours: [...hours, ...answers.flatMap(({ answer }) => answer?.hours ?? [])],
+				unreached: unreached.length,
 				unavailable: answers.flatMap((one) =>
 					one.answer ? [] : { instance: one.instance, reason: one.isUnknownMethod ? noAuditLog : one.reason },
 				),
 			};
 		},
 		async approvals(_: Request, viewer: Viewer) {
-			const asked = (await state.botsFor(viewer)).filter(({ state }) => state.online);
+			const asked = await state.botsFor(viewer);
 			const answers = await Promise.all(asked.map((backend) => approvalsOf(backend, viewer)));
 			return {
 				approvals: answers.flatMap(({ shown }) => shown).sort((a, b) => a.createdAt - b.createdAt),

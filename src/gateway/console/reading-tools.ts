@@ -93,7 +93,7 @@ export async function callTool(
 	return {
 		id: known?.id ?? null,
 		outcome: known?.outcome ?? response.outcome,
-		isError: response.outcome !== "ok",
+		isError: response.outcome !== "done",
 		isWaiting: pendingApproval(answer) !== undefined,
 		/** An `Advice`, or undefined. */
 		advice: Object(Object(result)._meta)[adviceKey],

@@ -4,7 +4,6 @@ import { version } from "../../lib/program/program.ts";
 import type { Store } from "../../lib/store/store.ts";
 import { onOneLine } from "../../lib/text.ts";
 import type { Backend } from "../backends/backend.ts";
-import { refusals } from "../calls/metrics.ts";
 import type { RecentCall, RecentCalls } from "../calls/recent-calls.ts";
 import { conditionOf, reasonFor, wallTime } from "../catalog/status.ts";
 import type { BackendView, Views } from "../principals/views.ts";
@@ -36,7 +35,6 @@ export function createState({ backends, views, recent, store, up }: StateOptions
 	function describeBot(bot: Backend | BackendView, calls: readonly RecentCall[], isRoot: boolean) {
 		const { backend, name, guilds, state, pins } = bot;
 		const own = calls.filter(({ instance }) => instance === name);
-		const refused = own.filter(({ outcome }) => refusals.has(outcome)).length;
 		const reason = reasonFor(backend, isRoot);
 		return {
 			name,
@@ -49,9 +47,8 @@ export function createState({ backends, views, recent, store, up }: StateOptions
 			tools: isRoot ? (backend.tools?.length ?? null) : null,
 			callsInFlight: isRoot ? backend.inFlight : 0,
 			latency: latencyOf(own),
-			refused,
-			// What the client gave up did not fail.
-			failed: own.filter(({ outcome }) => outcome !== "ok" && outcome !== "given_up").length - refused,
+			refused: own.filter(({ kind }) => kind === "warn").length,
+			failed: own.filter(({ kind }) => kind === "bad").length,
 		};
 	}
 

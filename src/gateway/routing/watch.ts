@@ -10,7 +10,7 @@ const upTicks = 4;
 /** Between two questions to a bot. At each tick, some bots are asked. */
 const roundTicks = 6;
 /** Ticks without an answer. Not milliseconds: after a pause of this process, answers that have arrived are read first. */
-const lateTicks = 12;
+const lateTicks = 8;
 
 export function createWatch(
 	backends: readonly Pick<Backend, "watch">[],

@@ -28,13 +28,15 @@ export function createApprovals() {
 		if (now === before) return;
 		before = now;
 		note.textContent =
-			approvals.length === 0
-				? "No call waits for an approval. Calls wait if approval is on in [mcp] of the bot's config.toml."
-				: "These calls run only when they are approved. Read the arguments first.";
+			approvals.length === 0 && unavailable.length > 0
+				? "No call waits at the bots that answer."
+				: approvals.length === 0
+					? "No call waits for an approval. Calls wait if approval is on in [mcp] of the bot's config.toml."
+					: "These calls run only when they are approved. Read the arguments first.";
 		list.replaceChildren(
 			...approvals.map(describe),
 			...unavailable.map((/** @type {any} */ one) =>
-				element("p.quiet", named(one.instance, 64), ": ", named(one.reason, 300)),
+				element("p.problem", named(one.instance, 64), ": ", named(one.reason, 400)),
 			),
 		);
 	}

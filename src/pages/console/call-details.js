@@ -1,11 +1,11 @@
 // The details of a call as its bot tells them: why it failed or what it changed, who asked, and what took how long.
 
 import { element } from "../dom.js";
-import { ApiError, post } from "./api.js";
+import { post } from "./api.js";
 import { callerOf, clientOf, outcomeOf } from "./call-table.js";
 import { actionButton, facts, named, preformatted, shown, timeOf } from "./parts.js";
 
-/** @typedef {import("../../mcp/console.ts").AuditedCallDetails & { instance: string }} CallDetails */
+/** @typedef {import("../../mcp/console.ts").AuditedCallDetails & { instance: string, kind?: string }} CallDetails */
 
 /** Milliseconds by which the clocks of a bot and of the gateway may differ. */
 const clockSkewMs = 120_000;
@@ -24,49 +24,63 @@ const decided = new Map(
 );
 
 /**
- * @param {CallDetails} call
- * @param {{ ms: number, client: null | string }} [atGateway] What the gateway knows of it: how long it took with the bot, and
- * the client also of calls with the token.
+ * @param {CallDetails} call `effect` is "" if it reached no bot.
+ * @param {CallDetails} [atGateway] As the gateway knows it.
  */
 export function describeCall(call, atGateway) {
-	const { answer, approval, effect, guild, message, ms, names, outcome } = call;
+	const { answer, approval, effect, guild, message, ms, names } = call;
 	/** @param {string} text */
 	const withNames = (text) =>
 		text.replaceAll(/(?<!ID: )\b\d{17,20}/g, (id) => (names[id] ? `${names[id]} (${id})` : id));
 	const discord = call.discord === null ? null : JSON.parse(call.discord);
-	const rest = Math.max(0, ms - (discord?.milliseconds ?? 0));
+	const isRun = call.tool !== "approval" && effect !== "";
+	const waited = approval?.waited ?? 0;
+	// Of a call whose client has not waited for the approval, the gateway knows only the beginning.
+	const rest = (atGateway?.ms ?? -1) - waited - (isRun ? ms : 0);
 	const parts = [
-		atGateway && `gateway ${Math.max(0, atGateway.ms - ms)} ms`,
-		`bot ${rest} ms`,
+		rest >= 0 && `gateway ${rest} ms`,
+		waited > 0 && `waiting for approval ${(waited / 1000).toFixed(1)} s`,
+		isRun && `bot ${Math.max(0, ms - (discord?.milliseconds ?? 0))} ms`,
 		discord && `Discord ${discord.milliseconds} ms`,
 	].filter(Boolean);
-	const client = atGateway?.client ?? clientOf(call);
+	const took = approval?.state === "pending" ? "waiting for approval" : parts.join(", ") || `${ms} ms`;
+	const client = clientOf(call) || (atGateway ? clientOf(atGateway) : "");
 	const by = approval?.by ? ` by ${approval.by === "root" ? "the holder of the token" : withNames(approval.by)}` : "";
 	const state = approval === null ? "" : (decided.get(approval.state) ?? shown(approval.state, 20));
-	const { name, kind } = outcomeOf(outcome);
+	const { name, kind } = outcomeOf(call);
 	const effects = { read: "only read", write: "may change", destructive: "may destroy" };
 	const text = JSON.stringify(JSON.parse(call.arguments), null, 2);
 	const requests = discord?.requests.map(describeRequest) ?? [];
 	const more = discord ? discord.count - requests.length : 0;
 	if (more > 0) requests.push(`${more} more ${more === 1 ? "request" : "requests"} that only read`);
+	/** @param {CallDetails} one */
+	const answerOf = (one) => {
+		const { name, kind } = outcomeOf(one);
+		return element(
+			"p",
+			{ class: `answer ${kind}` },
+			element("strong", `${name}: `),
+			named(withNames(one.answer ?? ""), 2_000),
+		);
+	};
 	return element(
 		"div",
-		answer !== null &&
-			element("p", { class: `answer ${kind}` }, element("strong", `${name}: `), named(withNames(answer), 2_000)),
+		atGateway?.answer && atGateway !== call && answerOf(atGateway),
+		answer !== null && answerOf(call),
 		facts([
 			answer === null && ["Outcome", element("span", { class: `state ${kind}` }, name)],
 			["Asked by", named(`${callerOf(call)}${client ? ` through ${client}` : ""}`, 200)],
-			["Took", parts.join(", ")],
+			["Took", took],
 			guild !== null && ["Guild", named(withNames(guild), 200)],
 			state !== "" && ["Approval", named(state + by, 200)],
-			["Effect", effects[/** @type {keyof typeof effects} */ (effect)] ?? shown(effect, 20)],
+			isRun && ["Effect", effects[/** @type {keyof typeof effects} */ (effect)] ?? shown(effect, 20)],
 			message !== null && ["Message", shown(message, 20)],
 			["At", timeOf(call.at)],
 			call.request !== null && ["Request", element("code", shown(call.request, 64))],
 		]),
 		requests.length > 0 && preformatted("At Discord", withNames(requests.join("\n")), 20_000),
 		text !== "{}" && preformatted("Arguments", withNames(text), 20_000),
-		effect !== "read" && guild !== null && changesOf(call),
+		isRun && effect !== "read" && guild !== null && changesOf(call),
 	);
 }
 
@@ -89,28 +103,25 @@ function describeRequest({ method, path, status, code, milliseconds }) {
 }
 
 /**
- * What the bot knows of a call of the gateway, and of an approval that it waited for.
+ * What the gateway and the bots know of a call, of its parts, and of approvals that it waited for.
  * @param {import("./types.ts").Call} call
  */
-export async function loadDetails(call) {
-	const { id, at, instance, guild } = call;
-	let reason = "No bot received this call.";
-	if (instance !== null)
-		try {
-			const query = { instance, request: id, from: at - clockSkewMs, before: at + approvalExpiryMs, limit: 10 };
-			/** @type {{ calls: CallDetails[], unavailable: { reason: string }[] }} */
-			const { calls, unavailable } = await post("/history", query);
-			const details = calls.find(({ tool }) => tool !== "approval") ?? calls[0];
-			if (details) return describeCall(details, call);
-			reason = unavailable[0]?.reason ?? "The bot's audit log does not contain this call.";
-		} catch (error) {
-			if (!(error instanceof ApiError)) throw error;
-			reason = error.message;
-		}
-	const list = facts([
-		["Request", element("code", shown(id, 64))],
-		["At", timeOf(at)],
-		guild !== null && ["Guild", shown(guild, 20)],
-	]);
-	return element("div", list, element("p", shown(reason, 300)));
+export async function loadDetails({ id, at, instance, parts }) {
+	const query = { request: id, from: at - clockSkewMs, before: at + approvalExpiryMs, limit: 200 };
+	/** @type {{ calls: CallDetails[], unavailable: { instance: string, reason: string }[] }} */
+	const { calls, unavailable } = await post("/history", parts > 0 ? query : { ...query, instance: instance ?? "" });
+	calls.sort((a, b) => String(a.request).localeCompare(String(b.request), "en", { numeric: true }));
+	const all = [...Map.groupBy(calls, ({ request, instance }) => `${request} ${instance}`).values()].map((same) => {
+		const atGateway = same.find(({ effect }) => effect === "");
+		const atBot = same.filter(({ effect }) => effect !== "");
+		return { atGateway, told: atBot.find(({ tool }) => tool !== "approval") ?? atBot[0] ?? atGateway };
+	});
+	return element(
+		"div",
+		...all.flatMap(({ told, atGateway }) => [
+			all.length > 1 && element("h4", named(told?.instance || "gateway", 64)),
+			told && describeCall(told, atGateway),
+		]),
+		...unavailable.map((one) => element("p.problem", `Without ${shown(one.instance, 64)}: ${shown(one.reason, 300)}`)),
+	);
 }

@@ -1,41 +1,19 @@
 // What the list of the latest calls and that of past calls share: outcomes, callers, rows, and the fields that choose calls.
 
 import { element } from "../dom.js";
+import { messageOf } from "./api.js";
 import { fillSelect, labelled, named, row, shown, timeOf } from "./parts.js";
 
 /**
  * A call of the gateway, or an entry of a bot's audit log.
- * @typedef {Pick<import("./types.ts").Call, "id" | "at" | "ms" | "instance" | "tool" | "guild" | "outcome" | "key" | "person" | "client">
- * & { names: Record<string, string> }} ListedCall
+ * @typedef {Pick<import("./types.ts").Call, "id" | "at" | "ms" | "instance" | "tool" | "guild" | "outcome" | "kind" | "key" | "person" | "client">
+ * & { parts?: number, names: Record<string, string> }} ListedCall
  */
 
 export const callHeads = ["Time", "Bot", "Tool", "Guild", "Outcome", "Took", "Asked by", "Details"];
 
-/** The name of each outcome, and how bad it is. */
-const outcomes = new Map(
-	Object.entries({
-		// In a bot's audit log.
-		done: { name: "done", kind: "good" },
-		refused: { name: "refused", kind: "warn" },
-		failed: { name: "failed", kind: "bad" },
-		error: { name: "internal error", kind: "bad" },
-		// At the gateway.
-		ok: { name: "ok", kind: "good" },
-		tool_error: { name: "refused", kind: "warn" },
-		rpc_error: { name: "wrong arguments", kind: "warn" },
-		http_error: { name: "bot failed", kind: "bad" },
-		offline: { name: "bot offline", kind: "bad" },
-		no_answer: { name: "no answer", kind: "bad" },
-		outcome_unknown: { name: "outcome unknown", kind: "bad" },
-		overloaded: { name: "bot busy", kind: "bad" },
-		not_routed: { name: "no such bot", kind: "warn" },
-		invalid: { name: "invalid call", kind: "warn" },
-		given_up: { name: "given up by the client", kind: "warn" },
-	}),
-);
-
-/** @param {string} outcome */
-export const outcomeOf = (outcome) => outcomes.get(outcome) ?? { name: shown(outcome, 40), kind: "warn" };
+/** As it is shown. The gateway says of what kind an outcome is. @param {{ outcome: string, kind?: string }} call */
+export const outcomeOf = ({ outcome, kind = "open" }) => ({ name: shown(outcome.replaceAll("_", " "), 40), kind });
 
 /** @param {Pick<ListedCall, "key" | "person" | "names">} call */
 export function callerOf({ key, person, names }) {
@@ -45,7 +23,7 @@ export function callerOf({ key, person, names }) {
 	return "the holder of the token";
 }
 
-/** The gateway does not tell bots which client used the token. @param {Pick<ListedCall, "client">} call */
+/** "": the client of a bot's own session is the gateway. @param {Pick<ListedCall, "client">} call */
 export const clientOf = ({ client }) => client?.replace("guildhall-gateway", "") ?? "";
 
 /**
@@ -54,8 +32,8 @@ export const clientOf = ({ client }) => client?.replace("guildhall-gateway", "")
  * @param {() => Element | Promise<Element>} describe Called when the details are opened.
  */
 export function callRows(call, describe) {
-	const { id, at, ms, instance, tool, guild, outcome, names } = call;
-	const { name, kind } = outcomeOf(outcome);
+	const { id, at, ms, instance, tool, guild, names, parts } = call;
+	const { name, kind } = outcomeOf(call);
 	const details = element("td", { role: "cell", colspan: callHeads.length, id: `details-${id}` });
 	const second = element("tr.details", { role: "row", hidden: true }, details);
 	const toggle = element(
@@ -67,7 +45,8 @@ export function callRows(call, describe) {
 			async onclick() {
 				second.hidden = !second.hidden;
 				toggle.ariaExpanded = String(!second.hidden);
-				if (!second.hidden) details.replaceChildren(await describe());
+				if (second.hidden) return;
+				details.replaceChildren(await Promise.try(describe).catch(messageOf));
 			},
 		},
 		"Details",
@@ -75,7 +54,7 @@ export function callRows(call, describe) {
 	const client = clientOf(call);
 	const cells = [
 		timeOf(at),
-		named(instance ?? "", 64),
+		named(instance ?? (parts ? `${parts} calls` : ""), 64),
 		element("code", named(tool, 100)),
 		guild === null ? "" : named(names[guild] ?? guild, 40),
 		element("span", { class: `state ${kind}` }, name),

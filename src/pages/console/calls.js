@@ -116,7 +116,7 @@ export class CallList {
 		const [latest] = this.#calls;
 		const count = this.#unannounced;
 		if (this.#paused || !latest || count === 0) return;
-		const { name } = outcomeOf(latest.outcome);
+		const { name } = outcomeOf(latest);
 		this.#announcement.textContent = `${count} new ${count === 1 ? "call" : "calls"}. Latest: ${shown(latest.tool, 64)}, ${name}.`;
 		this.#unannounced = 0;
 	});
@@ -131,11 +131,11 @@ export class CallList {
 		const { bot, kind, search } = this.#fields;
 		const wanted = search.value.trim().toLowerCase();
 		return this.#calls.filter((call) => {
-			const outcome = outcomeOf(call.outcome);
+			const outcome = outcomeOf(call);
 			if ((bot.value && bot.value !== call.instance) || (kind.value && kind.value !== outcome.kind)) return false;
 			if (!wanted) return true;
 			const { guild, names, ...one } = this.#listed(call);
-			const texts = [one.id, one.tool, one.instance, guild, names[guild ?? ""], outcome.name, one.client];
+			const texts = [one.id, one.tool, one.instance, guild, names[guild ?? ""], outcome.name, one.client, one.error];
 			return `${texts.join("\n")}\n${callerOf({ ...one, names })}`.toLowerCase().includes(wanted);
 		});
 	}

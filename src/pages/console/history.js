@@ -1,5 +1,5 @@
-// The section "History": the calls that the bots keep, 90 days by default, with search, a chart and export. Calls that reached
-// no bot are only in the section "Live".
+// The section "History": the calls that the bots keep, 90 days by default, and those that reached no bot, with search, a chart
+// and export.
 
 import { element } from "../dom.js";
 import { post } from "./api.js";
@@ -10,7 +10,7 @@ import { actionButton, createForm, fillSelect, labelled, named, say, shown, tabl
 
 /** @typedef {import("./call-details.js").CallDetails} PastCall */
 /** @typedef {ReturnType<typeof import("./since.js").createVisit>} Visit */
-/** @typedef {{ instance: string, hour: number, calls: number, refused: number, failed: number }} Hour */
+/** @typedef {{ hour: number, calls: number, refused: number, failed: number }} Hour */
 
 const hourMs = 3_600_000;
 const pageSize = 50;
@@ -77,8 +77,8 @@ export function createHistory(stateOf, visit) {
 		append(found.calls);
 	}
 
-	/** @param {{ hours: Hour[], unavailable: { instance: string, reason: string }[] }} found */
-	function describeFound({ hours, unavailable }) {
+	/** @param {{ hours: Hour[], unreached: number, unavailable: { instance: string, reason: string }[] }} found */
+	function describeFound({ hours, unreached, unavailable }) {
 		const isEmpty = hours.length === 0;
 		/** @param {string} outcome */
 		const only = (outcome) => {
@@ -96,6 +96,11 @@ export function createHistory(stateOf, visit) {
 				element("p.problem", "Without ", named(instance, 64), `: ${shown(reason, 300)}`),
 			),
 			isEmpty ? element("p", "No bot has recorded such a call in this time.") : "",
+			element(
+				"p.quiet",
+				`Counted are the calls in the bots' audit logs, without entries about approvals, and ${unreached} that reached no bot. `,
+				"Of those, the gateway keeps the last 500 since its start.",
+			),
 		);
 	}
 

@@ -30,6 +30,9 @@ export interface Call {
 	tool: string;
 	guild: null | string;
 	outcome: string;
+	kind?: string;
+	error: null | string;
+	parts: number;
 	/** Id of the key or grant. */
 	key: null | string;
 	person: null | string;

@@ -225,9 +225,9 @@ onBoth((databases, kind) => {
 			`call-4 - send_message ${guild_id} {"guild_id":"${guild_id}","channel_id":"${general}","content":"[2 characters]"} refused`,
 			`call-5 Claude send_message ${guild_id} {"channel_id":"[7 characters]","content":"[a number]"} refused`,
 			`call-6 - send_message ${guild_id} {} refused`,
-			`call-7 - "nobody_knows_it" ${guild_id} {"…":"1 unknown"} refused`,
+			`call-7 - "nobody_knows_it" ${guild_id} {"…":"unknown: content"} refused`,
 			`call-8 - a name of type number ${guild_id} {} refused`,
-			`call-9 - broken ${guild_id} {"…":"1 unknown"} error`,
+			`call-9 - broken ${guild_id} {"…":"unknown: text"} error`,
 			`modern:1 Modern list_guilds ${guild_id} {} done`,
 			expect.stringMatching(new RegExp(`^[0-9a-f]{8} - list_members ${guild_id} {} done$`)),
 		]);

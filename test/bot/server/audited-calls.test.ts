@@ -123,7 +123,7 @@ test("a call that waited for an approval names who decided", async () => {
 		outcome: "done",
 		effect: "destructive",
 		key: "key:k",
-		approval: { state: "done", by: ada },
+		approval: { state: "done", by: ada, waited: expect.any(Number) },
 		arguments: expect.stringContaining('"reason":"spam"'),
 		names: { [ada]: "@ada", [String(user_ids[0])]: "@liwei" },
 	});

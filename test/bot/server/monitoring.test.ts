@@ -276,17 +276,17 @@ describe("metrics", () => {
 		const metrics = await bot.metrics();
 		const requests = (method: string, outcome: string) =>
 			sampleOf(metrics, "guildhall_bot_requests_total", { method, outcome });
-		expect(requests("tools/call", "ok")).toBe(2);
-		expect(requests("tools/call", "tool_error")).toBe(1);
+		expect(requests("tools/call", "done")).toBe(2);
+		expect(requests("tools/call", "refused")).toBe(1);
 		expect(requests("tools/call", "rpc_error")).toBe(2);
-		expect(requests("ping", "ok")).toBe(1);
-		expect(requests("tools/list", "ok")).toBe(1);
+		expect(requests("ping", "done")).toBe(1);
+		expect(requests("tools/list", "done")).toBe(1);
 		expect(requests("tools/list", "rpc_error")).toBe(1);
-		expect(requests("initialize", "ok")).toBe(1);
+		expect(requests("initialize", "done")).toBe(1);
 		const calls = metrics.get("guildhall_bot_tool_calls_total")?.samples;
 		expect(calls?.map(({ labels, value }) => [labels, value])).toEqual([
-			[{ tool: "good", outcome: "ok" }, 2],
-			[{ tool: "bad", outcome: "tool_error" }, 1],
+			[{ tool: "good", outcome: "done" }, 2],
+			[{ tool: "bad", outcome: "refused" }, 1],
 			[{ tool: "refusing", outcome: "rpc_error" }, 1],
 			[{ tool: "broken", outcome: "rpc_error" }, 1],
 		]);
@@ -386,10 +386,10 @@ describe("the log", () => {
 				tool: "good",
 				effect: "write",
 				guild_id,
-				outcome: "ok",
+				outcome: "done",
 				ms: expect.any(Number),
 			},
-			expect.objectContaining({ request: expect.stringMatching(/^[0-9a-f]{8}$/), tool: "bad", outcome: "tool_error" }),
+			expect.objectContaining({ request: expect.stringMatching(/^[0-9a-f]{8}$/), tool: "bad", outcome: "refused" }),
 		]);
 	});
 
@@ -441,7 +441,7 @@ describe("the log", () => {
 		await bot.rpc("tools/list", {}, { "X-Request-Id": "r2" });
 		expect(bot.entries("MCP request finished")).toEqual([
 			expect.objectContaining({ level: "info", request: "r1", method: '"nope"', outcome: "rpc_error", code: -32601 }),
-			expect.objectContaining({ level: "debug", request: "r2", method: "tools/list", outcome: "ok" }),
+			expect.objectContaining({ level: "debug", request: "r2", method: "tools/list", outcome: "done" }),
 		]);
 	});
 

@@ -26,7 +26,7 @@ test.each<[string, Record<string, unknown>, unknown]>([
 	[
 		"plan_guild",
 		{ document: { roles: [{ name: "abc" }] }, prune: true },
-		{ document: { "…": "1 unknown" }, prune: true },
+		{ document: { "…": "unknown: roles" }, prune: true },
 	],
 	["send_message", { ...harmless, content: "Speak" }, { ...harmless, content: "[5 characters]" }],
 	[
@@ -42,13 +42,13 @@ test.each<[string, Record<string, unknown>, unknown]>([
 			content: "[a number]",
 			mentions: "[7 characters]",
 			// Of what is in them nothing is published, and so nothing is kept.
-			embeds: [{ "…": "3 unknown" }],
+			embeds: [{ "…": "unknown: title, color, fields" }],
 		},
 	],
 	[
 		"create_poll",
 		{ answers: [{ text: "abc", emoji: 5, shown: true }], duration: "90 min" },
-		{ answers: [{ text: "[3 characters]", emoji: "[a number]", "…": "1 unknown" }], duration: "90 min" },
+		{ answers: [{ text: "[3 characters]", emoji: "[a number]", "…": "unknown: shown" }], duration: "90 min" },
 	],
 	[
 		"edit_role",
@@ -75,11 +75,11 @@ test.each<[string, Record<string, unknown>, unknown]>([
 	[
 		"send_message",
 		{ content: { text: "deep" }, channel_id: [id], embeds: "x", nsfw: null },
-		{ content: "[object]", channel_id: "[1 items]", embeds: "[1 characters]", "…": "1 unknown" },
+		{ content: "[object]", channel_id: "[1 items]", embeds: "[1 characters]", "…": "unknown: nsfw" },
 	],
 	["list_guilds", {}, {}],
-	["list_guilds", { "my password is x": 1 }, { "…": "1 unknown" }],
-	["list_guilds", JSON.parse('{"__proto__": "x"}'), { "…": "1 unknown" }],
+	["list_guilds", { "my password is x": 1, guid_id: "a secret" }, { "…": "unknown: [16 characters], guid_id" }],
+	["list_guilds", JSON.parse('{"__proto__": "x"}'), { "…": "unknown: __proto__" }],
 ])("%s %j", (name, args, kept) => {
 	const schema = schemaOf(name);
 	expect(JSON.parse(redact(schema, args))).toEqual(kept);

@@ -12,7 +12,7 @@ import {
 } from "../../../src/lib/principal.ts";
 import { Overloaded } from "../../../src/lib/semaphore.ts";
 import { PlainSignal } from "../../../src/lib/signal.ts";
-import { approvalMethod, decidesAtKey, pendingKey } from "../../../src/mcp/approval.ts";
+import { approvalMethod, decidesAtKey, pendingKey, stateKey } from "../../../src/mcp/approval.ts";
 import { type RpcAnswer, startTestGateway } from "../../support/gateway.ts";
 import { type Behaviour, result, type StubBackend, startStubBackend } from "../../support/stub-backend.ts";
 import { until } from "../../support/until.ts";
@@ -50,6 +50,7 @@ describe("a call that waits for an approval", () => {
 		});
 		const { result: given } = await world.call("echo", call);
 		expect(given).toEqual({ content: text("done") });
+		expect(world.recorded.lines.at(-1)).toContain('"outcome":"done"');
 		expect(world.alpha.received(approvalMethod).map(({ body }) => JSON.parse(body).params)).toEqual(
 			new Array(3).fill({ id: "7" }),
 		);
@@ -64,6 +65,7 @@ describe("a call that waits for an approval", () => {
 		const { result: given } = await world.call("echo", call);
 		expect(given?.content).toEqual(text("Waits for approval 7."));
 		expect(world.alpha.received(approvalMethod)).toHaveLength(20);
+		expect(world.recorded.lines.at(-1)).toContain('"outcome":"waiting"');
 	});
 
 	test("gets the first result at once if that says where the person decides", async () => {
@@ -73,6 +75,14 @@ describe("a call that waits for an approval", () => {
 		});
 		expect((await world.call("echo", call)).result?.content).toEqual(text("Waits at a link."));
 		expect(world.alpha.received(approvalMethod)).toEqual([]);
+	});
+
+	test.each(["denied", "expired", "withdrawn"])("ends as what it is if the request was %s", async (state) => {
+		const final = { isError: true, content: text("no"), _meta: { [stateKey]: state } };
+		const decided = JSON.stringify({ status: "decided", result: final });
+		await using world = await start({ echo: pending, [approvalMethod]: ({ id }) => result(id, decided) });
+		await world.call("echo", call);
+		expect(world.recorded.lines.at(-1)).toContain(`"outcome":"${state}"`);
 	});
 
 	test("holds no place among the calls in flight", async () => {
@@ -137,7 +147,7 @@ describe("a call that asks the person who uses the client", () => {
 		const body = modernCall({ _meta: capabilities({ form: {} }) });
 		const answer = await world.post(body, modernHeaders);
 		expect(answer.message().result).toEqual(asks as never);
-		expect(principals(world.alpha, "echo")).toEqual([{ id: "root", name: "root", access: "all", elicits: true }]);
+		expect(principals(world.alpha, "echo")).toMatchObject([{ id: "root", access: "all", elicits: true }]);
 	});
 
 	test("is repeated with the answer and the state, which the bot receives", async () => {
@@ -163,8 +173,8 @@ describe("a call that asks the person who uses the client", () => {
 	});
 });
 
-test("a bot that declares no approvals receives no principal of the root key", async () => {
-	await using world = await start({}, [principalCapability]);
+test("a bot that enforces no limits receives no principal of the root key", async () => {
+	await using world = await start({}, []);
 	await world.post(modernCall({ _meta: capabilities({}) }), modernHeaders);
 	expect(principals(world.alpha, "echo")).toEqual([undefined]);
 });

@@ -227,7 +227,7 @@ worldTest("tools that read can be tried, and no others", async (world) => {
 	const tried = await call("list_things", { guild_id: guild });
 	expect(tried.body).toEqual({
 		id: expect.any(String),
-		outcome: "ok",
+		outcome: "done",
 		isError: false,
 		isWaiting: false,
 		text: "one\ntwo",

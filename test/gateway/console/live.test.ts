@@ -1,7 +1,9 @@
 // The live view of the console: the state of the bots, and tool calls.
 
 import { expect } from "bun:test";
+import { decodePrincipal, principalCapability, principalHeader } from "../../../src/lib/principal.ts";
 import { readEvents, type SseEvent } from "../../../src/mcp/sse.ts";
+import { modernRequest } from "../../support/both-servers.ts";
 import { startTestGateway } from "../../support/gateway.ts";
 import { bareTool, echoTool, startStubBackend } from "../../support/stub-backend.ts";
 import { testWith } from "../../support/test-with.ts";
@@ -12,8 +14,15 @@ const worldTest = testWith(() => startWorld());
 const guild = "300000000000000003";
 const hanna = { id: "100000000000000001", name: "Hanna" };
 
+const _meta = { "guildhall/guild_ids": true };
+const inGuilds = JSON.stringify({ name: "look", inputSchema: { type: "object" }, _meta });
+
 async function startWorld() {
-	const bot = startStubBackend({ guilds: { [guild]: "<b>Cooks</b>\u202e" }, tools: [echoTool, bareTool("act")] });
+	const bot = startStubBackend({
+		guilds: { [guild]: "<b>Cooks</b>\u202e" },
+		tools: [echoTool, bareTool("act"), inGuilds],
+		experimental: [principalCapability],
+	});
 	const gone = startStubBackend();
 	await gone.stop();
 	const clock = { now: Date.parse("2026-03-01T12:00:00Z") };
@@ -66,7 +75,7 @@ worldTest("the state has each bot with its guilds, and why it is offline", async
 				version: "1",
 				guilds: [{ id: guild, name: "<b>Cooks</b>\\u{202e}", pinned: false }],
 				guildCount: 1,
-				tools: 2,
+				tools: 3,
 				callsInFlight: 0,
 				latency: null,
 				failed: 0,
@@ -83,8 +92,10 @@ worldTest("calls are shown without arguments, with who asked and their outcome",
 	await world.call("act", { instance: "beta", guild_id: secret.repeat(9) });
 	await world.call("<script>", { instance: "alpha" });
 	const client = await signedIn(world.url);
+	const offline = expect.stringContaining("BackendOffline: beta cannot be reached");
 	const { body } = await client.get<{ calls: Call[] }>("calls");
-	const common = { key: null, person: null, client: null };
+	const bun = expect.stringMatching(/^Bun/);
+	const common = { key: null, person: null, client: bun, parts: 0 };
 	expect(body.calls).toEqual([
 		{
 			id: expect.stringMatching(/-1$/),
@@ -94,15 +105,76 @@ worldTest("calls are shown without arguments, with who asked and their outcome",
 			instance: "alpha",
 			tool: "echo",
 			guild,
-			outcome: "ok",
+			outcome: "done",
+			kind: "good",
+			error: null,
 			...common,
 		},
-		expect.objectContaining({ ...common, instance: "beta", outcome: "offline", guild: null }),
+		expect.objectContaining({
+			...common,
+			instance: "beta",
+			outcome: "offline",
+			kind: "bad",
+			error: offline,
+			guild: null,
+		}),
 		expect.objectContaining({ tool: '"<script>"', seq: 2 }),
 	]);
 	expect(JSON.stringify(body)).not.toContain(secret);
+	const around = { from: Date.now() - 60_000, before: Date.now() + 60_000, limit: 9, hours: true };
+	const past = async (query: object) => (await client.post("history", { ...around, ...query })).body;
+	expect(await past({})).toMatchObject({
+		calls: [{ instance: "beta", tool: "act", outcome: "offline", answer: offline, client: bun }],
+		hours: [{ calls: 1, refused: 0, failed: 1 }],
+		unreached: 1,
+	});
+	for (const query of [{ kind: "refused" }, { search: secret }, { instance: "" }, { before: around.from }])
+		expect([query, await past(query)]).toEqual([
+			query,
+			expect.objectContaining({ calls: [], hours: [], unreached: 0 }),
+		]);
 	const { bots } = (await client.get<{ bots: Record<string, unknown>[] }>("state")).body;
 	expect(bots[1]).toMatchObject({ failed: 1, refused: 0, latency: { calls: 1 } });
+});
+
+worldTest("a call in several guilds says which were not reached, and why", async (world) => {
+	const away = "400000000000000004";
+	await world.call("look", { guild_ids: [guild, away] });
+	const client = await signedIn(world.url);
+	const { calls } = (await client.get<{ calls: Call[] }>("calls")).body;
+	const error = expect.stringContaining("GuildNotFound");
+	expect(calls).toMatchObject([{ outcome: "partly_done", kind: "bad", instance: null, parts: 2, error }]);
+	const part = { request: calls[0]?.id, from: Date.now() - 60_000, before: Date.now() + 60_000, limit: 9 };
+	const { calls: all } = (await client.post<{ calls: Call[] }>("history", part)).body;
+	expect(all.toSorted((a, b) => a.id.localeCompare(b.id))).toMatchObject([
+		{ request: part.request, outcome: "partly_done", answer: error },
+		{ request: `${part.request}.2`, guild: away, outcome: "not_routed", answer: error },
+	]);
+});
+
+worldTest("the approvals of a bot that is down cannot be read, and the console says so", async (world) => {
+	const client = await signedIn(world.url);
+	const reason = "it is offline: its approvals cannot be read.";
+	const { unavailable } = (await client.get<{ unavailable: unknown[] }>("approvals")).body;
+	expect(unavailable.at(-1)).toEqual({ instance: "beta", reason });
+});
+
+worldTest("the name of a client is one line, and known from `initialize`, `_meta` or the User-Agent", async (world) => {
+	const name = `Evil\n\u202e${"x".repeat(200)}`;
+	const shown = expect.stringMatching(/^Evil \\u\{202e\}x{80,90}$/);
+	const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name, version: "1" } };
+	await world.post(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params }));
+	await world.call("echo", { instance: "alpha" });
+	const _meta = { "io.modelcontextprotocol/clientInfo": { name: "Other", version: "1" } };
+	const modern = modernRequest("tools/call", { name: "echo", arguments: { instance: "alpha" }, _meta });
+	await world.post(modern.body, modern.headers);
+	const { calls } = (await (await signedIn(world.url)).get<{ calls: Call[] }>("calls")).body;
+	expect(calls.map(({ client }) => client)).toEqual([shown, "Other"]);
+	const sent = world.bot.received("echo").map(({ headers }) => decodePrincipal(headers.get(principalHeader) ?? ""));
+	expect(sent).toEqual([
+		expect.objectContaining({ id: "root", client: shown }),
+		expect.objectContaining({ client: "Other" }),
+	]);
 });
 
 worldTest("events begin with everything, and go on with what changes", async (world) => {

@@ -56,7 +56,7 @@ export async function insertToolCalls(sql: Sql, rows: readonly ToolCallRow[]): P
 
 /** Undefined properties match all calls. */
 export interface ToolCallFilter {
-	/** Only together with `from`: there is no index of request ids. */
+	/** Also of its parts, ".1" and so on. Only together with `from`: there is no index of request ids. */
 	requestId?: string | undefined;
 	/** Only together with `from`, too. */
 	messageId?: string | undefined;
@@ -95,7 +95,7 @@ const searchFor = (named: readonly string[] = []) =>
 			.flatMap((_, at) => ["arguments", "answer", "discord"].map((column) => `${column} LIKE $named${at}`)),
 	].join(" OR ");
 const matchesFor = (filter: ToolCallFilter) => `at >= $from AND (at < $before OR (at = $before AND id < $beforeId))
-	${isOr("requestId", "request_id = $requestId")}
+	${isOr("requestId", "(request_id = $requestId OR SUBSTR(request_id, 1, $partLength) = $part)")}
 	${isOr("messageId", "message_id = $messageId")}
 	${isOr("tool", "tool = $tool")}
 	${isOr("client", "client = $client")}
@@ -110,10 +110,12 @@ const matchesFor = (filter: ToolCallFilter) => `at >= $from AND (at < $before OR
 function valuesOf({ guildIds, outcomes, search, named = [], changes, ...filter }: ToolCallFilter) {
 	const { key, tool = null, client = null, guildId = null, person = null, requestId = null, messageId = null } = filter;
 	const prefix = `key:${key}:`;
+	const part = `${requestId}.`;
 	// A list without elements is not valid SQL; no guild has this id.
 	const among = (values: readonly string[] | undefined) => many(values?.length ? values : [""]);
 	return {
-		...{ tool, client, guildId, person, requestId, messageId, prefix },
+		...{ tool, client, guildId, person, requestId, messageId, prefix, part },
+		partLength: part.length,
 		key: key ?? null,
 		prefixLength: prefix.length,
 		read: changes ? "read" : null,
@@ -145,10 +147,11 @@ export interface CallsOfHour {
 	failed: number;
 }
 
-/** Hours without calls are left out. */
+/** Hours without calls, and entries about approvals, are left out. */
 export function countToolCalls(sql: Sql, filter: ToolCallFilter): Promise<CallsOfHour[]> {
 	const sum = (condition: string) => `SUM(CASE WHEN ${condition} THEN 1 ELSE 0 END)`;
 	const text = `SELECT at / 3600000 AS hour, COUNT(*) AS calls, ${sum("outcome = 'refused'")} AS refused,
-		${sum("outcome IN ('failed', 'error')")} AS failed FROM tool_calls WHERE ${matchesFor(filter)} GROUP BY 1 ORDER BY 1`;
+		${sum("outcome IN ('failed', 'error')")} AS failed FROM tool_calls
+		WHERE tool <> 'approval' AND ${matchesFor(filter)} GROUP BY 1 ORDER BY 1`;
 	return runNamed<CallsOfHour>(sql, text, valuesOf(filter));
 }
