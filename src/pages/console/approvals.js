@@ -27,12 +27,14 @@ export function createApprovals() {
 		const now = JSON.stringify([approvals, unavailable]);
 		if (now === before) return;
 		before = now;
+		const none =
+			unavailable.length > 0
+				? "at the bots that answer."
+				: "for an approval. Calls wait if approval is on in [mcp] of the bot's config.toml.";
 		note.textContent =
-			approvals.length === 0 && unavailable.length > 0
-				? "No call waits at the bots that answer."
-				: approvals.length === 0
-					? "No call waits for an approval. Calls wait if approval is on in [mcp] of the bot's config.toml."
-					: "These calls run only when they are approved. Read the arguments first.";
+			approvals.length > 0
+				? "These calls run only when they are approved. Read the arguments first."
+				: `No call waits ${none}`;
 		list.replaceChildren(
 			...approvals.map(describe),
 			...unavailable.map((/** @type {any} */ one) =>

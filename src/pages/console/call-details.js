@@ -7,6 +7,12 @@ import { actionButton, facts, named, preformatted, shown, timeOf } from "./parts
 
 /** @typedef {import("../../mcp/console.ts").AuditedCallDetails & { instance: string, kind?: string }} CallDetails */
 
+/** @typedef {{ instance: string, reason: string }[]} Missing Bots that did not answer. */
+
+/** @param {Missing} missing */
+export const describeMissing = (missing) =>
+	missing.map((one) => element("p.problem", "Without ", named(one.instance, 64), `: ${shown(one.reason, 300)}`));
+
 /** Milliseconds by which the clocks of a bot and of the gateway may differ. */
 const clockSkewMs = 120_000;
 /** Before and after a call, Discord may record what it did. */
@@ -14,14 +20,13 @@ const recordMs = 5_000;
 /** A call may run when its approval is given. */
 const approvalExpiryMs = 86_400_000;
 
-/** Of states in which an approval is no longer open. */
-const decided = new Map(
-	Object.entries({
-		...{ approved: "approved", running: "approved", done: "approved", failed: "approved", unknown: "approved" },
-		...{ pending: "waits for a person", denied: "denied", expired: "nobody decided in time" },
-		withdrawn: "withdrawn: the key or connection ended",
-	}),
-);
+/** Of approvals, unless they were given. @type {Record<string, string>} */
+const notGiven = {
+	pending: "waits for a person",
+	denied: "denied",
+	expired: "nobody decided in time",
+	withdrawn: "withdrawn: the key or connection ended",
+};
 
 /**
  * @param {CallDetails} call `effect` is "" if it reached no bot.
@@ -46,7 +51,7 @@ export function describeCall(call, atGateway) {
 	const took = approval?.state === "pending" ? "waiting for approval" : parts.join(", ") || `${ms} ms`;
 	const client = clientOf(call) || (atGateway ? clientOf(atGateway) : "");
 	const by = approval?.by ? ` by ${approval.by === "root" ? "the holder of the token" : withNames(approval.by)}` : "";
-	const state = approval === null ? "" : (decided.get(approval.state) ?? shown(approval.state, 20));
+	const state = approval === null ? "" : (notGiven[approval.state] ?? "approved");
 	const { name, kind } = outcomeOf(call);
 	const effects = { read: "only read", write: "may change", destructive: "may destroy" };
 	const text = JSON.stringify(JSON.parse(call.arguments), null, 2);
@@ -108,7 +113,7 @@ function describeRequest({ method, path, status, code, milliseconds }) {
  */
 export async function loadDetails({ id, at, instance, parts }) {
 	const query = { request: id, from: at - clockSkewMs, before: at + approvalExpiryMs, limit: 200 };
-	/** @type {{ calls: CallDetails[], unavailable: { instance: string, reason: string }[] }} */
+	/** @type {{ calls: CallDetails[], unavailable: Missing }} */
 	const { calls, unavailable } = await post("/history", parts > 0 ? query : { ...query, instance: instance ?? "" });
 	calls.sort((a, b) => String(a.request).localeCompare(String(b.request), "en", { numeric: true }));
 	const all = [...Map.groupBy(calls, ({ request, instance }) => `${request} ${instance}`).values()].map((same) => {
@@ -122,6 +127,6 @@ export async function loadDetails({ id, at, instance, parts }) {
 			all.length > 1 && element("h4", named(told?.instance || "gateway", 64)),
 			told && describeCall(told, atGateway),
 		]),
-		...unavailable.map((one) => element("p.problem", `Without ${shown(one.instance, 64)}: ${shown(one.reason, 300)}`)),
+		...describeMissing(unavailable),
 	);
 }

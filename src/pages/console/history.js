@@ -3,10 +3,10 @@
 
 import { element } from "../dom.js";
 import { post } from "./api.js";
-import { describeCall } from "./call-details.js";
+import { describeCall, describeMissing } from "./call-details.js";
 import { callHeads, callRows, createCallFields } from "./call-table.js";
 import { createChart } from "./chart.js";
-import { actionButton, createForm, fillSelect, labelled, named, say, shown, table } from "./parts.js";
+import { actionButton, createForm, fillSelect, labelled, say, shown, table } from "./parts.js";
 
 /** @typedef {import("./call-details.js").CallDetails} PastCall */
 /** @typedef {ReturnType<typeof import("./since.js").createVisit>} Visit */
@@ -77,7 +77,7 @@ export function createHistory(stateOf, visit) {
 		append(found.calls);
 	}
 
-	/** @param {{ hours: Hour[], unreached: number, unavailable: { instance: string, reason: string }[] }} found */
+	/** @param {{ hours: Hour[], unreached: number, unavailable: import("./call-details.js").Missing }} found */
 	function describeFound({ hours, unreached, unavailable }) {
 		const isEmpty = hours.length === 0;
 		/** @param {string} outcome */
@@ -92,14 +92,11 @@ export function createHistory(stateOf, visit) {
 				actionButton("button.small", "Export as CSV", () => exportAll(query)),
 			),
 			isEmpty ? "" : createChart(hours, Number(query.from), Date.now()),
-			...unavailable.map(({ instance, reason }) =>
-				element("p.problem", "Without ", named(instance, 64), `: ${shown(reason, 300)}`),
-			),
+			...describeMissing(unavailable),
 			isEmpty ? element("p", "No bot has recorded such a call in this time.") : "",
 			element(
 				"p.quiet",
-				`Counted are the calls in the bots' audit logs, without entries about approvals, and ${unreached} that reached no bot. `,
-				"Of those, the gateway keeps the last 500 since its start.",
+				`Counted: the bots' records, without approvals, and ${unreached} calls that reached no bot (the gateway keeps the last 500).`,
 			),
 		);
 	}

@@ -2,6 +2,7 @@
 
 import { element } from "../dom.js";
 import { post } from "./api.js";
+import { describeMissing } from "./call-details.js";
 import { countLinks } from "./history.js";
 import { named, shown, timeOf } from "./parts.js";
 
@@ -55,9 +56,7 @@ export function createSince(visit, showHistory) {
 				element("p", timeOf(at), " ", named(`${instance}: ${tool} failed. ${answer ?? ""}`, 200)),
 			),
 			decisions.length > 0 ? element("p", `Approvals: ${decisions.join(", ")}.`) : "",
-			...found.unavailable.map((/** @type {any} */ { instance, reason }) =>
-				element("p.quiet", "Without the calls of ", named(instance, 64), `: ${shown(reason, 200)}`),
-			),
+			...describeMissing(found.unavailable),
 		);
 	}
 
