@@ -31,11 +31,7 @@ export function element(selector, first, ...others) {
 	return made;
 }
 
-/**
- * Returns the element with this id. Throws if there is none.
- * @param {string} id
- * @returns {HTMLElement}
- */
+/** Returns the element with this id. Throws if there is none. @param {string} id @returns {HTMLElement} */
 export function byId(id) {
 	const found = document.getElementById(id);
 	if (!found) throw new Error(`the page has no element ${id}`);
@@ -68,11 +64,7 @@ export function setChildren(parent, children) {
 	if (key && !focused?.isConnected) findByKey(parent, key)?.focus({ preventScroll: true });
 }
 
-/**
- * @param {Element} parent
- * @param {string | null} key
- * @returns {HTMLElement | null}
- */
+/** @param {Element} parent @param {string | null} key @returns {HTMLElement | null} */
 function findByKey(parent, key) {
 	return parent.querySelector(`[data-key="${CSS.escape(key ?? "")}"]`);
 }

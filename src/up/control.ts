@@ -78,8 +78,8 @@ export async function respond(
 		if (command === "log") return { lines: log(name) };
 		if (command === "check") return { lines: await check(name) };
 		if (command === "stop") {
-			const wasWaiting = await programs.stop(name);
-			return { lines: [`${name} is stopped.${wasWaiting ? " Nothing tries to start it again." : ""}`] };
+			const hasFailed = await programs.stop(name);
+			return { lines: [`${name} is stopped.${hasFailed ? " Nothing tries to start it again." : ""}`] };
 		}
 		const started = await (command === "restore" ? programs.restore(name, move) : programs[command](name));
 		if ("reason" in started) return { error: `${name} cannot start: ${started.reason}` };

@@ -133,12 +133,13 @@ export class Programs {
 		});
 	}
 
-	/** Stays stopped until `start` or `restart`. Ends a start that is under way. Resolves with whether one was due. */
+	/** Stays stopped until `start` or `restart`. Ends a start that is under way. Resolves with whether it failed before. */
 	async stop(name: string): Promise<boolean> {
-		const wasWaiting = this.#find(name).supervisor.state === "waiting";
-		await this.#find(name).supervisor.stop();
+		const { supervisor } = this.#find(name);
+		const hasFailed = supervisor.state === "waiting" || supervisor.issue !== undefined;
+		await supervisor.stop();
 		await this.#exclusively(() => this.#find(name).supervisor.stop());
-		return wasWaiting;
+		return hasFailed;
 	}
 
 	/** First the gateway, which answers its calls, then the bots. */

@@ -50,7 +50,8 @@ export function createChart(hours, from, to) {
 	const unit = step === 1 ? "hour" : step === 24 ? "day" : `${step} hours`;
 	const text = `Calls by ${unit}; the highest bar is ${most}`;
 	svg.setAttribute("aria-label", text);
-	return element("figure.chart", svg, element("figcaption.bar.quiet", timeOf(from), text, element("span", "now")));
+	const edges = element("figcaption.bar.quiet", timeOf(from), element("span", "now"));
+	return element("figure.chart", element("p.quiet", text), svg, edges);
 }
 
 /** @param {string} name @param {Record<string, string>} attributes */

@@ -21,18 +21,18 @@ export function clientsOf(connection) {
 	const header = token === undefined ? "" : ` --header "Authorization: Bearer ${token}"`;
 	/** @param {string} signsIn How it signs in without a token. */
 	const first = (signsIn) =>
-		token === undefined ? [signsIn] : token === placeholder ? [`Replace ${placeholder} with a key or the token.`] : [];
+		token === undefined ? [signsIn] : token === placeholder ? [`Create a key above: it takes the place of ${placeholder}.`] : [];
 	const server = { url: endpoint, ...headers };
 	const query = new URLSearchParams({ name: "guildhall", config: btoa(JSON.stringify(server)) });
 	const vsCode = { type: "http", ...server };
 	/** @param {string} label @param {string} url */
 	const install = (label, url) => (token === placeholder ? {} : { install: { label, url } });
-	const orButton = token === placeholder ? "" : ", or with the button";
+	const orButton = token === placeholder ? "" : ", or press the button";
 	return [
 		// https://code.claude.com/docs/en/mcp
 		{
 			name: "Claude Code",
-			where: "In a terminal:",
+			where: "Run in a terminal:",
 			text: `claude mcp add --transport http guildhall ${endpoint}${header}`,
 			steps: [
 				...first("In Claude Code, /mcp signs you in."),
@@ -43,7 +43,7 @@ export function clientsOf(connection) {
 		// https://cursor.com/docs/mcp, https://cursor.com/docs/mcp/install-links: base64 of the server's JSON
 		{
 			name: "Cursor",
-			where: `In ~/.cursor/mcp.json${orButton}:`,
+			where: `Put into ~/.cursor/mcp.json${orButton}:`,
 			text: json({ mcpServers: { guildhall: server } }),
 			...install("Add to Cursor", `cursor://anysphere.cursor-deeplink/mcp/install?${query}`),
 			steps: first("Cursor opens a page to sign in."),
@@ -52,7 +52,7 @@ export function clientsOf(connection) {
 		// https://code.visualstudio.com/docs/copilot/guides/mcp-developer-guide
 		{
 			name: "VS Code",
-			where: `In .vscode/mcp.json${orButton}:`,
+			where: `Put into .vscode/mcp.json${orButton}:`,
 			text: json({ servers: { guildhall: vsCode } }),
 			...install(
 				"Add to VS Code",
@@ -63,7 +63,7 @@ export function clientsOf(connection) {
 		// https://developers.openai.com/codex/mcp
 		{
 			name: "Codex",
-			where: token === undefined ? "In a terminal:" : "In ~/.codex/config.toml:",
+			where: token === undefined ? "Run in a terminal:" : "Put into ~/.codex/config.toml:",
 			text:
 				token === undefined
 					? `codex mcp add guildhall --url ${endpoint}\ncodex mcp login guildhall`
@@ -73,14 +73,14 @@ export function clientsOf(connection) {
 		// https://geminicli.com/docs/tools/mcp-server/
 		{
 			name: "Gemini CLI",
-			where: "In a terminal:",
+			where: "Run in a terminal:",
 			text: `gemini mcp add --scope user --transport http${header} guildhall ${endpoint}`,
 			steps: first("In Gemini CLI, /mcp auth guildhall signs you in."),
 		},
 		// https://docs.windsurf.com/windsurf/cascade/mcp
 		{
 			name: "Windsurf",
-			where: "In ~/.codeium/windsurf/mcp_config.json:",
+			where: "Put into ~/.codeium/windsurf/mcp_config.json:",
 			text: json({ mcpServers: { guildhall: { serverUrl: endpoint, ...headers } } }),
 			steps: [
 				...first("Windsurf opens a page to sign in."),
@@ -90,7 +90,7 @@ export function clientsOf(connection) {
 		// https://zed.dev/docs/ai/mcp
 		{
 			name: "Zed",
-			where: "In the settings (zed: open settings file):",
+			where: "Put into the settings (zed: open settings file):",
 			text: json({ context_servers: { guildhall: server } }),
 			steps: first("Zed opens a page to sign in."),
 		},

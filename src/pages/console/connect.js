@@ -34,7 +34,7 @@ function createPickers({ endpoint, readOnlyEndpoint, discordSignIn }, isRoot, bo
 	let key;
 	const panel = element("div.panel", { "aria-live": "polite" });
 	const names = clientsOf({ endpoint, token: undefined }).map(({ name }) => name);
-	const ways = { ...(isRoot && { key: "a key" }), ...((discordSignIn || !isRoot) && { discord: "Discord" }) };
+	const ways = { ...(isRoot && { key: "with a key" }), ...((discordSignIn || !isRoot) && { discord: "with Discord" }) };
 	const onBots = element(
 		"fieldset.chips",
 		element("legend", "On which bots (none chosen: all)"),
@@ -48,8 +48,8 @@ function createPickers({ endpoint, readOnlyEndpoint, discordSignIn }, isRoot, bo
 		element(
 			"div.list",
 			choice("Client", "client", Object.fromEntries(names.map((name) => [name, name]))),
-			choice("It may", "access", accessNames),
-			choice("It signs in with", "way", ways),
+			choice("What it may do", "access", accessNames),
+			choice("How it signs in", "way", ways),
 			onBots,
 		),
 		limits,

@@ -26,10 +26,7 @@ const columns =
 		" ",
 	);
 
-/**
- * @param {() => Promise<import("./types.ts").State>} stateOf
- * @param {Visit} visit
- */
+/** @param {() => Promise<import("./types.ts").State>} stateOf @param {Visit} visit */
 export function createHistory(stateOf, visit) {
 	const { bot, kind, search, labels, setBots } = createCallFields([
 		{ id: "changed", name: "calls that may change something" },
@@ -129,11 +126,7 @@ export function createHistory(stateOf, visit) {
 	};
 }
 
-/**
- * How many calls ended how, as links to these.
- * @param {readonly Hour[]} hours
- * @param {(kind: string) => void} show
- */
+/** How many calls ended how, as links to these. @param {readonly Hour[]} hours @param {(kind: string) => void} show */
 export function countLinks(hours, show) {
 	/** @param {"calls" | "refused" | "failed"} name */
 	const sum = (name) => hours.reduce((all, one) => all + one[name], 0);

@@ -14,11 +14,7 @@ const maxChips = 12;
 /** @param {unknown} a @param {unknown} b */
 export const isSame = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
-/**
- * What a value counts as.
- * @param {Description} description
- * @param {unknown} value
- */
+/** What a value counts as. @param {Description} description @param {unknown} value */
 export const effective = (description, value) => value ?? description.default ?? null;
 
 /**

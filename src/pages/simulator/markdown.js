@@ -50,10 +50,7 @@ const lineKinds = /** @type {const} */ ([
 	[/^\s*\d{1,9}\. (.+)$/, "ol"],
 ]);
 
-/**
- * @param {string} text
- * @returns {HTMLElement[]}
- */
+/** @param {string} text @returns {HTMLElement[]} */
 function blocks(text) {
 	/** @type {{ kind: string, lines: string[] }[]} */
 	const found = [];
@@ -73,10 +70,7 @@ function blocks(text) {
 	return found.map(renderBlock);
 }
 
-/**
- * @param {string} line
- * @returns {[kind: string, content: string]}
- */
+/** @param {string} line @returns {[kind: string, content: string]} */
 function kindOf(line) {
 	for (const [pattern, kind] of lineKinds) {
 		const [, content] = pattern.exec(line) ?? [];
@@ -115,11 +109,7 @@ const pairs = /** @type {const} */ ([
 
 const special = /[\\`*_~|<[@]|https?:\/\//g;
 
-/**
- * @param {string} text
- * @param {number} depth
- * @returns {(Node | string)[]}
- */
+/** @param {string} text @param {number} depth @returns {(Node | string)[]} */
 function inline(text, depth) {
 	/** @type {(Node | string)[]} */
 	const nodes = [];
@@ -177,11 +167,7 @@ function pair(rest, depth) {
 	return undefined;
 }
 
-/**
- * @param {string} content
- * @param {string} mark
- * @param {string | undefined} after
- */
+/** @param {string} content @param {string} mark @param {string | undefined} after */
 function hugs(content, mark, after) {
 	if (/^\s|\s$/.test(content)) return false;
 	return mark !== "_" || !/\w/.test(after ?? "");
@@ -231,10 +217,7 @@ export function linkTo(address, ...children) {
 	);
 }
 
-/**
- * @param {string} rest
- * @returns {{ node: Node | string, length: number } | undefined}
- */
+/** @param {string} rest @returns {{ node: Node | string, length: number } | undefined} */
 function mention(rest) {
 	const [everyone] = /^@(?:everyone|here)\b/.exec(rest) ?? [];
 	if (everyone) return { node: chip(everyone), length: everyone.length };
@@ -262,10 +245,7 @@ function chip(text) {
 	return element("bdi.mention", text);
 }
 
-/**
- * @param {string} id
- * @param {string} name
- */
+/** @param {string} id @param {string} name */
 export function customEmoji(id, name) {
 	return element("img.emoji", { src: `/emojis/${encodeURIComponent(id)}.png`, alt: `:${name}:`, title: `:${name}:` });
 }

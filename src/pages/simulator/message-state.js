@@ -39,12 +39,7 @@ export function messagesAfter(messages, type, data, own) {
 	return { messages: messages.map((one) => (one === known ? after : one)), changed: after === known ? [] : [id] };
 }
 
-/**
- * @param {Json} message
- * @param {string} type
- * @param {Json} data
- * @param {string | undefined} own the person's id
- */
+/** @param {Json} message @param {string} type @param {Json} data @param {string | undefined} own the person's id */
 function messageAfter(message, type, data, own) {
 	const { reactions = [] } = message;
 	// The event stream belongs to no user, so it does not tell whether the person has reacted. The page knows this
@@ -54,12 +49,7 @@ function messageAfter(message, type, data, own) {
 	return { ...message, reactions: reactionsAfter(reactions, type, data, own) };
 }
 
-/**
- * @param {Json[]} reactions
- * @param {string} type
- * @param {Json} data
- * @param {string | undefined} own the person's id
- */
+/** @param {Json[]} reactions @param {string} type @param {Json} data @param {string | undefined} own the person's id */
 function reactionsAfter(reactions, type, data, own) {
 	if (type === "MESSAGE_REACTION_REMOVE_ALL") return [];
 	const isSame = (/** @type {Json} */ { emoji }) => emojiKey(emoji) === emojiKey(data.emoji);
@@ -106,10 +96,7 @@ export function ephemeralMessages(interaction) {
 		.map((one) => ({ ...common, ...one, timestamp: timeOf(one.id) }));
 }
 
-/**
- * https://discord.com/developers/docs/reference#snowflakes
- * @param {string} id
- */
+/** https://discord.com/developers/docs/reference#snowflakes @param {string} id */
 function timeOf(id) {
 	return new Date(Number(BigInt(id) >> 22n) + 1_420_070_400_000).toISOString();
 }

@@ -38,10 +38,7 @@ export function renderMessage(message) {
 	);
 }
 
-/**
- * @param {Json} message
- * @param {string} name
- */
+/** @param {Json} message @param {string} name */
 function heading({ author, timestamp, edited_timestamp }, name) {
 	return element(
 		"p.heading",

@@ -68,18 +68,12 @@ export function showChoices(inputs, { data, choices }) {
 	);
 }
 
-/**
- * @param {Json[]} options
- * @returns {Json | undefined}
- */
+/** @param {Json[]} options @returns {Json | undefined} */
 function focusedOf(options = []) {
 	return options.flatMap((one) => focusedOf(one.options) ?? (one.focused ? one : []))[0];
 }
 
-/**
- * @param {Json} option
- * @returns {HTMLInputElement | HTMLSelectElement}
- */
+/** @param {Json} option @returns {HTMLInputElement | HTMLSelectElement} */
 function controlFor(option) {
 	const { type, name, required, channel_types } = option;
 	const isNumber = type === optionTypes.integer || type === optionTypes.number;
@@ -113,10 +107,7 @@ export function optionField({ option: { label, description, required }, control,
 	return field(control, label, { description, required, list });
 }
 
-/**
- * @param {readonly Input[]} inputs
- * @returns {Json[]}
- */
+/** @param {readonly Input[]} inputs @returns {Json[]} */
 export function valuesOf(inputs) {
 	return inputs
 		.filter(({ control }) => control.value !== "")

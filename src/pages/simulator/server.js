@@ -36,12 +36,7 @@ export async function request(method, path, { body, token } = {}) {
 	}
 }
 
-/**
- * @param {Person} person
- * @param {string} method
- * @param {string} path below /api/v10
- * @param {unknown} [body]
- */
+/** @param {Person} person @param {string} method @param {string} path below /api/v10 @param {unknown} [body] */
 export function requestAs({ token }, method, path, body) {
 	return request(method, `/api/v10${path}`, { token, body });
 }
@@ -55,11 +50,7 @@ function parse(text) {
 	}
 }
 
-/**
- * @param {number} status
- * @param {Json | undefined} answer
- * @param {string} text
- */
+/** @param {number} status @param {Json | undefined} answer @param {string} text */
 function refusalOf(status, answer, text) {
 	const details = detailsOf(answer?.errors);
 	const message = answer?.message ?? answer?.error ?? text.slice(0, 200);
@@ -67,10 +58,7 @@ function refusalOf(status, answer, text) {
 	return `${status}: ${details.join(" ") || message}${code}`;
 }
 
-/**
- * @param {Json | undefined} errors
- * @returns {string[]}
- */
+/** @param {Json | undefined} errors @returns {string[]} */
 function detailsOf(errors) {
 	if (!errors || typeof errors !== "object") return [];
 	return Object.entries(errors).flatMap(([key, value]) =>

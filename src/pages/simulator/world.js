@@ -169,10 +169,7 @@ class World {
 		return Boolean(BigInt(this.channel?.permissions ?? 0) & permissionBits[name]);
 	}
 
-	/**
-	 * The person's DM channels, each with the name of the other user.
-	 * @returns {Json[]}
-	 */
+	/** The person's DM channels, each with the name of the other user. @returns {Json[]} */
 	get conversations() {
 		const own = this.person?.username ?? "";
 		return this.directChannels
