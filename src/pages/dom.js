@@ -3,9 +3,8 @@
 /** @typedef {Node | string | number | undefined | null | false} Child */
 
 /**
- * Creates an element. `selector` is its name and classes: "p.small.quiet". Properties may be left out; those whose names
- * begin with "on" are event handlers, all others are attributes. The values false, null and undefined omit an attribute
- * or child; true sets an empty attribute. A button with `onclick` does not submit its form.
+ * Creates an element: "p.small.quiet". Properties whose names begin with "on" are event handlers, others are attributes.
+ * False, null and undefined omit an attribute or child. A button with `onclick` does not submit its form.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag | `${Tag}.${string}`} selector
  * @param {Record<string, unknown> | Child} [first] The properties, or the first child.
@@ -39,9 +38,8 @@ export function byId(id) {
 }
 
 /**
- * Replaces the children of an element. Children that stay are not moved, so that they keep the focus and entered text.
- * If the focused element is replaced, the new element with the same `data-key` gets the focus. `<details>` with the
- * same `data-key` stay open. A `<select>` with the same `data-key` and `data-component` keeps what is chosen.
+ * Replaces the children of an element. Those that stay are not moved, so that they keep the focus and entered text. A new
+ * element with the same `data-key` gets the focus, or stays open; a `<select>` (`data-component`, too) keeps what is chosen.
  * @param {Element} parent
  * @param {readonly Element[]} children
  */

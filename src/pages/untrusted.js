@@ -6,10 +6,7 @@ import { element } from "./dom.js";
 const invisible = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u{115f}\u{1160}\u{3164}\u{ffa0}]/gu;
 const defaultLength = 120;
 
-/**
- * Returns untrusted text on one line, without invisible characters and cut to `max` characters.
- * @param {unknown} text
- */
+/** Untrusted text on one line, without invisible characters and cut to `max` characters. @param {unknown} text */
 export function shown(text, max = defaultLength) {
 	// Cutting by UTF-16 units first keeps this fast for long texts; `toWellFormed` repairs half a character.
 	const characters = [...String(text).slice(0, 2 * max + 2)];
@@ -21,20 +18,12 @@ export function shown(text, max = defaultLength) {
 		.replaceAll(invisible, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`);
 }
 
-/**
- * Returns untrusted text as an element whose writing direction does not affect the surrounding text.
- * @param {unknown} text
- * @param {number} [max]
- */
+/** As an element whose writing direction does not affect the text around it. @param {unknown} text @param {number} [max] */
 export function named(text, max) {
 	return element("bdi", shown(text, max));
 }
 
-/**
- * Returns untrusted text of several lines without invisible characters, cut to `max` characters.
- * @param {string} text
- * @param {number} max
- */
+/** Of several lines. @param {string} text @param {number} max */
 export function shownLines(text, max) {
 	const lines = text.slice(0, max).split(/\r?\n/);
 	const rest = text.length - max;

@@ -187,6 +187,16 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await page.fill("[type=search]", "nobody called this");
 		await browser.press("Enter");
 		await page.sees("No bot has recorded such a call in this time.");
+
+		// All pages are exported, and no name becomes a formula.
+		await browser.evaluate(
+			`globalThis.csv = undefined; let left = 60; const call = { at: 0, guild: "1", names: { 1: " =1+1" } };
+			globalThis.fetch = async () => Response.json({ unavailable: [], calls: Array(--left > 0 ? 200 : 1).fill(call) }); true`,
+		);
+		await page.click("button", "Export as CSV");
+		await page.sees("Exported 11801 calls.", "#message");
+		const all = await until("the file", () => browser.evaluate<string>("globalThis.csv"));
+		expect(all?.split("\r\n").filter((line) => line.includes('"\' =1+1"'))).toHaveLength(11_801);
 	});
 
 	test("a call that waits is approved after a question, or denied", async () => {
@@ -298,6 +308,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 			await page.sees(client, ".panel h3");
 			texts[client] = (await page.texts(".panel pre"))[0] ?? "";
 			expect(await page.attribute(".panel a.button", "href")).toBeNull();
+			await page.misses("the button", ".panel");
 		}
 		expect(Object.keys(texts)).toHaveLength(11);
 		const { "claude.ai": claude, ChatGPT, ...local } = texts;
@@ -329,7 +340,10 @@ describe.skipIf(!chromium)("in Chromium", () => {
 			expect(read((await page.attribute(".panel a.button", "href")) ?? "")).toMatchObject(server);
 			expect(await world.clientWith(secret).text("list_instances")).not.toContain("alpha");
 			expect(await world.clientWith(secret).toolNames()).not.toContain("ban");
-			// Others choices need another key.
+			await page.click("input[value=Zed]");
+			await page.sees(secret, ".panel pre");
+			await page.click(`input[value="${client}"]`);
+			// Other choices need another key.
 			await page.click("input[value=beta]");
 			await page.sees("<TOKEN>", ".panel pre");
 			expect(await page.kept()).not.toContain(secret);

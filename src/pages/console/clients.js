@@ -21,7 +21,11 @@ export function clientsOf(connection) {
 	const header = token === undefined ? "" : ` --header "Authorization: Bearer ${token}"`;
 	/** @param {string} signsIn How it signs in without a token. */
 	const first = (signsIn) =>
-		token === undefined ? [signsIn] : token === placeholder ? [`Create a key above: it takes the place of ${placeholder}.`] : [];
+		token === undefined
+			? [signsIn]
+			: token === placeholder
+				? [`Create a key above: it takes the place of ${placeholder}.`]
+				: [];
 	const server = { url: endpoint, ...headers };
 	const query = new URLSearchParams({ name: "guildhall", config: btoa(JSON.stringify(server)) });
 	const vsCode = { type: "http", ...server };

@@ -54,10 +54,7 @@ export function readFields(fields) {
 const isSchema = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
- * @param {string} id
- * @param {string} name
- * @param {Schema} schema
- * @param {boolean} isRequired
+ * @param {string} id @param {string} name @param {Schema} schema @param {boolean} isRequired
  * @param {{ choices: Choices | undefined, list: string | undefined, entered: Map<string, string> }} options
  */
 function createSchemaField(id, name, schema, isRequired, { choices, list, entered }) {

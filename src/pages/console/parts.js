@@ -9,10 +9,7 @@ export { named, preformatted, shown, shownLines } from "../untrusted.js";
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 const calendar = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
-/**
- * Returns a time in the browser's time zone: the time of day, preceded by the date if it is not today.
- * @param {number} ms Milliseconds since 1970.
- */
+/** The time of day, after the date if it is not today. @param {number} ms Since 1970. */
 export function timeOf(ms) {
 	const date = new Date(ms);
 	if (Number.isNaN(date.getTime())) return element("span", "unknown");
@@ -30,10 +27,8 @@ const messageMs = 8_000;
 let messageTimer;
 
 /**
- * Shows a message at the bottom of the page and announces it to screen readers. An error stays until the next message,
- * or until another section is shown.
- * @param {string} text
- * @param {"good" | "bad"} [kind]
+ * Shows a message at the bottom of the page. An error stays until the next message, or until another section is shown.
+ * @param {string} text @param {"good" | "bad"} [kind]
  */
 export function say(text, kind = "good") {
 	const message = byId("message");
@@ -45,12 +40,8 @@ export function say(text, kind = "good") {
 }
 
 /**
- * Returns a table that is shown as a list of cards on narrow screens. Its ARIA roles keep it a table for screen
- * readers.
- * @param {string} caption
- * @param {readonly string[]} heads
- * @param {readonly Element[]} rows
- * @param {string} [kind] A class for its style.
+ * A table, on narrow screens a list of cards. Its ARIA roles keep it a table for screen readers. `kind`: a class.
+ * @param {string} caption @param {readonly string[]} heads @param {readonly Element[]} rows @param {string} [kind]
  */
 export function table(caption, heads, rows = [], kind = "") {
 	const columns = heads.map((head) => element("th", { scope: "col", role: "columnheader" }, head));
@@ -65,12 +56,7 @@ export function table(caption, heads, rows = [], kind = "") {
 	return { table: made, body };
 }
 
-/**
- * @param {string} none
- * @param {string} caption
- * @param {readonly string[]} heads
- * @param {readonly Parameters<typeof row>[1][]} rows
- */
+/** @param {string} none @param {string} caption @param {readonly string[]} heads @param {readonly Parameters<typeof row>[1][]} rows */
 export function tableOr(none, caption, heads, rows) {
 	if (rows.length === 0) return element("p", none);
 	const made = rows.map((cells) => row(heads, cells));
@@ -81,11 +67,8 @@ export function tableOr(none, caption, heads, rows) {
 export const labelled = (label, control, ...more) => element("label.field", element("span", label), control, ...more);
 
 /**
- * Describes a control, or a group of them, with its label, its help, and a place for what is wrong.
- * @param {string} id
- * @param {string | Node} label
- * @param {string} help
- * @param {HTMLElement} control
+ * A control, or a group of them, with its label, its help, and a place for what is wrong.
+ * @param {string} id @param {string | Node} label @param {string} help @param {HTMLElement} control
  * @param {{ isGroup?: boolean, more?: import("../dom.js").Child }} [options]
  */
 export function createField(id, label, help, control, { isGroup = false, more } = {}) {
@@ -115,10 +98,8 @@ export function createField(id, label, help, control, { isGroup = false, more } 
 export const chip = (attributes, label) => element("label.chip", element("input", attributes), named(label));
 
 /**
- * Replaces the options of a menu. The chosen one stays if it is still among them.
- * @param {HTMLSelectElement} select
- * @param {readonly { id: string | number, name: string }[]} items
- * @param {string} [none] The option for none of them.
+ * Replaces the options of a menu; what is chosen stays if it can. `none`: the option for none of them.
+ * @param {HTMLSelectElement} select @param {readonly { id: string | number, name: string }[]} items @param {string} [none]
  */
 export function fillSelect(select, items, none) {
 	const { value, options } = select;
@@ -131,9 +112,8 @@ export function fillSelect(select, items, none) {
 }
 
 /**
- * Returns a form that submits once at a time, and shows why the gateway refused it. Its last button submits.
- * @param {string} selector
- * @param {Record<string, unknown>} attributes
+ * A form that submits once at a time, and shows why the gateway refused it.
+ * @param {string} selector @param {Record<string, unknown>} attributes
  * @param {{ label: string, submit: () => Promise<string | void> }} action `submit` may resolve with what is wrong.
  * @param {...import("../dom.js").Child} content
  */
@@ -155,9 +135,8 @@ export function createForm(selector, attributes, { label, submit }, ...content) 
 }
 
 /**
- * Returns a row for `table`. Each cell contains its column's name, which is shown on narrow screens.
- * @param {readonly string[]} heads
- * @param {readonly (Node | string | number)[]} cells
+ * A row for `table`. Cells contain their column's name, for narrow screens.
+ * @param {readonly string[]} heads @param {readonly (Node | string | number)[]} cells
  * @param {Record<string, unknown>} [properties]
  */
 export function row(heads, cells, properties = {}) {
@@ -173,11 +152,8 @@ export function facts(entries) {
 }
 
 /**
- * Returns a button that copies a text to the clipboard. Browsers allow this only on secure pages; on others, the button
- * selects the text of `source`.
- * @param {string} name What is copied.
- * @param {string} text
- * @param {Element} source
+ * A button that copies `text`; on insecure pages, where browsers do not allow this, it selects the text of `source`.
+ * @param {string} name What is copied. @param {string} text @param {Element} source
  */
 export function copyButton(name, text, source) {
 	async function onclick() {
@@ -225,11 +201,7 @@ export const accessNames = { read: "only read", write: "read and change, but not
 /** @param {string} access */
 export const accessName = (access) => /** @type {Record<string, string>} */ (accessNames)[access] ?? shown(access, 20);
 
-/**
- * @param {HTMLButtonElement} button
- * @param {() => Promise<void>} act
- * @param {(message: string) => void} complain Shows why the gateway refused it.
- */
+/** @param {HTMLButtonElement} button @param {() => Promise<void>} act @param {(message: string) => void} complain */
 export async function busy(button, act, complain) {
 	button.disabled = true;
 	try {
@@ -243,11 +215,8 @@ export async function busy(button, act, complain) {
 }
 
 /**
- * Returns a button that runs an action, first asking the question if there is one, and shows an error if it fails.
- * @param {string} selector
- * @param {string} label
- * @param {() => Promise<void>} act
- * @param {Question} [question]
+ * A button that runs an action, after the question if there is one, and shows its error.
+ * @param {string} selector @param {string} label @param {() => Promise<void>} act @param {Question} [question]
  */
 export function actionButton(selector, label, act, question) {
 	const name = question && `${label} ${question.what}`;
