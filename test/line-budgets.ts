@@ -34,12 +34,12 @@ const budgets: Record<string, number> = {
 	install: 1285,
 	lib: 4456,
 	mcp: 2931,
-	pages: 6323,
+	pages: 6202,
 	rehearsal: 689,
 	simulator: 15_361,
 	// Nearly all of it is the two language files.
 	texts: 3632,
-	up: 1976,
+	up: 1977,
 };
 
 const src = join(import.meta.dir, "../src");
