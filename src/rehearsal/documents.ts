@@ -8,7 +8,7 @@ import { advance } from "./virtual-time.ts";
 const maxProblems = 20;
 
 /** `isDone`: all was done, and nothing of the document is left to do. */
-async function carryOut({ tool }: Stage, document: unknown) {
+export async function carryOut({ tool }: Stage, document: unknown) {
 	const plan = await tool("plan_guild", { document });
 	const [, planned = plan] = /^Plan for .*?\): (.*)/.exec(plan) ?? [];
 	const [plan_hash] = /(?<=^plan_hash=)\w+/m.exec(plan) ?? [];

@@ -3,7 +3,7 @@
 
 import { sleep } from "../lib/wait.ts";
 
-const latencyMs = 100;
+export const latencyMs = 100;
 
 type Server = { fetch(request: Request, server: unknown): unknown; websocket?: Bun.WebSocketHandler<unknown> };
 

@@ -6,7 +6,7 @@ import { featureOff, isKey } from "../bot/settings/keys.ts";
 import { parseJson } from "../lib/json.ts";
 import { createLog } from "../lib/log.ts";
 import { encodePrincipal, principalHeader } from "../lib/principal.ts";
-import { realisticLimits } from "../simulator/rest/rate-limits.ts";
+import { type RateLimits, realisticLimits } from "../simulator/rest/rate-limits.ts";
 import { callerOf, startSimulator } from "../simulator/simulator.ts";
 import type { Account, Member } from "../simulator/world/state/entities.ts";
 import { has } from "../simulator/world/state/permissions.ts";
@@ -27,12 +27,14 @@ export const report = (line: { step: string } | { answer: Answer } | { error: st
 	process.stdout.write(`${JSON.stringify("step" in line ? { step: line.step + place } : line)}\n`);
 
 /** `dataDirectory`: for files that nobody else uses. */
-export async function openStage({ document, toml, botId, botRole = "", settings }: Rehearsal, dataDirectory: string) {
+export async function openStage(given: Rehearsal, dataDirectory: string, rateLimits?: RateLimits) {
+	const { document, toml, botId, botRole = "", settings } = given;
 	const simulator = await startSimulator({
 		seed: { bots: [], guilds: [], users: [{ username: "owner" }] },
 		worlds: [{ file: "the copy", document }],
 		worldOptions: { botId, botRoles: [botRole] },
 		timing: { allMembersMs: 0 },
+		rateLimits,
 		log,
 	});
 	const { world, api, documentGuilds, journal, requests } = simulator;
@@ -105,6 +107,8 @@ export async function openStage({ document, toml, botId, botRole = "", settings 
 		return said;
 	}
 
+	const sent = () => requests.list().filter(({ actor }) => actor === botId);
+
 	const kept = Object.entries(settings).filter(([key]) => !isKey(key) || !featureOff(key, config.toml.features));
 	if (kept.length > 0) await tool("set_settings", { settings: Object.fromEntries(kept) });
 	// The bot makes AutoMod rules.
@@ -117,7 +121,8 @@ export async function openStage({ document, toml, botId, botRole = "", settings 
 		begin,
 		request,
 		tool,
-		costs: () => costs(requests.list().filter(({ actor }) => actor === botId)),
+		sent,
+		costs: () => costs(sent()),
 		hijack,
 		/** Of a day. */
 		newAccount: (username: string) =>
@@ -140,13 +145,17 @@ export async function openStage({ document, toml, botId, botRole = "", settings 
 }
 
 /** How long Discord's limits make these requests last at least, as observed: it publishes none per route. */
-function costs(sent: readonly { route: string | undefined; path: string }[]): string {
+export function leastSeconds(sent: readonly { route: string | undefined; path: string }[]): number {
 	const { global, each, routes } = realisticLimits;
 	const places = Map.groupBy(sent, ({ route, path }) => [route, ...path.split("/").slice(1, 3)].join(" "));
 	const secondsOf = (count: number, limit: typeof each) =>
 		((Math.ceil(Math.max(count, 1) / limit.requests) - 1) * limit.perMs) / 1000;
 	const all = [...places.values()].map((some) => secondsOf(some.length, routes?.[some[0]?.route ?? ""] ?? each));
-	const seconds = Math.max(secondsOf(sent.length, global), ...all);
+	return Math.max(secondsOf(sent.length, global), ...all);
+}
+
+function costs(sent: Parameters<typeof leastSeconds>[0]): string {
+	const seconds = leastSeconds(sent);
 	const least = seconds < 1 ? "" : ` Discord's limits, as observed, make that last at least ${seconds} s.`;
 	return `The bot sent ${sent.length} request(s).${least}`;
 }

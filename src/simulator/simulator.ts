@@ -45,7 +45,7 @@ export interface SimulatorOptions {
 	/** How bots must divide their guilds into shards. Default: as on Discord. */
 	sharding?: Partial<ShardingSettings>;
 	/** The rate limits of the REST API. Default: so high that tests do not reach them. */
-	rateLimits?: RateLimits;
+	rateLimits?: RateLimits | undefined;
 	/** The clock of the rate limits, in milliseconds. Default: Date.now. */
 	rateLimitNow?: () => number;
 	/** Called with each REST request and its response, so that tests can validate them. */

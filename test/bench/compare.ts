@@ -109,7 +109,7 @@ export function ratiosOf({ measured }: Compared, { measured: other }: Compared):
 export function goalLine(name: string, ratios: readonly number[], goal: number): string {
 	const [least, most] = [Math.min(...ratios), Math.max(...ratios)];
 	const met = median(ratios) <= goal ? "met" : "missed";
-	return `${name}  ${median(ratios).toFixed(2)} (${least.toFixed(2)} to ${most.toFixed(2)}), goal ${goal.toFixed(1)} ${met}`;
+	return `${name}  ${median(ratios).toFixed(2)} (${least.toFixed(2)} to ${most.toFixed(2)}), goal ${goal} ${met}`;
 }
 
 /** How much longer one's answers take than the first's, as medians over rounds. */

@@ -9,6 +9,12 @@ export function cell(value: number | undefined, digits = 0, width = 10): string 
 	return (value === undefined ? "-" : value.toFixed(digits)).padStart(width);
 }
 
+/** Prints a figure, next to its goal if it has one. */
+export function show(name: string, value: number, unit: string, goal?: number): void {
+	const end = goal === undefined ? "" : `  goal ${goal} ${unit}: ${value <= goal ? "met" : "MISSED"}`;
+	console.log(`  ${name.padEnd(56)}${cell(value, 1)} ${unit}${end}`);
+}
+
 /** Buckets to a doubling: a quantile is right to 1.1 %. */
 const bucketsPerOctave = 64;
 

@@ -13,7 +13,7 @@ import { measureUp, smallServer } from "./up-footprint.ts";
 
 const usage = `Usage: bun run bench:footprint [--quick] [--only <part>] [--members <number>] [--help]
 
-Prints the memory (RSS) of a gateway, at rest and full, of a bot at rest, of "up" with five bots (also PSS), and the size
+Prints the memory (RSS) of a gateway, at rest and full, of a bot at rest, of "up" with two and with five bots (also PSS), and the size
 of the executable in dist.
 
   --quick             fewer calls and members, in under 20 seconds
@@ -35,7 +35,9 @@ const { quick, only, members } = parseCommandLine(usage, {
 const parts = {
 	gateway: measureGateway,
 	bot: () => measureMembers(0),
-	up: () => measureUp(),
+	async up() {
+		for (const bots of [2, 5]) await measureUp({ bots });
+	},
 	"small-server": () => measureUp(smallServer),
 	size() {
 		console.log("\nexecutable");

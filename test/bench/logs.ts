@@ -1,18 +1,14 @@
 // `bun run bench:logs`: what all logs of a guild cost a bot while people write 10,000 messages a minute: how long calls take
 // meanwhile, the bot's memory, and whether it stays within Discord's limits.
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { serverLogs } from "../../src/bot/settings/keys.ts";
 import { parseCommandLine } from "../../src/lib/program/program.ts";
 import { realisticLimits } from "../../src/simulator/rest/rate-limits.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
 import type { Message } from "../../src/simulator/world/state/entities.ts";
-import { connectTo } from "../support/mcp.ts";
-import { becomesReady, listeningUrl, startProgram } from "../support/program.ts";
-import { Histogram } from "./figures.ts";
+import { startBenchBot } from "./bot.ts";
+import { Histogram, show } from "./figures.ts";
 import { memoryOf } from "./processes.ts";
 
 const usage = `Usage: bun run bench:logs [--seconds N] [--without] [--help]
@@ -22,7 +18,6 @@ const usage = `Usage: bun run bench:logs [--seconds N] [--without] [--help]
 
 const options = parseCommandLine(usage, { seconds: { type: "string" }, without: { type: "boolean" } });
 const seconds = Number(options.seconds ?? 60);
-const token = "bench";
 /** 10,000 a minute. */
 const messageMs = 6;
 const p99GoalMs = 200;
@@ -50,24 +45,9 @@ const people = Array.from({ length: 300 }, (_, number) => {
 	return world.members.add(guild, user);
 });
 
-const directory = mkdtempSync(join(tmpdir(), "guildhall-bench-"));
-stack.defer(() => rmSync(directory, { recursive: true, force: true }));
-writeFileSync(join(directory, "config.toml"), 'bot_name = "Bench"\n');
-const bot = stack.use(
-	startProgram("src/bot/main.ts", {
-		DISCORD_TOKEN: simulator.bot("alpha").token,
-		DISCORD_API_URL: simulator.api,
-		DISCORD_CDN_URL: simulator.cdn,
-		GUILD_ID: guild.id,
-		MCP_AUTH_TOKEN: token,
-		CONFIG_DIR: directory,
-		MCP_PORT: "0",
-		LOG_FORMAT: "json",
-	}),
-);
-const url = await listeningUrl(bot);
-await becomesReady(bot, url);
-const { call } = await connectTo(new URL("/mcp", url).href, token);
+const { api, cdn } = simulator;
+const bot = stack.use(await startBenchBot({ api, cdn, token: simulator.bot("alpha").token, guild: guild.id }));
+const { call } = bot.client;
 if (!options.without) {
 	const named = ["moderation.log_channel", "log.messages", ...serverLogs.map((kind) => `log.${kind}`)];
 	const settings = { ...Object.fromEntries(named.map((key) => [key, logs.id])), "log.evidence": true, "spam.on": true };
@@ -114,15 +94,9 @@ while (performance.now() < end) {
 await writing;
 const memory = await memoryOf(bot.pid);
 const entries = world.messages.in(logs.id).reduce((sum, { embeds }) => sum + embeds.length, 0);
-const [p50, p99] = [times.quantile(0.5), times.quantile(0.99)];
-const met = (isMet: boolean) => (isMet ? "met" : "MISSED");
 console.log(`${count} messages in ${seconds} s, ${entries} entries in the logs, ${calls} calls meanwhile`);
-console.log(`  call p50                 ${p50.toFixed(1)} ms`);
-console.log(`  call p99                 ${p99.toFixed(1)} ms  goal ${p99GoalMs} ms: ${met(p99 <= p99GoalMs)}`);
-console.log(`  memory of the bot before ${before.toFixed(0)} MiB`);
-console.log(
-	`  memory of the bot after  ${memory.toFixed(0)} MiB  goal ${memoryGoal} MiB: ${met(memory <= memoryGoal)}`,
-);
-console.log(
-	`  requests over a limit    ${simulator.requests.invalid}  goal 0: ${met(simulator.requests.invalid === 0)}`,
-);
+show("call p50", times.quantile(0.5), "ms");
+show("call p99", times.quantile(0.99), "ms", p99GoalMs);
+show("memory of the bot before", before, "MiB");
+show("memory of the bot after", memory, "MiB", memoryGoal);
+show("requests over a limit", simulator.requests.invalid, "", 0);

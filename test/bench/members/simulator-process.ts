@@ -8,6 +8,7 @@ import { startSimulator } from "../../../src/simulator/simulator.ts";
 export interface SimulatedBot {
 	/** Base URL of the REST API. */
 	api: string;
+	cdn: string;
 	token: string;
 	/** The guild with the many members. */
 	guild: string;
@@ -37,6 +38,7 @@ async function serve(crowd: number): Promise<void> {
 	const simulator = await startSimulator({ seed: { ...demoSeed(), guilds: [{ ...first, crowd }, ...others] } });
 	const message: SimulatedBot = {
 		api: simulator.api,
+		cdn: simulator.cdn,
 		token: simulator.bot("alpha").token,
 		guild: simulator.guild(first.name).id,
 	};

@@ -1,0 +1,168 @@
+// `bun run bench:pace`: what people wait for where Discord's limits set the pace. Bot and simulator are one process, in virtual
+// time: each request takes 100 ms, our work none. A limit is as the simulator has it (realisticLimits).
+
+import { seed } from "../../src/rehearsal/virtual-time.ts";
+import "../../src/rehearsal/memory-network.ts";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as v from "valibot";
+import { toml } from "../../src/bot/config/settings.ts";
+import { readDocument } from "../../src/guild-document/format/document.ts";
+import { parseCommandLine } from "../../src/lib/program/program.ts";
+import { carryOut } from "../../src/rehearsal/documents.ts";
+import { latencyMs } from "../../src/rehearsal/memory-network.ts";
+import { leastSeconds, openStage, type Stage } from "../../src/rehearsal/stage.ts";
+import { advance, during } from "../../src/rehearsal/virtual-time.ts";
+import { realisticLimits } from "../../src/simulator/rest/rate-limits.ts";
+import { addInvites } from "../../src/simulator/seed.ts";
+import { show } from "./figures.ts";
+
+const scenarios = { spam, raid, restore, search };
+
+const usage = `Usage: bun run bench:pace [--only ${Object.keys(scenarios).join("|")}] [--members N] [--help]`;
+const { only, members: memberCount = "2000" } = parseCommandLine(usage, {
+	only: { type: "string" },
+	members: { type: "string" },
+});
+/** Of what Discord's limits make it last at least. */
+const goal = 1.2;
+const channelCount = 200;
+const latency = latencyMs / 1_000;
+
+let lastId = 3n * 10n ** 17n;
+const id = () => String(++lastId);
+const channelsNamed = (count: number) => Array.from({ length: count }, (_, n) => ({ id: id(), name: `channel-${n}` }));
+const permissions = [
+	...["VIEW_CHANNEL", "SEND_MESSAGES", "EMBED_LINKS", "READ_MESSAGE_HISTORY", "MANAGE_GUILD", "MANAGE_ROLES"],
+	...["MANAGE_CHANNELS", "MANAGE_MESSAGES", "VIEW_AUDIT_LOG", "BAN_MEMBERS", "KICK_MEMBERS", "MODERATE_MEMBERS"],
+];
+const helper = { name: "Helper", managed: true, permissions };
+const everyone = ["VIEW_CHANNEL", "SEND_MESSAGES", "READ_MESSAGE_HISTORY", "CREATE_INSTANT_INVITE"];
+
+/** A guild with our bot, and Discord's limits. */
+async function open(parts: object, settings: object = {}): Promise<Stage> {
+	seed(1);
+	const directory = mkdtempSync(join(tmpdir(), "guildhall-bench-"));
+	process.on("exit", () => rmSync(directory, { recursive: true, force: true }));
+	const document = readDocument({ version: 1, everyone, ...parts });
+	const keys = { bot_name: "Bench", features: { moderation: true }, mcp: { toolsets: "all" }, commands: "off" };
+	const given = { document, toml: v.parse(toml, keys), settings, botId: "200000000000000777", botRole: "Helper" };
+	return openStage(given as unknown as Parameters<typeof openStage>[0], directory, realisticLimits);
+}
+
+const now = () => performance.now() / 1_000;
+
+/** `least`: seconds that it lasts if Discord's limits alone delay it. */
+function print(what: string, seconds: number, least: number): void {
+	show(`${what} (least ${least.toFixed(1)})`, seconds, "s", Math.round(least * goal * 10) / 10);
+}
+
+/** 125 accounts write the same link in 8 channels each, all at once, every 250 ms. */
+async function spam(): Promise<void> {
+	await using stage = await open({ roles: [helper], channels: channelsNamed(20) }, { "spam.on": true });
+	const { world, guild, request, done } = stage;
+	const spammers = Array.from({ length: 125 }, (_, n) => stage.newAccount(`spammer${n}`));
+	for (const { user } of spammers) world.members.add(guild, user);
+	const places = stage.placesOf(spammers[0] as never);
+	await advance(5_000);
+	stage.begin();
+	const from = now();
+	let written = 0;
+	for (let round = 0; round < 8; round += 1) {
+		for (const [at, spammer] of spammers.entries()) {
+			const path = `/channels/${places[(at + round) % places.length]}/messages`;
+			if (await request(spammer, "POST", path, { content: "Free gifts at https://gifts.example/now" })) written += 1;
+		}
+		await advance(250);
+	}
+	const timeouts = () => done("PATCH /guilds/:guild_id/members/:user_id");
+	while (timeouts().length < spammers.length) await advance(1_000);
+	const seconds = timeouts().map(({ at }) => Date.parse(at) / 1_000 - startedAt / 1_000 - from);
+	const punished = stage.sent().filter(({ method, path }) => method === "PATCH" && path.includes("/members/"));
+	console.log(`spam: ${written} messages of ${spammers.length} accounts`);
+	// The fourth channel is what the bot waits for.
+	print("first message to the first timeout", Math.min(...seconds), 0.75 + latency);
+	print("first message to the last timeout", Math.max(...seconds), 0.75 + leastSeconds(punished) + latency);
+}
+
+async function raid(): Promise<void> {
+	const settings = { "moderation.raid": "10 joins in 60s", "night.raid": true };
+	await using stage = await open({ roles: [helper], channels: channelsNamed(channelCount) }, settings);
+	const { world, guild, request, done } = stage;
+	addInvites(world);
+	const [invite] = world.invites.list({ guild_id: guild.id });
+	for (let second = 1; second <= 10; second += 1) {
+		await advance(1_000);
+		await request(stage.newAccount(`raider${second}`), "POST", `/invites/${invite?.code}`);
+	}
+	const from = Date.now();
+	const slowed = () => done("PATCH /channels/:channel_id");
+	while (slowed().length < channelCount) await advance(1_000);
+	const [paused] = done("PUT /guilds/:guild_id/incident-actions");
+	const after = (at: string | undefined) => (Date.parse(at ?? "") - from) / 1_000;
+	console.log(`raid: ${channelCount} channels`);
+	print("tenth join to paused invites", after(paused?.at), latency);
+	print("tenth join to slow mode everywhere", after(slowed().at(-1)?.at), leastSeconds(stage.sent()) + latency);
+}
+
+/** All channels and roles were deleted. */
+async function restore(): Promise<void> {
+	const roles = Array.from({ length: 100 }, (_, n) => ({ id: id(), name: `Role ${n}` }));
+	const members = Array.from({ length: Number(memberCount) }, (_, n) => ({ id: id(), roles: [`Role ${n % 100}`] }));
+	const parts = { roles: [helper, ...roles], channels: channelsNamed(channelCount), members };
+	await using stage = await open(parts);
+	const { guild, owner, request } = stage;
+	const made = [...guild.roles.values()].filter(({ id: role, managed }) => !managed && role !== guild.id);
+	const paths = [
+		...[...guild.channels.keys()].map((channel) => `/channels/${channel}`),
+		...made.map(({ id: role }) => `/guilds/${guild.id}/roles/${role}`),
+	];
+	for (const path of paths) while (!(await request(owner, "DELETE", path))) await advance(1_000);
+	await advance(60_000);
+	stage.begin();
+	const from = now();
+	const { lines, isDone } = await carryOut(stage, { version: 1, everyone, ...parts });
+	console.log(`restore: ${lines.join("\n  ")}`);
+	if (!isDone) throw new Error("the restore is not done");
+	print(
+		`${channelCount} channels, 100 roles, roles of ${memberCount} members`,
+		now() - from,
+		leastSeconds(stage.sent()),
+	);
+}
+
+async function search(): Promise<void> {
+	await using stage = await open({ roles: [helper], channels: channelsNamed(50) });
+	const { world, guild, owner, tool } = stage;
+	const channels = [...guild.channels.values()];
+	for (let n = 0; n < 100_000; n += 1) {
+		world.messages.add(channels[n % channels.length] as never, owner.user, { content: `message ${n} of many` });
+		if (n % 1_000 === 0) await advance(1_000);
+	}
+	await advance(60_000);
+	console.log(`100,000 messages in ${channels.length} channels`);
+	for (const [what, args] of [
+		["search of the index", { text: "many" }],
+		["count by channel, of the index", { count_by: ["channel"] }],
+		["count by author, reading all", { count_by: ["author"], after: "30d" }],
+		["search of parts of words, reading all", { text: "ny of", after: "30d", limit: 1 }],
+	] as const) {
+		await advance(60_000);
+		stage.begin();
+		const from = now();
+		let calls = 0;
+		let before: string | undefined;
+		do {
+			const text: string = await during(tool("search_messages", { ...args, before }));
+			before = /next_before=(\d+)/.exec(text)?.[1];
+			calls += 1;
+		} while (before && "count_by" in args);
+		print(`${what}, ${calls} call(s)`, now() - from, leastSeconds(stage.sent()) + latency);
+	}
+}
+
+const startedAt = Date.now() - performance.now();
+if (only !== undefined && !(only in scenarios)) throw new Error(usage);
+for (const [name, play] of Object.entries(scenarios)) if (only === undefined || only === name) await play();
+process.exit(0);
