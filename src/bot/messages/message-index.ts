@@ -6,10 +6,11 @@ import {
 	type APIMessage,
 	type APIMessageSearchResult,
 	type Guild,
+	PermissionFlagsBits,
 	type RESTGetAPIGuildMessagesSearchResult,
 	Routes,
 } from "discord.js";
-import { actingPerson } from "../../discord/acting-person.ts";
+import { personHas } from "../../discord/permissions.ts";
 import { PlatformBusy, timeLeftMs } from "../../discord/rest/rest.ts";
 import type { MessageFilter } from "./message-filter.ts";
 import type { Range } from "./message-search.ts";
@@ -29,9 +30,9 @@ export function isForIndex({ after }: Range, channels: readonly unknown[]): bool
 	return after === undefined && length > 1 && length <= maxIndexChannels;
 }
 
-/** Or when a person acts: without a list, Discord also searches channels that only the bot sees. */
+/** Or when a person acts who does not see all: without a list, Discord also searches channels that only the bot sees. */
 export function namesChannels(guild: Guild, isNamed: boolean): boolean {
-	return isNamed || actingPerson(guild) !== undefined;
+	return isNamed || !personHas(guild, undefined, PermissionFlagsBits.Administrator);
 }
 
 /** `channels`: undefined for all that the bot can read, see `namesChannels`. */

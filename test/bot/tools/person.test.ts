@@ -484,6 +484,18 @@ describe("messages", () => {
 		}
 	});
 
+	test("the index is searched without a list of channels only for those who see all", async () => {
+		const { requests } = cast.world.simulator;
+		for (const [permissions, listed] of [
+			[["Administrator"], false],
+			[reads, true],
+		] as const) {
+			requests.clear();
+			await runs("search_messages", { text: "xylophone" }, permissions);
+			expect(requests.list("GET /channels/:channel_id/threads/archived/public").length > 0).toBe(listed);
+		}
+	});
+
 	test("private threads are searched and listed only for their members", async () => {
 		const { threads, messages } = platform();
 		const parent = newChannel(cast);

@@ -172,10 +172,11 @@ export class JobRun {
 					Math.min(1_000, this.#arrivedAfterMs),
 					"Discord's events about the roles of members have not arrived yet",
 				);
-			for (const [index, step] of todo.entries()) {
+			const queues = [todo.filter((step) => !isAssignment(step)), todo.filter(isAssignment)] as const;
+			for (let step = this.#next(queues, ids); step; step = this.#next(queues, ids)) {
 				if (this.isCancelled) return this.end("cancelled");
-				if (index > 0 && this.#now() > staleAt) break;
 				await this.#runStep(job, guild, state, step, ids);
+				if (this.#now() > staleAt) break;
 			}
 		}
 	}
@@ -425,11 +426,26 @@ export class JobRun {
 		return { ...(body as object), [picture.field]: uri };
 	}
 
-	/** Waits if few requests of a rate limit are left. Throws PlatformBusy if the wait would be too long. */
-	async #pace(bucket: string): Promise<void> {
+	/** Members get their roles while creations wait for their rate limits, but not before an edit that may take access. */
+	#next([others, assignments]: readonly [Step[], Step[]], ids: ReadonlyMap<string, string>): Step | undefined {
+		const [step, assignment] = [others[0], assignments[0]];
+		if (!step) return assignments.shift();
+		const isReady = ({ needs }: Step) => needs.every((placeholder) => ids.has(placeholder));
+		const isHeld = isReady(step) && this.#waitMs(bucketOf(step.request(ids))) > 0;
+		const isFirst = isHeld && others.every(takesNoAccess) && assignment && isReady(assignment);
+		return (isFirst ? assignments : others).shift();
+	}
+
+	/** If few requests of a rate limit are left. */
+	#waitMs(bucket: string): number {
 		const { remaining, resetAt } = this.#buckets.get(bucket) ?? noLimit;
-		const ms = resetAt - this.#now();
-		if (remaining > spared || ms <= 0) return;
+		return remaining > spared ? 0 : Math.max(0, resetAt - this.#now());
+	}
+
+	/** Throws PlatformBusy if the wait would be too long. */
+	async #pace(bucket: string): Promise<void> {
+		const ms = this.#waitMs(bucket);
+		if (ms === 0) return;
 		if (ms > maxPaceMs) throw new PlatformBusy("rate limit", ms);
 		await sleep(ms, this.options.closing).catch(() => {});
 	}
@@ -477,6 +493,14 @@ export class JobRun {
 		options.log.info("apply_guild job ended", { job: id, state });
 		this.ending.resolve();
 	}
+}
+
+function isAssignment({ action }: Step): boolean {
+	return action === "assign";
+}
+
+function takesNoAccess({ action, follows }: Step): boolean {
+	return action === "create" || (action === "order" && !follows);
 }
 
 function locksOf({ action, targetId = "" }: Step, guild: Guild): string[] {
