@@ -107,8 +107,6 @@ export async function openStage(given: Rehearsal, dataDirectory: string, rateLim
 		return said;
 	}
 
-	const sent = () => requests.list().filter(({ actor }) => actor === botId);
-
 	const kept = Object.entries(settings).filter(([key]) => !isKey(key) || !featureOff(key, config.toml.features));
 	if (kept.length > 0) await tool("set_settings", { settings: Object.fromEntries(kept) });
 	// The bot makes AutoMod rules.
@@ -121,8 +119,7 @@ export async function openStage(given: Rehearsal, dataDirectory: string, rateLim
 		begin,
 		request,
 		tool,
-		sent,
-		costs: () => costs(sent()),
+		costs: () => costs(requests.list().filter(({ actor }) => actor === botId)),
 		hijack,
 		/** Of a day. */
 		newAccount: (username: string) =>
@@ -145,17 +142,13 @@ export async function openStage(given: Rehearsal, dataDirectory: string, rateLim
 }
 
 /** How long Discord's limits make these requests last at least, as observed: it publishes none per route. */
-export function leastSeconds(sent: readonly { route: string | undefined; path: string }[]): number {
+function costs(sent: readonly { route: string | undefined; path: string }[]): string {
 	const { global, each, routes } = realisticLimits;
 	const places = Map.groupBy(sent, ({ route, path }) => [route, ...path.split("/").slice(1, 3)].join(" "));
 	const secondsOf = (count: number, limit: typeof each) =>
 		((Math.ceil(Math.max(count, 1) / limit.requests) - 1) * limit.perMs) / 1000;
 	const all = [...places.values()].map((some) => secondsOf(some.length, routes?.[some[0]?.route ?? ""] ?? each));
-	return Math.max(secondsOf(sent.length, global), ...all);
-}
-
-function costs(sent: Parameters<typeof leastSeconds>[0]): string {
-	const seconds = leastSeconds(sent);
+	const seconds = Math.max(secondsOf(sent.length, global), ...all);
 	const least = seconds < 1 ? "" : ` Discord's limits, as observed, make that last at least ${seconds} s.`;
 	return `The bot sent ${sent.length} request(s).${least}`;
 }

@@ -151,5 +151,5 @@ test("ratios are taken within a round, and their median is held against the goal
 	const ratios = ratiosOf(compared([30, 20, 60]), compared([10, 20, 30]));
 	expect(ratios).toEqual([3, 1, 2]);
 	expect(goalLine("a : b", ratios, 1.5)).toBe("a : b  2.00 (1.00 to 3.00), goal 1.5 missed");
-	expect(goalLine("a : b", ratios, 2)).toEndWith("goal 2.0 met");
+	expect(goalLine("a : b", ratios, 2)).toEndWith("goal 2 met");
 });

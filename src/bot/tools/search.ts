@@ -145,10 +145,6 @@ function usesIndex(args: Args, scope: Scope): boolean {
 	);
 }
 
-function unlessBusy(error: unknown): undefined {
-	if (!(error instanceof PlatformBusy)) throw error;
-}
-
 function queryOf({ guild, args, scope, isNamed }: Search): IndexQuery {
 	return indexQuery(args, args, namesChannels(guild, isNamed) ? readableIn(scope) : undefined);
 }
@@ -210,7 +206,7 @@ async function countInIndex(search: Search, groupings: readonly Grouping[]): Pro
 	// The index also finds messages of archived threads, which are not in the cache.
 	const total =
 		by === "channel" && !search.isNamed && left.length === 0 && timeLeftMs() >= reserveMs
-			? await count({}).catch(unlessBusy)
+			? await count({}).catch((error) => (error instanceof PlatformBusy ? undefined : Promise.reject(error)))
 			: undefined;
 	const isComplete = left.length === 0 && !search.isNamed;
 	const inChannels = sumOf(counts.filter(({ by }) => by === "channel"));

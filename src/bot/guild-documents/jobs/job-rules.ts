@@ -63,14 +63,13 @@ function isShown(step: Step, job: Job, { createdIds, createdKinds }: Progress): 
 	);
 }
 
-/** `steps`: what still differs. `ids`: those of `createdIds`. */
+/** `steps`: what still differs. `ids`: those of `createdIds`. In the order in which they are to run. */
 export function runnable(steps: readonly Step[], job: Job, ids: ReadonlyMap<string, string>): Step[] {
 	const available = new Set(ids.keys());
 	const progress = progressOf(job);
-	return steps.filter((step) => {
+	const possible = steps.filter((step) => {
 		const row = job.steps.get(step.id);
-		if (row?.state === "failed") return false;
-		if ((row?.done_count ?? 0) >= maxTimesDone) return false;
+		if (row?.state === "failed" || (row?.done_count ?? 0) >= maxTimesDone) return false;
 		if (!step.needs.every((placeholder) => available.has(placeholder))) return false;
 		// A planned step that needed something which failed is not done with something else.
 		const planned = job.planned.get(step.id);
@@ -80,6 +79,14 @@ export function runnable(steps: readonly Step[], job: Job, ids: ReadonlyMap<stri
 		if (step.placeholder !== undefined) available.add(step.placeholder);
 		return true;
 	});
+	const assignments = possible.filter(({ action }) => action === "assign");
+	const others = possible.filter(({ action }) => action !== "assign");
+	// Members get roles between new channels, so that both rate limits pass at once; but after edits, which may take access.
+	const isBefore = ({ action, kind, follows }: Step) =>
+		kind === "role" ? action !== "order" : follows || !/^(create|order)$/.test(action);
+	const at = others.findLastIndex(isBefore) + 1;
+	const mixed = others.slice(at).flatMap((step, index) => [step, ...assignments.slice(index, index + 1)]);
+	return [...others.slice(0, at), ...mixed, ...assignments.slice(others.length - at)];
 }
 
 function failedNeed({ needs }: Pick<PlannedStep, "needs">, { failed }: Progress): GuildJobStepRow | undefined {
@@ -128,8 +135,7 @@ export function leftoversOf(steps: readonly Step[], job: Job) {
 	let others = 0;
 	for (const step of steps) {
 		const row = after.steps.get(step.id);
-		if (row?.state === "failed" || refused.has(step.id)) continue;
-		if (isEmptyOrder(step, new Set())) continue;
+		if (row?.state === "failed" || refused.has(step.id) || isEmptyOrder(step, new Set())) continue;
 		const planned = job.planned.get(step.id);
 		if (!row && !planned) {
 			others += 1;

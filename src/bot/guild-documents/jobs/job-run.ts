@@ -172,11 +172,10 @@ export class JobRun {
 					Math.min(1_000, this.#arrivedAfterMs),
 					"Discord's events about the roles of members have not arrived yet",
 				);
-			const queues = [todo.filter((step) => !isAssignment(step)), todo.filter(isAssignment)] as const;
-			for (let step = this.#next(queues, ids); step; step = this.#next(queues, ids)) {
+			for (const [index, step] of todo.entries()) {
 				if (this.isCancelled) return this.end("cancelled");
+				if (index > 0 && this.#now() > staleAt) break;
 				await this.#runStep(job, guild, state, step, ids);
-				if (this.#now() > staleAt) break;
 			}
 		}
 	}
@@ -319,15 +318,12 @@ export class JobRun {
 		let limit: RateLimitState | undefined;
 		const wasSent = await this.options.mutex.withLock(locksOf(step, guild), () =>
 			observeRateLimit(
-				(state) => {
-					limit = state;
-				},
+				(observed) => (limit = observed),
 				() => this.#send(job, guild, state, step, ids),
 			),
 		);
 		if (!limit || !wasSent) return;
-		const { remaining, resetAfterMs } = limit;
-		this.#buckets.set(bucket, { remaining, resetAt: this.#now() + resetAfterMs });
+		this.#buckets.set(bucket, { remaining: limit.remaining, resetAt: this.#now() + limit.resetAfterMs });
 	}
 
 	/** Returns whether Discord confirmed the request. */
@@ -347,11 +343,10 @@ export class JobRun {
 		const { method, path, body, picture, reason, record } = request;
 		const filled = await this.#withPicture(body, picture);
 		if (picture && filled === undefined) return fail(`the bot does not have the picture ${picture.hash}`);
-		const [ordinal] = row.mark.split(".");
 		const asked: GuildJobStepRow = {
 			...row,
 			state: "asked",
-			mark: `${ordinal}.${row.done_count + 1}`,
+			mark: `${row.mark.split(".")[0]}.${row.done_count + 1}`,
 			after_id: newestId(state),
 			target_id: step.targetId ?? row.target_id,
 		};
@@ -422,30 +417,14 @@ export class JobRun {
 	async #withPicture(body: unknown, picture: { field: string; hash: string } | undefined): Promise<unknown> {
 		if (!picture) return undefined;
 		const uri = await this.options.pictures.dataUri(picture.hash);
-		if (uri === undefined) return undefined;
-		return { ...(body as object), [picture.field]: uri };
+		return uri === undefined ? undefined : { ...(body as object), [picture.field]: uri };
 	}
 
-	/** Members get their roles while creations wait for their rate limits, but not before an edit that may take access. */
-	#next([others, assignments]: readonly [Step[], Step[]], ids: ReadonlyMap<string, string>): Step | undefined {
-		const [step, assignment] = [others[0], assignments[0]];
-		if (!step) return assignments.shift();
-		const isReady = ({ needs }: Step) => needs.every((placeholder) => ids.has(placeholder));
-		const isHeld = isReady(step) && this.#waitMs(bucketOf(step.request(ids))) > 0;
-		const isFirst = isHeld && others.every(takesNoAccess) && assignment && isReady(assignment);
-		return (isFirst ? assignments : others).shift();
-	}
-
-	/** If few requests of a rate limit are left. */
-	#waitMs(bucket: string): number {
-		const { remaining, resetAt } = this.#buckets.get(bucket) ?? noLimit;
-		return remaining > spared ? 0 : Math.max(0, resetAt - this.#now());
-	}
-
-	/** Throws PlatformBusy if the wait would be too long. */
+	/** Waits if few requests of a rate limit are left. Throws PlatformBusy if the wait would be too long. */
 	async #pace(bucket: string): Promise<void> {
-		const ms = this.#waitMs(bucket);
-		if (ms === 0) return;
+		const { remaining, resetAt } = this.#buckets.get(bucket) ?? noLimit;
+		const ms = resetAt - this.#now();
+		if (remaining > spared || ms <= 0) return;
 		if (ms > maxPaceMs) throw new PlatformBusy("rate limit", ms);
 		await sleep(ms, this.options.closing).catch(() => {});
 	}
@@ -493,14 +472,6 @@ export class JobRun {
 		options.log.info("apply_guild job ended", { job: id, state });
 		this.ending.resolve();
 	}
-}
-
-function isAssignment({ action }: Step): boolean {
-	return action === "assign";
-}
-
-function takesNoAccess({ action, follows }: Step): boolean {
-	return action === "create" || (action === "order" && !follows);
 }
 
 function locksOf({ action, targetId = "" }: Step, guild: Guild): string[] {
