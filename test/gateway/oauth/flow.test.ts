@@ -160,16 +160,11 @@ describe("the sign-in", () => {
 		for (const { access_token } of [first, second]) expect(await find(access_token, own)).toBeDefined();
 	});
 
-	test("without a resource, as of older clients, is for /mcp", async () => {
-		const tokens = await world.getTokens({ resource: undefined });
-		const owner = await find(tokens.access_token);
-		expect(owner?.audience).toBe("/mcp");
-	});
-
 	test.each([
+		["that is missing, as of older clients", () => undefined],
 		["in capitals", (url: string) => `${url.replace("http", "HTTP")}/mcp`],
 		["with a slash at its end", (url: string) => `${url}/mcp/`],
-	])("accepts the resource %s", async (_, spell) => {
+	])("accepts a resource %s", async (_, spell) => {
 		const tokens = await world.getTokens({ resource: spell(world.url) });
 		expect(await find(tokens.access_token)).toMatchObject({ audience: "/mcp" });
 	});
@@ -335,20 +330,14 @@ describe("revocation", () => {
 	const revoke = (form: Changes) => world.post("/oauth/revoke", form);
 	const client_id = assistant.id;
 
-	test("of the refresh token ends the connection", async () => {
-		const { access_token, refresh_token } = await world.getTokens();
-		const response = await revoke({ token: refresh_token, client_id });
-		expect(response.status).toBe(200);
-		expect(await find(access_token)).toBeUndefined();
-		expect((await world.refresh(refresh_token)).status).toBe(400);
-	});
-
-	test("of the access token ends only this token", async () => {
-		const { access_token, refresh_token } = await world.getTokens();
-		const response = await revoke({ token: access_token, client_id });
-		expect(response.status).toBe(200);
-		expect(await find(access_token)).toBeUndefined();
-		expect((await world.refresh(refresh_token)).status).toBe(200);
+	test.each([
+		["refresh_token", "the connection", 400],
+		["access_token", "only this token", 200],
+	] as const)("of the %s ends %s", async (kind, _, status) => {
+		const tokens = await world.getTokens();
+		expect((await revoke({ token: tokens[kind], client_id })).status).toBe(200);
+		expect(await find(tokens.access_token)).toBeUndefined();
+		expect((await world.refresh(tokens.refresh_token)).status).toBe(status);
 	});
 
 	test("of an unknown token is no error", async () => {
@@ -427,20 +416,12 @@ test("what has expired is removed from the database", async () => {
 	await using own = await startWorld();
 	await own.toConsent();
 	await own.getTokens();
-	const count = async () => {
-		const counts = ["attempts", "codes", "grants", "tokens"].map(async (table) => {
-			const rows = await rowsIn(own.store, `oauth_${table}`);
-			return rows.length;
-		});
-		return Promise.all(counts);
-	};
+	const tables = ["attempts", "codes", "grants", "tokens"];
+	const count = () => Promise.all(tables.map(async (table) => (await rowsIn(own.store, `oauth_${table}`)).length));
 	expect(await count()).toEqual([1, 1, 1, 2]);
 	own.clock.now += refreshLifetimeMs + 86_400_000;
 	await own.post("/oauth/token", {});
-	await until("the expired rows are removed", async () => {
-		const counts = await count();
-		return counts.every((n) => n === 0);
-	});
+	await until("the expired rows are removed", async () => (await count()).every((n) => n === 0));
 });
 
 test("without its database nobody signs in, and clients may try again", async () => {
@@ -448,10 +429,8 @@ test("without its database nobody signs in, and clients may try again", async ()
 	const tokens = await own.getTokens();
 	const steps = await own.toConsent();
 	await own.store.close();
-	expect(await errorOf(await own.refresh(tokens.refresh_token))).toEqual({
-		status: 503,
-		error: "temporarily_unavailable",
-	});
+	const unavailable = { status: 503, error: "temporarily_unavailable" };
+	expect(await errorOf(await own.refresh(tokens.refresh_token))).toEqual(unavailable);
 	const response = await steps.browser.open(steps.consent);
 	expect(response.status).toBe(503);
 	expect(response.headers.get("retry-after")).toBe("5");
