@@ -55,66 +55,35 @@ async function signIn(client_id: string, redirect_uri: string) {
 	return { page: steps.page, tokens };
 }
 
-/** What real clients send when they register, and where they then want the person back. */
-const registrations: [string, object, string, string][] = [
-	[
-		"claude.ai",
-		{
-			client_name: "Claude",
-			redirect_uris: ["https://claude.ai/api/mcp/auth_callback"],
-			grant_types: ["authorization_code", "refresh_token"],
-			response_types: ["code"],
-			token_endpoint_auth_method: "client_secret_post",
-		},
-		"https://claude.ai/api/mcp/auth_callback",
-		"claude.ai",
-	],
-	[
-		"ChatGPT",
-		{
-			client_name: "ChatGPT",
-			redirect_uris: ["https://chatgpt.com/connector/oauth/abc123"],
-			grant_types: ["authorization_code", "refresh_token"],
-			response_types: ["code"],
-			token_endpoint_auth_method: "none",
-		},
-		"https://chatgpt.com/connector/oauth/abc123",
-		"chatgpt.com",
-	],
-	[
-		"VS Code on another port than its own",
-		{
-			client_name: "Visual Studio Code",
-			client_uri: "https://code.visualstudio.com",
-			application_type: "native",
-			redirect_uris: [
-				"https://insiders.vscode.dev/redirect",
-				"https://vscode.dev/redirect",
-				"http://127.0.0.1/",
-				"http://127.0.0.1:33418/",
-			],
-			grant_types: ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
-			response_types: ["code"],
-			token_endpoint_auth_method: "none",
-		},
-		"http://127.0.0.1:59656/",
-		"a program on this computer (127.0.0.1:59656)",
-	],
-	[
-		"Cursor",
-		{
-			client_name: "Cursor",
-			redirect_uris: ["cursor://anysphere.cursor-mcp/oauth/callback"],
-			grant_types: ["authorization_code", "refresh_token"],
-			response_types: ["code"],
-			token_endpoint_auth_method: "none",
-		},
-		"cursor://anysphere.cursor-mcp/oauth/callback",
-		"the app that opens cursor: links",
-	],
-];
+const standard = {
+	grant_types: ["authorization_code", "refresh_token"],
+	response_types: ["code"],
+	token_endpoint_auth_method: "none",
+};
+const claude = {
+	...standard,
+	client_name: "Claude",
+	redirect_uris: ["https://claude.ai/api/mcp/auth_callback"],
+	token_endpoint_auth_method: "client_secret_post",
+};
+const chatgpt = { ...standard, redirect_uris: ["https://chatgpt.com/connector/oauth/abc123"] };
+const vsCode = {
+	...standard,
+	application_type: "native",
+	redirect_uris: ["https://vscode.dev/redirect", "http://127.0.0.1/", "http://127.0.0.1:33418/"],
+	grant_types: [...standard.grant_types, "urn:ietf:params:oauth:grant-type:device_code"],
+};
+const cursor = { ...standard, redirect_uris: ["cursor://anysphere.cursor-mcp/oauth/callback"] };
 
-test.each(registrations)("%s registers and signs in", async (_, metadata, redirectUri, target) => {
+/** What real clients send when they register, where they then want the person back, and what the page calls that. */
+const registrations = [
+	["claude.ai", claude, claude.redirect_uris[0], "claude.ai"],
+	["ChatGPT", chatgpt, chatgpt.redirect_uris[0], "chatgpt.com"],
+	["VS Code", vsCode, "http://127.0.0.1:59656/", "a program on this computer (127.0.0.1:59656)"],
+	["Cursor", cursor, cursor.redirect_uris[0], "the app that opens cursor: links"],
+] as const;
+
+test.each(registrations)("%s registers and signs in", async (_, metadata, redirectUri = "", target) => {
 	const { page, tokens } = await signIn(await register(metadata), redirectUri);
 	expect(page).toContain(`<strong>${target}</strong>`);
 	expect(page).toContain("it registered itself");
@@ -123,16 +92,12 @@ test.each(registrations)("%s registers and signs in", async (_, metadata, redire
 
 test("a client with a metadata document signs in, and the page names its host", async () => {
 	const id = "https://assistant.example/oauth/client.json";
-	documents.set(id, {
-		client_id: id,
-		client_name: "Assistant",
-		redirect_uris: ["https://assistant.example/callback"],
-		token_endpoint_auth_method: "none",
-	});
-	const { page } = await signIn(id, "https://assistant.example/callback");
+	const redirectUri = "https://assistant.example/callback";
+	documents.set(id, { ...standard, client_id: id, client_name: "Assistant", redirect_uris: [redirectUri] });
+	const { page } = await signIn(id, redirectUri);
 	expect(page).toContain("<strong>assistant.example</strong>, which states this name");
 	expect(page).not.toContain("registered itself");
-	await signIn(id, "https://assistant.example/callback");
+	await signIn(id, redirectUri);
 	expect(requests.filter((request) => request.includes("client.json"))).toHaveLength(1);
 });
 
@@ -183,16 +148,13 @@ describe("no client id makes the gateway reach what is not public:", () => {
 });
 
 test("the redirect URI of one client is of no use to another", async () => {
-	const [, claude] = registrations[0] ?? [];
-	const [, , cursor] = registrations[3] ?? [];
-	const client_id = await register(claude ?? {});
-	expect(await refused({ client_id, redirect_uri: cursor })).toContain("has not registered");
+	const client_id = await register(claude);
+	expect(await refused({ client_id, redirect_uri: cursor.redirect_uris[0] })).toContain("has not registered");
 });
 
 test("a client that is not used is forgotten after a day, and says so at the next sign-in", async () => {
-	const [, claude, redirect_uri] = registrations[0] ?? [];
-	const client_id = await register(claude ?? {});
+	const client_id = await register(claude);
 	world.clock.now += 2 * 86_400_000;
-	await register(claude ?? {});
-	expect(await refused({ client_id, redirect_uri })).toContain("not known to this server");
+	await register(claude);
+	expect(await refused({ client_id, redirect_uri: claude.redirect_uris[0] })).toContain("not known to this server");
 });

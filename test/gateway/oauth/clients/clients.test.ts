@@ -133,12 +133,7 @@ onBoth((databases) => {
 		[
 			"all of VS Code's redirect URIs",
 			{
-				redirect_uris: [
-					"https://insiders.vscode.dev/redirect",
-					"https://vscode.dev/redirect",
-					"http://127.0.0.1/",
-					"http://127.0.0.1:33418/",
-				],
+				redirect_uris: ["https://vscode.dev/redirect", "http://127.0.0.1/", "http://127.0.0.1:33418/"],
 				application_type: "native",
 			},
 			{},
