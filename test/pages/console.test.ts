@@ -661,4 +661,12 @@ test.skipIf(!chromium || !pictures)("pictures for the README, of the demo", asyn
 	await browser.prefer("dark");
 	await browser.resize(narrow.width, narrow.height);
 	await browser.screenshot(`${pictures}/console-phone.png`);
+	await browser.prefer("light");
+	await browser.resize(960, 600);
+	await page.section("Settings");
+	await page.click("button", "Go to Rehearse");
+	await page.click("details[open] button", "Rehearse");
+	await page.sees("off → on", ".save-bar");
+	await browser.evaluate("document.querySelector('details[open]').scrollIntoView()");
+	await browser.screenshot(`${pictures}/rehearsal.png`);
 });

@@ -77,7 +77,8 @@ export function createRehearsal(place, { lists, entered, enter }) {
 			} while (answer.text.startsWith("The rehearsal is running"));
 			result.replaceChildren();
 			if (answer.isError) return answer.text;
-			result.append(preformatted("Result", answer.text, 20_000));
+			// The last line is for assistants.
+			result.append(preformatted("Result", answer.text.split("\nTo apply the setting")[0], 20_000));
 			if (answer.advice) enter(answer.advice.set);
 			await open();
 		} finally {
@@ -85,13 +86,11 @@ export function createRehearsal(place, { lists, entered, enter }) {
 		}
 	}
 
+	const about = "What would happen, on a copy, with what is entered above. It fills in what would change it.";
 	return element(
 		"details.panel",
 		{ ontoggle: () => void open() },
 		element("summary", element("strong", "Rehearse")),
-		element("p.quiet", "What would happen, on a copy, with what is entered above. It fills in what would change it."),
-		prove,
-		form,
-		result,
+		element("div", element("p.quiet", about), prove, form, result),
 	);
 }
