@@ -1,21 +1,19 @@
-// Entry point of `bun run build`: builds the executable of all programs, and releases.
+// Entry point of `bun run build`: builds the executable of all programs.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { parseCommandLine } from "../lib/program/program.ts";
 import { compileGuildhall } from "./compile.ts";
-import { writeRelease } from "./release.ts";
 import { readSource } from "./source.ts";
 import { hostTarget, releaseTargets } from "./targets.ts";
 
-const usage = `Usage: bun run build [--all] [--target <platform>]... [--release] [--help]
+const usage = `Usage: bun run build [--all] [--target <platform>]... [--help]
 
 Builds dist/guildhall for this platform, links to it (dist/gateway, dist/bot), and dist/SHA256SUMS. Deletes dist first.
 
-  --all      also for ${releaseTargets.join(", ")},
-             in dist/<platform>/
-  --target   also for this platform of Bun's, such as linux-x64-baseline, in dist/<platform>/; may be repeated
-  --release  also dist/guildhall-<version>-<platform>.tar.gz for each, with documents and examples for operators
+  --all     also for ${releaseTargets.join(", ")},
+            in dist/<platform>/
+  --target  also for this platform of Bun's, such as linux-x64-baseline, in dist/<platform>/; may be repeated
 
 For other platforms Bun downloads its runtime from the public npm registry, once. If a platform cannot be built, the others
 still are; the exit code is then 1.
@@ -23,19 +21,14 @@ still are; the exit code is then 1.
 Environment:
   BUILD_COMMIT  commit for --version if there is no git checkout, such as in an image build`;
 
-const {
-	all,
-	target: named,
-	release,
-} = parseCommandLine(usage, {
+const { all, target: named } = parseCommandLine(usage, {
 	all: { type: "boolean" },
 	target: { type: "string", multiple: true },
-	release: { type: "boolean" },
 });
 const root = resolve(import.meta.dir, "../..");
 const dist = join(root, "dist");
 const host = hostTarget();
-const { time, ...source } = readSource(root, process.env);
+const source = readSource(root, process.env);
 const targets = new Set([...(all ? releaseTargets : []), ...(named ?? [])]);
 const made: string[] = [];
 const failed: string[] = [];
@@ -54,22 +47,14 @@ if (failed.length > 0) {
 
 async function buildFor(target: string, directory: string): Promise<void> {
 	const stamp = { ...source, target };
-	let executable: string;
 	try {
 		console.log(`building for ${target}`);
 		mkdirSync(directory, { recursive: true });
-		executable = await compileGuildhall({ root, directory, stamp, host });
+		made.push(await compileGuildhall({ root, directory, stamp, host }));
 	} catch (error) {
 		console.error((error as Error).message);
 		failed.push(target);
-		return;
 	}
-	made.push(executable);
-	// This platform may be built twice, in dist and in its own folder. That is one release.
-	if (!release || (directory === dist && targets.has(target))) return;
-	console.log(`packing the release for ${target}`);
-	const options = { root, directory: dist, target, executable, time };
-	made.push(writeRelease(options));
 }
 
 function writeSums(): void {

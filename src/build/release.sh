@@ -1,5 +1,5 @@
 #!/bin/bash
-# Makes dist/release, the files of a release, from what `bun run build --release` has built. `release.sh --publishable` only
+# Makes dist/release, the files of a release, from what `bun run build` has built. `release.sh --publishable` only
 # says whether this commit may be published. The same commit gives the same bytes, with the same npm and libc.
 # Needs Node.js with npm, zip, GNU tar; for the image also Debian or Ubuntu, without which it is left out. DIST: default dist.
 set -euo pipefail
@@ -29,15 +29,38 @@ fi
 packages=$PWD/src/build/packages
 dist=${DIST:-$PWD/dist}
 out=$dist/release
+packages=$PWD/src/build/packages
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 rm -rf "$out"
 mkdir -p "$out"
-cp "$dist"/guildhall-"$version"-*.tar.gz "$out"
-targets=$(cd "$out" && echo guildhall-*.tar.gz | sed "s/guildhall-$version-//g; s/\.tar\.gz//g")
-for target in $targets; do
-	mkdir "$work/$target"
-	tar -xzf "$out/guildhall-$version-$target.tar.gz" -C "$work/$target" --strip-components=1
+archive() { tar --sort=name --mtime="@$time" --owner=0 --group=0 --numeric-owner --format=ustar "$@"; }
+
+# Archives for operators. In Markdown, a link to a file that is not in them becomes its text.
+mkdir "$work/documents"
+git archive HEAD README.md LICENSE CHANGELOG.md .github/{SECURITY.md,screenshots} src/docs \
+	src/{build,gateway,simulator}/README.md src/bot/{approval,features,settings,moderation,tools}/README.md \
+	src/bot/game/{README.md,openapi.yaml,plugin.mjs} instances/{README.md,PRIVACY.md,example} \
+	docker/{README.md,systemd,proxy,monitoring} | tar -x -C "$work/documents"
+find "$work/documents" -type f -name "*.md" | while read -r document; do
+	(cd "$(dirname "$document")" && perl -0pi -e 's{\[([^\]]*)\]\(([^)#\s]+)(#[^)]*)?\)}{my ($all, $text, $to) = ($&, $1, $2); $to =~ /^https?:/ || -e $to ? $all : $text}ge' "$document")
+done
+sed -i "s|OWNER/guildhall|$repository|g" "$work/documents/README.md"
+targets=""
+for file in "$dist"/*/guildhall "$dist"/*/guildhall.exe "$dist/guildhall"; do
+	[ -f "$file" ] || continue
+	target=$(basename "$(dirname "$file")")
+	# With --all, there is one for this platform in a folder as well.
+	[ "$file" != "$dist/guildhall" ] || target=$("$file" --version | sed 's/.*, \(.*\))$/\1/')
+	[[ " $targets " != *" $target "* ]] || continue
+	targets="$targets${targets:+ }$target"
+	name=guildhall-$version-$target
+	cp -r "$work/documents" "$work/$target"
+	chmod -R u=rwX,go=rX "$work/$target"
+	install -m 755 "$file" "$work/$target/"
+	[ "${file##*.}" = exe ] || ln -s guildhall "$work/$target/gateway"
+	[ "${file##*.}" = exe ] || ln -s guildhall "$work/$target/bot"
+	archive -C "$work" --transform "s|^$target|$name|;" -c "$target" | gzip -n >"$out/$name.tar.gz"
 done
 
 # npm: a launcher, and a package for each platform. npm does not publish a private package.
@@ -63,8 +86,7 @@ for target in $targets; do
 done
 mkdir "$work/npm"
 sed "s|{scope}|$scope|" "$packages/launcher.cjs" >"$work/npm/guildhall.js"
-cp LICENSE "$work/npm"
-sed "s|OWNER/guildhall|$repository|g" README.md >"$work/npm/README.md"
+cp "$work/documents"/{README.md,LICENSE} "$work/npm"
 manifest guildhall "\"bin\": { \"guildhall\": \"guildhall.js\" }, \"engines\": { \"node\": \">=18\" }, \"optionalDependencies\": { $optional }," >"$work/npm/package.json"
 pack "$work/npm"
 
@@ -100,7 +122,7 @@ image() {
 	cp "$work/$2/guildhall" "$root/usr/local/bin/"
 	chmod -R u=rwX,go=rX "$root"
 	chmod 1777 "$root"/{data,instances,tmp}
-	tar -C "$root" -cf "$layer" --sort=name --mtime="@$time" --owner=0 --group=0 --numeric-owner --format=ustar .
+	archive -C "$root" -cf "$layer" .
 	local diff
 	diff=$(sha256sum <"$layer")
 	gzip -n "$layer"
@@ -119,7 +141,7 @@ if [ -n "$manifests" ]; then
 	index=$(blob index.v1+json "$work/index" ",\"annotations\":{\"org.opencontainers.image.ref.name\":\"$version\"}")
 	printf '{"schemaVersion":2,"manifests":[%s]}' "$index" >"$work/image/index.json"
 	printf '{"imageLayoutVersion":"1.0.0"}' >"$work/image/oci-layout"
-	tar -C "$work/image" -cf "$out/guildhall-$version-image.tar" --sort=name --mtime="@$time" --owner=0 --group=0 --numeric-owner --format=ustar index.json oci-layout blobs
+	archive -C "$work/image" -cf "$out/guildhall-$version-image.tar" index.json oci-layout blobs
 fi
 
 # The script knows its version, and where the release is.

@@ -5,8 +5,6 @@ export interface Source {
 	commit: string;
 	/** Files of the build differ from the commit. */
 	dirty: boolean;
-	/** Of the commit, in seconds since 1970; 0 if unknown. */
-	time: number;
 }
 
 const inputs = [
@@ -25,12 +23,8 @@ export function readSource(root: string, env: Record<string, string | undefined>
 	// A checkout that contains `root` is another project.
 	const own = git(root, "rev-parse", "--show-prefix") === "";
 	const commit = own ? git(root, "rev-parse", "HEAD") : undefined;
-	if (!commit) return { commit: env.BUILD_COMMIT?.trim().slice(0, commitLength) || "unknown", dirty: false, time: 0 };
-	return {
-		commit: commit.slice(0, commitLength),
-		dirty: git(root, "status", "--porcelain", "--", ...inputs) !== "",
-		time: Number(git(root, "log", "-1", "--format=%ct")),
-	};
+	if (!commit) return { commit: env.BUILD_COMMIT?.trim().slice(0, commitLength) || "unknown", dirty: false };
+	return { commit: commit.slice(0, commitLength), dirty: git(root, "status", "--porcelain", "--", ...inputs) !== "" };
 }
 
 function git(root: string, ...args: string[]): string | undefined {

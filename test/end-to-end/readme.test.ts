@@ -156,7 +156,6 @@ const coverage: Record<string, Coverage> = {
 	"bun run build": builds,
 	"bun run build --all": builds,
 	"bun run build --target linux-x64-baseline": builds,
-	"bun run build --release": elsewhere("test/build/release.test.ts", "writeRelease"),
 	...Object.fromEntries(
 		[
 			"apt-get update && apt-get install --yes caddy curl",
