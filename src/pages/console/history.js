@@ -52,7 +52,7 @@ export function createHistory(stateOf, visit) {
 
 	function fillPeriods() {
 		const items = periods.map((id) => ({ id: `${id}`, name: id === 1 ? "last 24 hours" : `last ${id} days` }));
-		fillSelect(days, visit.since ? [...items, { id: "since", name: "since your last visit" }] : items);
+		fillSelect(days, visit.since ? [...items, { id: "since", name: "since last visit" }] : items);
 	}
 
 	async function load() {
