@@ -358,5 +358,6 @@ export function whole(min: number, max: number) {
 			(input) => Number.isInteger(input) && input >= min && input <= max,
 			({ input }) => `expected a whole number from ${min} to ${max}, received ${input}`,
 		),
+		v.metadata({ jsonSchema: { type: "integer", minimum: min, maximum: max } }),
 	);
 }

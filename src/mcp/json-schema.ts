@@ -89,6 +89,8 @@ function convertOne(schema: Node): JsonSchema {
 		case "number":
 		case "boolean":
 			return { type: schema.type };
+		case "literal":
+			return { const: schema.literal };
 		case "picklist": {
 			const options = need(schema.options, "options");
 			return { type: typeOf(options), enum: options };
@@ -127,6 +129,7 @@ function typeOf(options: readonly unknown[]): "string" | "integer" {
 }
 
 function refine(action: Node, unit: "Items" | "Length"): JsonSchema {
+	if (action.kind === "schema") return convert(action);
 	switch (action.type) {
 		case "description":
 			return action.description ? { description: action.description } : {};
@@ -144,8 +147,6 @@ function refine(action: Node, unit: "Items" | "Length"): JsonSchema {
 			return { maximum: action.requirement };
 		case "integer":
 			return { type: "integer" };
-		case "picklist":
-			return convertOne(action);
 		case "regex": {
 			const { source, flags } = action.requirement as RegExp;
 			if (flags.replace("u", "") !== "")
@@ -153,6 +154,7 @@ function refine(action: Node, unit: "Items" | "Length"): JsonSchema {
 			return { pattern: source };
 		}
 		case "transform":
+		case "raw_transform":
 		case "check":
 			return {};
 		default:

@@ -8,6 +8,7 @@ import { apiKeyPattern } from "../../src/ai/settings.ts";
 import { toml, variables } from "../../src/bot/config/settings.ts";
 import { toolsetNames } from "../../src/bot/config/tool-choice.ts";
 import { isPlaceholder } from "../../src/lib/config.ts";
+import { type JsonSchema, toJsonSchema } from "../../src/mcp/json-schema.ts";
 import { issuesOf, read } from "./config/instance.ts";
 
 const instances = join(import.meta.dir, "../../instances");
@@ -92,7 +93,7 @@ function rows() {
 		const cells = line.split("|").map((cell) => cell.trim());
 		const [, name] = /^`(\w+)`$/.exec(cells[1] ?? "") ?? [];
 		return section !== undefined && name !== undefined
-			? [{ section, name, default: cells[2], meaning: cells[3], line }]
+			? [{ section, name, default: cells[2], meaning: cells[3], rules: cells[4], line }]
 			: [];
 	});
 }
@@ -116,6 +117,43 @@ test("a row of the reference has as many cells as its heading, and none is padde
 		expect(line.match(/(?<!\\)\|/g)).toHaveLength(5);
 		expect(line).not.toMatch(/ {2}/);
 	}
+});
+
+/** Of config.toml, with the texts of the reference. */
+function configSchema(): JsonSchema {
+	const schema = toJsonSchema(toml as unknown as Parameters<typeof toJsonSchema>[0]);
+	const propertiesOf = (one: JsonSchema) => one.properties as Record<string, JsonSchema>;
+	const { providers } = (
+		toml.entries.ai.wrapped as unknown as { entries: { providers: { wrapped: { value: never } } } }
+	).entries;
+	const { ai } = propertiesOf(schema);
+	const mine = toJsonSchema(providers.wrapped.value);
+	Object.assign(propertiesOf(ai ?? {}).providers ?? {}, { additionalProperties: mine });
+	for (const { section, name, meaning, rules } of rows()) {
+		if (section === ".env" || section === "ai.providers.mine.extra") continue;
+		const path = section.split(".").filter((part) => part && part !== "mine");
+		const place = path.reduce((at, part) => propertiesOf(at)[part] ?? {}, schema);
+		const properties = propertiesOf((place.additionalProperties as JsonSchema) || place);
+		const text = `${meaning}. Expected: ${rules}`.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1");
+		Object.assign(properties[name] ?? {}, { description: text });
+	}
+	const $schema = "https://json-schema.org/draft/2020-12/schema";
+	return { $schema, title: "config.toml of a bot of Guildhall", ...schema };
+}
+
+test("config.schema.json is the schema of config.toml, with a text for each key", async () => {
+	const file = join(instances, "example/config.schema.json");
+	const schema = configSchema();
+	if (process.env.WRITE_REFERENCE) {
+		await Bun.write(file, JSON.stringify(schema));
+		await Bun.spawn([join(instances, "../node_modules/.bin/biome"), "format", "--write", file]).exited;
+	}
+	// When this fails: bun run reference.
+	expect(await Bun.file(file).json()).toEqual(schema);
+	const described = JSON.stringify(schema).match(/"description"/g) ?? [];
+	expect(described.length).toBe(
+		keys.filter(({ section }) => !/^(\.env|ai\.providers\.mine\.extra)$/.test(section)).length,
+	);
 });
 
 const envLine = /^(# )?([A-Z][A-Z0-9_]*)=(.*)$/;

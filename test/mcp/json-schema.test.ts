@@ -40,6 +40,7 @@ const constructs: [name: string, schema: v.GenericSchema, json: unknown][] = [
 		{ type: "array", items: { type: "string" }, minItems: 1, maxItems: 9 },
 	],
 	["pattern", v.pipe(v.string(), v.regex(/^\d{17,20}$/)), { type: "string", pattern: "^\\d{17,20}$" }],
+	["a literal", v.literal("a"), { const: "a" }],
 	["words", v.pipe(v.string(), v.title("T"), v.description("D")), { type: "string", title: "T", description: "D" }],
 	[
 		"a pipe of a pipe",
@@ -128,7 +129,6 @@ describe("what has no JSON Schema here throws, naming it", () => {
 		["object", v.object({})],
 		["loose_object", v.looseObject({})],
 		["nullable", v.nullable(v.string())],
-		["literal", v.literal("a")],
 		["any", v.any()],
 		["map", v.map(v.string(), v.string())],
 		["bigint", v.bigint()],

@@ -1,6 +1,7 @@
 // The files of instances/example, the templates for new instances. They are embedded, since an executable has no sources.
 
 import env from "../../../instances/example/.env" with { type: "text" };
+import schema from "../../../instances/example/config.schema.json" with { type: "text" };
 import config from "../../../instances/example/config.toml" with { type: "text" };
 import personality from "../../../instances/example/personality.txt" with { type: "text" };
 
@@ -8,6 +9,7 @@ import personality from "../../../instances/example/personality.txt" with { type
 export const example: ReadonlyMap<string, string> = new Map([
 	[".env", env],
 	["config.toml", config],
+	["config.schema.json", schema as unknown as string],
 	["personality.txt", personality],
 ]);
 

@@ -75,7 +75,7 @@ placeTest("the first instance has what can be known, and says what is left to fi
 	expect(env).toMatchObject({ MCP_PORT: "9090", DB_SCHEMA: "alpha" });
 	expect(stdout).not.toContain(MCP_AUTH_TOKEN);
 	for (const part of [
-		"Wrote instances/alpha: .env, config.toml, personality.txt.",
+		"Wrote instances/alpha: .env, config.toml, config.schema.json, personality.txt.",
 		"MCP_AUTH_TOKEN  a new one; it is in instances/alpha/.env",
 		"\nINSTANCES=alpha=http://127.0.0.1:9090\n",
 		"\nhttps://discord.com/oauth2/authorize?client_id=CLIENT_ID&scope=bot%20applications.commands&permissions=",
