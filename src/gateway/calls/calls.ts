@@ -206,7 +206,8 @@ export class Calls {
 		const isPartly = mark === "guilds" && !answer.isError && answers.some(({ isError }) => isError);
 		record.outcome = isPartly ? "partly_done" : answer.isError ? "refused" : "done";
 		if (answers.every(({ outcome }) => outcome)) record.outcome = answers[0]?.outcome ?? "refused";
-		for (const { outcome } of answers) if (outcome === "outcome_unknown") record.outcome = outcome;
+		for (const one of ["waiting", "outcome_unknown"] as const)
+			if (answers.some(({ outcome }) => outcome === one)) record.outcome = one;
 		const lost = answers.filter(({ isError, outcome }) => isError && outcome);
 		if (lost.length > 0) record.error = lost.map(({ from, text }) => `${from}: ${text}`).join("\n");
 		record.parts = answers.length;
@@ -231,10 +232,8 @@ export class Calls {
 			elicits: false,
 		};
 		const { text, isError, outcome } = await this.#answer(other.name, asking, own, signal);
-		if (isError) {
-			record.outcome = outcome ?? "refused";
-			throw new SourceError(`${source.argument}: ${other.name}: ${text}`);
-		}
+		record.outcome = outcome ?? "refused";
+		if (isError) throw new SourceError(`${source.argument}: ${other.name}: ${text}`);
 		const { instance: _, ...rest } = args;
 		return JSON.stringify({ name: call.tool, arguments: { ...rest, [source.argument]: { ...asked, document: text } } });
 	}
@@ -340,8 +339,11 @@ export class Calls {
 		if (error instanceof SourceError) return fail(record.outcome, error.message);
 		const routed = this.#errorOf(error, record, signal);
 		if (routed instanceof RouteError) return fail(outcomeAfter(routed, record), routed.message);
-		if (routed instanceof RpcError) record.error = routed.message;
-		else fail("failed", "Internal error of the gateway; its log says more.");
+		const isInvalid = routed instanceof RpcError;
+		fail(
+			isInvalid ? "invalid" : "failed",
+			isInvalid ? routed.message : "Internal error of the gateway; its log says more.",
+		);
 		throw routed;
 	}
 

@@ -32,27 +32,8 @@ export interface CallRecord {
 	ms: number;
 }
 
-export interface RecentCall {
-	id: string;
-	/** Increases by 1 with each call. */
-	seq: number;
-	/** Arrival, in milliseconds since 1970; `ms` is the duration. */
-	at: number;
-	ms: number;
-	/** Null if no bot was selected. */
-	instance: string | null;
-	tool: string;
-	guild: string | null;
-	outcome: CallOutcome;
-	/** See `kinds`. */
-	kind: string | undefined;
-	error: string | null;
-	parts: number;
-	/** The id of the key or grant, as in the bot's audit log, null for MCP_AUTH_TOKEN; the person's id; the client's name. */
-	key: string | null;
-	person: string | null;
-	client: string | null;
-}
+/** As the console shows it. */
+export type RecentCall = ReturnType<typeof toRecentCall>;
 
 /** At most `maxRecentCalls`. */
 export class RecentCalls {
@@ -95,7 +76,8 @@ export class RecentCalls {
 	}
 }
 
-function toRecentCall(call: CallRecord, seq: number): RecentCall {
+/** `seq` increases by 1 with each call. `at` is its arrival, in milliseconds since 1970. */
+function toRecentCall(call: CallRecord, seq: number) {
 	const { requestId, tool, guild = "", backend, outcome, error, parts, principal } = call;
 	const { person, client } = describePrincipal(principal);
 	const isId = /^\d{17,20}$/.test(guild);
@@ -111,6 +93,7 @@ function toRecentCall(call: CallRecord, seq: number): RecentCall {
 		kind: kinds.get(outcome),
 		error: error?.slice(0, maxErrorLength) ?? null,
 		parts,
+		// The id of the key or grant, as in the bot's audit log.
 		key: principal && principal.id !== rootPrincipal.id ? principal.id : null,
 		person: person ?? null,
 		client: (call.client ?? client)?.slice(0, maxNameLength) ?? null,

@@ -86,6 +86,8 @@ async function ask<Name extends keyof typeof consoleMethods>(
 	}
 }
 
+type Listed = Pick<AuditedCallDetails, "at" | "id">;
+
 /** How many calls waited when the operator was last shown them. */
 const waitingAt = new WeakMap<Backend, number>();
 
@@ -101,11 +103,12 @@ async function approvalsOf(backend: Backend, { person }: Viewer) {
 	if (asked && (asked.answer || asked.isUnknownMethod)) return { shown, unavailable: [] };
 	const before = person ? undefined : waitingAt.get(backend);
 	const last = before === undefined ? "" : ` When it was last asked, ${before} waited.`;
-	const reason = `${asked?.reason ?? `it is ${conditionOf(backend)}`}: its approvals cannot be read.${last}`;
+	const why = asked ? `did not answer (${asked.reason})` : `is ${conditionOf(backend)}`;
+	const reason = `${why}: its approvals cannot be read.${last}`;
 	return { shown, unavailable: [{ instance, reason }] };
 }
 
-const newestFirst = (a: AuditedCallDetails, b: AuditedCallDetails) => b.at - a.at || (a.id < b.id ? 1 : -1);
+const newestFirst = (a: Listed, b: Listed) => b.at - a.at || (a.id < b.id ? 1 : -1);
 
 /** Calls that reached no bot or, of one `request`, all that the gateway knows, as entries of an audit log. */
 function ownCalls(recent: RecentCalls, { person }: Viewer, query: v.InferOutput<typeof ofHistory>) {
@@ -121,10 +124,7 @@ function ownCalls(recent: RecentCalls, { person }: Viewer, query: v.InferOutput<
 			(!kind || call.kind === kinds.get(kind)) &&
 			Object.values(call).join("\n").toLowerCase().includes(search.toLowerCase()),
 	);
-	return known.map((call) => {
-		const { id: request, instance, client, error: answer } = call;
-		return { ...call, ...unknown, request, answer, instance: instance ?? "", client: client ?? "" };
-	});
+	return known.map((call) => ({ ...call, ...unknown, request: call.id, answer: call.error }));
 }
 
 /** Approvals, decisions, history, and settings. */

@@ -46,7 +46,7 @@ export function createState({ backends, views, recent, store, up }: StateOptions
 			guildCount: guilds.size,
 			tools: isRoot ? (backend.tools?.length ?? null) : null,
 			callsInFlight: isRoot ? backend.inFlight : 0,
-			latency: latencyOf(own),
+			latency: latencyOf(own.filter(({ kind }) => kind !== "open")),
 			refused: own.filter(({ kind }) => kind === "warn").length,
 			failed: own.filter(({ kind }) => kind === "bad").length,
 		};

@@ -38,7 +38,7 @@ export function createApprovals() {
 		list.replaceChildren(
 			...approvals.map(describe),
 			...unavailable.map((/** @type {any} */ one) =>
-				element("p.problem", named(one.instance, 64), ": ", named(one.reason, 400)),
+				element("p.problem", named(one.instance, 64), " ", named(one.reason, 400)),
 			),
 		);
 	}

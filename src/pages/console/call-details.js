@@ -70,7 +70,7 @@ export function describeCall(call, atGateway) {
 	};
 	return element(
 		"div",
-		atGateway?.answer && atGateway !== call && answerOf(atGateway),
+		atGateway?.answer && answerOf(atGateway),
 		answer !== null && answerOf(call),
 		facts([
 			answer === null && ["Outcome", element("span", { class: `state ${kind}` }, name)],
@@ -125,7 +125,7 @@ export async function loadDetails({ id, at, instance, parts }) {
 		"div",
 		...all.flatMap(({ told, atGateway }) => [
 			all.length > 1 && element("h4", named(told?.instance || "gateway", 64)),
-			told && describeCall(told, atGateway),
+			told && describeCall(told, told === atGateway ? undefined : atGateway),
 		]),
 		...describeMissing(unavailable),
 	);

@@ -109,16 +109,22 @@ test("a call that waited for an approval names who decided", async () => {
 	await using world = await startApprovalWorld();
 	const user_ids = [world.simulator.user("liwei").id];
 	const key: Principal = { id: "key:k", name: "k", access: "all" };
-	await world.call(key, "ban", { user_ids, reason: "spam" }, "request-1");
+	await world.call(key, "ban", { user_ids, reason: "spam" }, "request-1.2");
+	const now = Date.parse(world.posts().at(-1)?.timestamp ?? "");
+	const window = { from: now - 60_000, before: now + 60_000, limit: 10, request: "request-1", hours: true };
+	const waiting = (await world.ask(undefined, method, window)).result;
+	expect(waiting).toMatchObject({ calls: [{ tool: "approval", outcome: "waiting" }], hours: [] });
+	expect((await world.ask(undefined, method, { ...window, request: "request" })).result).toMatchObject({ calls: [] });
 	await world.press("ada", "Approve");
 	const ada = world.simulator.user("ada").id;
-	const now = Date.parse(world.posts().at(-1)?.timestamp ?? "");
-	const window = { from: now - 60_000, before: now + 60_000, limit: 10, request: "request-1" };
-	const { calls } = await until("the call has run", async () => {
+	const { calls, hours } = await until("the call has run", async () => {
 		const { result } = await world.ask(undefined, method, window);
-		const answer = result as { calls: Record<string, unknown>[] };
+		const answer = result as { calls: Record<string, unknown>[]; hours: unknown[] };
 		return answer.calls.some(({ tool }) => tool === "ban") && answer;
 	});
+	expect(hours).toEqual([expect.objectContaining({ calls: 1 })]);
+	const about = calls.filter(({ tool }) => tool === "approval");
+	expect(new Set(about.map(({ outcome }) => outcome))).toEqual(new Set(["approved"]));
 	expect(calls.find(({ tool }) => tool === "ban")).toMatchObject({
 		outcome: "done",
 		effect: "destructive",

@@ -54,37 +54,42 @@ async function openEvents(client: ConsoleClient) {
 	return { response, next, ended: async () => (await events.next()).done };
 }
 
-worldTest("the state has each bot with its guilds, and why it is offline", async (world) => {
-	const client = await signedIn(world.url);
-	const { body } = await client.get("state");
-	expect(body).toEqual({
-		gateway: {
-			version: expect.any(String),
-			startedAt: expect.any(Number),
-			database: null,
-			databaseReason: null,
-			hasControl: false,
-			newer: null,
-		},
-		bots: [
-			{
-				name: "alpha",
-				state: "online",
-				reason: null,
-				since: expect.any(Number),
-				version: "1",
-				guilds: [{ id: guild, name: "<b>Cooks</b>\\u{202e}", pinned: false }],
-				guildCount: 1,
-				tools: 3,
-				callsInFlight: 0,
-				latency: null,
-				failed: 0,
-				refused: 0,
+worldTest(
+	"the state has each bot with its guilds, and why it is offline; its approvals are not read",
+	async (world) => {
+		const client = await signedIn(world.url);
+		const { body } = await client.get("state");
+		expect(body).toEqual({
+			gateway: {
+				version: expect.any(String),
+				startedAt: expect.any(Number),
+				database: null,
+				databaseReason: null,
+				hasControl: false,
+				newer: null,
 			},
-			expect.objectContaining({ name: "beta", state: "offline", reason: expect.any(String), guilds: [] }),
-		],
-	});
-});
+			bots: [
+				{
+					name: "alpha",
+					state: "online",
+					reason: null,
+					since: expect.any(Number),
+					version: "1",
+					guilds: [{ id: guild, name: "<b>Cooks</b>\\u{202e}", pinned: false }],
+					guildCount: 1,
+					tools: 3,
+					callsInFlight: 0,
+					latency: null,
+					failed: 0,
+					refused: 0,
+				},
+				expect.objectContaining({ name: "beta", state: "offline", reason: expect.any(String), guilds: [] }),
+			],
+		});
+		const { unavailable } = (await client.get<{ unavailable: unknown[] }>("approvals")).body;
+		expect(unavailable.at(-1)).toEqual({ instance: "beta", reason: "is offline: its approvals cannot be read." });
+	},
+);
 
 worldTest("calls are shown without arguments, with who asked and their outcome", async (world) => {
 	const secret = "what-ada-wrote-in-confidence";
@@ -121,14 +126,14 @@ worldTest("calls are shown without arguments, with who asked and their outcome",
 		expect.objectContaining({ tool: '"<script>"', seq: 2 }),
 	]);
 	expect(JSON.stringify(body)).not.toContain(secret);
-	const around = { from: Date.now() - 60_000, before: Date.now() + 60_000, limit: 9, hours: true };
+	const around = { from: 0, before: 1e15, limit: 9, hours: true };
 	const past = async (query: object) => (await client.post("history", { ...around, ...query })).body;
 	expect(await past({})).toMatchObject({
 		calls: [{ instance: "beta", tool: "act", outcome: "offline", answer: offline, client: bun }],
 		hours: [{ calls: 1, refused: 0, failed: 1 }],
 		unreached: 1,
 	});
-	for (const query of [{ kind: "refused" }, { search: secret }, { instance: "" }, { before: around.from }])
+	for (const query of [{ kind: "refused" }, { search: secret }, { instance: "" }, { before: 0 }])
 		expect([query, await past(query)]).toEqual([
 			query,
 			expect.objectContaining({ calls: [], hours: [], unreached: 0 }),
@@ -144,19 +149,12 @@ worldTest("a call in several guilds says which were not reached, and why", async
 	const { calls } = (await client.get<{ calls: Call[] }>("calls")).body;
 	const error = expect.stringContaining("GuildNotFound");
 	expect(calls).toMatchObject([{ outcome: "partly_done", kind: "bad", instance: null, parts: 2, error }]);
-	const part = { request: calls[0]?.id, from: Date.now() - 60_000, before: Date.now() + 60_000, limit: 9 };
+	const part = { request: calls[0]?.id, from: 0, before: 1e15, limit: 9 };
 	const { calls: all } = (await client.post<{ calls: Call[] }>("history", part)).body;
 	expect(all.toSorted((a, b) => a.id.localeCompare(b.id))).toMatchObject([
 		{ request: part.request, outcome: "partly_done", answer: error },
 		{ request: `${part.request}.2`, guild: away, outcome: "not_routed", answer: error },
 	]);
-});
-
-worldTest("the approvals of a bot that is down cannot be read, and the console says so", async (world) => {
-	const client = await signedIn(world.url);
-	const reason = "it is offline: its approvals cannot be read.";
-	const { unavailable } = (await client.get<{ unavailable: unknown[] }>("approvals")).body;
-	expect(unavailable.at(-1)).toEqual({ instance: "beta", reason });
 });
 
 worldTest("the name of a client is one line, and known from `initialize`, `_meta` or the User-Agent", async (world) => {
