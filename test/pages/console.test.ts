@@ -246,11 +246,17 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		world.up.set("gamma", { state: "stopped", isHalted: true });
 		await page.sees("gamma: stopped since", ".panel");
 		world.up.set("gamma", { state: "running", isHalted: undefined });
+		const [before = ""] = await page.texts(".panel .state.warn");
+		await world.client.text("get_member", { instance: "beta", user_ids: "100000000000000004" });
+		await page.sees(
+			before.replace(/\d+/, (count) => `${Number(count) + 1}`),
+			".panel .state.warn",
+		);
 		await page.click(".panel a", "refused");
 		await page.sees("since last visit", ".filters select");
 		await page.misses("list_guilds", "tbody");
 		await page.click("button", "Details of get_member");
-		await page.sees("100000000000000003", "tr.details .answer");
+		await page.sees("100000000000000004", "tr.details .answer");
 	});
 
 	test("a key with limits is made and shown once, works, and is revoked after a question", async () => {

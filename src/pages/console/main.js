@@ -54,7 +54,7 @@ function showConsole(session, discord, focus = false) {
 	leave();
 	const who = session.person?.id ?? "";
 	if (kept?.who !== who) kept = createSections(who);
-	const { live, approvals, sections } = kept;
+	const { live, since, approvals, sections } = kept;
 	const router = createRouter(sections, { focus });
 	showSession(session);
 
@@ -74,7 +74,10 @@ function showConsole(session, discord, focus = false) {
 	const stop = followEvents(
 		{
 			state: live.setState,
-			calls: (some) => live.calls.addCalls(some),
+			calls(some) {
+				live.calls.addCalls(some);
+				since.refreshSoon();
+			},
 			approvals: () => void approvals.refresh(),
 			connected: onConnection,
 		},
@@ -107,7 +110,7 @@ function createSections(who) {
 		{ id: "connect", name: "Connect", ...createConnect(isRoot, live.state) },
 		{ id: "try", name: "Try", ...createTry(live.state) },
 	];
-	return { who, live, approvals, sections };
+	return { who, live, since, approvals, sections };
 }
 
 /** @param {Session} session */

@@ -1,7 +1,7 @@
 // What happened since the last visit: calls and decisions, from the bots' stores, and bots that are in another state than before.
 
-import { element } from "../dom.js";
-import { post } from "./api.js";
+import { element, soon } from "../dom.js";
+import { messageOf, post } from "./api.js";
 import { describeMissing } from "./call-details.js";
 import { countLinks } from "./history.js";
 import { named, shown, timeOf } from "./parts.js";
@@ -9,6 +9,7 @@ import { named, shown, timeOf } from "./parts.js";
 /** Who is away for less has not left. */
 const awayMs = 300_000;
 const dayMs = 86_400_000;
+const refreshMs = 5_000;
 /** After its start, the gateway finds bots that were online before. */
 const startMs = 30_000;
 
@@ -60,9 +61,14 @@ export function createSince(visit, showHistory) {
 		);
 	}
 
+	const content = element("section.panel", { "aria-label": "What happened" }, title, calls, changes);
 	return {
-		content: element("section.panel", { "aria-label": "What happened" }, title, calls, changes),
+		content,
 		refresh,
+		/** After new calls. Not while a link has the focus, which it would lose. */
+		refreshSoon: soon(refreshMs, () => {
+			if (content.isConnected && !calls.contains(document.activeElement)) void refresh().catch(messageOf);
+		}),
 		/** @param {import("./types.ts").State} state */
 		setState({ gateway: { startedAt }, bots }) {
 			const changed = bots.filter(
