@@ -1,5 +1,4 @@
-// A client at the gateway that cancels or watches a long call, down to the requests that Discord gets. In clients/long-calls.ts
-// the SDKs cancel jobs.
+// A client at the gateway that cancels or watches a long call, down to the requests that Discord gets.
 
 import { expect } from "bun:test";
 import { postTo } from "../support/both-servers.ts";

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { postTo } from "../../support/both-servers.ts";
 import { gatewayToken, startTestGateway, type TestGateway } from "../../support/gateway.ts";
-import { type Behaviour, type StubBackend, startStubBackend, textResult } from "../../support/stub-backend.ts";
+import { type Behaviour, type StubBackend, stall, startStubBackend, textResult } from "../../support/stub-backend.ts";
 import { testWith } from "../../support/test-with.ts";
 
 const marked = { name: "look", inputSchema: { type: "object" }, _meta: { "guildhall/everywhere": true } };
@@ -159,24 +159,38 @@ describe("a call with guild_ids", () => {
 	});
 });
 
-test.each([
+describe.each([
 	["without a target", look, {}],
 	["with guild_ids", act, { guild_ids: guilds }],
-])("a call %s says how many have answered, if it has a progress token", async (_, tool, args) => {
-	await using world = await startWorld({ tool });
-	const last = Promise.withResolvers<void>();
-	world.gamma.on.look = ({ id }) => last.promise.then(() => textResult(id, "ran look"));
-	const params = { name: "look", arguments: args, _meta: { progressToken: "t" } };
-	const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
-	const response = await postTo(`${world.gateway.url}/mcp`, body, { Authorization: `Bearer ${gatewayToken}` });
-	let text = "";
-	for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-		text += part;
-		if (text.includes('"progressToken":"t","progress":2,"total":3,"message":"2 of 3 answered"')) last.resolve();
-	}
-	const sent = [...text.matchAll(/"progress":(\d)/g)].map(([, progress]) => progress);
-	expect(sent).toEqual(["0", "1", "2", "3"]);
-	expect(text).toContain("ran look");
+])("a call %s", (_, tool, args) => {
+	const fanTest = testWith(() => startWorld({ tool }));
+	const post = ({ gateway }: World, _meta: object, signal?: AbortSignal) => {
+		const params = { name: "look", arguments: args, _meta };
+		const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+		return postTo(`${gateway.url}/mcp`, body, { Authorization: `Bearer ${gatewayToken}` }, signal);
+	};
+
+	fanTest("says how many have answered, if it has a progress token", async (world) => {
+		const last = Promise.withResolvers<void>();
+		world.gamma.on.look = ({ id }) => last.promise.then(() => textResult(id, "ran look"));
+		const { body } = await post(world, { progressToken: "t" });
+		let text = "";
+		for await (const part of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+			text += part;
+			if (text.includes('"progressToken":"t","progress":2,"total":3,"message":"2 of 3 answered"')) last.resolve();
+		}
+		expect([...text.matchAll(/"progress":(\d)/g)].map(([, progress]) => progress)).toEqual(["0", "1", "2", "3"]);
+		expect(text).toContain("ran look");
+	});
+
+	fanTest("is cancelled at each bot when the client leaves", async (world) => {
+		for (const name of bots) world[name].on.look = stall;
+		const client = new AbortController();
+		post(world, {}, client.signal).catch(() => {});
+		for (const name of bots) await world[name].arrived("look");
+		client.abort();
+		for (const name of bots) await world[name].arrived("notifications/cancelled");
+	});
 });
 
 worldTest("a tool that does not take guild_ids gets them as they are", async (world) => {

@@ -28,5 +28,8 @@ test("the latest progress is passed on after a while, and once in an interval if
 	report(6);
 	end();
 	report(7);
+	const other = relayProgress((text) => sent.push(text.length), { afterMs: 0, everyMs: 0 });
+	other.end();
+	other.relay('{"method":"notifications/progress","params":{"progress":1}}');
 	expect(after(100)).toEqual([]);
 });
