@@ -80,51 +80,37 @@ function bridgeTo(respond: (received: Received, signal: AbortSignal) => Response
 
 const json = (value: unknown, status = 200) => Response.json(value, { status, headers: { "Mcp-Session-Id": "one" } });
 const events = (...messages: object[]) =>
-	new Response(messages.map((message) => `data: ${JSON.stringify(message, null, "")}\n\n`).join(""), {
+	new Response(messages.map((message) => `data: ${JSON.stringify(message)}\n\n`).join(""), {
 		headers: { "Content-Type": "text/event-stream" },
 	});
+const empty = (status: number, headers = {}) => new Response(null, { status, headers });
 const call = { jsonrpc: "2.0", id: 7, method: "tools/call", params: { name: "größe", arguments: {} } };
 const progress = { jsonrpc: "2.0", method: "notifications/progress", params: { progress: 1 } };
 const question = { jsonrpc: "2.0", id: 1, method: "elicitation/create", params: {} };
 const result = { jsonrpc: "2.0", id: 7, result: {} };
-const problem = (message: string, id: unknown = 7, code = -32_000) => ({
-	jsonrpc: "2.0",
-	id,
-	error: { code, message },
-});
+const error = (message: string, id: unknown = 7, code = -32_000) => ({ jsonrpc: "2.0", id, error: { code, message } });
+const unknown = error("no", 7, -32_601);
+const lost = error("URL: the connection ended before the response: it may have taken effect");
+const moved = error("URL: HTTP 301: it is at https://x/ now");
+const place = "expected MCP_AUTH_TOKEN or a key made in the console";
+const refused = error(`URL: the gateway did not accept GUILDHALL_TOKEN: ${place}`);
 
 test.each([
 	[
-		"notifications and requests of the server pass before the response",
+		"what the server sends before the response passes",
 		() => events(progress, question, result),
 		[progress, question, result],
 	],
 	["a second response is dropped", () => events(result, result), [result]],
-	[
-		"an error of JSON-RPC passes, whatever the HTTP status",
-		() => json(problem("no", 7, -32_601), 404),
-		[problem("no", 7, -32_601)],
-	],
+	["an error of JSON-RPC passes, whatever the HTTP status", () => json(unknown, 404), [unknown]],
 	[
 		"an error without an id is that of the request",
-		() => json(problem("too large", null), 413),
-		[problem("URL: too large")],
+		() => json(error("too large", null), 413),
+		[error("URL: too large")],
 	],
-	[
-		"a refused token",
-		() => new Response("", { status: 401 }),
-		[problem("URL: the gateway did not accept GUILDHALL_TOKEN: expected MCP_AUTH_TOKEN or a key made in the console")],
-	],
-	[
-		"an address that has moved",
-		() => new Response("", { status: 301, headers: { Location: "https://x/" } }),
-		[problem("URL: HTTP 301: it is at https://x/ now")],
-	],
-	[
-		"a stream that ends early",
-		() => events(progress),
-		[progress, problem("URL: the connection ended before the response: it may have taken effect")],
-	],
+	["a refused token", () => empty(401), [refused]],
+	["an address that has moved", () => empty(301, { Location: "https://x/" }), [moved]],
+	["a stream that ends early", () => events(progress), [progress, lost]],
 ] as const)("%s", async (_name, respond, expected) => {
 	await using place = bridgeTo(respond);
 	await place.bridge.send(JSON.stringify(call));
@@ -133,13 +119,12 @@ test.each([
 });
 
 test.each([
-	["{", problem("the line is not JSON", null, -32_700)],
-	["[]", problem("expected one JSON-RPC message", null, -32_600)],
-])("a line that is no message is answered: %s", async (line, error) => {
+	["{", error("the line is not JSON", null, -32_700)],
+	["[]", error("expected one JSON-RPC message", null, -32_600)],
+])("a line that is no message is answered: %s", async (line, expected) => {
 	await using place = bridgeTo(() => json({}));
 	await place.bridge.send(line);
-	expect(place.lines.map((text) => JSON.parse(text))).toEqual([error]);
-	expect(place.received).toEqual([]);
+	expect([place.lines.map((text) => JSON.parse(text)), place.received]).toEqual([[expected], []]);
 });
 
 test("in a session, headers repeat what initialize brought, and cancelling is a message", async () => {
