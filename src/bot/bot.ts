@@ -213,7 +213,6 @@ export function startBot(config: BotConfig, log: Log, options: BotOptions = {}):
 	const { store, metrics, connection, audit, auditChannel, frontEnds, offered, off, documents, select, approval } = bot;
 	const { settings } = bot;
 	const parts = bot.parts.filter((part) => part !== undefined);
-	const { registry } = metrics;
 	const login = Promise.withResolvers<void>();
 	const server = receiveRequests(
 		createMcpServer({ config, log, off, select, approval, audit, store, connection, prompts: options.prompts }),
@@ -229,7 +228,7 @@ export function startBot(config: BotConfig, log: Log, options: BotOptions = {}):
 	);
 	const sessions = new Sessions(sessionLimits);
 	const observed = { connection, store, audit, sessions, server };
-	addGauges(registry, observed);
+	addGauges(metrics.registry, observed);
 	const listener = listen({
 		hostname: config.mcpBindAddress,
 		port: config.mcpPort,
@@ -241,7 +240,7 @@ export function startBot(config: BotConfig, log: Log, options: BotOptions = {}):
 			connection,
 			store,
 			status: () => describeBot({ ...observed, config, settings, backups: documents.backups }),
-			registry,
+			registry: metrics.registry,
 			respond: bot.features.respond,
 			documents: {
 				handle: createDocumentRequests({

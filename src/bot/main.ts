@@ -77,6 +77,8 @@ if (command) {
 	await checkProgram(configure, (config, log) => guildFile(command, config, log, { open: openGuildDocuments }));
 }
 await runProgram(configure, startBot);
+// What only the start needed, such as code that runs once: 4 of the 98 MiB of an idle bot.
+Bun.shrink();
 
 function readGuildFileCommand(values: GuildFileValues) {
 	try {

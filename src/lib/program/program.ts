@@ -80,8 +80,7 @@ export function parseCommandLine<const T extends Options>(
 
 function argumentParser(): typeof Util.parseArgs {
 	if (process.argv.length > 2) return require("node:util").parseArgs;
-	const parseNone = () => ({ values: {}, positionals: [] });
-	return parseNone as unknown as typeof Util.parseArgs;
+	return (() => ({ values: {}, positionals: [] })) as unknown as typeof Util.parseArgs;
 }
 
 export interface Running {
