@@ -6,7 +6,7 @@ import { Glob } from "bun";
 
 /** Maximum lines of the .ts and .js files of each folder, below src. "bot/." is what stands at the bot's root. */
 const budgets: Record<string, number> = {
-	"bot/.": 437,
+	"bot/.": 438,
 	"bot/approval": 2313,
 	"bot/commands": 2764,
 	"bot/config": 949,
@@ -32,7 +32,7 @@ const budgets: Record<string, number> = {
 	"guild-document": 5349,
 	guildhall: 107,
 	install: 1285,
-	lib: 4457,
+	lib: 4456,
 	mcp: 2933,
 	pages: 6210,
 	rehearsal: 691,
