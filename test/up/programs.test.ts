@@ -248,7 +248,6 @@ test("a bot that cannot start, or is about to, is stopped at once and not tried 
 	it.refusing.set("alpha", "config.toml: bot_name is required");
 	it.add("alpha");
 	await it.update();
-	expect(it.states().alpha).toBe("waiting");
 	expect(await it.programs.stop("alpha")).toBe(true);
 	it.started();
 	await it.timing.move(600_000);
