@@ -107,12 +107,14 @@ test("every metric of the alerts and the dashboard exists, and every label", () 
 	}
 });
 
-test("the outcomes that count as failed are those of the gateway", () => {
+test("the outcomes that count as failed are those of the gateway, which its README explains", async () => {
 	const failed = alerts.find(({ alert }) => alert === "GuildhallCallsFail");
 	const [, list = ""] = /outcome=~"([^"]+)"/.exec(failed?.expr ?? "") ?? [];
 	const expected = new Set<CallOutcome>(Object.values(outcomeOf).filter((one) => kinds.get(one) === "bad"));
 	expect(list.split("|").sort()).toEqual([...expected].sort());
 	expect(panelExpressions.join("\n")).toContain(`outcome=~"${list}"`);
+	const documented = await Bun.file(`${import.meta.dir}/../../src/gateway/README.md`).text();
+	expect([...kinds.keys()].filter((outcome) => !documented.includes(`\`${outcome}\``))).toEqual([]);
 });
 
 test("every alert says what is wrong and what to do", () => {

@@ -49,13 +49,13 @@ test("the details of a call are redacted as in the bot's audit log, and are nobo
 	const id = calls.body.calls.at(-1)?.id;
 	const query = (request: unknown) => ({ instance: "alpha", request, from: 0, before: 4e12, limit: 10 });
 	const { body } = await client.post<Found>("history", query(id));
-	expect(body.calls).toEqual([
+	expect(body.calls).toContainEqual(
 		expect.objectContaining({
 			tool: "send_message",
 			outcome: "done",
 			arguments: JSON.stringify({ channel_id, content: "[28 characters]" }),
 		}),
-	]);
+	);
 	expect(JSON.stringify(body)).not.toContain(content);
 	const ada = await world.signedInAs("ada");
 	expect((await ada.post<Found>("history", query(id))).body.calls).toEqual([]);
@@ -67,7 +67,9 @@ test("the details of a call are redacted as in the bot's audit log, and are nobo
 	expect(tried.body).toMatchObject({ isError: false });
 	const own = await ada.post<Found>("history", query(tried.body.id));
 	const person = world.person("ada").id;
-	expect(own.body.calls).toMatchObject([{ tool: "list_channels", person, client: "Guildhall console" } as never]);
+	const hers = { tool: "list_channels", person, client: "Guildhall console" } as never;
+	// As the gateway and the bot know it.
+	expect(own.body.calls).toMatchObject([hers, hers]);
 });
 
 interface Approvals {

@@ -1,9 +1,7 @@
 // The live view of the console: the state of the bots, and tool calls.
 
 import { expect } from "bun:test";
-import { decodePrincipal, principalCapability, principalHeader } from "../../../src/lib/principal.ts";
 import { readEvents, type SseEvent } from "../../../src/mcp/sse.ts";
-import { modernRequest } from "../../support/both-servers.ts";
 import { startTestGateway } from "../../support/gateway.ts";
 import { bareTool, echoTool, startStubBackend } from "../../support/stub-backend.ts";
 import { testWith } from "../../support/test-with.ts";
@@ -21,7 +19,6 @@ async function startWorld() {
 	const bot = startStubBackend({
 		guilds: { [guild]: "<b>Cooks</b>\u202e" },
 		tools: [echoTool, bareTool("act"), inGuilds],
-		experimental: [principalCapability],
 	});
 	const gone = startStubBackend();
 	await gone.stop();
@@ -154,24 +151,6 @@ worldTest("a call in several guilds says which were not reached, and why", async
 	expect(all.toSorted((a, b) => a.id.localeCompare(b.id))).toMatchObject([
 		{ request: part.request, outcome: "partly_done", answer: error },
 		{ request: `${part.request}.2`, guild: away, outcome: "not_routed", answer: error },
-	]);
-});
-
-worldTest("the name of a client is one line, and known from `initialize`, `_meta` or the User-Agent", async (world) => {
-	const name = `Evil\n\u202e${"x".repeat(200)}`;
-	const shown = expect.stringMatching(/^Evil \\u\{202e\}x{80,90}$/);
-	const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name, version: "1" } };
-	await world.post(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params }));
-	await world.call("echo", { instance: "alpha" });
-	const _meta = { "io.modelcontextprotocol/clientInfo": { name: "Other", version: "1" } };
-	const modern = modernRequest("tools/call", { name: "echo", arguments: { instance: "alpha" }, _meta });
-	await world.post(modern.body, modern.headers);
-	const { calls } = (await (await signedIn(world.url)).get<{ calls: Call[] }>("calls")).body;
-	expect(calls.map(({ client }) => client)).toEqual([shown, "Other"]);
-	const sent = world.bot.received("echo").map(({ headers }) => decodePrincipal(headers.get(principalHeader) ?? ""));
-	expect(sent).toEqual([
-		expect.objectContaining({ id: "root", client: shown }),
-		expect.objectContaining({ client: "Other" }),
 	]);
 });
 

@@ -35,9 +35,9 @@ async function start(experimental: readonly string[]) {
 	};
 }
 
-test("a bot learns the client's name from initialize, and from requests of the stateless revision", async () => {
+test("a bot learns the client's name from initialize, requests of the stateless revision, or the User-Agent", async () => {
 	await using world = await start([principalCapability, approvalCapability]);
-	expect((await world.call())?.client).toBeUndefined();
+	expect((await world.call({ "User-Agent": "curl/8.5" }))?.client).toBe("curl/8.5");
 	await world.initialize("Claude Code");
 	expect(await world.call()).toMatchObject({ id: "root", client: "Claude Code" });
 	const prefix = "io.modelcontextprotocol/";
@@ -62,9 +62,9 @@ test("of several clients with one token, all are named, the last three at most",
 	expect(await named("x".repeat(500), "y".repeat(500))).toHaveLength(200);
 });
 
-test("a bot without approvals learns it of callers with limits only", async () => {
+test("a bot without approvals learns it, too, on one line", async () => {
 	await using world = await start([principalCapability]);
-	await world.initialize("Claude Code");
-	expect(await world.call()).toBeUndefined();
-	expect((await world.call(limited))?.client).toBe("Claude Code");
+	await world.initialize("Claude\n\u202eCode");
+	expect(await world.call()).toMatchObject({ id: "root", client: "Claude \\u{202e}Code" });
+	expect((await world.call(limited))?.client).toBe("Claude \\u{202e}Code");
 });
