@@ -115,8 +115,8 @@ export async function makePlan(
 		throw new ToolError(
 			`The plan has ${possible.steps.length} steps, and at most ${maxSteps} are possible. Nothing was done. Leave parts out of the document, such as members or bans, or plan them one after the other.`,
 		);
-	const refused = steps.filter((step) => !possible.steps.includes(step)).flatMap(({ undoes = [] }) => undoes);
-	const isUndone = (id: string) => !kept?.has(id) && !refused.includes(id);
+	const refused = new Set([...new Set(steps).difference(new Set(possible.steps))].flatMap(({ undoes = [] }) => undoes));
+	const isUndone = (id: string) => !kept?.has(id) && !refused.has(id);
 	return {
 		guildId,
 		document,

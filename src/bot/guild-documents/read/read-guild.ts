@@ -22,6 +22,7 @@ import {
 	WebhookType,
 } from "discord.js";
 import { absentIf, type MemberState, requireKnownMembers } from "../../../discord/find.ts";
+import { roleIds } from "../../../discord/members/member-filter.ts";
 import { fetchGuildChannels, isObfuscated } from "../../../discord/obfuscation.ts";
 import { bitsIn, describeBits, missingPermissions, type Permission } from "../../../discord/permissions.ts";
 import type { Part } from "../../../guild-document/format/document.ts";
@@ -115,10 +116,9 @@ export async function readGuildState(
 	const readMembers = () => {
 		if (!parts.includes("members")) return undefined;
 		requireKnownMembers(guild, connection);
-		return [...guild.members.cache.values()].map(({ id, roles }) => ({
-			id,
-			// Without @everyone.
-			roles: [...roles.cache.keys()].filter((role) => role !== guild.id),
+		return [...guild.members.cache.values()].map((member) => ({
+			id: member.id,
+			roles: member[roleIds].filter((role) => guild.roles.cache.has(role)),
 		}));
 	};
 	// Before the requests, and again when it is read: the connection may be lost meanwhile.

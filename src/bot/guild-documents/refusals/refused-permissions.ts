@@ -54,7 +54,10 @@ export interface CheckedStep extends Step {
 
 /** `ids`: by placeholder, for the request. */
 export function withRequest(step: Step, ids: ReadonlyMap<string, string>): CheckedStep {
-	const { path, body } = step.request(new Map([...step.needs.map((need) => [need, need] as const), ...ids]));
+	const hasAll = step.needs.every((need) => ids.has(need));
+	const { path, body } = step.request(
+		hasAll ? ids : new Map([...step.needs.map((need) => [need, need] as const), ...ids]),
+	);
 	const idOf = (id: string) => ids.get(id) ?? id;
 	const { parentId, roleIds } = step.guard;
 	const isList = Array.isArray(body);
