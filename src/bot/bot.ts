@@ -23,6 +23,7 @@ import { type BotConfig, hasIdleApproval, idleApproval, withoutToken } from "./c
 import { createFeatures, knownCommands } from "./features/index.ts";
 import { createSettingsForm } from "./features/settings-form.ts";
 import { createDocumentRequests } from "./guild-documents/command-line/requests.ts";
+import type { JobsOptions } from "./guild-documents/jobs/jobs.ts";
 import { wireGuildDocuments } from "./guild-documents/wiring.ts";
 import { createIncidentButtons, createNotify } from "./moderation/night/notice.ts";
 import { createStrip } from "./moderation/night/strip.ts";
@@ -85,6 +86,8 @@ export interface BotOptions {
 	timing?: ConnectionOptions["timing"];
 	/** Overrides the waits of approval, and its clock. */
 	approval?: Pick<ApprovalOptions, "waitMs" | "now" | "backOffMs">;
+	/** See `JobRunOptions`. */
+	maxStateAgeMs?: JobsOptions["maxStateAgeMs"];
 	/** Overrides how long requests wait for the bot's first login. */
 	start?: StartLimits | undefined;
 }
@@ -137,6 +140,7 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 		log,
 		registry,
 		backup: toml.backup,
+		maxStateAgeMs: options.maxStateAgeMs,
 		denies: (name) => offered.denies(name) || (name === "create_role_menu" && !toml.features.moderation),
 		guilds,
 		notify: createNotify({ settings, connection, store, log }),

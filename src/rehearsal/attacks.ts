@@ -44,12 +44,12 @@ export const playRaid: Scenario = async (stage, { settings }, random) => {
 	const slowed = done("PATCH /channels/:channel_id");
 	if (paused) {
 		const last = slowed.at(-1);
-		const slow = last ? `slow mode was on in ${slowed.length} channel(s) after ${after(last.at)}` : "set no slow mode";
-		return { lines: [...lines, `The bot paused invites after ${after(paused.at)}, and ${slow}.`] };
+		const slow = last ? `slow mode was on in ${slowed.length} channel(s) ${after(last.at)}` : "set no slow mode";
+		return { lines: [...lines, `The bot paused invites ${after(paused.at)}, and ${slow}.`] };
 	}
 	const posted = done("POST /channels/:channel_id/messages");
 	const suggested = posted.find(({ body }) => JSON.stringify(body).includes("raid:on"));
-	if (suggested) lines.push(`The bot suggested raid mode after ${after(suggested.at)}, and waited for a moderator.`);
+	if (suggested) lines.push(`The bot suggested raid mode ${after(suggested.at)}, and waited for a moderator.`);
 	else if (settings["moderation.log_channel"]) lines.push("The bot noticed no raid.");
 	else lines.push("The bot has no moderation log in which to suggest raid mode.");
 	return { lines, better: { "night.raid": true } };
@@ -76,7 +76,7 @@ export const playHijack: Scenario = async (stage, { settings }, random) => {
 	const [taken] = done("DELETE /guilds/:guild_id/members/:user_id/roles/:role_id");
 	const isOn = settings["night.strip"] === true;
 	const none = isOn ? "could take no role from it" : "did not stop it: night.strip is not set";
-	const end = taken ? `took roles from it after ${after(taken.at)}` : none;
+	const end = taken ? `took roles from it ${after(taken.at)}` : none;
 	return {
 		lines: [
 			`The account deleted ${deleted} channel(s) and banned ${banned} member(s) within a minute. The bot ${end}.`,
@@ -134,7 +134,7 @@ export const playSpam: Scenario = async (stage, { settings }, random) => {
 		if (preset && stayed > 0 && !chosen.includes(preset)) missing.push(preset);
 		const timeout = timeouts.find(({ path }) => path.endsWith(id));
 		if (posted === 0) return `${what}: none of ${count} messages was posted`;
-		const end = timeout ? `timed out after ${after(timeout.at)}` : "not timed out";
+		const end = timeout ? `timed out ${after(timeout.at)}` : "not timed out";
 		return `${what}: ${posted} of ${count} messages were posted, ${stayed} stayed; ${end}`;
 	});
 	const better = {

@@ -1,6 +1,7 @@
 // The bot applies a document to the copy, or restores a backup after half of the channels and roles were deleted.
 
 import { lostForGood } from "../bot/guild-documents/plans/plan-text.ts";
+import { lostBetween } from "../guild-document/compare.ts";
 import { listFirst } from "../lib/text.ts";
 import { report, type Scenario, type Stage } from "./stage.ts";
 import { advance } from "./virtual-time.ts";
@@ -15,8 +16,9 @@ export async function carryOut({ tool }: Stage, document: unknown) {
 	const [estimated] = /^Estimated time: .*/m.exec(plan) ?? [];
 	let job = await tool("apply_guild", { plan_hash });
 	const [job_id] = /(?<=^Job )\w+/m.exec(job) ?? [];
-	while (/^Job .*\): running/m.test(job)) {
-		await advance(10_000);
+	// A call reads the whole plan.
+	for (let ms = 10_000; /^Job .*\): running/m.test(job); ms *= 2) {
+		await advance(ms);
 		job = await tool("get_job", { job_id });
 	}
 	const problems = job.split("\n").filter((line) => /^(failed|cannot|outcome unknown): /.test(line));
@@ -33,35 +35,37 @@ export const playDocument: Scenario = async (stage, { change }) => ({ lines: (aw
 
 export const playRestore: Scenario = async (stage, { backup }, random) => {
 	const { guild, owner, request } = stage;
-	const things = () => [
-		...[...guild.channels.values()].map(({ id, name, type }) => ({
-			path: `/channels/${id}`,
-			name: `${type === 4 ? "the category " : "#"}${name}`,
-		})),
-		...[...guild.roles.values()].flatMap(({ id, name, managed }) =>
-			managed || id === guild.id ? [] : { path: `/guilds/${guild.id}/roles/${id}`, name: `@${name}` },
+	const all = [
+		...Array.from(guild.channels.keys(), (id) => `/channels/${id}`),
+		...[...guild.roles.values()].flatMap(({ id, managed }) =>
+			managed || id === guild.id ? [] : `/guilds/${guild.id}/roles/${id}`,
 		),
 	];
-	const all = things();
+	const before = await stage.document();
 	let deleted = 0;
-	const order = all.map((thing) => ({ ...thing, at: random() })).sort((a, b) => a.at - b.at);
+	const order = all.map((path) => ({ path, at: random() })).sort((a, b) => a.at - b.at);
 	for (const { path } of order.slice(0, Math.ceil(all.length / 2)))
 		if (await request(owner, "DELETE", path)) deleted += 1;
 	await advance(60_000);
 	stage.begin();
 	report({ step: "restoring the backup" });
 	const { lines, isDone } = await carryOut(stage, backup?.document);
-	const there = things().map(({ name }) => name);
-	// Several things may have one name.
-	const lost = all.flatMap(({ name }) => {
-		const at = there.indexOf(name);
-		if (at >= 0) there.splice(at, 1);
-		return at >= 0 ? [] : name;
-	});
-	const first = `${deleted} of ${all.length} channels and roles were deleted.`;
-	const missing = lost.length > 0 ? [`The backup did not bring back ${listFirst(lost, maxProblems)}.`] : [];
+	const after = await stage.document();
+	const held = new Map(after.members?.map(({ id, roles }) => [id, new Set(roles)]));
+	const roles = before.members?.flatMap(({ id, roles }) => roles.map((role) => held.get(id)?.has(role) ?? false)) ?? [];
+	const gone = roles.filter((isHeld) => !isHeld).length;
+	const lost = lostBetween(before, after);
+	const list = (what: string, names: readonly string[]) =>
+		names.length > 0 ? [`${what}: ${listFirst(names, maxProblems)}.`] : [];
 	return {
-		lines: [first, ...lines, ...missing, `Not brought back: ${lostForGood}`],
-		proven: isDone && deleted > 0 && lost.length === 0 ? backup?.name : undefined,
+		lines: [
+			`${deleted} of ${all.length} channels and roles were deleted.`,
+			...lines,
+			...lost.flatMap(({ part, gone }) => list(`Not brought back: ${part}`, gone)),
+			...lost.flatMap(({ part, changed }) => list(`Not as before: ${part}`, changed)),
+			...(gone > 0 ? [`Not brought back: ${gone} of the ${roles.length} roles that members had.`] : []),
+			`What no backup brings back: ${lostForGood}`,
+		],
+		proven: isDone && deleted > 0 && lost.every(({ gone }) => gone.length === 0) ? backup?.name : undefined,
 	};
 };

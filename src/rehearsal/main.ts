@@ -3,8 +3,6 @@
 
 import { everyRealSecond, seed } from "./virtual-time.ts";
 import "./memory-network.ts";
-import { rmSync } from "node:fs";
-import { join } from "node:path";
 import type { Answer, Rehearsal } from "../bot/guild-documents/rehearsals/rehearsals.ts";
 import { playHijack, playRaid, playSpam } from "./attacks.ts";
 import { playDocument, playRestore } from "./documents.ts";
@@ -20,23 +18,24 @@ const scenarios: Record<Rehearsal["scenario"], Scenario> = {
 	document: playDocument,
 };
 
-async function play(given: Rehearsal, directory: string): Promise<Answer> {
+async function play(given: Rehearsal): Promise<Answer> {
 	const random = seed(given.seed);
 	report({ step: "building the copy" });
-	await using stage = await openStage(given, directory);
+	await using stage = await openStage(given);
 	report({ step: `playing ${given.scenario}` });
 	const answer = await scenarios[given.scenario](stage, given, random);
-	return { ...answer, lines: [...answer.lines, stage.costs()] };
+	return { ...answer, lines: [...answer.lines, ...stage.costs()] };
 }
 
-async function rehearse({ directory, ...given }: Rehearsal & { directory: string }): Promise<Answer> {
-	const first = await play(given, join(directory, "first"));
+async function rehearse(given: Rehearsal): Promise<Answer> {
 	const missing = given.missing.map((line) => `Not in the copy: ${line}`);
+	for (const step of missing) report({ step });
+	const first = await play(given);
 	if (!first.better) return { ...first, lines: [...missing, ...first.lines] };
 	report({ step: "once more, with other settings" });
 	Bun.gc(true);
 	const settings = { ...given.settings, ...first.better };
-	const second = await play({ ...given, settings }, join(directory, "second"));
+	const second = await play({ ...given, settings });
 	const changes = JSON.stringify(first.better);
 	if (Bun.deepEquals(first.outcome ?? first.lines, second.outcome ?? second.lines))
 		return { lines: [...missing, ...first.lines, `With ${changes} it would be the same.`] };
@@ -46,9 +45,7 @@ async function rehearse({ directory, ...given }: Rehearsal & { directory: string
 const given = await Bun.stdin.json();
 const bot = process.ppid;
 everyRealSecond(() => {
-	if (process.ppid === bot) return;
-	rmSync(given.directory, { recursive: true, force: true });
-	process.exit(1);
+	if (process.ppid !== bot) process.exit(1);
 });
 const answer = rehearse(given);
 report(await answer.then((answer) => ({ answer })).catch((error: Error) => ({ error: error.message })));

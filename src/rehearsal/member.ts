@@ -68,10 +68,11 @@ export const playMember: Scenario = async (stage, { roleIds }) => {
 	const byWhat = Map.groupBy(tries, ({ what }) => what);
 	const texts = Map.groupBy(byWhat.keys(), (what) => placesIn(byWhat.get(what) ?? []));
 	const roles = member.roles.flatMap((id) => guild.roles.get(id)?.name ?? []).map((name) => `@${name}`);
-	const below = [...guild.members.values()].filter((one) => isAboveMember(guild, tester.user.id, one)).length;
+	const others = [...guild.members.values()].filter(({ user }) => user !== tester.user && user !== other);
+	const below = others.filter((one) => isAboveMember(guild, tester.user.id, one)).length;
 	return {
 		lines: [
-			`A member with ${listFirst(roles, maxShown) || "no role"} tried. ${below} of ${guild.members.size} members rank below them.`,
+			`A member with ${listFirst(roles, maxShown) || "no role"} tried. ${below} of ${others.length} members rank below them.`,
 			...Array.from(texts, ([places, whats]) => `${whats.join(", ")}: ${places}`),
 			...(punished.length > 0 ? [`The bot timed them out for writing in ${listFirst(punished, maxShown)}.`] : []),
 		],

@@ -1,11 +1,16 @@
 // A copy of a guild in the simulator with the same bot in it, and what scenarios do there.
 
+import * as v from "valibot";
 import { startBot } from "../bot/bot.ts";
+import { toml as tomlSettings } from "../bot/config/settings.ts";
 import type { Answer, Rehearsal } from "../bot/guild-documents/rehearsals/rehearsals.ts";
-import { featureOff, isKey } from "../bot/settings/keys.ts";
+import { exportDocument } from "../guild-document/read/export.ts";
 import { parseJson } from "../lib/json.ts";
 import { createLog } from "../lib/log.ts";
 import { encodePrincipal, principalHeader } from "../lib/principal.ts";
+import { inMemory } from "../lib/store/sqlite.ts";
+import { readState } from "../simulator/documents/read-state.ts";
+import type { RequestRecord } from "../simulator/rest/journal.ts";
 import { type RateLimits, realisticLimits } from "../simulator/rest/rate-limits.ts";
 import { callerOf, startSimulator } from "../simulator/simulator.ts";
 import type { Account, Member } from "../simulator/world/state/entities.ts";
@@ -19,6 +24,8 @@ export type Stage = Awaited<ReturnType<typeof openStage>>;
 
 const log = createLog({ format: "text", level: "error" }, console.error);
 const token = "rehearsal";
+/** Shown by name. */
+const maxRoutes = 8;
 
 let place = "";
 
@@ -26,9 +33,8 @@ let place = "";
 export const report = (line: { step: string } | { answer: Answer } | { error: string }) =>
 	process.stdout.write(`${JSON.stringify("step" in line ? { step: line.step + place } : line)}\n`);
 
-/** `dataDirectory`: for files that nobody else uses. */
-export async function openStage(given: Rehearsal, dataDirectory: string, rateLimits?: RateLimits) {
-	const { document, toml, botId, botRole = "", settings } = given;
+export async function openStage(given: Rehearsal, rateLimits?: RateLimits) {
+	const { document, toml, deny, botId, botRole = "", settings } = given;
 	const simulator = await startSimulator({
 		seed: { bots: [], guilds: [], users: [{ username: "owner" }] },
 		worlds: [{ file: "the copy", document }],
@@ -44,6 +50,7 @@ export async function openStage(given: Rehearsal, dataDirectory: string, rateLim
 	const { guild } = made;
 	if (isWatched) place = `, to be watched at ${show(api)}`;
 	report({ step: "starting the bot" });
+	const defaults = v.parse(tomlSettings, { bot_name: toml.bot_name });
 	const config = {
 		botName: toml.bot_name,
 		command: "!m",
@@ -53,7 +60,7 @@ export async function openStage(given: Rehearsal, dataDirectory: string, rateLim
 		discordApiUrl: api,
 		discordCdnUrl: simulator.cdn,
 		guildId: guild.id,
-		dataDirectory,
+		dataDirectory: inMemory,
 		mcpPort: 0,
 		mcpBindAddress: "127.0.0.1",
 		mcpToken: token,
@@ -61,20 +68,24 @@ export async function openStage(given: Rehearsal, dataDirectory: string, rateLim
 		allowedOrigins: [],
 		apiKeys: {},
 		toml: {
+			...defaults,
 			...toml,
-			// Neither the game server nor an AI provider can be reached, and nobody could approve.
-			features: { ...toml.features, game: false, chat: false },
-			mcp: { ...toml.mcp, approval: "off", guilds: undefined, toolsets: undefined, read_only: false },
-			ai: {},
+			mcp: { ...defaults.mcp, tools: { deny: deny.filter((name) => name !== "set_settings") } },
 		},
 	} as unknown as Parameters<typeof startBot>[0];
-	const bot = startBot(config, log);
+	// Nobody else changes the copy while a job runs.
+	const bot = startBot(config, log, { maxStateAgeMs: () => Infinity });
 	while (!bot.loaded) await advance(100);
 	let startedAt = 0;
 
+	const sent: RequestRecord[] = [];
+	requests.ended.add((one) => {
+		if (one.actor === botId) sent.push(one);
+	});
+
 	function begin(): void {
 		startedAt = Date.now();
-		requests.clear();
+		sent.length = 0;
 		journal.clear();
 	}
 
@@ -107,8 +118,7 @@ export async function openStage(given: Rehearsal, dataDirectory: string, rateLim
 		return said;
 	}
 
-	const kept = Object.entries(settings).filter(([key]) => !isKey(key) || !featureOff(key, config.toml.features));
-	if (kept.length > 0) await tool("set_settings", { settings: Object.fromEntries(kept) });
+	if (Object.keys(settings).length > 0) await tool("set_settings", { settings });
 	// The bot makes AutoMod rules.
 	await advance(5_000);
 	begin();
@@ -119,7 +129,12 @@ export async function openStage(given: Rehearsal, dataDirectory: string, rateLim
 		begin,
 		request,
 		tool,
-		costs: () => costs(requests.list().filter(({ actor }) => actor === botId)),
+		costs: () => costs(sent),
+		async document() {
+			const state = await readState(callerOf(simulator, owner), guild, new Map());
+			const members = Array.from(guild.members.values(), ({ user: { id }, roles }) => ({ id, roles }));
+			return exportDocument({ ...state, members });
+		},
 		hijack,
 		/** Of a day. */
 		newAccount: (username: string) =>
@@ -131,8 +146,8 @@ export async function openStage(given: Rehearsal, dataDirectory: string, rateLim
 					(one) => one.type === 0 && has(world.channels.permissionsOf(one, user), ["ViewChannel", "SendMessages"]),
 				)
 				.map(({ id }) => id),
-		/** Since the beginning, such as "9.1 s". */
-		after: (at: string) => `${(Date.parse(at) - startedAt) / 1000} s`,
+		/** Since the beginning, such as "after 9.1 s". */
+		after: (at: string) => (Date.parse(at) > startedAt ? `after ${(Date.parse(at) - startedAt) / 1000} s` : "at once"),
 		done: (route: string) => journal.entries(route).filter(({ actor }) => actor === botId),
 		async [Symbol.asyncDispose]() {
 			await during(bot.close());
@@ -141,14 +156,22 @@ export async function openStage(given: Rehearsal, dataDirectory: string, rateLim
 	};
 }
 
-/** How long Discord's limits make these requests last at least, as observed: it publishes none per route. */
-function costs(sent: readonly { route: string | undefined; path: string }[]): string {
+/** By route, and how long Discord's limits make them last at least, as observed: it publishes none per route. */
+function costs(sent: readonly RequestRecord[]): string[] {
 	const { global, each, routes } = realisticLimits;
-	const places = Map.groupBy(sent, ({ route, path }) => [route, ...path.split("/").slice(1, 3)].join(" "));
 	const secondsOf = (count: number, limit: typeof each) =>
 		((Math.ceil(Math.max(count, 1) / limit.requests) - 1) * limit.perMs) / 1000;
-	const all = [...places.values()].map((some) => secondsOf(some.length, routes?.[some[0]?.route ?? ""] ?? each));
-	const seconds = Math.max(secondsOf(sent.length, global), ...all);
-	const least = seconds < 1 ? "" : ` Discord's limits, as observed, make that last at least ${seconds} s.`;
-	return `The bot sent ${sent.length} request(s).${least}`;
+	const rows = Array.from(Map.groupBy(sent, ({ route = "others" }) => route).entries(), ([route, some]) => {
+		const places = Map.groupBy(some, ({ path }) => path.split("/").slice(1, 3).join("/"));
+		const count = Math.max(...places.values().map(({ length }) => length));
+		return { route, count: some.length, seconds: secondsOf(count, routes?.[route] ?? each) };
+	}).sort((a, b) => b.seconds - a.seconds || b.count - a.count);
+	const seconds = Math.max(secondsOf(sent.length, global), rows[0]?.seconds ?? 0);
+	const [rest, ...others] = rows.splice(maxRoutes);
+	const count = others.reduce((sum, one) => sum + one.count, rest?.count ?? 0);
+	if (rest) rows.push({ route: `${others.length + 1} other routes`, count, seconds: rest.seconds });
+	return [{ route: "Requests of the bot", count: sent.length, seconds }, ...rows].map(
+		(one) =>
+			`${one.route}: ${one.count}${one.seconds < 1 ? "" : `, at least ${one.seconds} s by Discord's limits as observed`}`,
+	);
 }

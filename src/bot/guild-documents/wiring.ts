@@ -16,7 +16,7 @@ import { type OwnSettings, type ReadOptions, readGuildState, readRestored } from
 import { refusalsOf, requireStep, unreadable } from "./refusals/refusals.ts";
 
 interface WiringOptions
-	extends Pick<GuildDocumentsOptions, "connection" | "mutex" | "log">,
+	extends Pick<GuildDocumentsOptions, "connection" | "mutex" | "log" | "maxStateAgeMs">,
 		Pick<DeletionWatchOptions, "guilds" | "notify" | "night" | "registry"> {
 	store: Store;
 	ownSettings: OwnSettings;
@@ -27,14 +27,14 @@ interface WiringOptions
 }
 
 /** Starts nothing. */
-export function wireGuildDocuments({ mutex, denies, backup, notify, night, ...shared }: WiringOptions) {
+export function wireGuildDocuments({ mutex, denies, backup, notify, night, maxStateAgeMs, ...shared }: WiringOptions) {
 	const { connection, store, log, guilds, ownSettings } = shared;
 	const pictures = createPictures({ store, downloads: connection.pictures });
 	const backups = new Backups({ ...shared, settings: backup, pictures });
 	const mayTouch = (guildId: string) => guilds?.has(guildId) ?? true;
 	const messages = (guildId: string) => guildMessageRows.all(store.sql, { guild_id: guildId });
 	const rules = createRules({ connection, pictures, messages, ownSettings, denies });
-	const given = { connection, store, mutex, log, ownSettings, pictures, backups, mayTouch, rules };
+	const given = { connection, store, mutex, log, ownSettings, pictures, backups, mayTouch, rules, maxStateAgeMs };
 	const guildDocuments = createGuildDocuments(given);
 	const { alarm_deletions = 0, alarm_window = 60_000 } = backup ?? {};
 	const deletionWatch = new DeletionWatch({

@@ -7,7 +7,7 @@ import { CheckFailed } from "../../lib/program/check.ts";
 import { checkDatabase } from "../../lib/store/check.ts";
 import type { Migration } from "../../lib/store/migrations.ts";
 import { databaseUrlIssue, schemaIssue } from "../../lib/store/postgres-schema.ts";
-import { directoryIssue } from "../../lib/store/sqlite.ts";
+import { directoryIssue, inMemory } from "../../lib/store/sqlite.ts";
 import { createDatabase, type StoreOptions as Options, Store } from "../../lib/store/store.ts";
 import { migrations } from "./tables.ts";
 import { StoreUnavailable } from "./unavailable.ts";
@@ -28,7 +28,7 @@ export function instanceName(botName: string): string {
 export function createStore({ databaseUrl, schema, directory, instance, ...options }: StoreOptions): Store {
 	const settings = { databaseUrl, schema, directory };
 	const issues = storeIssues(settings);
-	if (databaseUrl === undefined) {
+	if (databaseUrl === undefined && directory !== inMemory) {
 		const issue = directoryIssue(directory, "DATA_DIR");
 		if (issue) issues.push(issue);
 	}
@@ -54,7 +54,7 @@ export async function checkStore(
 function databaseOf({ databaseUrl: url, schema, directory }: StoreSettings, instance: string) {
 	const place =
 		url === undefined || schema === undefined
-			? { file: resolve(directory, "store.sqlite"), variable: "DATA_DIR" }
+			? { file: directory === inMemory ? inMemory : resolve(directory, "store.sqlite"), variable: "DATA_DIR" }
 			: { url, schema, variables: { url: "DATABASE_URL", schema: "DB_SCHEMA" } };
 	return createDatabase(place, { instance, claims: true });
 }
@@ -64,6 +64,7 @@ export interface StoreSettings {
 	databaseUrl: string | undefined;
 	/** DB_SCHEMA: required with DATABASE_URL, ignored without it. */
 	schema: string | undefined;
+	/** `inMemory`: nothing is written to files. */
 	directory: string;
 }
 

@@ -2,14 +2,17 @@
 
 import * as v from "valibot";
 import { role } from "../../discord/find.ts";
+import { roleIds as held } from "../../discord/members/member-filter.ts";
 import { timeLeftMs } from "../../discord/rest/rest.ts";
 import { oneLine, resultLines } from "../../discord/text.ts";
-import { partNames } from "../../guild-document/format/document.ts";
+import { InvalidDocument, partNames, readDocument } from "../../guild-document/format/document.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { publishedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
-import { type Rehearsal, scenarioNames } from "../guild-documents/rehearsals/rehearsals.ts";
+import { attempt, invalidText } from "../guild-documents/plans/plans.ts";
+import { type Rehearsal, scenarioNames, withoutPictures } from "../guild-documents/rehearsals/rehearsals.ts";
 import { result } from "../results/result.ts";
+import { featureOff, isKey } from "../settings/keys.ts";
 import { referencesIn, withIds } from "../settings/of-guild.ts";
 import { choice, flag, found, guild_id, integer, list } from "../tool/arguments/arguments.ts";
 import type { ContextFor } from "../tool/context.ts";
@@ -17,9 +20,8 @@ import { readTool } from "../tool/define.ts";
 import { documentOf } from "./guild-documents.ts";
 import { orRefuse } from "./settings.ts";
 
-/** More members are not in the copy. In a restore each takes a request for each of their roles. */
+/** More members are not in the copy. */
 const maxMembers = 20_000;
-const maxRestored = 2_000;
 
 /** Without it a scenario shows nothing, and with this value it does. */
 const needed: Partial<Record<string, Rehearsal["settings"]>> = {
@@ -87,7 +89,6 @@ async function given(
 	}: v.InferOutput<v.StrictObjectSchema<typeof input, undefined>>,
 	{ guild, settings, guildDocuments, self, discord }: ContextFor<typeof input>,
 ): Promise<Rehearsal> {
-	const roleIds = givenRoles.filter((id) => id !== guild.id);
 	await settings.ready();
 	const changes = orRefuse(() => settings.changes(guild.id, withIds(guild, wanted)));
 	const tried = Object.fromEntries(changes.map(({ key, after }) => [key, after]));
@@ -101,23 +102,33 @@ async function given(
 		throw invalidParameters(["document: expected with the scenario document, and only then"]);
 	if (scenario !== "member" && givenRoles.length > 0)
 		throw invalidParameters(["role_ids: expected only with the scenario member"]);
+	const read = change && (await attempt(() => readDocument(change)));
+	if (read instanceof InvalidDocument) throw new ToolError(invalidText(read.issues));
 	const { id: botId } = discord.user;
-	const played = guild.members.cache.filter(({ id, user }) => id === botId || (!user.bot && id !== guild.ownerId));
-	const max = scenario === "restore" ? maxRestored : maxMembers;
-	const tooMany = played.size > max && `members: ${played.size - max} of ${played.size} are left out`;
-	const ids = new Set([...played.keys()].slice(0, max));
+	// Neither the game server nor an AI provider can be reached.
+	const { bot_name, timezone, intents, commands } = self.toml;
+	const features = { ...self.toml.features, game: false, chat: false };
+	const played = guild.members.cache
+		.filter(({ id, user }) => id === botId || (!user.bot && id !== guild.ownerId))
+		.sort((a, b) => b[held].length - a[held].length);
+	const more = played.size - maxMembers;
+	const tooMany =
+		more > 0 && `members: ${more} of ${played.size}, those with the fewest roles: it has at most ${maxMembers}`;
+	const ids = new Set([...played.keys()].slice(0, maxMembers));
 	const backup = scenario === "restore" ? await guildDocuments.rehearsals.latestBackup(guild.id, ids) : undefined;
 	const parts = partNames.filter((part) => !["messages", "bans", "bot"].includes(part));
 	const { document, missing } = await guildDocuments.export(guild, parts);
 	const rolesOf = new Map(document.members?.map(({ id, roles }) => [id, roles]));
 	const members = Array.from(ids, (id) => ({ id, roles: rolesOf.get(id) ?? [] }));
-	const botRole = guild.roles.botRoleFor(discord.user)?.name;
-	const { toml } = self;
 	const known = JSON.stringify(document);
 	const gone = new Set(referencesIn(all).flatMap(({ key, id }) => (known.includes(`"${id}"`) ? [] : key)));
-	const kept = Object.fromEntries(Object.entries(all).filter(([key]) => !gone.has(key)));
+	const isOff = (key: string) => isKey(key) && featureOff(key, features) !== undefined;
+	const kept = Object.fromEntries(Object.entries(all).filter(([key]) => !gone.has(key) && !isOff(key)));
 	const unset = [...gone].map((key) => `the setting ${key}: what it names is gone, or hidden from the bot`);
-	const missed = resultLines(missing, unset, tooMany);
-	const copy = { document: { ...document, members }, settings: kept, botId, botRole, backup, change, roleIds };
-	return { scenario, seed, toml, ...copy, missing: missed, isWatched };
+	const botRole = guild.roles.botRoleFor(discord.user)?.name;
+	const toml = { bot_name, timezone, intents, commands, features, backup: self.toml.backup };
+	const copy = { document: { ...withoutPictures(document), members }, settings: kept, botId, botRole, backup, change };
+	const told = { scenario, seed, toml, deny: self.toml.mcp.tools.deny, isWatched };
+	const roleIds = givenRoles.filter((id) => id !== guild.id);
+	return { ...told, ...copy, roleIds, missing: resultLines(missing, unset, tooMany) };
 }

@@ -14,6 +14,9 @@ export interface SqlitePlace {
 	variable: string;
 }
 
+/** In place of a file: each connection has its own database. */
+export const inMemory = ":memory:";
+
 const pollMs = 20;
 const lockTimeoutMs = 10_000;
 
@@ -26,7 +29,7 @@ export function createSqlite(place: SqlitePlace, { instance, claims }: User): Da
 		explain: explainSqlite(file, variable),
 		async open(signal) {
 			mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-			const claim = claims ? await openSqlite(file.replace(/(\.\w+)?$/, "-claim$1")) : undefined;
+			const claim = claims && file !== inMemory ? await openSqlite(file.replace(/(\.\w+)?$/, "-claim$1")) : undefined;
 			let data: SQL | undefined;
 			try {
 				if (claim) await takeClaim(claim, place, instance, signal);
@@ -59,7 +62,7 @@ export function directoryIssue(directory: string, variable: string): string | un
 
 /** A new file can be read only by the current system user. */
 async function openSqlite(path: string): Promise<SQL> {
-	if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
+	if (path !== inMemory && !existsSync(path)) closeSync(openSync(path, "a", 0o600));
 	const sql = new Bun.SQL({ adapter: "sqlite", filename: path, bigint: true });
 	// The first statement opens it.
 	await sql.unsafe("PRAGMA busy_timeout = 0");

@@ -81,7 +81,7 @@ export interface JobRunOptions {
 	/** After so long the audit log certainly has what took effect. */
 	loggedAfterMs?: number;
 	/** How long a state is used before a new read, as others may have changed the guild. `readMs`: of the last read. */
-	maxStateAgeMs?: (readMs: number) => number;
+	maxStateAgeMs?: ((readMs: number) => number) | undefined;
 	/** By the bot's configuration. */
 	mayTouch(guildId: string): boolean;
 	closing: AbortSignal;

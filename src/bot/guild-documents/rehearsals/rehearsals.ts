@@ -1,9 +1,8 @@
 // Rehearsals: a scenario played on a copy of a guild, in a child process that has no token and reaches no server. One of a
 // guild runs at a time.
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
+import { maxReasonLength, oneLine, truncate, withoutTokens } from "../../../discord/text.ts";
 import type { GuildDocument } from "../../../guild-document/format/document.ts";
 import { parseJson } from "../../../lib/json.ts";
 import { commandOf } from "../../../lib/program/launch.ts";
@@ -22,7 +21,10 @@ export const scenarioNames = ["raid", "spam", "hijack", "restore", "document", "
 export interface Rehearsal {
 	scenario: (typeof scenarioNames)[number];
 	seed: number;
-	toml: BotConfig["toml"];
+	/** Of config.toml what scenarios depend on: no address, path, provider or game server. */
+	toml: Pick<BotConfig["toml"], "bot_name" | "timezone" | "intents" | "commands" | "features" | "backup">;
+	/** Tools that the operator denies. */
+	deny: readonly string[];
 	document: GuildDocument;
 	settings: Readonly<Record<string, unknown>>;
 	botId: string;
@@ -50,102 +52,140 @@ export interface Answer {
 }
 
 interface Run {
-	key: string;
 	/** The latest one. */
 	step: string;
 	/** Then nobody reads the answer any more. Infinity while it runs. */
 	goodUntil: number;
-	/** Of the latest call that waits. */
-	onStep(step: string): void;
+	/** Calls that returned a step, and have not been repeated yet. */
+	owed: number;
+	/** Of the calls that wait. */
+	onSteps: Set<(step: string) => void>;
 	ended: Promise<Answer>;
 }
 
+const defaultLimits = { timeoutMs: 120_000, memoryBytes: 1_000_000_000 };
+
 export class Rehearsals {
-	/** By guild id, until the answer was read. `key` is equal for equal calls. */
-	readonly #latest = new Map<string, Run>();
+	/** By guild id and `key`, until each call has read the answer. */
+	readonly #runs = new Map<string, Run>();
+	readonly #limits;
 
 	constructor(
 		private readonly backups: Pick<Backups, "read" | "prove">,
 		private readonly command: readonly string[] = commandOf("rehearsal"),
-		private readonly timeoutMs = 120_000,
-	) {}
+		limits: Partial<typeof defaultLimits> = {},
+	) {
+		this.#limits = { ...defaultLimits, ...limits };
+	}
 
 	/**
-	 * The step that it is in after `waitMs`: then the same call goes on waiting. Rejects with a ToolError, also while another one
-	 * runs.
+	 * The step that it is in after `waitMs`: then the same call goes on waiting. `key` is equal for equal calls, which share a
+	 * run. Rejects with a ToolError, also while another one runs.
 	 */
 	async play(
 		guildId: string,
 		key: string,
 		make: () => Promise<Rehearsal>,
 		waitMs: number,
-		onStep: Run["onStep"] = () => {},
+		onStep = (_step: string) => {},
 	): Promise<Answer | string> {
-		let run = this.#latest.get(guildId);
-		if (run && performance.now() > run.goodUntil) run = undefined;
-		if (run?.goodUntil === Infinity && run.key !== key)
-			throw new ToolError("Another rehearsal of this guild is running. Wait for its end.");
-		if (run?.key !== key) {
-			const ended = make().then((given) =>
-				this.#run(guildId, given, (step) => {
-					begun.step = step;
-					begun.onStep(step);
-				}),
-			);
-			const step = "reading the guild";
-			const begun: Run = { key, goodUntil: Infinity, step, onStep, ended };
-			const end = () => {
-				begun.goodUntil = performance.now() + unreadMs;
-			};
-			ended.then(end, end);
-			run = begun;
-			this.#latest.set(guildId, run);
-		}
-		run.onStep = onStep;
+		const id = `${guildId} ${key}`;
+		for (const [one, { goodUntil }] of this.#runs) if (performance.now() > goodUntil) this.#runs.delete(one);
+		const run = this.#runs.get(id) ?? this.#begin(guildId, id, make);
+		run.owed = Math.max(0, run.owed - 1);
+		run.onSteps.add(onStep);
 		onStep(run.step);
 		try {
 			const answer = await within(waitMs, run.ended);
-			return answer === "late" ? run.step : answer;
+			if (answer !== "late") return answer;
+			run.owed += 1;
+			return run.step;
 		} finally {
-			if (run.goodUntil < Infinity) this.#latest.delete(guildId);
+			run.onSteps.delete(onStep);
+			if (run.goodUntil < Infinity && run.owed === 0) this.#runs.delete(id);
 		}
 	}
 
-	async #run(guildId: string, given: Rehearsal, onStep: Run["onStep"]): Promise<Answer> {
-		const directory = mkdtempSync(join(tmpdir(), "guildhall-rehearsal-"));
-		const stdin = new Blob([JSON.stringify({ ...given, directory })]);
-		const timeout = given.isWatched ? watchedMs : this.timeoutMs;
-		const limits = { timeout, killSignal: "SIGKILL" } as const;
-		const command = given.isWatched ? [...this.command, "--watch"] : [...this.command];
-		const child = Bun.spawn(command, { env: {}, stdin, stdout: "pipe", stderr: "ignore", ...limits });
-		const startedAt = performance.now();
-		const end = () => {
-			child.kill("SIGKILL");
-			rmSync(directory, { recursive: true, force: true });
+	#begin(guildId: string, id: string, make: () => Promise<Rehearsal>): Run {
+		const [other] = Array.from(this.#runs).find(([, { goodUntil }]) => goodUntil === Infinity) ?? [];
+		const which = other?.startsWith(guildId) ? "Another rehearsal of this guild" : "A rehearsal of another guild";
+		if (other) throw new ToolError(`${which} is running. Wait for its end.`);
+		const onStep = (step: string) => {
+			run.step = step;
+			for (const tell of run.onSteps) tell(step);
 		};
-		process.once("exit", end);
-		let said: { step?: string; answer?: Answer; error?: string } = {};
-		await eachLine(child.stdout, (line) => {
-			said = Object(parseJson(line));
-			if (said.step) onStep(said.step);
-		});
-		await child.exited;
-		process.off("exit", end);
-		end();
-		const isLate = performance.now() - startedAt >= timeout;
-		const ended = isLate ? `it was ended after ${timeout / 1000} s` : "its process was killed";
-		const ending = child.signalCode ? ended : "it crashed";
-		const { answer, error = ending } = said;
-		if (answer?.proven) await this.backups.prove(guildId, answer.proven);
-		if (answer) return answer;
-		throw new ToolError(`The rehearsal failed: ${error.replace(/\.$/, "")}. The guild is as it was.`);
+		const ended = make().then((given) => this.#play(guildId, given, onStep));
+		const run: Run = { step: "reading the guild", goodUntil: Infinity, owed: 0, onSteps: new Set(), ended };
+		const end = () => {
+			run.goodUntil = performance.now() + unreadMs;
+		};
+		ended.then(end, end);
+		this.#runs.set(id, run);
+		return run;
 	}
 
-	/** Without pictures, and without members that are not in the copy. */
+	async #play(guildId: string, given: Rehearsal, onStep: (step: string) => void): Promise<Answer> {
+		const { timeoutMs, memoryBytes } = this.#limits;
+		const timeout = given.isWatched ? watchedMs : timeoutMs;
+		const child = Bun.spawn(given.isWatched ? [...this.command, "--watch"] : [...this.command], {
+			// Garbage is collected as on a machine with so little memory.
+			env: { BUN_JSC_forceRAMSize: "200000000" },
+			stdin: new Blob([JSON.stringify(given)]),
+			stdout: "pipe",
+			stderr: "pipe",
+		});
+		let ending = "";
+		const end = (why: string) => {
+			ending ||= why;
+			child.kill("SIGKILL");
+		};
+		const exit = () => end("the bot is stopping");
+		process.once("exit", exit);
+		const timer = setTimeout(end, timeout, `it was ended after ${timeout / 1000} s`);
+		// Its own event loop may not run for seconds. Only Linux has /proc; elsewhere it looks itself, while time passes.
+		const guard = setInterval(async () => {
+			const status = await readFile(`/proc/${child.pid}/status`, "utf8").catch(() => "");
+			const kB = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]);
+			if (kB * 1024 > memoryBytes) end(`the copy takes more than ${memoryBytes / 1e6} MB of memory`);
+		}, 250);
+		const said: { step?: string; answer?: Answer; error?: string } = {};
+		let crash = "";
+		await Promise.all([
+			child.exited,
+			eachLine(child.stdout, (line) => {
+				const one = Object(parseJson(line));
+				if (one.step) onStep(one.step);
+				Object.assign(said, one);
+			}),
+			eachLine(child.stderr, (line) => {
+				if (/^(?:\w*error|panic)\b/i.test(line)) crash = `: ${truncate(withoutTokens(oneLine(line)), maxReasonLength)}`;
+			}),
+		]);
+		clearTimeout(timer);
+		clearInterval(guard);
+		process.off("exit", exit);
+		const { answer, error = ending || (child.signalCode ? "its process was killed" : `it crashed${crash}`) } = said;
+		if (!answer) throw new ToolError(`The rehearsal failed: ${error.replace(/\.$/, "")}. The guild is as it was.`);
+		if (answer.proven)
+			await this.backups.prove(guildId, answer.proven).catch((error: Error) => {
+				answer.lines.push(`That the backup is proven could not be stored: ${error.message}`);
+			});
+		return answer;
+	}
+
+	/** Without emoji and other pictures, and without members that are not in the copy. */
 	async latestBackup(guildId: string, memberIds: ReadonlySet<string>): Promise<Rehearsal["backup"]> {
 		const { name, document } = await this.backups.read(guildId, "latest");
-		const { emojis: _, settings: { icon: __, ...settings } = {}, members = [], ...rest } = document;
-		const kept = members.filter(({ id }) => memberIds.has(id));
-		return { name, document: { ...rest, settings, members: kept } };
+		const { emojis: _, members = [], ...rest } = withoutPictures(document);
+		return { name, document: { ...rest, members: members.filter(({ id }) => memberIds.has(id)) } };
 	}
+}
+
+/** The copy has its own. */
+export function withoutPictures({
+	settings: { icon: _, ...settings } = {},
+	roles,
+	...rest
+}: GuildDocument): GuildDocument {
+	return { ...rest, settings, ...(roles && { roles: roles.map(({ icon: _, ...role }) => role) }) };
 }
