@@ -16,8 +16,8 @@ export async function carryOut({ tool }: Stage, document: unknown) {
 	const [estimated] = /^Estimated time: .*/m.exec(plan) ?? [];
 	let job = await tool("apply_guild", { plan_hash });
 	const [job_id] = /(?<=^Job )\w+/m.exec(job) ?? [];
-	// A call reads the whole plan.
-	for (let ms = 10_000; /^Job .*\): running/m.test(job); ms *= 2) {
+	// A call reads the whole plan, which may have 20,000 steps.
+	for (let ms = 10_000; /^Job .*\): running/m.test(job); ms *= 1.05) {
 		await advance(ms);
 		job = await tool("get_job", { job_id });
 	}

@@ -3,9 +3,6 @@
 
 import { seed } from "../../src/rehearsal/virtual-time.ts";
 import "../../src/rehearsal/memory-network.ts";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import * as v from "valibot";
 import { toml } from "../../src/bot/config/settings.ts";
 import { readDocument } from "../../src/guild-document/format/document.ts";
@@ -37,18 +34,23 @@ const everyone = ["VIEW_CHANNEL", "SEND_MESSAGES", "READ_MESSAGE_HISTORY", "CREA
 /** A guild with our bot, and Discord's limits. */
 async function open(parts: object, settings: object = {}): Promise<Stage> {
 	seed(1);
-	const directory = mkdtempSync(join(tmpdir(), "guildhall-bench-"));
-	process.on("exit", () => rmSync(directory, { recursive: true, force: true }));
 	const document = readDocument({ version: 1, everyone, ...parts });
 	const keys = { bot_name: "Bench", features: { moderation: true }, mcp: { toolsets: "all" }, commands: "off" };
-	const given = { document, toml: v.parse(toml, keys), settings, botId: "200000000000000777", botRole: "Helper" };
-	return openStage(given as unknown as Parameters<typeof openStage>[0], directory, realisticLimits);
+	const given = {
+		document,
+		toml: v.parse(toml, keys),
+		deny: [],
+		settings,
+		botId: "200000000000000777",
+		botRole: "Helper",
+	};
+	return openStage(given as unknown as Parameters<typeof openStage>[0], realisticLimits);
 }
 
 const now = () => performance.now() / 1_000;
 
 /** What Discord's limits make the bot's requests so far last at least, in seconds, and the latency of the last. */
-const leastSeconds = ({ costs }: Stage) => Number(/at least ([\d.]+) s/.exec(costs())?.[1] ?? 0) + latency;
+const leastSeconds = ({ costs }: Stage) => Number(/at least ([\d.]+) s/.exec(costs()[0] ?? "")?.[1] ?? 0) + latency;
 
 /** `least`: seconds that it lasts if Discord's limits alone delay it. */
 function print(what: string, seconds: number, least: number): void {
