@@ -22,7 +22,7 @@ const allowed: Record<string, { parts: string[]; packages: string[] }> = {
 	},
 	simulator: { parts: ["lib", "guild-document", "pages"], packages: ["valibot", "discord.js"] },
 	// Bot and simulator in one process, in simulated time.
-	rehearsal: { parts: ["lib", "texts", "guild-document", "bot", "simulator"], packages: [] },
+	rehearsal: { parts: ["lib", "texts", "guild-document", "bot", "simulator"], packages: ["valibot"] },
 	up: { parts: ["lib"], packages: ["valibot", "bun:sqlite"] },
 	demo: { parts: ["lib", "simulator", "up"], packages: ["valibot"] },
 	build: { parts: ["lib"], packages: [] },
