@@ -31,7 +31,9 @@ export async function carryOut({ tool }: Stage, document: unknown) {
 	};
 }
 
-export const playDocument: Scenario = async (stage, { change }) => ({ lines: (await carryOut(stage, change)).lines });
+export const playDocument: Scenario = async (stage, { change, backup }) => ({
+	lines: (await carryOut(stage, change ?? backup?.document)).lines,
+});
 
 export const playRestore: Scenario = async (stage, { backup }, random) => {
 	const { guild, owner, request } = stage;

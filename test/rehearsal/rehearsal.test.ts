@@ -213,6 +213,7 @@ test("other settings can be tried", async () => {
 	const text = await guild.rehearse(args);
 	expect(text).toContain("10 of 60 accounts joined");
 	expect(text).toContain("Not in the copy: the setting moderation.log_channel: what it names is gone");
+	expect(await guild.rehearse({ scenario: "document" })).toContain("The plan: ");
 	const hijack = await guild.rehearse({ scenario: "hijack", settings: { "night.strip": false } });
 	expect(hijack).toMatch(
 		/did not stop it: night\.strip is not set\.\n(?:.*\n)*With \{"night\.strip":true\}:\n.* took roles/,
@@ -224,8 +225,11 @@ test("what cannot be played is said at once, and one rehearsal of a guild runs a
 	const said = async (args: object) => (await world.call("rehearse", { ...args })).text;
 	expect(await said({ scenario: "raid" })).toContain('Pass settings={"moderation.raid":"10 joins in 60s"} to try it');
 	expect(await said({ scenario: "spam" })).toContain("spam.on is not set");
-	expect(await said({ scenario: "restore" })).toContain('There is no backup "latest"');
-	expect(await said({ scenario: "document" })).toContain("document: expected with the scenario document");
+	for (const scenario of ["restore", "document"])
+		expect(await said({ scenario })).toContain('There is no backup "latest"');
+	expect(await said({ scenario: "hijack", document: {} })).toContain(
+		"document: expected only with the scenario document",
+	);
 	expect(await said({ scenario: "member", role_ids: ["@Nobody"] })).toContain("Nobody");
 	expect(await said({ scenario: "hijack", role_ids: [world.guild.id], settings: { "night.strip": true } })).toContain(
 		"role_ids: expected only with the scenario member",

@@ -9,6 +9,8 @@ import { InvalidDocument, partNames, readDocument } from "../../guild-document/f
 import { ToolError } from "../../lib/tool-error.ts";
 import { publishedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { said } from "../../texts/texts.ts";
 import { attempt, invalidText } from "../guild-documents/plans/plans.ts";
 import { type Rehearsal, scenarioNames, withoutPictures } from "../guild-documents/rehearsals/rehearsals.ts";
 import { result } from "../results/result.ts";
@@ -44,7 +46,7 @@ const input = {
 		"What happens. raid: 60 accounts join and write; spam: seven kinds of it; hijack: a moderator deletes and bans; restore: half of all channels and roles is deleted, and restored from the latest backup; document: it is applied; member: one tries what they can do.",
 	),
 	role_ids: v.optional(list(found(role, "role"), 0, 50, "Of the member.")),
-	document: documentOf("For document, as in plan_guild."),
+	document: documentOf("For document, as in plan_guild. Default: the latest backup."),
 	settings: object("Values by key to try, beside the guild's own."),
 	seed: v.optional(integer(0, 2 ** 31, "The same one gives the same answer."), 1),
 	watch: v.optional(flag("As slow as real time, on a page that opens on the bot's machine only.")),
@@ -94,12 +96,14 @@ async function given(
 	const tried = Object.fromEntries(changes.map(({ key, after }) => [key, after]));
 	const all: Rehearsal["settings"] = { ...settings.state(guild.id).stored, ...tried };
 	const need = needed[scenario] ?? {};
-	if (!Object.keys(need).every((key) => all[key]))
-		throw new ToolError(
-			`${Object.keys(need)} is not set, so nothing would happen. Pass settings=${JSON.stringify(need)} to try it, or set it with set_settings.`,
-		);
-	if ((scenario === "document") !== (change !== undefined))
-		throw invalidParameters(["document: expected with the scenario document, and only then"]);
+	const off = Object.keys(need).find((key) => !all[key]);
+	if (off) {
+		const setting = said(`setting.${off}.label` as "setting.spam.on.label");
+		const models = `${off} is not set, so nothing would happen. Pass settings=${JSON.stringify(need)} to try it, or set it with set_settings.`;
+		throw new SaidError(said("settings.rehearse.unset", { setting }), { models });
+	}
+	if (scenario !== "document" && change !== undefined)
+		throw invalidParameters(["document: expected only with the scenario document"]);
 	if (scenario !== "member" && givenRoles.length > 0)
 		throw invalidParameters(["role_ids: expected only with the scenario member"]);
 	const read = change && (await attempt(() => readDocument(change)));
@@ -115,7 +119,8 @@ async function given(
 	const tooMany =
 		more > 0 && `members: ${more} of ${played.size}, those with the fewest roles: it has at most ${maxMembers}`;
 	const ids = new Set([...played.keys()].slice(0, maxMembers));
-	const backup = scenario === "restore" ? await guildDocuments.rehearsals.latestBackup(guild.id, ids) : undefined;
+	const restores = scenario === "restore" || (scenario === "document" && change === undefined);
+	const backup = restores ? await guildDocuments.rehearsals.latestBackup(guild.id, ids) : undefined;
 	const parts = partNames.filter((part) => !["messages", "bans", "bot"].includes(part));
 	const { document, missing } = await guildDocuments.export(guild, parts);
 	const rolesOf = new Map(document.members?.map(({ id, roles }) => [id, roles]));

@@ -397,7 +397,7 @@ sceneTest(
 		};
 		expect(await rehearse("member", [roleNamed(world, "Staff").id])).toContain("A member with @Staff tried.");
 		expect(await rehearse("document", "channels: [{ name: planned }]")).toContain("The plan: create 1\n");
-		expect(await rehearse("raid")).toStartWith("moderation.raid is not set, so nothing would happen.");
+		expect(await rehearse("raid")).toStartWith("“Raid alarm” is not set, so nothing would happen.");
 	},
 	60_000,
 );
