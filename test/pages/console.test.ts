@@ -663,7 +663,7 @@ test.skipIf(!chromium || !pictures)("pictures for the README, of the demo", asyn
 	await browser.resize(narrow.width, narrow.height);
 	await browser.screenshot(`${pictures}/console-phone.png`);
 	await browser.prefer("light");
-	await browser.resize(960, 600);
+	await browser.resize(960, 900);
 	await page.section("Settings");
 	await page.click("button", "Go to Rehearse");
 	await page.click("details[open] button", "Rehearse");
