@@ -130,16 +130,20 @@ image() {
 		"$date" "$architecture" "$(tr -d '\n\t' <"$packages/image.json")" "${diff%% *}" "$date" "$version" "$libc" >"$work/config"
 	printf '{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","config":%s,"layers":[%s]}' \
 		"$(blob config.v1+json "$work/config")" "$(blob layer.v1.tar+gzip "$layer.gz")" >"$work/manifest"
-	manifests="$manifests${manifests:+,}$(blob manifest.v1+json "$work/manifest" ",\"platform\":{\"architecture\":\"$architecture\",\"os\":\"linux\"}")"
+	local descriptor
+	descriptor=$(blob manifest.v1+json "$work/manifest" ",\"platform\":{\"architecture\":\"$architecture\",\"os\":\"linux\"}")
+	manifests="$manifests${manifests:+,}$descriptor"
+	# Some tools, such as umoci, do not choose the platform from an index.
+	named="$named,${descriptor%\}},\"annotations\":{\"org.opencontainers.image.ref.name\":\"$version-$architecture\"}}"
 }
-manifests=""
+manifests="" named=""
 for pair in amd64:linux-x64 arm64:linux-arm64; do
 	[ ! -d "$work/${pair#*:}" ] || image "${pair%:*}" "${pair#*:}" || echo "the image for ${pair%:*} is left out" >&2
 done
 if [ -n "$manifests" ]; then
 	printf '{"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[%s]}' "$manifests" >"$work/index"
 	index=$(blob index.v1+json "$work/index" ",\"annotations\":{\"org.opencontainers.image.ref.name\":\"$version\"}")
-	printf '{"schemaVersion":2,"manifests":[%s]}' "$index" >"$work/image/index.json"
+	printf '{"schemaVersion":2,"manifests":[%s]}' "$index$named" >"$work/image/index.json"
 	printf '{"imageLayoutVersion":"1.0.0"}' >"$work/image/oci-layout"
 	archive -C "$work/image" -cf "$out/guildhall-$version-image.tar" index.json oci-layout blobs
 fi
