@@ -1,7 +1,7 @@
 #!/bin/bash
 # Makes dist/release, the files of a release, from what `bun run build` has built. `release.sh --publishable` only
 # says whether this commit may be published. The same commit gives the same bytes, with the same npm and libc.
-# Needs Node.js with npm, zip, GNU tar; for the image also Debian or Ubuntu, without which it is left out. DIST: default dist.
+# Needs Node.js with npm, zip, perl, GNU tar; for the image also Debian, without which it is left out. DIST: default dist.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Puts what an executable for Linux needs of Debian's libc6 into a directory: libc.sh amd64|arm64 DIRECTORY
-# Needs Debian or Ubuntu (apt-get, dpkg-deb). Prints the package that was used.
+# Needs Debian (apt-get, dpkg-deb); Ubuntu has other architectures on another server. Prints the package that was used.
 set -eu
 case $1 in
 amd64) triplet=x86_64-linux-gnu loader=lib64/ld-linux-x86-64.so.2 ;;
