@@ -368,6 +368,21 @@ describe("a step", () => {
 		expect(executed(running, channelRoute)).toBe(0);
 	});
 
+	test.each([
+		["", "roles channels roles/:role_id channels roles/:role_id"],
+		["Changed", "roles channels channels :channel_id channels roles/:role_id roles/:role_id"],
+	])("that gives a role comes between new channels, but after an edit: %p", async (topic, order) => {
+		await using running = await startService({ hasRealRules: true });
+		const { guild, simulator } = running.bot;
+		const people = [...guild.members.values()].filter(({ user }) => !user.bot).slice(0, 2);
+		const { id } = simulator.channel(`${guild.name}/general`);
+		const channels = [{ name: "one" }, { name: "two" }, ...(topic ? [{ id, name: "general", topic }] : [])];
+		const members = people.map(({ user }) => ({ id: user.id, roles: ["Mods"] }));
+		await ended(running, await running.apply({ roles: [{ name: "Mods" }], channels, members }));
+		const routes = simulator.journal.entries().map(({ route }) => /[^/]+(\/:role_id)?$/.exec(route)?.[0]);
+		expect(routes.join(" ")).toBe(order);
+	});
+
 	test("that gives a role is not repeated before Discord's event about it", async () => {
 		let reads = 0;
 		const route = "PUT /guilds/:guild_id/members/:user_id/roles/:role_id";
