@@ -42,10 +42,10 @@ git archive HEAD README.md LICENSE CHANGELOG.md .github/{SECURITY.md,screenshots
 	src/{build,gateway,simulator}/README.md src/bot/{approval,features,settings,moderation,tools}/README.md \
 	src/bot/game/{README.md,openapi.yaml,plugin.mjs} instances/{README.md,PRIVACY.md,example} \
 	docker/{README.md,systemd,proxy,monitoring} | tar -x -C "$work/documents"
-find "$work/documents" -type f -name "*.md" | while read -r document; do
-	(cd "$(dirname "$document")" && perl -0pi -e 's{\[([^\]]*)\]\(([^)#\s]+)(#[^)]*)?\)}{my ($all, $text, $to) = ($&, $1, $2); $to =~ /^https?:/ || -e $to ? $all : $text}ge' "$document")
-done
-sed -i "s|OWNER/guildhall|$repository|g" "$work/documents/README.md"
+src/build/docs.sh "$work/docs"
+src/build/unlink.sh "$work/documents"
+mv "$work/docs" "$work/documents/docs"
+sed -i "s|OWNER/guildhall|$repository|g" "$work/documents/README.md" "$work/documents/docs/README.md"
 targets=""
 for file in "$dist"/*/guildhall "$dist"/*/guildhall.exe "$dist/guildhall"; do
 	[ -f "$file" ] || continue

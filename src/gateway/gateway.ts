@@ -36,6 +36,7 @@ import { describeStatus } from "./catalog/status.ts";
 import type { GatewayConfig } from "./config/config.ts";
 import type { SignInSettings } from "./config/sign-in.ts";
 import type { Console, ConsoleOptions } from "./console/console.ts";
+import { serveDocs } from "./docs.ts";
 import { type Authenticate, createAuthenticator } from "./keys/authenticator.ts";
 import { createFindKey } from "./keys/keys.ts";
 import type { OAuth, OAuthOptions } from "./oauth/oauth.ts";
@@ -230,7 +231,7 @@ function createLazyConsole(options: ConsoleOptions): Console {
 }
 
 interface FetchOptions {
-	config: Pick<GatewayConfig, "allowedHosts" | "allowedOrigins" | "token">;
+	config: Pick<GatewayConfig, "allowedHosts" | "allowedOrigins" | "token" | "docsDirectory">;
 	monitored: Omit<MonitorOptions, "refuse" | "refuseUnauthenticated">;
 	oauth: OAuth | undefined;
 	console: Console | undefined;
@@ -261,6 +262,7 @@ function createFetch({
 			return (
 				monitor(request, path) ??
 				checks.host(request) ??
+				serveDocs(request, path, config.docsDirectory) ??
 				// Pages of any origin may use what needs no token there.
 				oauth?.respond(request, path, http) ??
 				// The console checks the origin itself and accepts only its own.

@@ -91,6 +91,7 @@ const coverage: Record<string, Coverage> = {
 	"bun run bench:footprint": script("bench:footprint"),
 	"bun run bench:tools": script("bench:tools"),
 	"bun run soak": script("soak"),
+	"bun run docs": elsewhere("test/build/docs.test.ts", "docs.sh"),
 	"bun run reference": elsewhere("test/bot/reference.long.test.ts", "WRITE_REFERENCE"),
 	"bun test/mutations.ts --seed 1": not("it takes an hour"),
 	"bun install": reinstalls,

@@ -92,6 +92,11 @@ export const variables = {
 		"Whether the gateway serves the console at /console, where the operator and people sign in",
 		"true",
 	),
+	DOCS_DIR: v.pipe(
+		v.optional(v.string()),
+		v.description("Folder with the documentation, which is served at /docs"),
+		v.metadata({ default: "docs beside the executable" }),
+	),
 	...storeVariables,
 	...signInVariables,
 	...logSettings,
@@ -167,6 +172,7 @@ export function readConfig(env: Record<string, string | undefined>) {
 		// With one bot, no call has to name it.
 		defaultInstance: settings.DEFAULT_INSTANCE ?? (pins.instances.length === 1 ? pins.instances[0]?.name : undefined),
 		console: settings.CONSOLE === "true",
+		docsDirectory: settings.DOCS_DIR,
 		// Without PUBLIC_URL any Host is allowed: the gateway demands a token, and its public names are unknown here.
 		allowedHosts:
 			settings.MCP_ALLOWED_HOSTS || signIn

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Glob } from "bun";
+import { serveDocs } from "../../src/gateway/docs.ts";
+import { linksIn, project } from "../support/documents.ts";
+
+let site: string;
+beforeAll(() => {
+	site = mkdtempSync(join(tmpdir(), "guildhall-docs-"));
+	const { success } = Bun.spawnSync([join(project, "src/build/docs.sh"), site]);
+	expect(success).toBe(true);
+});
+afterAll(() => rmSync(site, { recursive: true }));
+
+test("every link of the site leads to one of its files, and its navigation to every document for people", () => {
+	const paths = [...new Glob("**/*.md").scanSync({ cwd: site, dot: true })];
+	const read = (path: string) => ({ path, text: readFileSync(join(site, path), "utf8") });
+	const links = paths.flatMap((path) => linksIn(read(path)));
+	expect(links.length).toBeGreaterThan(200);
+	expect(links.filter((link) => !existsSync(join(site, link)))).toEqual([]);
+	const inner = /^src\/(ai|texts|mcp|simulator\/SOURCES|docs\/README)/;
+	const found = linksIn(read("_sidebar.md"));
+	expect(paths.filter((path) => !inner.test(path) && path !== "_sidebar.md").sort()).toEqual(found.sort());
+});
+
+test.each([
+	["/docs", 302, ""],
+	["/docs/", 200, "docsify.min.js"],
+	["/docs/src/docs/server.md", 200, "# On a server"],
+	["/docs/.github/screenshots/console.png", 200, "PNG"],
+	["/docs/none.md", 404, "bun run docs"],
+	["/docs/..%2f..%2fetc/passwd", 404, "DOCS_DIR"],
+	["/documents", undefined, ""],
+])("GET %s at the gateway gets %p", async (path, status, text) => {
+	const { pathname, href } = new URL(path, "http://127.0.0.1:9100");
+	const response = await serveDocs(new Request(href), pathname, site);
+	expect(response?.status).toBe(status);
+	expect((await response?.text()) ?? "").toContain(text);
+});
