@@ -27,6 +27,7 @@ const budgets: Record<string, number> = {
 	build: 204,
 	connect: 191,
 	demo: 609,
+	docs: 9,
 	discord: 6706,
 	gateway: 10_637,
 	"guild-document": 5365,

@@ -52,12 +52,9 @@ type Coverage = "here" | { file: string; has: string } | { not: string };
 
 const elsewhere = (file: string, has: string): Coverage => ({ file, has });
 const not = (why: string): Coverage => ({ not: why });
-const script = (name: string) => elsewhere("package.json", `"${name}":`);
-const demo = elsewhere("test/end-to-end/demo.test.ts", "run --silent demo");
-const checks = elsewhere("test/bot/main.long.test.ts", "ends by itself with exit 0");
+const all = (commands: readonly string[], how: Coverage | ((command: string) => Coverage)) =>
+	Object.fromEntries(commands.map((one) => [one, typeof how === "function" ? how(one) : how]));
 const allOfIt = not("it is what runs this test, or takes as long");
-const reinstalls = not("test and demo do it before they start");
-const builds = elsewhere("test/build/compile.test.ts", "compileGuildhall");
 
 const bot = "CONFIG_DIR=instances/alpha bun run bot";
 const gateway =
@@ -74,29 +71,26 @@ const inspectors = [
 ];
 
 const coverage: Record<string, Coverage> = {
-	'Claude, Cursor, VS Code, …  ──▶  gateway  ──▶  bot "alpha"  ──▶  Discord': not("a picture"),
-	'└────▶  bot "beta"   ──▶  Discord': not("a picture"),
+	...all(
+		['Claude, Cursor, VS Code, …  ──▶  gateway  ──▶  bot "alpha"  ──▶  Discord', '└────▶  bot "beta"   ──▶  Discord'],
+		not("a picture"),
+	),
 	"npx -y bun@1.4.5": not("what may stand for bun"),
-	"npx -y bun@1.4.5 run demo": demo,
-	"npx -y --prefer-offline bun@1.4.5 run demo": demo,
-	"bun run demo": demo,
-	"bun run test": allOfIt,
-	"bun run test:quick": allOfIt,
-	"bun run check": elsewhere(".ci/run", "run check"),
-	"bun run format": script("format"),
-	"bun run test:clock": elsewhere(".ci/run", "run test:clock"),
+	...all(
+		["npx -y bun@1.4.5 run demo", "npx -y --prefer-offline bun@1.4.5 run demo", "bun run demo"],
+		elsewhere("test/end-to-end/demo.test.ts", "run --silent demo"),
+	),
+	...all(["bun run test", "bun run test:quick", "bun run test:tools"], allOfIt),
+	...all(["bun run check", "bun run test:clock", "bun run test:binaries"], (one) => elsewhere(".ci/run", one.slice(4))),
+	...all(["bun run format", "bun run bench", "bun run bench:footprint", "bun run bench:tools", "bun run soak"], (one) =>
+		elsewhere("package.json", `"${one.slice(8)}":`),
+	),
 	"CLOCK='2028-02-28T23:59:30-05:00[America/Havana]' bun run test:clock": elsewhere(".ci/run", "run test:clock"),
-	"bun run test:binaries": elsewhere(".ci/run", "run test:binaries"),
-	"bun run bench": script("bench"),
-	"bun run bench:footprint": script("bench:footprint"),
-	"bun run bench:tools": script("bench:tools"),
-	"bun run soak": script("soak"),
 	"bun run docs": elsewhere("test/build/docs.test.ts", "docs.sh"),
 	"bun run reference": elsewhere("test/bot/reference.long.test.ts", "WRITE_REFERENCE"),
 	"bun test/mutations.ts --seed 1": not("it takes an hour"),
-	"bun install": reinstalls,
+	"bun install": not("test and demo do it before they start"),
 	"bun test --timeout 120000 test/lib/keyed-mutex.test.ts": allOfIt,
-	"bun run test:tools": allOfIt,
 	"bun test test/bot/tools.test.ts -u": not("it writes into the project"),
 	"bun run guildhall check": elsewhere("test/up/check.test.ts", "start(program"),
 	"bun test test/pages test/end-to-end/demo.test.ts": not("all of its tests run with the others"),
@@ -105,28 +99,16 @@ const coverage: Record<string, Coverage> = {
 		"test/end-to-end/chaos.test.ts",
 		"CHAOS_SECONDS",
 	),
-	// It writes into its user's own configuration, and is none of our packages: its words are read below.
-	[claudeCode]: "here",
-	[gemini]: "here",
 	// None of our packages: their words are read below.
-	...Object.fromEntries(inspectors.map((line) => [line, "here"])),
+	...all([claudeCode, gemini, ...inspectors], "here"),
 	"bun run …": not("no command"),
-	"bun run new-instance alpha": "here",
+	...all(["bun run new-instance alpha", `${bot} --check`, bot, gateway, readyz, status, backup], "here"),
+	...all(["rm -r instances/alpha", "openssl rand -hex 32", "bun run gateway --help"], "here"),
 	"bun run up": elsewhere("test/up/up.long.test.ts", '"up"'),
-	[`${bot} --check`]: "here",
-	[bot]: "here",
-	...Object.fromEntries(
-		["export", "plan", "apply"].map((action) => [
-			`${bot} --${action}-guild guild.yaml`,
-			elsewhere("test/bot/guild-documents/command-line/guild-file.long.test.ts", `"--${action}-guild"`),
-		]),
+	...all(
+		["export", "plan", "apply"].map((action) => `${bot} --${action}-guild guild.yaml`),
+		(one) => elsewhere("test/bot/guild-documents/command-line/guild-file.long.test.ts", `"${one.split(" ")[4]}"`),
 	),
-	[gateway]: "here",
-	[readyz]: "here",
-	[status]: "here",
-	[backup]: "here",
-	"rm -r instances/alpha": "here",
-	"openssl rand -hex 32": "here",
 	'pg_dump --format=custom --schema=alpha --file=alpha.dump "$DATABASE_URL"': not(
 		"it has to be of the server's version",
 	),
@@ -138,33 +120,30 @@ const coverage: Record<string, Coverage> = {
 	"bun run bot": not("a part of the one above"),
 	"bun run simulator": elsewhere("test/simulator/main.long.test.ts", "src/simulator/main.ts"),
 	"bun run simulator --world guild.yaml": elsewhere("test/simulator/main.long.test.ts", '"--world"'),
-	"bun run bot --check": checks,
+	"bun run bot --check": elsewhere("test/bot/main.long.test.ts", "ends by itself with exit 0"),
 	"bun run gateway --check": elsewhere("test/gateway/check.test.ts", "it ends by itself with exit 0"),
-	"bun run bot --health": elsewhere("test/end-to-end/health.test.ts", "bot"),
-	"bun run gateway --health": elsewhere("test/end-to-end/health.test.ts", "gateway"),
-	...Object.fromEntries(
+	...all(["bun run bot --health", "bun run gateway --health"], (one) =>
+		elsewhere("test/end-to-end/health.test.ts", `${one.split(" ")[2]}`),
+	),
+	...all(
 		[
 			"--new-key hanna --access write --guilds 123456789012345678 --person 234567890123456789 --expires 90d",
-			"--keys",
-			"--revoke-key hanna",
-		].map((options) => [
-			`GATEWAY_DATABASE=gateway.sqlite bun run gateway ${options}`,
-			elsewhere("test/gateway/keys/commands.test.ts", `"${options.split(" ")[0]}"`),
-		]),
+			...["--keys", "--revoke-key hanna"],
+		].map((options) => `GATEWAY_DATABASE=gateway.sqlite bun run gateway ${options}`),
+		(one) => elsewhere("test/gateway/keys/commands.test.ts", `"${one.split(" ")[4]}"`),
 	),
 	"bun run gateway --grants": elsewhere("test/gateway/oauth/commands.test.ts", '"--grants"'),
-	"bun run gateway --help": "here",
-	"bun run build": builds,
-	"bun run build --all": builds,
-	"bun run build --target linux-x64-baseline": builds,
-	...Object.fromEntries(
+	...all(
+		["bun run build", "bun run build --all", "bun run build --target linux-x64-baseline"],
+		elsewhere("test/build/compile.test.ts", "compileGuildhall"),
+	),
+	...all(
 		[
 			"apt-get update && apt-get install --yes caddy curl",
 			"curl -fsSL https://github.com/OWNER/guildhall/releases/latest/download/install.sh | sh -s -- --domain mcp.example.com",
-			"guildhall new-instance alpha",
-			"guildhall new-instance beta",
-			"guildhall check",
-		].map((command) => [command, elsewhere("test/install/server.test.ts", command)]),
+			...["guildhall new-instance alpha", "guildhall new-instance beta", "guildhall check"],
+		],
+		(one) => elsewhere("test/install/server.test.ts", one),
 	),
 	"bun run release": elsewhere("test/build/release.test.ts", "release.sh"),
 	"cd dist && sha256sum -c SHA256SUMS": not("it checks a build"),

@@ -38,6 +38,7 @@ import { present, until } from "../../support/until.ts";
 import { addToBakers, giveRole, memberNamed, userNamed } from "../../support/world.ts";
 import { type ChargebackFixture, createChargebackFixture, pressable, staff, staffChannel } from "./chargeback-world.ts";
 import { type GameWorld, type GameWorldOptions, startGameWorld } from "./game-world.ts";
+import { allows } from "./openapi.ts";
 
 const chargebackTest = testWith(startChargebackWorld);
 
@@ -681,6 +682,7 @@ describe("POST /webhook/chargeback", () => {
 		const { [name]: _, ...rest } = event;
 		return rest;
 	};
+	const beyondSchema = /18446744073709551616|1e\+300|:-1[,}]/;
 	const faulty: [body: unknown, names: string][] = [
 		...(["uuid", "username", "chat_id", "tier", "timestamp"] as const).flatMap((name): [unknown, string][] => [
 			[without(name), name],
@@ -710,6 +712,8 @@ describe("POST /webhook/chargeback", () => {
 			const named = error.split("; ").map((fault) => fault.split(":")[0]);
 			expect([body, answer.status, named]).toEqual([body, 400, names.split(" ")]);
 			expect(error).not.toContain("hid");
+			if (!beyondSchema.test(JSON.stringify(body)))
+				expect([body, allows("POST /webhook/chargeback", "request", body)]).toEqual([body, false]);
 		}
 		for (const body of ["", "{", "[]", '"text"', "null", "\xff"]) {
 			const answer = await game.chargeback({ username: "", chatId: null, tier: "" }, { url, body });
@@ -798,6 +802,7 @@ describe("POST /webhook/chargeback", () => {
 		] as const)
 			expect((await ask(body)).status).toBe(status);
 		expect(stored).toHaveLength(2);
+		expect(allows("POST /webhook/chargeback", "request", event)).toBe(true);
 	});
 
 	test("does not wait for a body without end", async () => {
