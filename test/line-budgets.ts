@@ -29,7 +29,7 @@ const budgets: Record<string, number> = {
 	demo: 609,
 	docs: 9,
 	discord: 6706,
-	gateway: 10_637,
+	gateway: 10_679,
 	"guild-document": 5365,
 	guildhall: 107,
 	install: 1285,
