@@ -71,10 +71,12 @@ async function upgrade(broken: Record<string, "refuses" | "unhealthy"> = {}, unh
 	return { isDone, asked, placed, text: lines.join("\n"), columns };
 }
 
+const all = "restart alpha, restart beta, restart gateway";
+
 test("the bots come first, each after its database was copied; the stopped one is left", async () => {
 	const { isDone, asked, placed, columns } = await upgrade();
 	expect([isDone, placed]).toEqual([true, ["new"]]);
-	expect(asked).toEqual(["restart alpha", "restart beta", "restart gateway"]);
+	expect(asked.join(", ")).toBe(all);
 	expect([columns("alpha"), columns("idle")]).toEqual([2, 1]);
 	const copy = join(place, "backups/alpha.sqlite");
 	expect(statSync(copy).mode & 0o777).toBe(0o600);
@@ -83,20 +85,12 @@ test("the bots come first, each after its database was copied; the stopped one i
 });
 
 test.each([
-	["alpha", "refuses", "a wrong configuration", ["restart alpha", "restore alpha"]],
-	["beta", "unhealthy", "it is not connected", ["restart alpha", "restart beta", "restore beta", "restore alpha"]],
-	[
-		"gateway",
-		"refuses",
-		"a wrong configuration",
-		[
-			..."alpha beta gateway".split(" ").map((name) => `restart ${name}`),
-			..."gateway beta alpha".split(" ").map((name) => `restore ${name}`),
-		],
-	],
+	["alpha", "refuses", "a wrong configuration", "restart alpha, restore alpha"],
+	["beta", "unhealthy", "it is not connected", "restart alpha, restart beta, restore beta, restore alpha"],
+	["gateway", "refuses", "a wrong configuration", `${all}, restore gateway, restore beta, restore alpha`],
 ] as const)("when %s %s, all go back to the former version with their databases", async (name, how, why, requests) => {
 	const { isDone, asked, placed, text, columns } = await upgrade({ [name]: how });
-	expect([isDone, placed, asked]).toEqual([false, ["new", "former"], [...requests]]);
+	expect([isDone, placed, asked.join(", ")]).toEqual([false, ["new", "former"], requests]);
 	expect(text).toContain(`${name} does not work with the new version: ${why}`);
 	expect(text).toContain(
 		`alpha has its database of before again. Written since, and kept in ${place}/backups/alpha-new.sqlite: cases 2`,
