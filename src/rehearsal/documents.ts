@@ -9,8 +9,9 @@ import { advance } from "./virtual-time.ts";
 const maxProblems = 20;
 
 /** `isDone`: all was done, and nothing of the document is left to do. */
-export async function carryOut({ tool }: Stage, document: unknown) {
-	const plan = await tool("plan_guild", { document });
+export async function carryOut(stage: Stage, document: unknown) {
+	const { tool } = stage;
+	const plan = await stage.plan(document);
 	const [, planned = plan] = /^Plan for .*?\): (.*)/.exec(plan) ?? [];
 	const [plan_hash] = /(?<=^plan_hash=)\w+/m.exec(plan) ?? [];
 	const [estimated] = /^Estimated time: .*/m.exec(plan) ?? [];

@@ -129,6 +129,7 @@ export async function openStage(given: Rehearsal, rateLimits?: RateLimits) {
 		begin,
 		request,
 		tool,
+		plan: (document: unknown) => planOf(new URL("/guild-document/plan", bot.url), guild.id, document),
 		costs: () => costs(sent),
 		async document() {
 			const state = await readState(callerOf(simulator, owner), guild, new Map());
@@ -154,6 +155,16 @@ export async function openStage(given: Rehearsal, rateLimits?: RateLimits) {
 			await simulator.close();
 		},
 	};
+}
+
+/** Not as a tool: a document may be larger than a call. Throws its error. */
+async function planOf(url: URL, guild_id: string, document: unknown): Promise<string> {
+	const headers = { host: url.host, authorization: `Bearer ${token}` };
+	const body = JSON.stringify({ guild_id, document });
+	const response = await during(call(new Request(url.href, { method: "POST", headers, body })));
+	const { text, error } = Object(await response.json());
+	if (error) throw new Error(error.replace(/\nplan_hash=.*/s, ""));
+	return text;
 }
 
 /** By route, and how long Discord's limits make them last at least, as observed: it publishes none per route. */
