@@ -36,7 +36,7 @@ const budgets: Record<string, number> = {
 	lib: 4459,
 	mcp: 2933,
 	pages: 6210,
-	rehearsal: 718,
+	rehearsal: 730,
 	simulator: 15_361,
 	// Nearly all of it is the two language files.
 	texts: 3634,
