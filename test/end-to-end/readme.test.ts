@@ -33,11 +33,7 @@ const documents = await Promise.all(
 		"README.md",
 		"src/docs/connect.md",
 		"src/docs/troubleshooting.md",
-		"src/docs/communities.md",
-		"src/docs/first-bot.md",
-		"src/docs/operate.md",
-		"src/docs/rehearse.md",
-		"src/docs/server.md",
+		...["communities", "first-bot", "operate", "rehearse", "server"].map((name) => `src/docs/${name}.md`),
 		".github/CONTRIBUTING.md",
 		".github/SECURITY.md",
 		"src/build/README.md",
@@ -245,6 +241,11 @@ describe("the clients", () => {
 		return JSON.parse(json);
 	}
 
+	const inJson = (client: string, servers: string, address: string) => () => {
+		const { [address]: url, headers } = pasted(client)[servers].guildhall;
+		return { url, authorization: headers.Authorization };
+	};
+
 	/** What follows an option. */
 	function given(words: readonly string[], option: string): string {
 		expect(words).toContain(option);
@@ -270,10 +271,7 @@ describe("the clients", () => {
 			expect(rest).toEqual(["--header", expect.any(String)]);
 			return { url, authorization: inHeader(rest[1] ?? "") };
 		},
-		Cursor: () => {
-			const { url, headers } = pasted("Cursor").mcpServers.guildhall;
-			return { url, authorization: headers.Authorization };
-		},
+		Cursor: inJson("Cursor", "mcpServers", "url"),
 		"VS Code": () => {
 			const { inputs, servers } = pasted("VS Code");
 			expect(inputs).toEqual([
@@ -323,15 +321,9 @@ describe("the clients", () => {
 			return { url: words.at(-1), authorization: inHeader(given(words, "--header")) };
 		},
 		// https://docs.windsurf.com/windsurf/cascade/mcp
-		Windsurf: () => {
-			const { serverUrl, headers } = pasted("Windsurf").mcpServers.guildhall;
-			return { url: serverUrl, authorization: headers.Authorization };
-		},
+		Windsurf: inJson("Windsurf", "mcpServers", "serverUrl"),
 		// https://zed.dev/docs/ai/mcp
-		Zed: () => {
-			const { url, headers } = pasted("Zed").context_servers.guildhall;
-			return { url, authorization: headers.Authorization };
-		},
+		Zed: inJson("Zed", "context_servers", "url"),
 		"MCP Inspector in a browser": () => {
 			const words = inspector(inspectors[0] ?? "");
 			return { url: given(words, "--server-url"), authorization: inHeader(given(words, "--header")) };

@@ -101,15 +101,6 @@ let page: ReturnType<typeof drive>;
 
 const talk = () => Object(channelNamed(scene.world, "general"));
 const nora = () => memberNamed(scene.world, "nora");
-/** Fifteen seconds: what Ada asks for, what the AI calls and writes, what is shown before and after she presses. */
-const recorded = `
-set up a category for events
-plan_guild {"document":$events} | apply_guild {"plan_hash":"$hash"} | A category with two channels, and a role.
-channel #signup in Events | Carried out
-undo what I did in the last hour
-undo_actions {"user_id":"@ada","after":"1h","delete_created":true} | This would be undone.
-- channel #signup | Carried out`;
-
 const hasSignup = () => [...scene.world.guild.channels.values()].some(({ name }) => name === "signup");
 const setLimit = (max: number) => scene.world.call("set_settings", { settings: { "chat.questions_a_minute": max } });
 function store(sql: string): true {
@@ -233,47 +224,47 @@ describe.skipIf(!chromium)("jobs for the AI", () => {
 		for (const step of steps) await take(step, messages);
 		expect(browser.problems).toEqual([]);
 	});
-});
 
-test.skipIf(!chromium || !pictures || !Bun.which("ffmpeg"))("the recording for the README", async () => {
-	const folder = mkdtempSync(join(tmpdir(), "guildhall-recording-"));
-	browser = await openChromium({ width: 1100, height: 700 });
-	page = drive(browser);
-	await browser.prefer("dark");
-	await start({ settings: prepare });
-	const frames: string[] = [];
-	const show = async (seconds: number) => {
-		await browser.evaluate("document.querySelector('#messages li:last-child').scrollIntoView({ block: 'end' })");
-		await page.settle();
-		const file = join(folder, `${frames.length / 2}.png`);
-		await browser.screenshot(file);
-		frames.push(`file '${file}'`, `duration ${seconds}`);
-	};
-	await page.become("Ada");
-	await page.click("#channels button", "general");
-	await page.isLoaded();
-	await show(1);
-	for (const [, question = "", script = "", shown = ""] of recorded.matchAll(/\n(.*)\n(.*)\n(.*)/g)) {
-		play(script);
-		const [before = "", after = ""] = shown.split(" | ");
-		await page.write("/ask");
-		for (let length = 6; length < question.length + 6; length += 6) {
-			await page.fill("#option-question", question.slice(0, length));
-			await show(0.2);
-		}
-		await page.click("#command button", "Run");
-		await page.sees("#messages li:last-child", before);
-		await show(2.6);
-		await page.click("#messages li:last-child button", "Do it");
-		await page.sees("#messages li:last-child", after);
-		await show(2.2);
-	}
-	await Bun.write(join(folder, "frames"), [...frames, ...frames.slice(-2, -1)].join("\n"));
-	const colors = "split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=none";
-	const input = ["-f", "concat", "-safe", "0", "-i", join(folder, "frames")];
-	const { success } = Bun.spawnSync(["ffmpeg", "-y", ...input, "-vf", colors, `${pictures}/asking.gif`]);
-	expect(success).toBe(true);
-	rmSync(folder, { recursive: true });
-	await browser[Symbol.asyncDispose]();
-	await scene[Symbol.asyncDispose]();
+	test.skipIf(!pictures || !Bun.which("ffmpeg"))(
+		"the recording for the README: Ada asks, presses, and undoes it",
+		async () => {
+			const folder = mkdtempSync(join(tmpdir(), "guildhall-recording-"));
+			await scene[Symbol.asyncDispose]();
+			await start({ settings: prepare });
+			await browser.resize(1100, 700);
+			const frames: string[] = [];
+			const show = async (seconds: number) => {
+				await browser.evaluate("document.querySelector('#messages li:last-child').scrollIntoView({ block: 'end' })");
+				await page.settle();
+				const file = join(folder, `${frames.length / 2}.png`);
+				await browser.screenshot(file);
+				frames.push(`file '${file}'`, `duration ${seconds}`);
+			};
+			await page.become("Ada");
+			await page.click("#channels button", "general");
+			await page.isLoaded();
+			await show(1);
+			for (const [asked = "", script = ""] of rows.filter(([asked]) => /^Ada.*(events|hour)$/.test(asked ?? ""))) {
+				play(script);
+				const question = asked.replace(/.*(: |=)/, "");
+				await page.write("/ask");
+				for (let length = 6; length < question.length + 6; length += 6) {
+					await page.fill("#option-question", question.slice(0, length));
+					await show(0.2);
+				}
+				await page.click("#command button", "Run");
+				await page.sees("#messages li:last-child", "channel #signup");
+				await show(2.6);
+				await page.click("#messages li:last-child button", "Do it");
+				await page.sees("#messages li:last-child", "Carried out");
+				await show(2.2);
+			}
+			await Bun.write(join(folder, "frames"), [...frames, ...frames.slice(-2, -1)].join("\n"));
+			const colors = "split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=none";
+			const input = ["-f", "concat", "-safe", "0", "-i", join(folder, "frames")];
+			const { success } = Bun.spawnSync(["ffmpeg", "-y", ...input, "-vf", colors, `${pictures}/asking.gif`]);
+			expect(success).toBe(true);
+			rmSync(folder, { recursive: true });
+		},
+	);
 });
