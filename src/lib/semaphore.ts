@@ -62,7 +62,7 @@ export class Semaphore {
 		this.#held--;
 		count(this.#heldBy, caller, -1);
 		if (this.#waiting.size === 0) return;
-		for (const one of this.#waiting) if (this.#mayTake(one.caller)) return one.take();
+		for (const one of this.#waiting) if (this.#mayTake(one.caller)) return void one.take();
 	}
 
 	// Also alone: calls that stall do not end when another caller comes.

@@ -127,7 +127,7 @@ export class Backend {
 		this.responseHeaders = { "X-Mcp-Instance": instance.name };
 		this.#options = options;
 		this.#toolsReader = options.toolsReader ?? new ToolsReader(1);
-		this.#inFlight = new Semaphore({ max: maxInFlight, maxWaiting: maxInFlight, maxWaitMs: maxQueueMs });
+		this.#inFlight = new Semaphore({ max: maxInFlight, maxWaiting: 2 * maxInFlight, maxWaitMs: maxQueueMs });
 		const url = instance.endpoint;
 		const { connect = createFetchDispatch } = options;
 		if (url.startsWith("http:") && !options.connect)
@@ -139,7 +139,7 @@ export class Backend {
 			refresh: () => void this.refresh(),
 			onChange: options.onChange,
 			awayMs: options.awayMs ?? maxAwayMs,
-			// When the bot is back, `maxInFlight` of the held calls can run and as many can wait for a place.
+			// When the bot is back, the held calls run or wait for a place.
 			maxHeld: 2 * maxInFlight,
 			ask: () => this.#askWhetherBack(),
 		});

@@ -8,7 +8,7 @@ import type { Statements } from "../../../lib/store/store.ts";
 import type { TokenOwner } from "../../keys/authenticator.ts";
 import { createToken, hashToken, isSameSecret, newSecret, type TokenKind } from "../../keys/token.ts";
 import type { tables } from "../../store/migrations.ts";
-import { isDocumentId } from "../clients/client-document.ts";
+import { isDocumentId } from "../clients/client-metadata.ts";
 import type { DiscordPerson } from "../people/discord.ts";
 import type { ResourcePath } from "../protocol/metadata.ts";
 import type { AuthorizationRequest } from "./attempts.ts";
