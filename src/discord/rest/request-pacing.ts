@@ -8,15 +8,15 @@ import { sleep } from "../../lib/wait.ts";
 import { ForeignResponse } from "./response.ts";
 
 /**
- * Most urgent first: against someone who does harm; of a tool call; such as the reply to a chat command; what can
- * wait.
+ * Most urgent first: against someone who does harm; of a command that a person on Discord waits for; of a client's tool
+ * call; such as the reply to a chat command; what can wait.
  */
-const priorities = ["protection", "call", "other", "background"] as const;
+const priorities = ["protection", "person", "call", "other", "background"] as const;
 
 export type Priority = (typeof priorities)[number];
 
 /** Of the global rate limit. The rest is kept free for more urgent requests. */
-const shares: Record<Priority, number> = { protection: 1, call: 0.9, other: 0.6, background: 0.4 };
+const shares: Record<Priority, number> = { protection: 1, person: 0.96, call: 0.9, other: 0.6, background: 0.4 };
 
 const windowMs = 1_050;
 const maxTravelMs = 1_000;
@@ -81,12 +81,10 @@ export class RequestPacing {
 	readonly #schedule: (work: () => void, ms: number) => void;
 	/** Those that Discord may still count. */
 	#sent: Sent[] = [];
-	readonly #waiting: Readonly<Record<Priority, Set<() => void>>> = {
-		protection: new Set(),
-		call: new Set(),
-		other: new Set(),
-		background: new Set(),
-	};
+	readonly #waiting = Object.fromEntries(priorities.map((one) => [one, new Set()])) as Record<
+		Priority,
+		Set<() => void>
+	>;
 	#nextAt = Infinity;
 	#isClosed = false;
 	readonly #invalid: SlidingWindow;

@@ -21,9 +21,9 @@ import {
 	Routes,
 } from "discord.js";
 import { doubledMs } from "../../lib/back-off.ts";
-import { Semaphore } from "../../lib/semaphore.ts";
 import { type Signal, toAbortSignal } from "../../lib/signal.ts";
 import { sleep } from "../../lib/wait.ts";
+import { isForPeople } from "../acting-person.ts";
 import {
 	followMonotonicClock,
 	maxPauseWaitMs,
@@ -40,9 +40,6 @@ export { PlatformBusy };
 export const platformTimeoutMs = 10_000;
 
 const maxRateLimits = 5;
-
-/** Requests of tool calls at once. Enough for 50 a second while a response takes at most 320 ms. */
-const maxPerCaller = 16;
 
 const maxResolveMs = 60_000;
 const maxResends = 4;
@@ -103,8 +100,6 @@ interface Call {
 
 export interface ToolRun {
 	signal: Signal;
-	/** Id of the principal. */
-	caller?: string | undefined;
 	/** In milliseconds of `performance.now()`. */
 	endsAt: number;
 	/** Sent with every request that changes something. */
@@ -336,13 +331,7 @@ export function guardRest(
 
 	followMonotonicClock(rest);
 
-	const queue: Request = rest.request.bind(rest);
-	const places = new Semaphore({ max: Infinity, maxPerCaller });
-	// discord.js's queues and the pacing are first come, first served: a caller that floods waits before them.
-	const original: Request = (options) => {
-		const caller = currentCall().priority === "call" ? currentRun()?.caller : undefined;
-		return places.run(options.signal as AbortSignal, () => queue(options), caller);
-	};
+	const original: Request = rest.request.bind(rest);
 	const request: Request = async (options) => {
 		const run = currentRun();
 		const isRead = isReadOnly(options);
@@ -439,7 +428,7 @@ function priorityOf(request: InternalRequest): Priority | undefined {
 	if (request.auth === false) return undefined;
 	if (stopsHarm(request)) return "protection";
 	const { run, isBackground } = scope.getStore() ?? {};
-	if (run) return "call";
+	if (run) return isForPeople() ? "person" : "call";
 	return isBackground ? "background" : "other";
 }
 

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { REST, Routes } from "discord.js";
+import { ActingPerson, actAs } from "../../../src/discord/acting-person.ts";
 import { type Pause, type Priority, RequestPacing, stopsHarm } from "../../../src/discord/rest/request-pacing.ts";
 import { ForeignResponse } from "../../../src/discord/rest/response.ts";
 import {
@@ -277,14 +278,19 @@ test("a request that waits past its deadline was not sent", async () => {
 	expect(clock.queue.waiting).toBe(0);
 });
 
-test("a request for which the queue has no room is not sent, and says how long the wait is", async () => {
+test("a tool call for which the queue has no room is not sent, and says how long the wait is; a person's is next", async () => {
 	await using platform = await startPlatform();
 	const { clock, rest } = platform;
-	times(2_006, () => clock.send("other"));
+	times(2_009, () => clock.send("call"));
 	await settled();
-	const error = await rest.get(Routes.user()).catch((error) => error);
-	expect(error).toBeInstanceOf(PlatformBusy);
+	const read = () => platform.inRun(() => rest.get(Routes.user()));
+	const error = await read().catch((error) => error);
 	expect(error).toMatchObject({ why: "rate limit", retryAfterMs: 200_000 });
+	const asked = actAs(new ActingPerson("1", true), read);
+	await until("it waits", () => clock.queue.waiting === 2_001);
+	await clock.pass(1_050);
+	expect(clock.sent).toHaveLength(17);
+	await asked;
 });
 
 test("a tool fails at once with the wait if a rate limit outlasts its deadline, and does nothing", async () => {

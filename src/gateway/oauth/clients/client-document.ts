@@ -47,6 +47,11 @@ export interface DocumentOptions extends SafeFetch {
 	timeoutMs?: number;
 }
 
+/** Otherwise it is the id of a registered client. */
+export function isDocumentId(id: string): boolean {
+	return id.startsWith("https://");
+}
+
 export function createClientDocuments({
 	log,
 	now = () => performance.now(),
