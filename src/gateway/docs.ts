@@ -1,12 +1,11 @@
 // The documentation at /docs: files that `bun run docs` makes, and that releases contain.
 
-import { dirname, join } from "node:path";
 import { methodNotAllowed } from "../lib/program/listen.ts";
 import { build } from "../lib/program/program.ts";
 
 const below = "/docs/";
 /** Where it is without DOCS_DIR. */
-const usual = build ? join(dirname(process.execPath), "docs") : join(import.meta.dir, "../../dist/docs");
+const usual = build ? process.execPath.replace(/[^/\\]*$/, "docs") : `${import.meta.dir}/../../dist/docs`;
 const missing = `There is no documentation here. A release has it in the folder docs, and "bun run docs" makes it in dist/docs.
 DOCS_DIR names the folder, if it is not beside the executable. The .md files have the same texts; start with README.md.
 `;
@@ -16,7 +15,7 @@ export function serveDocs(request: Request, path: string, directory = usual): Re
 	if (path === "/docs") return new Response(null, { status: 302, headers: { Location: below } });
 	if (!path.startsWith(below)) return undefined;
 	if (request.method !== "GET" && request.method !== "HEAD") return methodNotAllowed("GET, HEAD");
-	return send(join(directory, path.slice(below.length) || "index.html"), new URL(request.url).host);
+	return send(`${directory}/${path.slice(below.length) || "index.html"}`, new URL(request.url).host);
 }
 
 async function send(path: string, host: string): Promise<Response> {

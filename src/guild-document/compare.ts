@@ -1,6 +1,6 @@
 // What differs between two guilds, by their documents and members.
 
-import { everyone, type GuildDocument, type Overwrite, type Part, partNames } from "./format/document.ts";
+import { everyone, type GuildDocument, type Overwrite, type Part } from "./format/document.ts";
 
 export interface GuildFacts {
 	/** With the id. */
@@ -46,21 +46,6 @@ export function compareGuilds(a: GuildFacts, b: GuildFacts, parts: readonly Part
 			? [`banned in A, member of B: ${list(a, b)}`, `banned in B, member of A: ${list(b, a)}`]
 			: []),
 	];
-}
-
-/** By part: names of what only `before` has, and of what differs, with its fields. Not of people and messages. */
-export function lostBetween(before: GuildDocument, after: GuildDocument) {
-	const compared = partNames.filter((part) => !["members", "bans", "messages", "bot"].includes(part));
-	return compared.map((part) => {
-		const left = things(after, part);
-		const all = Array.from(things(before, part) ?? []);
-		const changed = all.flatMap(([name, fields]) => {
-			const now = left?.get(name);
-			const differing = Object.keys({ ...fields, ...now }).filter((key) => !Bun.deepEquals(fields[key], now?.[key]));
-			return now && differing.length > 0 ? `${name} (${differing.join(", ")})`.trimStart() : [];
-		});
-		return { part, gone: all.flatMap(([name]) => (left?.has(name) ? [] : name || "all")), changed };
-	});
 }
 
 type Fields = Record<string, unknown>;

@@ -117,7 +117,7 @@ export function howToRaise(
 	connections = "the gateway's page /console#access",
 ): string {
 	if (narrowed)
-		return "The client limits itself, by the path /mcp/readonly or the header X-MCP-Readonly: it can do more without them.";
+		return "The client limits itself, by the path /mcp/readonly or the header X-MCP-Readonly. Without them, its key or sign-in may allow more.";
 	if (id.startsWith("key:"))
 		return `To raise it, the operator of the gateway creates a key with --access ${needed}${needed === "write" ? " or all" : ""}.`;
 	if (id.startsWith("grant:"))

@@ -8,6 +8,8 @@ export class Overloaded extends Error {
 
 interface SemaphoreOptions {
 	max: number;
+	/** Default: half. */
+	maxPerCaller?: number;
 	/** Default: no limit. */
 	maxWaiting?: number;
 	/** Then a waiting caller gets Overloaded. Default: no limit. */
@@ -20,7 +22,7 @@ interface Waiter {
 	leave(reason: unknown): void;
 }
 
-/** A caller that asks for many gets half of the permits, and of the queue, while another waits. */
+/** A named caller holds at most `maxPerCaller`, also alone, and gets half of the queue while another waits. */
 export class Semaphore {
 	#held = 0;
 	readonly #heldBy = new Map<string, number>();
@@ -39,57 +41,56 @@ export class Semaphore {
 
 	/** Undefined if one is free. Overloaded if too many wait or it takes too long; `signal.reason` after an abort. */
 	acquire(signal: Signal, caller = ""): Promise<void> | undefined {
-		const { max, maxWaiting = Number.POSITIVE_INFINITY } = this.options;
-		if (this.#held < max) {
-			this.#held++;
-			count(this.#heldBy, caller, 1);
-			return undefined;
-		}
-		if (this.#waiting.size >= maxWaiting && !this.#makeRoom(caller)) throw this.#tooMany();
+		const { maxWaiting = Number.POSITIVE_INFINITY } = this.options;
+		if (this.#mayTake(caller)) return this.#take(caller);
+		if (this.#waiting.size >= maxWaiting && !this.#makeRoom(caller)) throw this.#overloaded();
 		return this.#wait(signal, caller);
 	}
 
 	/** Runs `work` with a permit, for which it waits as `acquire` does. */
-	async run<T>(signal: Signal, work: () => Promise<T>): Promise<T> {
-		await this.acquire(signal);
+	async run<T>(signal: Signal, work: () => Promise<T>, caller?: string): Promise<T> {
+		await this.acquire(signal, caller);
 		try {
 			return await work();
 		} finally {
-			this.release();
+			this.release(caller);
 		}
 	}
 
-	/** To the one that has waited longest, before callers that hold half of the permits. `caller`: as in `acquire`. */
+	/** To the one that has waited longest, of callers that may hold more. `caller`: as in `acquire`. */
 	release(caller = ""): void {
+		this.#held--;
 		count(this.#heldBy, caller, -1);
-		const [first] = this.#waiting;
-		if (!first) {
-			this.#held--;
-			return;
-		}
-		const next = this.#waitingBy.size > 1 ? this.#waiting.values().find((one) => this.#holdsLittle(one)) : first;
-		(next ?? first).take();
+		if (this.#waiting.size === 0) return;
+		for (const one of this.#waiting) if (this.#mayTake(one.caller)) return void one.take();
 	}
 
-	#holdsLittle({ caller }: Waiter): boolean {
-		return (this.#heldBy.get(caller) ?? 0) < this.options.max / 2;
+	// Also alone: calls that stall do not end when another caller comes.
+	#mayTake(caller: string): boolean {
+		const { max, maxPerCaller = max / 2 } = this.options;
+		return this.#held < max && (caller === "" || (this.#heldBy.get(caller) ?? 0) < maxPerCaller);
+	}
+
+	#take(caller: string): undefined {
+		this.#held++;
+		count(this.#heldBy, caller, 1);
 	}
 
 	/** In a full queue, in place of the latest of a caller with two more waiting. */
 	#makeRoom(caller: string): boolean {
 		const own = this.#waitingBy.get(caller) ?? 0;
 		const latest = [...this.#waiting].findLast((one) => (this.#waitingBy.get(one.caller) ?? 0) > own + 1);
-		latest?.leave(this.#tooMany());
+		latest?.leave(this.#overloaded());
 		return latest !== undefined;
 	}
 
-	#tooMany(): Overloaded {
-		return new Overloaded(`${this.options.max} running, ${this.options.maxWaiting} waiting`);
+	#overloaded(why = `${this.#waiting.size} waiting`): Overloaded {
+		return new Overloaded(`${this.#held} running, ${why}`);
 	}
 
 	async #wait(signal: Signal, caller: string): Promise<void> {
 		if (signal.aborted) throw signal.reason;
-		const { max, maxWaitMs } = this.options;
+		const { maxWaitMs } = this.options;
 		const { promise, resolve, reject } = Promise.withResolvers<void>();
 		const leaveQueue = () => {
 			if (this.#waiting.delete(waiter)) count(this.#waitingBy, caller, -1);
@@ -98,7 +99,7 @@ export class Semaphore {
 			caller,
 			take: () => {
 				leaveQueue();
-				count(this.#heldBy, caller, 1);
+				this.#take(caller);
 				resolve();
 			},
 			// A cancelled caller leaves the queue at once, so that it does not receive a permit.
@@ -108,7 +109,7 @@ export class Semaphore {
 			},
 		};
 		const abort = () => waiter.leave(signal.reason);
-		const expire = () => waiter.leave(new Overloaded(`${max} running, none ended within ${(maxWaitMs ?? 0) / 1000} s`));
+		const expire = () => waiter.leave(this.#overloaded(`no place within ${(maxWaitMs ?? 0) / 1000} s`));
 		const timer = maxWaitMs === undefined ? undefined : setTimeout(expire, maxWaitMs);
 		this.#waiting.add(waiter);
 		count(this.#waitingBy, caller, 1);

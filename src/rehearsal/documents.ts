@@ -1,42 +1,41 @@
 // The bot applies a document to the copy, or restores a backup after half of the channels and roles were deleted.
 
 import { lostForGood } from "../bot/guild-documents/plans/plan-text.ts";
-import { lostBetween } from "../guild-document/compare.ts";
-import { listFirst } from "../lib/text.ts";
+import { advance } from "./sandbox.ts";
 import { report, type Scenario, type Stage } from "./stage.ts";
-import { advance } from "./virtual-time.ts";
 
-const maxProblems = 20;
+const maxLines = 20;
+const idleMs = 10_000;
 
 /** `isDone`: all was done, and nothing of the document is left to do. */
-export async function carryOut(stage: Stage, document: unknown) {
-	const { tool } = stage;
-	const plan = await stage.plan(document);
-	const [, planned = plan] = /^Plan for .*?\): (.*)/.exec(plan) ?? [];
-	const [plan_hash] = /(?<=^plan_hash=)\w+/m.exec(plan) ?? [];
-	const [estimated] = /^Estimated time: .*/m.exec(plan) ?? [];
-	let job = await tool("apply_guild", { plan_hash });
-	const [job_id] = /(?<=^Job )\w+/m.exec(job) ?? [];
-	// A call reads the whole plan, which may have 20,000 steps.
-	for (let ms = 10_000; /^Job .*\): running/m.test(job); ms *= 1.05) {
-		await advance(ms);
-		job = await tool("get_job", { job_id });
+export async function carryOut({ plan, ask, sent }: Stage, document: unknown) {
+	const { text, plan_hash } = await plan(document);
+	if (!plan_hash) return { lines: [text], isDone: false };
+	let { job } = await ask("apply", { plan_hash });
+	while (job?.state === "running") {
+		// Looked at when nothing is sent any more: it may have 20,000 steps.
+		for (let before = -1; before < sent.length; await advance(idleMs)) before = sent.length;
+		job = await ask("job", { job_id: job.job_id });
 	}
-	const problems = job.split("\n").filter((line) => /^(failed|cannot|outcome unknown): /.test(line));
+	const said: string[] = (job?.text ?? text).split("\n");
+	const problems = said.filter((line) => /^(failed|cannot|outcome unknown): /.test(line));
 	const none = problems.length > 0 ? "nothing could be done" : "nothing was left to do";
-	const [, ended = none] = /^Job .*?\): (.*)/m.exec(job) ?? [];
-	const lines = [`The plan: ${planned}`, estimated, `The job: ${ended}`, ...problems.slice(0, maxProblems)];
+	const estimated = /^Estimated time: .*/m.exec(text)?.[0] ?? [];
+	const ended = job ? afterColon(said[0]) : none;
 	return {
-		lines: lines.filter((line) => line !== undefined),
-		isDone: problems.length === 0 && (!job_id || ended.startsWith("done")),
+		lines: [`The plan: ${afterColon(text)}`, estimated, `The job: ${ended}`, problems.slice(0, maxLines)].flat(2),
+		isDone: problems.length === 0 && (!job || job.state === "done"),
 	};
 }
+
+/** Of the first line of a plan or job. */
+const afterColon = (text = "") => /^.*?\): (.*)/.exec(text)?.[1] ?? text;
 
 export const playDocument: Scenario = async (stage, { change, backup }) => ({
 	lines: (await carryOut(stage, change ?? backup?.document)).lines,
 });
 
-export const playRestore: Scenario = async (stage, { backup }, random) => {
+export const playRestore: Scenario = async (stage, { backup, document }, random) => {
 	const { guild, owner, request } = stage;
 	const all = [
 		...Array.from(guild.channels.keys(), (id) => `/channels/${id}`),
@@ -44,7 +43,6 @@ export const playRestore: Scenario = async (stage, { backup }, random) => {
 			managed || id === guild.id ? [] : `/guilds/${guild.id}/roles/${id}`,
 		),
 	];
-	const before = await stage.document();
 	let deleted = 0;
 	const order = all.map((path) => ({ path, at: random() })).sort((a, b) => a.at - b.at);
 	for (const { path } of order.slice(0, Math.ceil(all.length / 2)))
@@ -53,22 +51,22 @@ export const playRestore: Scenario = async (stage, { backup }, random) => {
 	stage.begin();
 	report({ step: "restoring the backup" });
 	const { lines, isDone } = await carryOut(stage, backup?.document);
-	const after = await stage.document();
-	const held = new Map(after.members?.map(({ id, roles }) => [id, new Set(roles)]));
-	const roles = before.members?.flatMap(({ id, roles }) => roles.map((role) => held.get(id)?.has(role) ?? false)) ?? [];
-	const gone = roles.filter((isHeld) => !isHeld).length;
-	const lost = lostBetween(before, after);
-	const list = (what: string, names: readonly string[]) =>
-		names.length > 0 ? [`${what}: ${listFirst(names, maxProblems)}.`] : [];
+	// The copy has pictures of its own.
+	const { emojis: _, ...before } = document;
+	const { text } = await stage.plan(before);
+	// Such as "+ channel #rules"; the members of the copy have no names.
+	const left = text.replace(/^(~ role .* to \d+ members?): .*/gm, "$1").match(/^[+~^] .*/gm) ?? [];
+	const isGone = left.some((line) => line.startsWith("+"));
 	return {
 		lines: [
 			`${deleted} of ${all.length} channels and roles were deleted.`,
 			...lines,
-			...lost.flatMap(({ part, gone }) => list(`Not brought back: ${part}`, gone)),
-			...lost.flatMap(({ part, changed }) => list(`Not as before: ${part}`, changed)),
-			...(gone > 0 ? [`Not brought back: ${gone} of the ${roles.length} roles that members had.`] : []),
+			...left
+				.slice(0, maxLines)
+				.map((line) => `Not ${line.startsWith("+") ? "brought back" : "as before"}: ${line.slice(2)}`),
+			...(left.length > maxLines ? [`Not as before: ${left.length - maxLines} more.`] : []),
 			`What no backup brings back: ${lostForGood}`,
 		],
-		proven: isDone && deleted > 0 && lost.every(({ gone }) => gone.length === 0) ? backup?.name : undefined,
+		proven: isDone && deleted > 0 && !isGone ? backup?.name : undefined,
 	};
 };

@@ -1,12 +1,11 @@
 // The process of a rehearsal: reads what to play from stdin and writes lines of JSON to stdout: its steps, and the answer
 // last. It has no token, and reaches no server. A scenario is played once more with the settings that may change its outcome.
 
-import { everyRealSecond, seed } from "./virtual-time.ts";
-import "./memory-network.ts";
 import type { Answer, Rehearsal } from "../bot/guild-documents/rehearsals/rehearsals.ts";
 import { playHijack, playRaid, playSpam } from "./attacks.ts";
 import { playDocument, playRestore } from "./documents.ts";
 import { playMember } from "./member.ts";
+import { seed } from "./sandbox.ts";
 import { openStage, report, type Scenario } from "./stage.ts";
 
 const scenarios: Record<Rehearsal["scenario"], Scenario> = {
@@ -42,11 +41,10 @@ async function rehearse(given: Rehearsal): Promise<Answer> {
 	return { ...first, lines: [...missing, ...first.lines, `With ${changes}:`, ...second.lines] };
 }
 
-const given = await Bun.stdin.json();
-const bot = process.ppid;
-everyRealSecond(() => {
-	if (process.ppid !== bot) process.exit(1);
-});
-const answer = rehearse(given);
-report(await answer.then((answer) => ({ answer })).catch((error: Error) => ({ error: error.message })));
+/** The copy has no icons: it could not load them. */
+const withoutIcons = (key: string, value: unknown) => (key === "icon" ? undefined : value);
+
+await rehearse(JSON.parse(await Bun.stdin.text(), withoutIcons))
+	.then((answer) => report({ answer }))
+	.catch((error) => report({ error: error.message || String(error) }));
 process.exit(0);

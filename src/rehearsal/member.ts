@@ -3,8 +3,8 @@
 import { listFirst } from "../lib/text.ts";
 import type { GuildChannel } from "../simulator/world/state/entities.ts";
 import { has, isAboveMember } from "../simulator/world/state/permissions.ts";
+import { advance } from "./sandbox.ts";
 import type { Scenario } from "./stage.ts";
-import { advance } from "./virtual-time.ts";
 
 const maxShown = 15;
 const noOverwrite = { type: 1, allow: "0", deny: "0" };

@@ -2,21 +2,21 @@
 
 import * as v from "valibot";
 import { startBot } from "../bot/bot.ts";
+import type { BotConfig } from "../bot/config/config.ts";
 import { toml as tomlSettings } from "../bot/config/settings.ts";
+import type { DocumentRequest, RequestOutput } from "../bot/guild-documents/command-line/requests.ts";
 import type { Answer, Rehearsal } from "../bot/guild-documents/rehearsals/rehearsals.ts";
-import { exportDocument } from "../guild-document/read/export.ts";
 import { parseJson } from "../lib/json.ts";
 import { createLog } from "../lib/log.ts";
 import { encodePrincipal, principalHeader } from "../lib/principal.ts";
 import { inMemory } from "../lib/store/sqlite.ts";
-import { readState } from "../simulator/documents/read-state.ts";
+import type { DocumentGuild } from "../simulator/documents/build-guild.ts";
 import type { RequestRecord } from "../simulator/rest/journal.ts";
 import { type RateLimits, realisticLimits } from "../simulator/rest/rate-limits.ts";
-import { callerOf, startSimulator } from "../simulator/simulator.ts";
+import { callerOf, type Simulator, startSimulator } from "../simulator/simulator.ts";
 import type { Account, Member } from "../simulator/world/state/entities.ts";
 import { has } from "../simulator/world/state/permissions.ts";
-import { call, show } from "./memory-network.ts";
-import { advance, during, isWatched } from "./virtual-time.ts";
+import { advance, call, during, isWatched, show } from "./sandbox.ts";
 
 export type Scenario = (stage: Stage, given: Rehearsal, random: () => number) => Promise<Answer>;
 
@@ -34,7 +34,7 @@ export const report = (line: { step: string } | { answer: Answer } | { error: st
 	process.stdout.write(`${JSON.stringify("step" in line ? { step: line.step + place } : line)}\n`);
 
 export async function openStage(given: Rehearsal, rateLimits?: RateLimits) {
-	const { document, toml, deny, botId, botRole = "", settings } = given;
+	const { document, botId, botRole = "", settings } = given;
 	const simulator = await startSimulator({
 		seed: { bots: [], guilds: [], users: [{ username: "owner" }] },
 		worlds: [{ file: "the copy", document }],
@@ -50,31 +50,8 @@ export async function openStage(given: Rehearsal, rateLimits?: RateLimits) {
 	const { guild } = made;
 	if (isWatched) place = `, to be watched at ${show(api)}`;
 	report({ step: "starting the bot" });
-	const defaults = v.parse(tomlSettings, { bot_name: toml.bot_name });
-	const config = {
-		botName: toml.bot_name,
-		command: "!m",
-		timezone: toml.timezone,
-		discordToken: made.bot.token,
-		shards: 1,
-		discordApiUrl: api,
-		discordCdnUrl: simulator.cdn,
-		guildId: guild.id,
-		dataDirectory: inMemory,
-		mcpPort: 0,
-		mcpBindAddress: "127.0.0.1",
-		mcpToken: token,
-		allowedHosts: [],
-		allowedOrigins: [],
-		apiKeys: {},
-		toml: {
-			...defaults,
-			...toml,
-			mcp: { ...defaults.mcp, tools: { deny: deny.filter((name) => name !== "set_settings") } },
-		},
-	} as unknown as Parameters<typeof startBot>[0];
 	// Nobody else changes the copy while a job runs.
-	const bot = startBot(config, log, { maxStateAgeMs: () => Infinity });
+	const bot = startBot(configOf(given, simulator, made), log, { maxStateAgeMs: () => Infinity });
 	while (!bot.loaded) await advance(100);
 	let startedAt = 0;
 
@@ -101,22 +78,41 @@ export async function openStage(given: Rehearsal, rateLimits?: RateLimits) {
 		return account;
 	}
 
-	/** A tool of the bot, in the name of the owner. Time passes until it ends. Throws its error. */
+	/** The text of the bot's response. Time passes until it ends. */
+	async function post(path: string, input: object, principal = {}): Promise<string> {
+		const { host, href } = new URL(path, bot.url);
+		const headers = { host, authorization: `Bearer ${token}`, ...principal };
+		const response = call(new Request(href, { method: "POST", headers, body: JSON.stringify(input) }));
+		return during(response.then((one) => one.text()));
+	}
+
+	/** A tool of the bot, in the name of the owner. Throws its error. */
 	async function tool(name: string, args: object): Promise<string> {
 		const person = { id: guild.owner_id, name: "", signedIn: false };
 		const principal = encodePrincipal({ id: "key:rehearsal", name: "rehearsal", access: "all", person });
-		const { host } = new URL(bot.url);
-		const headers = { host, authorization: `Bearer ${token}`, [principalHeader]: principal };
 		const params = { name, arguments: { guild_id: guild.id, ...args } };
-		const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
-		const response = call(new Request(bot.url, { method: "POST", headers, body }));
-		const text = await during(response.then((one) => one.text()));
+		const request = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+		const text = await post("/mcp", request, { [principalHeader]: principal });
 		const { result, error } = Object(parseJson(/^data: (.*)$/m.exec(text)?.[1] ?? text));
 		const said: string = result?.content.map((part: { text: string }) => part.text).join("\n") ?? error.message;
-		// A plan of the copy is no plan of the guild.
-		if (error || result.isError) throw new Error(`${name}: ${said.replace(/\nplan_hash=.*/s, "")}`);
+		if (error || result.isError) throw new Error(`${name}: ${said}`);
 		return said;
 	}
+
+	/** As the command line does, as documents may be larger than a call of a tool. Throws its error. */
+	async function ask<Name extends DocumentRequest>(name: Name, input: object): Promise<RequestOutput<Name>> {
+		// Plans of 20,000 steps leave much behind.
+		Bun.gc(true);
+		const output = Object(parseJson(await post(`/guild-document/${name}`, input)));
+		if (output.error) throw new Error(output.error);
+		return output;
+	}
+
+	/** Without `plan_hash`: why there is no plan. */
+	const plan = (document: unknown): Promise<{ text: string; plan_hash?: string }> =>
+		ask("plan", { guild_id: guild.id, document }).catch(({ message }) => ({
+			text: message.replace(/\nplan_hash=.*/s, ""),
+		}));
 
 	if (Object.keys(settings).length > 0) await tool("set_settings", { settings });
 	// The bot makes AutoMod rules.
@@ -129,13 +125,11 @@ export async function openStage(given: Rehearsal, rateLimits?: RateLimits) {
 		begin,
 		request,
 		tool,
-		plan: (document: unknown) => planOf(new URL("/guild-document/plan", bot.url), guild.id, document),
+		ask,
+		plan,
+		/** Requests of the bot. */
+		sent,
 		costs: () => costs(sent),
-		async document() {
-			const state = await readState(callerOf(simulator, owner), guild, new Map());
-			const members = Array.from(guild.members.values(), ({ user: { id }, roles }) => ({ id, roles }));
-			return exportDocument({ ...state, members });
-		},
 		hijack,
 		/** Of a day. */
 		newAccount: (username: string) =>
@@ -157,14 +151,27 @@ export async function openStage(given: Rehearsal, rateLimits?: RateLimits) {
 	};
 }
 
-/** Not as a tool: a document may be larger than a call. Throws its error. */
-async function planOf(url: URL, guild_id: string, document: unknown): Promise<string> {
-	const headers = { host: url.host, authorization: `Bearer ${token}` };
-	const body = JSON.stringify({ guild_id, document });
-	const response = await during(call(new Request(url.href, { method: "POST", headers, body })));
-	const { text, error } = Object(await response.json());
-	if (error) throw new Error(error.replace(/\nplan_hash=.*/s, ""));
-	return text;
+function configOf({ toml, deny }: Rehearsal, { api, cdn }: Simulator, { bot, guild }: DocumentGuild): BotConfig {
+	const defaults = v.parse(tomlSettings, { bot_name: toml.bot_name });
+	const tools = { deny: deny.filter((name) => name !== "set_settings") };
+	return {
+		botName: toml.bot_name,
+		command: "!m",
+		timezone: toml.timezone,
+		discordToken: bot.token,
+		shards: 1,
+		discordApiUrl: api,
+		discordCdnUrl: cdn,
+		guildId: guild.id,
+		dataDirectory: inMemory,
+		mcpPort: 0,
+		mcpBindAddress: "127.0.0.1",
+		mcpToken: token,
+		allowedHosts: [],
+		allowedOrigins: [],
+		apiKeys: {},
+		toml: { ...defaults, ...toml, mcp: { ...defaults.mcp, tools } },
+	} as unknown as BotConfig;
 }
 
 /** By route, and how long Discord's limits make them last at least, as observed: it publishes none per route. */

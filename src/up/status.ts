@@ -2,7 +2,7 @@
 
 import { styleText } from "node:util";
 import type { ProgramState, ProgramStatus, UpStatus } from "../lib/instances/control.ts";
-import { isNewer } from "../lib/program/releases.ts";
+import { isNewer } from "../lib/program/program.ts";
 import { duration, escapeBreaks, onOneLine } from "../lib/text.ts";
 import type { Programs } from "./programs.ts";
 import type { Supervisor } from "./supervisor.ts";

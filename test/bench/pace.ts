@@ -1,16 +1,13 @@
 // `bun run bench:pace`: what people wait for where Discord's limits set the pace. Bot and simulator are one process, in virtual
 // time: each request takes 100 ms, our work none. A limit is as the simulator has it (realisticLimits).
 
-import { seed } from "../../src/rehearsal/virtual-time.ts";
-import "../../src/rehearsal/memory-network.ts";
 import * as v from "valibot";
 import { toml } from "../../src/bot/config/settings.ts";
 import { readDocument } from "../../src/guild-document/format/document.ts";
 import { parseCommandLine } from "../../src/lib/program/program.ts";
 import { carryOut } from "../../src/rehearsal/documents.ts";
-import { latencyMs } from "../../src/rehearsal/memory-network.ts";
+import { advance, during, latencyMs, seed } from "../../src/rehearsal/sandbox.ts";
 import { openStage, type Stage } from "../../src/rehearsal/stage.ts";
-import { advance, during } from "../../src/rehearsal/virtual-time.ts";
 import { realisticLimits } from "../../src/simulator/rest/rate-limits.ts";
 import { addInvites } from "../../src/simulator/seed.ts";
 import { show } from "./figures.ts";

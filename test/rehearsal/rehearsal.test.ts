@@ -257,7 +257,7 @@ test("a backup that lacks what was deleted is not proven", async () => {
 	const make = async () => ({ scenario: "restore" as const, seed: 1, settings: {}, document, ...bot, ...more });
 	const prove = () => Promise.reject(new Error("proven"));
 	const answer = await new Rehearsals({ ...backups, prove }).play("1", "key", make, 120_000);
-	expect(Object(answer).lines.join("\n")).toMatch(/Not brought back: channels: channel-\d/);
+	expect(Object(answer).lines.join("\n")).toMatch(/Not brought back: channel #channel-\d/);
 }, 120_000);
 
 test("a rehearsal is watched on the simulator's page, read only", async () => {

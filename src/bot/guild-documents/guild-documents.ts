@@ -303,8 +303,7 @@ function createJobViews(
 		return view;
 	}
 
-	async function showJob(id: string): Promise<string> {
-		const { job, wait } = await requireJob(id);
+	function shown({ job, wait }: Awaited<ReturnType<typeof requireJob>>): string {
 		const guild = connection.guilds.find(({ id }) => id === job.row.guild_id);
 		const ms = wait ? wait.until - monotonicNow() : 0;
 		return jobText(job, {
@@ -312,6 +311,8 @@ function createJobViews(
 			waiting: wait && { why: wait.why, seconds: Math.max(0, Math.ceil(ms / 1000)) },
 		});
 	}
+
+	const showJob = async (id: string) => shown(await requireJob(id));
 
 	async function latestJobs({ id }: Guild) {
 		const ids = await jobs.idsOf(id, shownJobs);
@@ -322,19 +323,19 @@ function createJobViews(
 		guildOfJob: async (id: string, isVisible?: MayTouch) => (await requireJob(id, isVisible)).job.row.guild_id,
 		/** Like `job`, as fields. */
 		async progress(id: string) {
-			const { job, wait } = await requireJob(id);
-			const { plan, row, steps } = job;
+			const view = await requireJob(id);
+			const { plan, row, steps } = view.job;
 			const all = [...steps.values()];
 			return {
-				text: await showJob(id),
+				text: shown(view),
 				job_id: id,
 				state: row.state,
-				done: doneIn(job).length,
+				done: doneIn(view.job).length,
 				/** Numbers of steps of the plan. */
 				failed: all.filter(({ state }) => state === "failed").length,
 				total: plan.steps.length,
 				/** Why the job is paused, such as a rate limit. */
-				waiting: wait?.why,
+				waiting: view.wait?.why,
 			};
 		},
 		job: showJob,

@@ -53,7 +53,7 @@ export async function withoutNames(
 		return replaceNames({ schema, args, names, reads: tool.effect === "read" }, guild, context.connection);
 	};
 	const signal = nameDeadlines.begin(caller);
-	const run = { signal, endsAt: signal.endsAt, reason: undefined, mayWrite: false };
+	const run = { caller: context.principal?.id, signal, endsAt: signal.endsAt, reason: undefined, mayWrite: false };
 	const work = () => withinRun(run, replace);
 	const person = personOf(context.principal);
 	try {

@@ -21,6 +21,7 @@ import {
 } from "../../discord/role-hierarchy.ts";
 import { chosenReason, withCaller, withoutTokens } from "../../discord/text.ts";
 import type { JsonObject } from "../../lib/json.ts";
+import { rootPrincipal } from "../../lib/principal.ts";
 import { Deadlines, type Signal } from "../../lib/signal.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { sleep } from "../../lib/wait.ts";
@@ -278,7 +279,7 @@ function guildNote(bot: BotContext, args: JsonObject): string | undefined {
 		: undefined;
 }
 
-type RunLimits = Pick<ToolRun, "reason" | "mayWrite" | "isReviewed" | "beforeWrite" | "beforeStore" | "onItem">;
+type RunLimits = Omit<ToolRun, "signal" | "endsAt" | "onWrite">;
 
 // A destructive tool must not change anything while it makes its plan.
 function runLimits<Entries extends v.ObjectEntries>(
@@ -292,6 +293,7 @@ function runLimits<Entries extends v.ObjectEntries>(
 	const chosen = chosenReason(reason || none);
 	const caller = describeCaller(bot);
 	return {
+		caller: (bot.principal ?? rootPrincipal).id,
 		reason: caller !== undefined ? withCaller(chosen, caller) : "reason" in input ? chosen : undefined,
 		// A tool with a plan may write after that is made.
 		mayWrite: effect === "write" && !plan,

@@ -12,7 +12,7 @@ import { invalidParameters } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
 import { attempt, invalidText } from "../guild-documents/plans/plans.ts";
-import { type Rehearsal, scenarioNames, withoutPictures } from "../guild-documents/rehearsals/rehearsals.ts";
+import { type Rehearsal, scenarioNames } from "../guild-documents/rehearsals/rehearsals.ts";
 import { result } from "../results/result.ts";
 import { featureOff, isKey } from "../settings/keys.ts";
 import { referencesIn, withIds } from "../settings/of-guild.ts";
@@ -132,7 +132,7 @@ async function given(
 	const unset = [...gone].map((key) => `the setting ${key}: what it names is gone, or hidden from the bot`);
 	const botRole = guild.roles.botRoleFor(discord.user)?.name;
 	const toml = { bot_name, timezone, intents, commands, features, backup: self.toml.backup };
-	const copy = { document: { ...withoutPictures(document), members }, settings: kept, botId, botRole, backup, change };
+	const copy = { document: { ...document, members }, settings: kept, botId, botRole, backup, change };
 	const told = { scenario, seed, toml, deny: self.toml.mcp.tools.deny, isWatched };
 	const roleIds = givenRoles.filter((id) => id !== guild.id);
 	return { ...told, ...copy, roleIds, missing: resultLines(missing, unset, tooMany) };

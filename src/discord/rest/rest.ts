@@ -21,6 +21,7 @@ import {
 	Routes,
 } from "discord.js";
 import { doubledMs } from "../../lib/back-off.ts";
+import { Semaphore } from "../../lib/semaphore.ts";
 import { type Signal, toAbortSignal } from "../../lib/signal.ts";
 import { sleep } from "../../lib/wait.ts";
 import { isForPeople } from "../acting-person.ts";
@@ -40,6 +41,9 @@ export { PlatformBusy };
 export const platformTimeoutMs = 10_000;
 
 const maxRateLimits = 5;
+
+/** Requests of tool calls at once. Enough for 50 a second while a response takes at most 320 ms. */
+const maxPerCaller = 16;
 
 const maxResolveMs = 60_000;
 const maxResends = 4;
@@ -100,6 +104,8 @@ interface Call {
 
 export interface ToolRun {
 	signal: Signal;
+	/** Id of the principal. */
+	caller?: string | undefined;
 	/** In milliseconds of `performance.now()`. */
 	endsAt: number;
 	/** Sent with every request that changes something. */
@@ -331,7 +337,13 @@ export function guardRest(
 
 	followMonotonicClock(rest);
 
-	const original: Request = rest.request.bind(rest);
+	const queue: Request = rest.request.bind(rest);
+	const places = new Semaphore({ max: Infinity, maxPerCaller });
+	// discord.js's queues and the pacing are first come, first served: a caller that floods waits before them.
+	const original: Request = (options) => {
+		const caller = currentCall().priority === "call" ? currentRun()?.caller : undefined;
+		return places.run(options.signal as AbortSignal, () => queue(options), caller);
+	};
 	const request: Request = async (options) => {
 		const run = currentRun();
 		const isRead = isReadOnly(options);

@@ -7,7 +7,7 @@ import { createFetchDispatch, type Dispatch } from "../../lib/http.ts";
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Counter, Histogram } from "../../lib/metrics.ts";
-import { approvalCapability, type Principal, principalCapability } from "../../lib/principal.ts";
+import { approvalCapability, type Principal, principalCapability, rootPrincipal } from "../../lib/principal.ts";
 import { Semaphore } from "../../lib/semaphore.ts";
 import type { Signal } from "../../lib/signal.ts";
 import { onOneLine } from "../../lib/text.ts";
@@ -39,6 +39,8 @@ const maxOwnBytes = 2 * 1024 * 1024;
 /** In bytes, for the partly received responses of all bots. A single response has at most 16 MiB. */
 export const maxUnfinishedBytes = 64 * 1024 * 1024;
 const maxReasonLength = 300;
+
+const idOf = ({ principal = rootPrincipal }: Pick<SessionRequest, "principal">) => principal.id;
 
 interface BackendMetrics {
 	reinitialisations: Counter;
@@ -125,7 +127,7 @@ export class Backend {
 		this.responseHeaders = { "X-Mcp-Instance": instance.name };
 		this.#options = options;
 		this.#toolsReader = options.toolsReader ?? new ToolsReader(1);
-		this.#inFlight = new Semaphore({ max: maxInFlight, maxWaiting: maxInFlight, maxWaitMs: maxQueueMs });
+		this.#inFlight = new Semaphore({ max: maxInFlight, maxWaiting: 2 * maxInFlight, maxWaitMs: maxQueueMs });
 		const url = instance.endpoint;
 		const { connect = createFetchDispatch } = options;
 		if (url.startsWith("http:") && !options.connect)
@@ -137,7 +139,7 @@ export class Backend {
 			refresh: () => void this.refresh(),
 			onChange: options.onChange,
 			awayMs: options.awayMs ?? maxAwayMs,
-			// When the bot is back, `maxInFlight` of the held calls can run and as many can wait for a place.
+			// When the bot is back, the held calls run or wait for a place.
 			maxHeld: 2 * maxInFlight,
 			ask: () => this.#askWhetherBack(),
 		});
@@ -216,7 +218,7 @@ export class Backend {
 		for (;;) {
 			// Held calls take none of the `maxInFlight` places.
 			if (!this.state.online) await this.health.hold(signal);
-			const permit = this.#inFlight.acquire(signal, call.principal?.id);
+			const permit = this.#inFlight.acquire(signal, idOf(call));
 			if (permit) await permit;
 			const from = performance.now();
 			try {
@@ -229,7 +231,7 @@ export class Backend {
 				isRepeated = true;
 				this.#options.metrics.retries.add([this.name, "read"]);
 			} finally {
-				this.#inFlight.release(call.principal?.id);
+				this.#inFlight.release(idOf(call));
 				const seconds = (performance.now() - from) / 1000;
 				this.#options.metrics.backendSeconds.observe(this.#label, seconds);
 			}
@@ -243,7 +245,7 @@ export class Backend {
 	): Promise<ClientResponse> {
 		for (;;) {
 			if (!this.state.online) await this.health.hold(signal);
-			await this.#inFlight.acquire(signal, request.principal?.id);
+			await this.#inFlight.acquire(signal, idOf(request));
 			try {
 				const response = await this.session.request({ ...request, maxBodyBytes: maxOwnBytes }, signal);
 				this.health.setOnline();
@@ -252,7 +254,7 @@ export class Backend {
 				this.#updateHealth(error, signal);
 				if (!this.#mayHold(error, signal)) throw error;
 			} finally {
-				this.#inFlight.release(request.principal?.id);
+				this.#inFlight.release(idOf(request));
 			}
 		}
 	}

@@ -163,11 +163,11 @@ export function refusalOf(error: unknown, data?: JsonObject): RpcError {
 	);
 }
 
-export function toRpcError(error: unknown): unknown {
-	if (error instanceof RpcError) return error;
-	if (error instanceof RouteError) return new RpcError(errorCode.invalidParams, error.message, { cause: error });
-	const lost = "The bot cannot be reached at the moment. Nothing was changed; try again.";
-	if (error instanceof ClientError || error instanceof Overloaded || error instanceof DOMException)
-		return new RpcError(errorCode.internal, lost, { cause: error });
-	return error;
+export function toRpcError(error: unknown, data?: JsonObject): unknown {
+	const options = { cause: error, ...(data && { data }) };
+	if (error instanceof RouteError) return new RpcError(errorCode.invalidParams, error.message, options);
+	const isBusy = error instanceof Overloaded;
+	if (!isBusy && !(error instanceof ClientError) && !(error instanceof DOMException)) return error;
+	const why = isBusy ? "The bot is busy with other requests." : "The bot cannot be reached at the moment.";
+	return new RpcError(errorCode.internal, `${why} Nothing was changed; try again.`, options);
 }

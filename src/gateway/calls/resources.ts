@@ -14,7 +14,7 @@ const listTimeoutMs = 5_000;
 /** Of all bots: some clients read at most 1 MiB. */
 const maxListed = 500;
 /** Nothing in it can stand for another character, so that a pinned guild cannot hide. */
-const ownUri = /^[a-z]+:\/(?!\/)[\w./~{}-]{1,500}$/;
+const ownUri = /^guildhall:\/(?!\/)[\w./~{}-]{1,500}$/;
 const lists = {
 	"resources/list": { key: "resources", uri: "uri" },
 	"resources/templates/list": { key: "resourceTemplates", uri: "uriTemplate" },
@@ -23,19 +23,22 @@ const lists = {
 export function createResources(options: PromptsOptions & { views: Views }): ResourceMethods {
 	const { backends, router, views, deadlines, firstList } = options;
 
-	/** Those that are online, and that the caller may see. */
+	/** Those that the caller may see. */
 	async function seenBy(principal: Principal | undefined, signal: AbortSignal): Promise<Backend[]> {
 		await firstList();
 		const seen = principal ? (await views.load(principal, signal)).map(({ backend }) => backend) : backends;
-		return seen.filter(({ state, session }) => state.online && session.hasResources);
+		return seen.filter(({ session }) => session.hasResources);
 	}
 
 	async function list(method: keyof typeof lists, { principal, trace }: Caller): Promise<string> {
 		const signal = AbortSignal.timeout(listTimeoutMs);
 		const { key, uri } = lists[method];
 		const merged = new Map<string, JsonObject>();
+		const missing: string[] = [];
 		const reading = (await seenBy(principal, signal)).map(async (backend) => {
-			const answer = await backend.read({ method, params: "{}", principal, trace }, signal).catch(() => undefined);
+			const request = { method, params: "{}", principal, trace };
+			const answer = await (backend.state.online ? backend.read(request, signal) : undefined)?.catch(() => undefined);
+			if (!answer?.message.result) missing.push(backend.name);
 			return { backend, items: arrayIn(answer?.message.result, key) };
 		});
 		for (const { backend, items } of await Promise.all(reading))
@@ -45,20 +48,22 @@ export function createResources(options: PromptsOptions & { views: Views }): Res
 				const shown = ofInstance(own, uri === "uri" ? backend.name : "{instance}");
 				merged.set(shown, { ...Object(one), [uri]: shown });
 			}
-		return JSON.stringify({ [key]: [...merged.values()].slice(0, maxListed) });
+		const _meta = missing.length > 0 ? { "guildhall/missing": missing.sort() } : undefined;
+		return JSON.stringify({ [key]: [...merged.values()].slice(0, maxListed), _meta });
 	}
 
-	/** The first that has the page of an App, as one of its tools says: https://github.com/modelcontextprotocol/ext-apps */
+	/** One that has the page of an App, as one of its tools says: https://github.com/modelcontextprotocol/ext-apps */
 	async function backendOfPage(uri: string, { principal }: Caller): Promise<Backend | undefined> {
 		const all = await seenBy(principal, AbortSignal.timeout(listTimeoutMs));
-		return all.find(({ tools }) => tools?.some(({ text }) => text.includes(`"resourceUri":${JSON.stringify(uri)}`)));
+		const mark = `"resourceUri":${JSON.stringify(uri)}`;
+		return all.find(({ state, tools }) => state.online && tools?.some(({ text }) => text.includes(mark)));
 	}
 
 	async function read({ uri }: JsonObject, caller: Caller): Promise<string> {
 		const { principal, trace } = caller;
 		const signal = deadlines.begin(caller.signal);
 		try {
-			const [, scheme, instance, path = ""] = /^([a-z]+):\/\/([\w.-]+)(\/[\w./~-]+)?$/.exec(String(uri)) ?? [];
+			const [, scheme, instance, path = ""] = /^(guildhall|ui):\/\/([\w.-]+)(\/[\w./~-]+)?$/.exec(String(uri)) ?? [];
 			const isPage = scheme === "ui";
 			const backend = isPage
 				? await backendOfPage(String(uri), caller)
@@ -74,7 +79,7 @@ export function createResources(options: PromptsOptions & { views: Views }): Res
 			);
 			return JSON.stringify({ contents });
 		} catch (error) {
-			throw toRpcError(error);
+			throw toRpcError(error, { uri });
 		} finally {
 			deadlines.end(signal);
 		}

@@ -21,7 +21,7 @@ export function narrow(principal: Principal | undefined, headers: Headers, path:
 	const owned = known.toolsets;
 	return {
 		...known,
-		...(reads && known.access !== "read" && { access: "read" as const, narrowed: true }),
+		...(reads && { access: "read" as const, narrowed: true }),
 		toolsets: wanted && owned ? wanted.filter((name) => owned.includes(name)) : (wanted ?? owned),
 	};
 }

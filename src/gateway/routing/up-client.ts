@@ -6,8 +6,7 @@ import {
 	type ProgramStatus,
 	sendCommand,
 } from "../../lib/instances/control.ts";
-import { runs } from "../../lib/program/program.ts";
-import { isNewer } from "../../lib/program/releases.ts";
+import { isNewer, runs } from "../../lib/program/program.ts";
 import { onOneLine } from "../../lib/text.ts";
 import { singleFlight } from "../../lib/wait.ts";
 import type { Backend } from "../backends/backend.ts";

@@ -8,6 +8,11 @@ import { createLineWriter, createLog, defaultLogOptions, type Log, type LogOptio
 
 export const version: string = packageJson.version;
 
+/** Than this program. */
+export function isNewer(candidate: string): boolean {
+	return candidate !== "" && Bun.semver.order(candidate, version) > 0;
+}
+
 export interface Build {
 	commit: string;
 	/** The sources differed from the commit. */

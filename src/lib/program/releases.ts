@@ -2,7 +2,7 @@
 
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import packageJson from "../../../package.json" with { type: "json" };
-import { build, version } from "./program.ts";
+import { build, isNewer } from "./program.ts";
 
 const dayMs = 24 * 60 * 60_000;
 const timeoutMs = 10_000;
@@ -28,10 +28,6 @@ export async function newestRelease(address: string): Promise<string> {
 	const [, found] = / guildhall-(\d+\.\d+\.\d+)-\S+\.tar\.gz$/m.exec(await response.text()) ?? [];
 	if (response.ok && found) return found;
 	throw new Error(`${url} names no release (HTTP ${response.status})`);
-}
-
-export function isNewer(candidate: string): boolean {
-	return candidate !== "" && Bun.semver.order(candidate, version) > 0;
 }
 
 /** Asks at most once a day, also across restarts: `file` keeps the answer. */

@@ -76,9 +76,10 @@ export function createRehearsal(place, { lists, entered, enter }) {
 				answer = await found.catch(() => call("rehearse", args));
 			} while (answer.text.startsWith("The rehearsal is running"));
 			result.replaceChildren();
-			if (answer.isError) return answer.text;
-			// The last line is for assistants.
-			result.append(preformatted("Result", answer.text.split("\nTo apply the setting")[0], 20_000));
+			// Its end is for assistants.
+			const text = answer.text.replace(/\s(To apply the setting:|Pass settings=|Use list_backups ).*/s, "");
+			if (answer.isError) return text;
+			result.append(preformatted("Result", text, 20_000));
 			if (answer.advice) enter(answer.advice.set);
 			await open();
 		} finally {

@@ -34,9 +34,12 @@ function setTheme({ theme }) {
 	if (theme) document.documentElement.style.colorScheme = theme;
 }
 
+/** @param {any} result */
+const textOf = ({ content }) => content.map((/** @type {any} */ one) => one.text ?? "").join("\n");
+
 /** @param {any} result Of plan_guild or apply_guild. */
-function show({ content }) {
-	const text = content.map((/** @type {any} */ one) => one.text ?? "").join("\n");
+function show(result) {
+	const text = textOf(result);
 	const [, hash] = ending.exec(text) ?? [];
 	const [first, ...lines] = text.replace(ending, "").split("\n");
 	/** @param {string} line */
@@ -51,17 +54,22 @@ function show({ content }) {
 async function approve(plan_hash, status) {
 	const { guild_id, instance } = input;
 	const button = document.querySelector("button");
+	/** @param {string} text */
+	const fail = (text) => {
+		status.replaceChildren(named(text, maxLine));
+		button?.toggleAttribute("disabled", false);
+	};
 	button?.toggleAttribute("disabled", true);
 	status.textContent = "The client is asked to carry it out …";
 	try {
 		const result = await request("tools/call", { name: "apply_guild", arguments: { guild_id, instance, plan_hash } });
-		show(result);
+		if (result.isError) fail(textOf(result));
+		else show(result);
 		const said = { type: "text", text: `The person pressed Approve at the plan ${plan_hash}. apply_guild answered:` };
 		// Not every client tells its model.
 		await request("ui/update-model-context", { content: [said, ...result.content] }).catch(() => {});
 	} catch (error) {
-		status.replaceChildren(named(/** @type {any} */ (error).message, maxLine));
-		button?.toggleAttribute("disabled", false);
+		fail(/** @type {any} */ (error).message);
 	}
 }
 

@@ -126,6 +126,21 @@ test.concurrent("a call queued behind another times out as not sent, and is not 
 	expect(platform.channel.transcript()).toBe("alpha: first\nalpha: in time");
 });
 
+test.concurrent("a caller that floods slows itself: a request of another passes most of its own", async () => {
+	await using platform = await startPlatform();
+	const { simulator, rest, channel } = platform;
+	const flooding = new AbortController();
+	const read = (caller: string) => {
+		const run = { caller, signal: flooding.signal, endsAt: Infinity, reason: undefined, mayWrite: false };
+		return withinRun(run, () => rest.get(Routes.channelMessages(channel.id)));
+	};
+	const flood = Promise.allSettled(Array.from({ length: 200 }, () => read("flood")));
+	await read("other");
+	expect(simulator.requests.list().length).toBeLessThan(40);
+	flooding.abort();
+	await flood;
+});
+
 test.concurrent("a rate limit beyond the deadline fails the call at once with the wait, and it is not sent again", async () => {
 	await using platform = await startPlatform();
 	const { simulator } = platform;

@@ -97,7 +97,7 @@ describe("a call that waits for an approval", () => {
 			timing: { waitMs: 90_000, pollMs: 500 },
 			env: { MAX_IN_FLIGHT: "4" },
 		});
-		// Four would be in flight, four would wait, and the others would be refused.
+		// Two would be in flight, eight would wait, and the others would be refused.
 		const waiting: Promise<RpcAnswer>[] = [];
 		for (let count = 1; count <= 12; count += 1) {
 			waiting.push(world.call("echo", call));

@@ -1,6 +1,7 @@
 // The resources of several bots behind one gateway.
 
 import { expect } from "bun:test";
+import type { JsonObject } from "../../../src/lib/json.ts";
 import { startTestGateway } from "../../support/gateway.ts";
 import { echoTool, type RecordedRequest, result, rpcError, startStubBackend } from "../../support/stub-backend.ts";
 import { testWith } from "../../support/test-with.ts";
@@ -71,10 +72,15 @@ worldTest("what is not there is refused, and no bot is asked", async ({ read, as
 		[`guildhall://alpha/guilds/%3${bakers}/document`, /^Resource not found$/],
 		[documentIn(cooks).uri, /^Resource not found$/],
 		["ui://test/other", /^Resource not found$/],
+		[`file://gamma/guilds/${cooks}`, /^Resource not found$/],
 		[7, /^Resource not found$/],
 	] as const;
 	for (const [uri, message] of refused)
-		expect((await read(uri)).error).toMatchObject({ code: -32602, message: expect.stringMatching(message) });
+		expect((await read(uri)).error).toMatchObject({
+			code: -32602,
+			message: expect.stringMatching(message),
+			data: { uri },
+		});
 	expect(asked()).toEqual([[], [], []]);
 });
 
@@ -85,6 +91,8 @@ worldTest(
 		const error = { code: -32602, message: "You lack ADMINISTRATOR.", data: { uri: inAlpha } };
 		expect((await read(inAlpha)).error).toEqual(error);
 		alpha.on["resources/list"] = ({ id }) => rpcError(id, -32603, "broken");
-		expect((await ask("resources/list", {})).result?.resources).toHaveLength(1);
+		const { resources, _meta } = (await ask("resources/list", {})).result as JsonObject;
+		expect(resources).toHaveLength(1);
+		expect(_meta).toEqual({ "guildhall/missing": ["alpha"] });
 	},
 );

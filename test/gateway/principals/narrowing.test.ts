@@ -44,7 +44,7 @@ test("a client never gets more than it has", () => {
 			const headers = new Headers({ "X-MCP-Toolsets": value, "X-MCP-Readonly": readOnly });
 			const narrowed = narrow(owner, headers, "/mcp");
 			expect(includesAccess("read", narrowed?.access ?? "all")).toBe(true);
-			expect(narrowed?.narrowed).toBeUndefined();
+			expect(narrowed?.narrowed ?? false).toBe(readOnly === "true");
 			expect(owner.toolsets).toEqual(expect.arrayContaining([...(narrowed?.toolsets ?? ["none given"])]));
 		}
 });

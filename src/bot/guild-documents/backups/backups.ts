@@ -3,6 +3,7 @@
 // deleted.
 
 import { type Client, Events, type Guild } from "discord.js";
+import { forClients } from "../../../discord/acting-person.ts";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { onSessionOrGuild } from "../../../discord/connection/session-events.ts";
 import { type GuildDocument, type Part, partNames } from "../../../guild-document/format/document.ts";
@@ -232,7 +233,7 @@ export class Backups {
 		const row = isKnown ? await selectGuildBackup(this.#sql, id, number) : undefined;
 		if (!row)
 			throw new ToolError(
-				`There is no backup ${JSON.stringify(name)} of the guild ${id}. Use list_backups to find backups; "latest" is the newest, and GUILD_ID/NAME one of another guild.`,
+				`There is no backup ${JSON.stringify(name)} of the guild ${id}.${forClients(' Use list_backups to find backups; "latest" is the newest, and GUILD_ID/NAME one of another guild.')}`,
 			);
 		// The bot itself wrote it.
 		const document = JSON.parse(decode(row.document)) as GuildDocument;

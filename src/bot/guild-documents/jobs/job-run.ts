@@ -100,6 +100,7 @@ export class JobRun {
 	/** In a row, without those that go away by themselves, such as an outage. */
 	failures = 0;
 	readonly ending = Promise.withResolvers<void>();
+	#job: Job | undefined;
 	/** Number of requests without a response, by step id. */
 	readonly #unanswered = new Map<string, number>();
 	/** When a request with unknown outcome was sent, or found after a restart, by step id. */
@@ -127,12 +128,14 @@ export class JobRun {
 
 	/** Until no step is left or the job is paused. Rejects if it must be retried. */
 	async work(): Promise<void> {
-		const { connection, mayTouch, now, rules, maxStateAgeMs = defaultStateAgeMs } = this.options;
+		const { connection, mayTouch, now } = this.options;
 		const row = await guildJobRows.first(this.#sql, { id: this.id });
 		if (!row || row.ended_at !== null) {
 			this.isEnded = true;
 			return;
 		}
+		const job = toJob(row, await guildJobStepRows.all(this.#sql, { job_id: this.id }));
+		this.#job = job;
 		if (row.cancel_asked === 1) return this.end("cancelled");
 		if (now() - row.started_at > keptMs) return this.end("failed", "it was started too long ago");
 		// The operator may have changed the configuration since the job was started.
@@ -142,41 +145,42 @@ export class JobRun {
 		const guild = connection.guilds.find(({ id }) => id === row.guild_id);
 		if (!guild) return this.end("failed", "the bot is not in the guild");
 		if (!guild.available) throw new NotNow("the guild is unavailable on Discord");
-		const job = toJob(row, await guildJobStepRows.all(this.#sql, { job_id: this.id }));
+		while (!this.isEnded && !this.wait) await this.#pass(job, guild);
+	}
+
+	/** Reads the guild, and runs what is left. */
+	async #pass(job: Job, guild: Guild): Promise<void> {
+		const { rules, maxStateAgeMs = defaultStateAgeMs } = this.options;
 		const { document, restore, by } = job.plan;
-		for (;;) {
-			const readAt = this.#now();
-			const work = () => rules.read(guild, partsOf(document, restore), document, restore);
-			// The settings of the bot are checked for who began the job.
-			const member = document.bot && by !== undefined ? await fetchMember(guild, by) : undefined;
-			const read = await (member ? actAsMember(member, work) : work());
-			const { state } = read;
-			const hasReadAt = this.#now();
-			const staleAt = hasReadAt + maxStateAgeMs(hasReadAt - readAt);
-			const settled = await this.#settleCreations(job, guild, state, readAt);
-			if (settled === "wait") return;
-			if (settled === "read again") continue;
-			const ids = createdIds(job);
-			const found = await this.#differenceOf(job, guild, state, ids);
-			if (found instanceof InvalidDocument)
-				return this.end("failed", `the guild changed so that the document is ambiguous: ${found.issues[0]}`);
-			const { steps } = found;
-			await this.#noteSettled(job, steps);
-			const possible = runnable(steps, job, ids);
-			if (possible.length === 0) return this.#finish(job, found, read.unreadable);
-			const todo = possible.filter(
-				({ id }) => this.#now() >= (this.#assignedAt.get(id) ?? -Infinity) + this.#arrivedAfterMs,
+		const readAt = this.#now();
+		const work = () => rules.read(guild, partsOf(document, restore), document, restore);
+		// The settings of the bot are checked for who began the job.
+		const member = document.bot && by !== undefined ? await fetchMember(guild, by) : undefined;
+		const read = await (member ? actAsMember(member, work) : work());
+		const { state } = read;
+		const hasReadAt = this.#now();
+		const staleAt = hasReadAt + maxStateAgeMs(hasReadAt - readAt);
+		if (!(await this.#settleCreations(job, guild, state, readAt))) return;
+		const ids = createdIds(job);
+		const found = await this.#differenceOf(job, guild, state, ids);
+		if (found instanceof InvalidDocument)
+			return this.end("failed", `the guild changed so that the document is ambiguous: ${found.issues[0]}`);
+		const { steps } = found;
+		await this.#noteSettled(job, steps);
+		const possible = runnable(steps, job, ids);
+		if (possible.length === 0) return this.#finish(job, found, read.unreadable);
+		const todo = possible.filter(
+			({ id }) => this.#now() >= (this.#assignedAt.get(id) ?? -Infinity) + this.#arrivedAfterMs,
+		);
+		if (todo.length === 0)
+			return this.pause(
+				Math.min(1_000, this.#arrivedAfterMs),
+				"Discord's events about the roles of members have not arrived yet",
 			);
-			if (todo.length === 0)
-				return this.pause(
-					Math.min(1_000, this.#arrivedAfterMs),
-					"Discord's events about the roles of members have not arrived yet",
-				);
-			for (const [index, step] of todo.entries()) {
-				if (this.isCancelled) return this.end("cancelled");
-				if (index > 0 && this.#now() > staleAt) break;
-				await this.#runStep(job, guild, state, step, ids);
-			}
+		for (const [index, step] of todo.entries()) {
+			if (this.isCancelled) return this.end("cancelled");
+			if (index > 0 && this.#now() > staleAt) break;
+			await this.#runStep(job, guild, state, step, ids);
 		}
 	}
 
@@ -196,27 +200,22 @@ export class JobRun {
 	}
 
 	/**
-	 * For requests without a response. "wait": not known yet. "read again": `state` lacks a message or the hash of an
-	 * emoji that was found. `readAt`: when `state` was read, by `monotonicNow`.
+	 * For requests without a response. False: the job was paused, as it is not known yet, or `state` lacks a message or the hash
+	 * of an emoji that was found. `readAt`: when `state` was read, by `monotonicNow`.
 	 */
-	async #settleCreations(
-		job: Job,
-		guild: Guild,
-		state: GuildState,
-		readAt: number,
-	): Promise<"done" | "wait" | "read again"> {
+	async #settleCreations(job: Job, guild: Guild, state: GuildState, readAt: number): Promise<boolean> {
 		let isOutdated = false;
 		for (const row of job.steps.values()) {
 			if (row.state !== "asked" || row.action !== "create") continue;
 			const settled = await this.#settleCreation(job, guild, state, readAt, row);
-			if (!settled) return "wait";
+			if (!settled) return false;
 			if (settled.target_id && row.kind === "emoji")
 				await this.#rememberEmoji(job, guild, state, row, settled.target_id);
 			isOutdated ||= ["emoji", "message", "post"].includes(row.kind);
 			await this.#save(job, { ...row, ...settled });
 			this.#askedAt.delete(row.step_id);
 		}
-		return isOutdated ? "read again" : "done";
+		return !isOutdated;
 	}
 
 	/** The hash of the document, because Discord converts pictures, so that its copy has a different one. */
@@ -436,6 +435,7 @@ export class JobRun {
 	): Promise<void> {
 		const { failed, others } = leftoversOf(steps, job);
 		await guildJobStepRows.save(this.#sql, failed);
+		for (const row of failed) job.steps.set(row.step_id, row);
 		const shown = job.plan.refusals;
 		const refused = new Set(shown.map(({ subject }) => subject));
 		const notes = [
@@ -459,8 +459,7 @@ export class JobRun {
 
 	async end(state: GuildJobState, note = ""): Promise<void> {
 		const { id, options } = this;
-		const row = await guildJobRows.first(this.#sql, { id });
-		const undone = row ? undoneBy(toJob(row, await guildJobStepRows.all(this.#sql, { job_id: id }))) : [];
+		const undone = this.#job ? undoneBy(this.#job) : [];
 		const at = options.now();
 		for (const ids of inBatches(undone, 100))
 			await undoneEntryRows.add(

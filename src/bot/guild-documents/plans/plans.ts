@@ -113,7 +113,7 @@ export async function makePlan(
 	const possible = withoutRefused(steps, all);
 	if (possible.steps.length > maxSteps)
 		throw new ToolError(
-			`The plan has ${possible.steps.length} steps, and at most ${maxSteps} are possible. Nothing was done. Leave parts out of the document, such as members or bans, or plan them one after the other.`,
+			`The plan has ${possible.steps.length} steps, more than the ${maxSteps} that one job may have. Nothing was done. Leave parts out of the document, such as members or bans, or plan them one after the other.`,
 		);
 	const refused = new Set([...new Set(steps).difference(new Set(possible.steps))].flatMap(({ undoes = [] }) => undoes));
 	const isUndone = (id: string) => !kept?.has(id) && !refused.has(id);

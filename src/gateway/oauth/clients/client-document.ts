@@ -47,11 +47,6 @@ export interface DocumentOptions extends SafeFetch {
 	timeoutMs?: number;
 }
 
-/** Otherwise it is the id of a registered client. */
-export function isDocumentId(id: string): boolean {
-	return id.startsWith("https://");
-}
-
 export function createClientDocuments({
 	log,
 	now = () => performance.now(),

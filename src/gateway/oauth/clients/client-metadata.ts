@@ -55,3 +55,8 @@ export function redirectUrisIssue(uris: readonly string[]): string | undefined {
 	}
 	return undefined;
 }
+
+/** Otherwise it is the id of a registered client. */
+export function isDocumentId(id: string): boolean {
+	return id.startsWith("https://");
+}

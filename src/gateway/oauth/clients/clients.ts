@@ -13,8 +13,8 @@ import { type Assertion, verifyAssertion } from "../protocol/assertion.ts";
 import { type Clocks, systemClocks } from "../protocol/clocks.ts";
 import { jsonResponse, OAuthError } from "../protocol/oauth-error.ts";
 import { readText } from "../protocol/parameters.ts";
-import { createClientDocuments, type DocumentOptions, isDocumentId } from "./client-document.ts";
-import { clientMetadata, clientName, type OAuthClient, redirectUrisIssue } from "./client-metadata.ts";
+import { createClientDocuments, type DocumentOptions } from "./client-document.ts";
+import { clientMetadata, clientName, isDocumentId, type OAuthClient, redirectUrisIssue } from "./client-metadata.ts";
 
 export interface ClientsOptions extends Omit<DocumentOptions, "now"> {
 	store: Statements;

@@ -2,7 +2,7 @@
 // https://datatracker.ietf.org/doc/html/draft-ietf-oauth-v2-1-13#section-3.2
 
 import { hashToken, kindOfToken } from "../../keys/token.ts";
-import { isDocumentId } from "../clients/client-document.ts";
+import { isDocumentId } from "../clients/client-metadata.ts";
 import {
 	accessLifetimeMs,
 	type Grant,

@@ -8,6 +8,7 @@ import type { Statements } from "../../../lib/store/store.ts";
 import type { TokenOwner } from "../../keys/authenticator.ts";
 import { createToken, hashToken, isSameSecret, newSecret, type TokenKind } from "../../keys/token.ts";
 import type { tables } from "../../store/migrations.ts";
+import { isDocumentId } from "../clients/client-metadata.ts";
 import type { DiscordPerson } from "../people/discord.ts";
 import type { ResourcePath } from "../protocol/metadata.ts";
 import type { AuthorizationRequest } from "./attempts.ts";
@@ -195,13 +196,14 @@ export class Grants {
 	}
 
 	/**
-	 * The person's connection to which a request with more access adds. Undefined if there are several of the client: then it
-	 * cannot be known which one asks.
+	 * The person's connection to which a request with more access adds. Undefined if it cannot be known which one asks: there
+	 * are several of the client, or all installations of it share the id of a metadata document.
 	 */
 	async raisedBy({ client, resource, access }: AuthorizationRequest, personId: string): Promise<Grant | undefined> {
 		const all = await this.list(personId);
 		const [only, ...others] = all.filter((grant) => grant.client.id === client.id && grant.resource === resource);
-		return only && others.length === 0 && !includesAccess(only.access, access) ? only : undefined;
+		const isKnown = only && others.length === 0 && !isDocumentId(client.id);
+		return isKnown && !includesAccess(only.access, access) ? only : undefined;
 	}
 
 	/** Also records that the grant was used. */

@@ -3,8 +3,8 @@
 import type { Access } from "../../../lib/principal.ts";
 import type { PersonGuild } from "../../../mcp/rights.ts";
 import { type Language, render, type Say, said, sayIn } from "../../../texts/texts.ts";
-import { isDocumentId } from "../clients/client-document.ts";
 import type { OAuthClient } from "../clients/client-metadata.ts";
+import { isDocumentId } from "../clients/client-metadata.ts";
 import { redirectTarget, redirectWarning } from "../clients/redirect-uris.ts";
 import type { DiscordPerson } from "../people/discord.ts";
 import { paths } from "../protocol/metadata.ts";
