@@ -14,7 +14,6 @@ interface BridgeOptions {
 }
 
 const maxMessageLength = 16 * 1024 * 1024;
-const closeMs = 2_000;
 /** The code of the SDKs for an error of the transport. */
 const transportError = -32_000;
 
@@ -46,14 +45,14 @@ export class Bridge {
 		else void this.#post(message, line);
 	}
 
-	/** Cancels what has no response. */
+	/** Cancels what has no response. Resolves when the gateway knows. */
 	async close(): Promise<void> {
 		const ids = [...this.#open.keys()].map((key) => JSON.parse(key));
 		const cancelled = ids.map((requestId) => {
 			const params = { requestId, reason: "the client has ended" };
 			return this.send(JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params }));
 		});
-		await Promise.race([Promise.all(cancelled), new Promise((resolve) => setTimeout(resolve, closeMs))]);
+		await Promise.all(cancelled);
 	}
 
 	/** Whether that is all: in the stateless revision, the end of the HTTP request cancels. */

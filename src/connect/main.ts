@@ -1,6 +1,5 @@
 // Entry point of `guildhall connect`. Also runs with Node.js, in the bundle for Claude Desktop.
 
-import { createInterface } from "node:readline";
 import { parseCommandLine } from "../lib/program/program.ts";
 import { Bridge } from "./bridge.ts";
 
@@ -20,13 +19,33 @@ if (words.length > 1 || !/^https?:\/\/./.test(url)) {
 	console.error(`Expected the URL of a gateway, such as https://mcp.example.com/mcp.\n\n${usage}`);
 	process.exit(2);
 }
+const closeMs = 1_500;
 const bridge = new Bridge({
 	url,
 	token: process.env.GUILDHALL_TOKEN?.trim(),
 	write: (line) => process.stdout.write(`${line}\n`),
 });
-const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => lines.close());
-for await (const line of lines) if (line.trim() !== "") await bridge.send(line);
+const ended = Promise.withResolvers<void>();
+let sent = Promise.resolve();
+let rest: string[] = [];
+const pass = (line: string) => {
+	if (line.trim() !== "") sent = sent.then(() => bridge.send(line));
+};
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => ended.resolve());
+process.stdin.setEncoding("utf8").on("end", () => ended.resolve());
+// Lines end with \n alone: node:readline also splits at U+2028 and U+2029, which JSON allows inside strings.
+process.stdin.on("data", (chunk: string) => {
+	const [first = "", ...more] = chunk.split("\n");
+	rest.push(first);
+	for (const next of more) {
+		pass(rest.join(""));
+		rest = [next];
+	}
+});
+await ended.promise;
+pass(rest.join(""));
+// A gateway that does not answer must not keep this process: clients kill it after two seconds.
+setTimeout(() => process.exit(0), closeMs);
+await sent;
 await bridge.close();
 process.exit(0);

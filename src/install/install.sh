@@ -80,6 +80,7 @@ main() {
 
 	work=$(mktemp -d) || fail "no temporary directory: is the disk full?"
 	trap 'rm -rf "$work"' EXIT
+	trap 'exit 129' HUP
 	trap 'exit 130' INT
 	trap 'exit 143' TERM
 	say "Fetching $file …"
@@ -91,7 +92,11 @@ main() {
 		fail "the checksum of $file is wrong: the download is damaged or not the release. Nothing was installed."
 	tar -xzf "$work/$file" -C "$work" || fail "could not unpack $file in $work (is the disk full? TMPDIR names another place). Nothing was installed."
 	unpacked=$work/guildhall-$wanted-$platform
-	"$unpacked/guildhall" --version >/dev/null || fail "the executable does not run on this computer. Nothing was installed."
+	"$unpacked/guildhall" --version >/dev/null || {
+		# The shell's code for a file that it may not execute.
+		[ $? != 126 ] || fail "executables do not run in $work (is it mounted noexec?): TMPDIR names another place. Nothing was installed."
+		fail "the executable does not run on this computer. Nothing was installed."
+	}
 	if [ -n "$server" ]; then as_service; else as_file; fi
 }
 

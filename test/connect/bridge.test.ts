@@ -27,7 +27,7 @@ test("a client lists and calls tools through stdin and stdout; the end of stdin 
 		});
 		return promise;
 	});
-	const quick = rawTool("quick", () => '{"content":[{"type":"text","text":"two\\nlines"}]}');
+	const quick = rawTool("quick", (args) => `{"content":[{"type":"text","text":${JSON.stringify(args.text)}}]}`);
 	await using servers = await startBothServers({ tools: [quick, slow] });
 	const child = Bun.spawn([process.execPath, "src/guildhall/main.ts", "connect", servers.gateway], {
 		cwd: project,
@@ -35,10 +35,12 @@ test("a client lists and calls tools through stdin and stdout; the end of stdin 
 		stdin: "pipe",
 		stdout: "pipe",
 	});
+	// JSON does not escape all of them.
+	const text = "four\nlines\u2028of\u2029text";
 	const send = (message: object) => child.stdin.write(`${JSON.stringify(message)}\n`);
 	send(initialize);
 	send({ jsonrpc: "2.0", method: "notifications/initialized" });
-	send({ jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "quick", arguments: {} } });
+	send({ jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "quick", arguments: { text } } });
 	send({ jsonrpc: "2.0", id: 3, method: "tools/call", params: { name: "slow", arguments: {} } });
 	const lines: string[] = [];
 	const ended = eachLine(child.stdout, (line) => lines.push(line));
@@ -50,10 +52,7 @@ test("a client lists and calls tools through stdin and stdout; the end of stdin 
 	await ended;
 	expect(lines.map((line) => JSON.parse(line))).toEqual([
 		expect.objectContaining({ id: "first", result: expect.objectContaining({ protocolVersion: "2025-11-25" }) }),
-		expect.objectContaining({
-			id: 2,
-			result: expect.objectContaining({ content: [{ type: "text", text: "two\nlines" }] }),
-		}),
+		expect.objectContaining({ id: 2, result: expect.objectContaining({ content: [{ type: "text", text }] }) }),
 	]);
 });
 
@@ -172,6 +171,25 @@ test("without a session, headers repeat the message, and cancelling ends the req
 	});
 	expect(place.received[0]?.headers["mcp-session-id"]).toBeUndefined();
 	expect([place.received.length, place.lines]).toEqual([1, []]);
+});
+
+test.each(["end of stdin", "SIGTERM"] as const)("a gateway that does not answer does not outlast %s", async (how) => {
+	const received = Promise.withResolvers<void>();
+	const fetch = () => {
+		received.resolve();
+		return new Promise<Response>(() => {});
+	};
+	const server = Bun.serve({ port: 0, idleTimeout: 0, fetch });
+	const child = Bun.spawn([process.execPath, "src/guildhall/main.ts", "connect", server.url.href], {
+		cwd: project,
+		stdin: "pipe",
+	});
+	child.stdin.write(`${JSON.stringify(initialize)}\n${JSON.stringify(call)}\n`);
+	await received.promise;
+	if (how === "SIGTERM") child.kill();
+	else child.stdin.end();
+	expect(await child.exited).toBe(0);
+	await server.stop(true);
 });
 
 test("a URL of another kind is refused", async () => {
