@@ -341,7 +341,7 @@ export function guardRest(
 	const places = new Semaphore({ max: Infinity, maxPerCaller });
 	// discord.js's queues and the pacing are first come, first served: a caller that floods waits before them.
 	const original: Request = (options) => {
-		const caller = currentCall().priority === "call" ? currentRun()?.caller : undefined;
+		const caller = ["person", "call"].includes(currentCall().priority ?? "") ? currentRun()?.caller : undefined;
 		return places.run(options.signal as AbortSignal, () => queue(options), caller);
 	};
 	const request: Request = async (options) => {
