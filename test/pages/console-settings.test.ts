@@ -2,8 +2,10 @@
 // pictures are made.
 
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { botConfig } from "../support/bot-config.ts";
 import { type ChromiumPage, chromium, openChromium } from "../support/chromium.ts";
 import { gatewayToken } from "../support/gateway.ts";
+import { storeBackup } from "../support/guild-settings.ts";
 import { result } from "../support/stub-backend.ts";
 import { until } from "../support/until.ts";
 import { type ConsolePage, driveConsole } from "./console-page.ts";
@@ -267,6 +269,17 @@ inChromium(
 		await page.sees("The plan: create 1");
 		await page.click("details[open] button", "Prove it now");
 		await page.sees("There is no backup", "details[open] .problem");
+		const backup = await world.client.text("export_guild", cooks());
+		await world.alpha.stop();
+		await storeBackup(
+			botConfig({ dataDirectory: `${world.directory}/alpha` }),
+			world.guild.id,
+			backup,
+		);
+		await world.alpha.start();
+		await until("the gateway has the bot again", () => stored().catch(() => ""));
+		await page.click("details[open] button", "Prove it now");
+		await page.sees("a rehearsal restored");
 	},
 	60_000,
 );

@@ -6,16 +6,14 @@ import type { BotConfig } from "../../src/bot/config/config.ts";
 import type { Backups } from "../../src/bot/guild-documents/backups/backups.ts";
 import { type Rehearsal, Rehearsals } from "../../src/bot/guild-documents/rehearsals/rehearsals.ts";
 import { checkBot } from "../../src/bot/setup/check.ts";
-import { saveGuildBackup } from "../../src/bot/store/tables/guild-backups.ts";
-import { migrations } from "../../src/bot/store/tables.ts";
 import { readDocument } from "../../src/guild-document/format/document.ts";
 import { commandOf } from "../../src/lib/program/launch.ts";
+import { adviceKey } from "../../src/mcp/tool.ts";
 import { connectedConfig, tomlOf } from "../support/bot-config.ts";
-import { storeSettings } from "../support/guild-settings.ts";
+import { storeBackup, storeSettings } from "../support/guild-settings.ts";
 import { recordLog } from "../support/log.ts";
 import { connectTo } from "../support/mcp.ts";
 import { startSimulator } from "../support/simulator.ts";
-import { openStore } from "../support/stores.ts";
 import { until } from "../support/until.ts";
 import { startWorld } from "../support/world.ts";
 
@@ -153,30 +151,26 @@ async function startGuild(document: object) {
 	await storeBackup(config, guildId, JSON.stringify({ ...file.document, members: [...kept, ...gone] }));
 	const running = startBot(config, recordLog().log);
 	await until("the bot has loaded", () => running.loaded);
-	const { call } = await connectTo(running.url);
+	const { call, request } = await connectTo(running.url);
+	async function answerTo(args: object) {
+		for (;;) {
+			const { content, _meta } = Object(await request("tools/call", { name: "rehearse", arguments: args }));
+			const text = content.map((part: { text: string }) => part.text).join("\n");
+			if (!text.startsWith("The rehearsal is running: ")) return { text, advice: _meta?.[adviceKey] };
+		}
+	}
 	return {
 		simulator,
 		config,
 		call,
 		/** Until it has ended. */
-		async rehearse(args: object) {
-			for (;;) {
-				const { text } = await call("rehearse", { ...args });
-				if (!text.startsWith("The rehearsal is running: ")) return text;
-			}
-		},
+		answerTo,
+		rehearse: async (args: object): Promise<string> => (await answerTo(args)).text,
 		async [Symbol.asyncDispose]() {
 			await running.close();
 			await simulator.close();
 		},
 	};
-}
-
-async function storeBackup({ dataDirectory: directory }: BotConfig, guild_id: string, document: string) {
-	const settings = { databaseUrl: undefined, schema: undefined, directory };
-	await using opened = await openStore({ settings }, { migrations });
-	const row = { guild_id, made_at: 0, guild_name: "", length: 0, sha256: "", channels: 0, roles: 0, omitted: "" };
-	await saveGuildBackup(opened.store, { ...row, document, pictures: [] }, { keep: 1, keepReason: () => undefined });
 }
 
 test.each(Object.entries(guilds))(
@@ -214,10 +208,11 @@ test("other settings can be tried", async () => {
 	expect(text).toContain("10 of 60 accounts joined");
 	expect(text).toContain("Not in the copy: the setting moderation.log_channel: what it names is gone");
 	expect(await guild.rehearse({ scenario: "document" })).toContain("The plan: ");
-	const hijack = await guild.rehearse({ scenario: "hijack", settings: { "night.strip": false } });
-	expect(hijack).toMatch(
+	const hijack = await guild.answerTo({ scenario: "hijack", settings: { "night.strip": false } });
+	expect(hijack.text).toMatch(
 		/did not stop it: night\.strip is not set\.\n(?:.*\n)*With \{"night\.strip":true\}:\n.* took roles/,
 	);
+	expect(hijack.advice).toEqual({ set: { "night.strip": true } });
 }, 60_000);
 
 test("what cannot be played is said at once, and one rehearsal of a guild runs at a time", async () => {
@@ -249,7 +244,7 @@ const backups: Pick<Backups, "read" | "prove"> = {
 };
 const given = async () => ({ scenario: "raid" }) as Rehearsal;
 
-test("a backup that lacks what was deleted is not proven", async () => {
+test("a backup that lacks what was deleted is not proven, and too many steps are counted", async () => {
 	const document = readDocument({ version: 1, ...guilds.small?.document });
 	const backup = { name: "1", document: { ...document, channels: [] } };
 	const more = { roleIds: [], missing: [], deny: [], backup, change: undefined, isWatched: false };
@@ -258,6 +253,10 @@ test("a backup that lacks what was deleted is not proven", async () => {
 	const prove = () => Promise.reject(new Error("proven"));
 	const answer = await new Rehearsals({ ...backups, prove }).play("1", "key", make, 120_000);
 	expect(Object(answer).lines.join("\n")).toMatch(/Not brought back: channel #channel-\d/);
+	const bans = Array.from({ length: 20_001 }, (_, n) => ({ id: String(5n * 10n ** 17n + BigInt(n)) }));
+	const many = async () => ({ ...(await make()), scenario: "document" as const, change: { bans } });
+	const refused = await new Rehearsals(backups).play("1", "key", many, 120_000);
+	expect(Object(refused).lines[0]).toStartWith("The plan has 20001 steps, more than the 20000 that one job may have.");
 }, 120_000);
 
 test("a rehearsal is watched on the simulator's page, read only", async () => {

@@ -1,9 +1,10 @@
-// Settings of guilds, for tests.
+// Settings and backups of guilds, for tests.
 
 import type { BotConfig } from "../../src/bot/config/config.ts";
 import { GuildSettings, type Stored } from "../../src/bot/settings/guild-settings.ts";
 import { allKeys, isKey } from "../../src/bot/settings/keys.ts";
 import { type Store, startStore } from "../../src/bot/store/store.ts";
+import { saveGuildBackup } from "../../src/bot/store/tables/guild-backups.ts";
 import { insertSettingVersion, type SettingVersion } from "../../src/bot/store/tables/setting-versions.ts";
 import { isObject, type JsonObject } from "../../src/lib/json.ts";
 import { KeyedMutex } from "../../src/lib/keyed-mutex.ts";
@@ -35,18 +36,27 @@ export async function settingsOf(all: SettingsOfGuilds = {}): Promise<GuildSetti
 
 type StoreConfig = Pick<BotConfig, "databaseUrl" | "dbSchema" | "dataDirectory">;
 
-/** Into the store of a bot that does not run. */
-export async function storeSettings(config: StoreConfig, all: SettingsOfGuilds, version = 1): Promise<void> {
-	const store = startStore({
-		databaseUrl: config.databaseUrl,
-		schema: config.dbSchema,
-		directory: config.dataDirectory,
-		instance: "test",
-		log: recordLog().log,
-	});
+async function withStore(
+	{ databaseUrl, dbSchema: schema, dataDirectory: directory }: StoreConfig,
+	work: (store: Store) => Promise<unknown>,
+) {
+	const store = startStore({ databaseUrl, schema, directory, instance: "test", log: recordLog().log });
 	await store.opened;
-	for (const row of versionsOf(all, version)) await insertSettingVersion(store.sql, row);
+	await work(store);
 	await store.close();
+}
+
+/** Into the store of a bot that does not run. */
+export const storeSettings = (config: StoreConfig, all: SettingsOfGuilds, version = 1): Promise<void> =>
+	withStore(config, async ({ sql }) => {
+		for (const row of versionsOf(all, version)) await insertSettingVersion(sql, row);
+	});
+
+/** A backup named 1. `document`: JSON. */
+export function storeBackup(config: StoreConfig, guild_id: string, document: string): Promise<void> {
+	const row = { guild_id, made_at: 0, guild_name: "", length: 0, sha256: "", channels: 0, roles: 0, omitted: "" };
+	const backup = { ...row, document, pictures: [] };
+	return withStore(config, (store) => saveGuildBackup(store, backup, { keep: 1, keepReason: () => undefined }));
 }
 
 /** Divides sections by where their keys belong: to config.toml, or to the settings of a guild. */
