@@ -139,11 +139,12 @@ export class Rehearsals {
 			ending ||= why;
 			child.kill("SIGKILL");
 		};
-		const timer = setTimeout(end, timeout, `it was ended after ${timeout / 1000} s`);
+		const endsAt = performance.now() + timeout;
 		// Its own event loop may not run for seconds. Only Linux has /proc; elsewhere it looks itself, while time passes.
 		const guard = setInterval(async () => {
 			const status = await readFile(`/proc/${child.pid}/status`, "utf8").catch(() => "");
 			const kB = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]);
+			if (performance.now() > endsAt) end(`it was ended after ${timeout / 1000} s`);
 			if (kB * 1024 > memoryBytes) end(`the copy takes more than ${memoryBytes / 1e6} MB of memory`);
 		}, 250);
 		const said: { step?: string; answer?: Answer; error?: string } = {};
@@ -159,7 +160,6 @@ export class Rehearsals {
 				if (/^(?:\w*error|panic)\b/i.test(line)) crash = `: ${truncate(withoutTokens(oneLine(line)), maxReasonLength)}`;
 			}),
 		]);
-		clearTimeout(timer);
 		clearInterval(guard);
 		const { answer } = said;
 		const error = said.error || ending || (child.signalCode ? "its process was killed" : `it crashed${crash}`);
