@@ -29,7 +29,7 @@ export const playRaid: Scenario = async (stage, { settings }, random) => {
 		if (second <= accounts && (await request(account, "POST", `/invites/${invite.code}`)))
 			raiders.set(account, Date.now());
 		for (const [raider, at] of raiders) {
-			// The simulator does not enforce it: at HIGH, members without a role wait ten minutes.
+			// The simulator does not enforce it: at HIGH, as in raid mode, members without a role wait ten minutes.
 			const isHeld = guild.verification_level >= 3;
 			if (!isHeld && [2_000, 6_000].includes(Date.now() - at)) await write(raider);
 		}

@@ -41,10 +41,8 @@ async function rehearse(given: Rehearsal): Promise<Answer> {
 	return { ...first, lines: [...missing, ...first.lines, `With ${changes}:`, ...second.lines] };
 }
 
-/** The copy has no icons: it could not load them. */
-const withoutIcons = (key: string, value: unknown) => (key === "icon" ? undefined : value);
-
-await rehearse(JSON.parse(await Bun.stdin.text(), withoutIcons))
+// The copy has no icons: it could not load them.
+await rehearse(JSON.parse(await Bun.stdin.text(), (key, value) => (key === "icon" ? undefined : value)))
 	.then((answer) => report({ answer }))
 	.catch((error) => report({ error: error.message || String(error) }));
 process.exit(0);

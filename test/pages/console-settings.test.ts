@@ -271,11 +271,7 @@ inChromium(
 		await page.sees("There is no backup", "details[open] .problem");
 		const backup = await world.client.text("export_guild", cooks());
 		await world.alpha.stop();
-		await storeBackup(
-			botConfig({ dataDirectory: `${world.directory}/alpha` }),
-			world.guild.id,
-			backup,
-		);
+		await storeBackup(botConfig({ dataDirectory: `${world.directory}/alpha` }), world.guild.id, backup);
 		await world.alpha.start();
 		await until("the gateway has the bot again", () => stored().catch(() => ""));
 		await page.click("details[open] button", "Prove it now");

@@ -2,7 +2,6 @@
 
 import { expect, mock, test } from "bun:test";
 import { startBot } from "../../src/bot/bot.ts";
-import type { BotConfig } from "../../src/bot/config/config.ts";
 import type { Backups } from "../../src/bot/guild-documents/backups/backups.ts";
 import { type Rehearsal, Rehearsals } from "../../src/bot/guild-documents/rehearsals/rehearsals.ts";
 import { checkBot } from "../../src/bot/setup/check.ts";

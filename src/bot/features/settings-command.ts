@@ -18,14 +18,13 @@ import { defaultOf } from "../settings/of-guild.ts";
 import type { PersonResult } from "../tool/call-as.ts";
 import { firstStep, formOf, type Page, pageNamed, panelOf, settingsPrefix, valueTyped } from "./settings-panel.ts";
 
-/** Asks for what a scenario can be given; undefined: nothing. */
-function rehearsalForm(scenario: string, locale: string) {
-	if (scenario !== "member" && scenario !== "document") return undefined;
+/** Asks for what a scenario can be given. */
+function rehearsalForm(scenario: "member" | "document", locale: string) {
 	const say = sayIn(locale);
 	const kind = scenario === "member" ? { isRoles: true, max: 25 } : { isLong: true, max: 4_000 };
 	const [label, hint] = [say(`settings.rehearse.${scenario}.label`), say(`settings.rehearse.${scenario}.hint`)];
-	const [id, title] = [`${settingsPrefix}:rehearse:${scenario}`, say("settings.form")];
-	return modalOf({ id, title, locale, fields: [{ id: "given", label, hint, required: false, ...kind }] });
+	const fields = [{ id: "given", label, hint, required: false, ...kind }];
+	return modalOf({ id: `${settingsPrefix}:rehearse:${scenario}`, title: say("settings.form"), locale, fields });
 }
 
 export function createSettingsCommand({
@@ -74,8 +73,8 @@ export function createSettingsCommand({
 	}
 
 	async function rehearse(interaction: ComponentInteraction, scenario: string) {
-		const form = rehearsalForm(scenario, interaction.locale);
-		if (form && !interaction.isModalSubmit()) return interaction.showModal(form);
+		if ((scenario === "member" || scenario === "document") && !interaction.isModalSubmit())
+			return interaction.showModal(rehearsalForm(scenario, interaction.locale));
 		const field = interaction.isModalSubmit() && interaction.fields.getField("given");
 		const roles = field && "values" in field && { role_ids: [...field.values] };
 		const document = field && "value" in field && field.value && { document: field.value };

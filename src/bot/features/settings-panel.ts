@@ -116,7 +116,10 @@ export function panelOf(
 		: { lines: [], embeds: [], components: [] };
 	const content = truncate([...(note ? [note, ""] : []), ...lines, ...preview.lines].join("\n"), maxContent);
 	const components = [...preview.components, ...componentsOf(guild, state, page, keys, say)];
-	if (!page && memberPermissions?.has("Administrator")) components.push(rehearsalMenu(say));
+	if (!page && memberPermissions?.has("Administrator")) {
+		const options = scenarioNames.map((value) => ({ label: say(`settings.rehearse.${value}`), value }));
+		components.push(menuOf("rehearse", say("settings.rehearse"), options));
+	}
 	return { content, embeds: preview.embeds, components, allowedMentions: noMentions };
 }
 
@@ -167,23 +170,13 @@ function componentsOf(
 }
 
 function sectionMenu(page: Page | undefined, keys: readonly SettingKey[], say: Say): Row {
-	return rowOf({
-		type: ComponentType.StringSelect,
-		custom_id: `${settingsPrefix}:page`,
-		placeholder: say("settings.section.placeholder"),
-		options: pagesWith(keys).map((one) => ({
-			label: titleOf(one, say),
-			value: one.name,
-			default: one.name === page?.name,
-		})),
-	});
+	const all = pagesWith(keys);
+	const options = all.map((one) => ({ label: titleOf(one, say), value: one.name, default: one.name === page?.name }));
+	return menuOf("page", say("settings.section.placeholder"), options);
 }
 
-function rehearsalMenu(say: Say): Row {
-	const options = scenarioNames.map((value) => ({ label: say(`settings.rehearse.${value}`), value }));
-	const custom_id = `${settingsPrefix}:rehearse`;
-	return rowOf({ type: ComponentType.StringSelect, custom_id, placeholder: say("settings.rehearse"), options });
-}
+const menuOf = (name: string, placeholder: string, options: { label: string; value: string; default?: boolean }[]) =>
+	rowOf({ type: ComponentType.StringSelect, custom_id: `${settingsPrefix}:${name}`, placeholder, options });
 
 function stepButtons(step: number, all: number, say: Say): Row {
 	const to = (index: number) => `${settingsPrefix}:step:${stepPrefix}${index + 1}`;

@@ -31,13 +31,11 @@ const needed: Partial<Record<string, Rehearsal["settings"]>> = {
 	spam: { "spam.on": true },
 };
 
-const object = (description: string) =>
-	v.optional(
-		v.pipe(
-			v.record(v.string(), v.unknown()),
-			publishedAs<Rehearsal["settings"]>({ type: "object", additionalProperties: true, description }),
-		),
-	);
+const values = publishedAs<Rehearsal["settings"]>({
+	type: "object",
+	additionalProperties: true,
+	description: "Values by key to try, beside the guild's own.",
+});
 
 const input = {
 	guild_id,
@@ -47,7 +45,7 @@ const input = {
 	),
 	role_ids: v.optional(list(found(role, "role"), 0, 50, "Of the member.")),
 	document: documentOf("For document, as in plan_guild. Default: the latest backup."),
-	settings: object("Values by key to try, beside the guild's own."),
+	settings: v.optional(v.pipe(v.record(v.string(), v.unknown()), values)),
 	seed: v.optional(integer(0, 2 ** 31, "The same one gives the same answer."), 1),
 	watch: v.optional(flag("As slow as real time, on a page that opens on the bot's machine only.")),
 };
