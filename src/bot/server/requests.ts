@@ -4,7 +4,7 @@
 import type { JsonObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
-import { quoted } from "../../lib/text.ts";
+import { shownName } from "../../lib/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { raceSignal, within } from "../../lib/wait.ts";
 import { consoleMethods } from "../../mcp/console.ts";
@@ -81,10 +81,8 @@ export function receiveRequests(server: Server, options: ReceiverOptions): Recei
 			code: response.errorCode,
 			ms: Math.round(ms),
 		});
-		// Gateways refresh the guild list every few minutes, without a request id. These calls are not audited.
-		const isRefresh = !originalCaller.requestId && tool?.name === "list_guilds";
-		const { outcome, answer } = endOf(response, facts);
-		if (isRefresh && outcome === "done") return response;
+		// Gateways refresh the guild list, without a request id. Nobody made these calls, so they are not audited.
+		if (!originalCaller.requestId && tool?.name === "list_guilds") return response;
 		if (response.kind === "text" && isRecorded?.(response.text)) return response;
 		audit({
 			at: new Date(Date.now() - ms),
@@ -93,8 +91,7 @@ export function receiveRequests(server: Server, options: ReceiverOptions): Recei
 			principal: caller.principal,
 			tool: toolName,
 			guildId: guildIdOf(args) ?? ownGuildId(selection.context),
-			outcome,
-			answer,
+			...endOf(response, facts),
 			milliseconds: ms,
 			...recorded,
 		});
@@ -185,7 +182,7 @@ function callerFields({ requestId, session, principal, trace }: Caller) {
 }
 
 function quoteUnknownName(name: unknown): string {
-	return typeof name === "string" ? quoted(name) : `a name of type ${typeof name}`;
+	return typeof name === "string" ? shownName(name) : `a name of type ${typeof name}`;
 }
 
 function guildIdOf({ guild_id: id }: JsonObject): string | undefined {

@@ -207,9 +207,9 @@ onBoth((databases, kind) => {
 		const id = { "X-Request-Id": "modern:1" };
 		await audited.post(modern.body, { ...modern.headers, ...id });
 		await call("list_members", {}, { "X-Request-Id": "no name for a log" });
-		// As a gateway asks, whenever it looks how the bot is.
+		// As a gateway asks, whenever it looks how the bot is: also not recorded if it fails.
 		await audited.post(
-			'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_guilds","arguments":{}}}',
+			'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_guilds","arguments":{"x":1}}}',
 			{ "X-Request-Id": "" },
 		);
 
@@ -225,7 +225,7 @@ onBoth((databases, kind) => {
 			`call-4 - send_message ${guild_id} {"guild_id":"${guild_id}","channel_id":"${general}","content":"[2 characters]"} refused`,
 			`call-5 Claude send_message ${guild_id} {"channel_id":"[7 characters]","content":"[a number]"} refused`,
 			`call-6 - send_message ${guild_id} {} refused`,
-			`call-7 - "nobody_knows_it" ${guild_id} {"…":"unknown: content"} refused`,
+			`call-7 - nobody_knows_it ${guild_id} {"…":"unknown: content"} refused`,
 			`call-8 - a name of type number ${guild_id} {} refused`,
 			`call-9 - broken ${guild_id} {"…":"unknown: text"} error`,
 			`modern:1 Modern list_guilds ${guild_id} {} done`,
