@@ -37,6 +37,7 @@ import { type AuditedCall, callFacts } from "../tool/audit.ts";
 import { type Ended, endOf, saidOf } from "../tool/call-as.ts";
 import type { BotContext } from "../tool/context.ts";
 import { resolveOrUnknown } from "../tool/named-calls.ts";
+import { redact } from "../tool/redact.ts";
 import type { Preview } from "../tool/review.ts";
 import { toolTitle } from "../tool/titles.ts";
 import { CallStopped, canonicalJson, digest, previewCall, quiet, requireReviewable } from "./call-preview.ts";
@@ -205,11 +206,13 @@ export class Requests {
 	note(row: ApprovalRow, event: string): void {
 		const { id, tool, decided_by } = row;
 		const by = decided_by ?? undefined;
+		const call = this.resolve(row);
+		const of = call.tool && JSON.parse(redact(call.tool.listing.inputSchema, call.args));
 		this.options.record({
 			...callerOf(row),
 			at: new Date(this.#now()),
 			tool: "approval",
-			arguments: JSON.stringify({ approval_id: id, event, tool, by }),
+			arguments: JSON.stringify({ approval_id: id, event, tool, by, of }),
 			outcome: "done",
 			milliseconds: 0,
 			effect: "read",

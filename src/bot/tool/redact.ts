@@ -42,14 +42,28 @@ function redactObject(schema: JsonSchema, args: object): object {
 		.filter(([name]) => Object.hasOwn(args, name))
 		.map(([name, property]) => {
 			const value = (args as Record<string, unknown>)[name];
+			if (name === "settings" && typeof value === "object" && value !== null)
+				return [
+					name,
+					Object.fromEntries(Object.entries(value).map(([key, one]) => [redactKey(key), redactSettings(one)])),
+				];
 			const allows = rules.find(([ending]) => ending.test(name))?.[1];
 			return [name, redactValue(property, value, allows ?? isHarmless)];
 		});
 	const unknown = Object.keys(args).filter((name) => !Object.hasOwn(properties, name));
-	// Other texts than names are no slips of the pen, but what somebody wrote.
-	const names = unknown.map((name) => (/^[\w.-]{1,40}$/.test(name) ? name : `[${name.length} characters]`));
-	if (names.length > 0) kept.push(["…", `unknown: ${listFirst(names, maxNames)}`]);
+	if (unknown.length > 0) kept.push(["…", `unknown: ${listFirst(unknown.map(redactKey), maxNames)}`]);
 	return Object.fromEntries(kept);
+}
+
+/** Other texts than names are no slips of the pen, but what somebody wrote. */
+const redactKey = (name: string) => (/^[\w.-]{1,40}$/.test(name) ? name : `[${name.length} characters]`);
+
+/** Of settings by their keys, what has the form of an id, a time or a choice is kept. */
+function redactSettings(value: unknown, isItem = false): unknown {
+	if (Array.isArray(value)) return value.map((item) => redactSettings(item, true));
+	if (typeof value === "object" && value !== null) return "[named texts]";
+	if (typeof value !== "string" || timeForm.test(value) || (isItem && /^[a-z_]{1,20}$/.test(value))) return value;
+	return `[${[...value].length} characters]`;
 }
 
 function redactValue(
@@ -61,8 +75,8 @@ function redactValue(
 	if (typeof value === "number") return isExpected(schema, value) ? value : "[a number]";
 	if (typeof value === "string") return allows(value, schema) ? value : `[${[...value].length} characters]`;
 	if (Array.isArray(value)) {
-		if (schema?.type !== "array") return `[${value.length} items]`;
-		const items = schema.items as JsonSchema;
+		if (![schema?.type].flat().includes("array")) return `[${value.length} items]`;
+		const items = schema?.items as JsonSchema;
 		const redacted = value.slice(0, maxItems).map((item) => redactValue(items, item, allows));
 		return value.length > maxItems ? [...redacted, `[${value.length - maxItems} more]`] : redacted;
 	}
@@ -70,11 +84,17 @@ function redactValue(
 	return `[${typeof value}]`;
 }
 
+/** A duration, a rate, a date, a time or an id. */
+const timeForm =
+	/^(now|off|none|forever|\d{1,20}|(in |[+-])?(\d{1,9} ?[a-z]{1,7} ?)+|\d{1,4} joins in \d{1,6}[smhd]|\d{4}-\d\d-\d\d(T[\d:.]{5,15}(Z|[+-]\d\d:?\d\d)?)?)$/i;
+
 const rules: readonly [ending: RegExp, allows: (text: string) => boolean][] = [
 	[
 		/_names$|permissions$|^(allow|deny|neutral)$/,
 		(text) => knownPermissions.has(text.toUpperCase()) || /^\d{1,20}$/.test(text),
 	],
+	// Their patterns are those of the beginning of a time.
+	[/(^|_)(duration|time)$/, (text) => timeForm.test(text)],
 	[/^(job|approval)_id$/, (text) => /^[0-9a-f]{12}$/.test(text)],
 	// Some tools take a message as "channel_id/message_id".
 	[/(^|_)ids?$/, (text) => /^((\d{17,20}\/)?\d{17,20})?$/.test(text)],

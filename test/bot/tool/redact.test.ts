@@ -77,12 +77,32 @@ test.each<[string, Record<string, unknown>, unknown]>([
 		{ content: { text: "deep" }, channel_id: [id], embeds: "x", nsfw: null },
 		{ content: "[object]", channel_id: "[1 items]", embeds: "[1 characters]", "…": "unknown: nsfw" },
 	],
+	["timeout", { user_ids: [id, "zoe"], duration: "5m" }, { user_ids: [id, "[3 characters]"], duration: "5m" }],
+	["timeout", { duration: "5m, said Ann" }, { duration: "[12 characters]" }],
+	["get_member", { user_ids: [id] }, { user_ids: [id] }],
+	[
+		"create_scheduled_event",
+		{ scheduled_start_time: "2026-01-31T12:00:00Z" },
+		{ scheduled_start_time: "2026-01-31T12:00:00Z" },
+	],
 	["list_guilds", {}, {}],
 	["list_guilds", { "my password is x": 1, guid_id: "a secret" }, { "…": "unknown: [16 characters], guid_id" }],
 	["list_guilds", JSON.parse('{"__proto__": "x"}'), { "…": "unknown: __proto__" }],
 ])("%s %j", (name, args, kept) => {
 	const schema = schemaOf(name);
 	expect(JSON.parse(redact(schema, args))).toEqual(kept);
+});
+
+test("of settings, what is no text is kept", () => {
+	const settings = {
+		"moderation.raid": "20 joins in 60s",
+		"spam.on": true,
+		"moderation.tell": ["ban", "a text"],
+		tags: {},
+	};
+	const kept = { ...settings, "moderation.tell": ["ban", "[6 characters]"], tags: "[named texts]" };
+	const schema = { type: "object", properties: { settings: { type: "object" } } };
+	expect(JSON.parse(redact(schema, { settings }))).toEqual({ settings: kept });
 });
 
 const canary = "hunter2 swordfish";
