@@ -70,6 +70,8 @@ const auditedCall = v.object({
 	discord: optionalText(20_000),
 	/** "expired", for example, the id of who decided, and after how many milliseconds. */
 	approval: v.nullable(v.object({ state: text(20), by: optionalText(100), waited: v.nullable(v.number()) })),
+	/** For each of these arguments of get_audit_log, Discord's record of what it changed. */
+	changes: v.array(v.record(v.string(), v.array(text(100)))),
 	/** Of what ids in it stand for, if the caller may know. */
 	names: v.record(v.string(), text(300)),
 });

@@ -30,7 +30,7 @@ interface TraceEvent {
 const audited = {
 	...{ tool: "list_guilds", outcome: "done", effect: "read", ms: 3, client: "claude-code", key: "root" },
 	...{ guild: "900000000000000001", request: "a-1", arguments: "{}", names: { "900000000000000001": "The Cooks" } },
-	...{ person: null, message: null, answer: null, discord: null, approval: null },
+	...{ person: null, message: null, answer: null, discord: null, approval: null, changes: [] },
 };
 
 await using alpha = startStubBackend({

@@ -14,7 +14,8 @@ import type { Store } from "../store/store.ts";
 import { type ApprovalRow, approvalRows } from "../store/tables/approvals.ts";
 import type { ToolCallFilter, ToolCallRow } from "../store/tables/tool-calls.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
-import type { Audit } from "../tool/audit.ts";
+import type { Audit, DiscordWork } from "../tool/audit.ts";
+import { auditActions } from "../tools/audit-log/lines.ts";
 
 const maxNames = 100;
 /** Whose names contain what is searched for. */
@@ -51,6 +52,37 @@ const outcomesOf = {
 	refused: ["refused"],
 	failed: ["failed", "error"],
 } as const;
+
+const verbs: Record<string, string> = { POST: "CREATE", PATCH: "UPDATE", DELETE: "DELETE" };
+const actionNames: Record<string, string> = {
+	"POST bulk-ban": "MEMBER_BAN_ADD",
+	"POST bulk-delete": "MESSAGE_BULK_DELETE",
+	"PUT pins": "MESSAGE_PIN",
+	"DELETE pins": "MESSAGE_UNPIN",
+	"POST scheduled-events": "GUILD_SCHEDULED_EVENT_CREATE",
+	"POST rules": "AUTO_MODERATION_RULE_CREATE",
+};
+const targetIn =
+	/^(?:\/guilds\/\d+\/(?!templates)[a-z/-]+|\/guilds|\/channels|\/webhooks)\/(\d+)(?:\/(?:roles|permissions)\/\d+)?$/;
+
+/**
+ * Arguments of get_audit_log for what the requests have changed: entries of the bot by their targets or, where the path does not
+ * name it, by the action.
+ */
+function recordsOf(discord: string | null, bot = ""): Record<string, string[]>[] {
+	const { requests }: Pick<DiscordWork, "requests"> = JSON.parse(discord ?? '{"requests":[]}');
+	const changes = requests.filter(({ method, status = 500 }) => method !== "GET" && status < 400);
+	const targets = new Set(changes.flatMap(({ path }) => targetIn.exec(path)?.[1] ?? []));
+	const actions = changes.flatMap(({ method, path }) => {
+		const noun = /([a-z-]+)(?:\/\d+)?$/.exec(path)?.[1] ?? "";
+		const action = actionNames[`${method} ${noun}`] ?? `${noun.slice(0, -1).toUpperCase()}_${verbs[method]}`;
+		return targetIn.test(path) || !auditActions.has(action) ? [] : action;
+	});
+	return [
+		...(targets.size > 0 ? [{ user_ids: [bot], ...(targets.size <= 10 && { target_ids: [...targets] }) }] : []),
+		...(actions.length > 0 ? [{ user_ids: [bot], action_type: [...new Set(actions)] }] : []),
+	];
+}
 
 export function createAuditedCalls({ audit, store, connection }: AuditedCallsOptions): OtherMethod {
 	return async (given, { principal }) => {
@@ -110,6 +142,7 @@ export function createAuditedCalls({ audit, store, connection }: AuditedCallsOpt
 			approval: approval
 				? { state: approval.state, by, waited: decidedAt && decidedAt - Number(approval?.created_at) }
 				: null,
+			changes: recordsOf(discord, connection.user?.id),
 			names: Object.fromEntries(names),
 		};
 	}

@@ -113,7 +113,7 @@ const newestFirst = (a: Listed, b: Listed) => b.at - a.at || (a.id < b.id ? 1 : 
 /** Calls that reached no bot or, of one `request`, all that the gateway knows, as entries of an audit log. */
 function ownCalls(recent: RecentCalls, { person }: Viewer, query: v.InferOutput<typeof ofHistory>) {
 	const { instance, from, before, beforeId, request, search, kind } = query;
-	const unknown = { effect: "", message: null, arguments: "{}", discord: null, approval: null, names: {} };
+	const unknown = { effect: "", message: null, arguments: "{}", discord: null, approval: null, changes: [], names: {} };
 	const known = [...recent.unreached(), ...(request === undefined ? [] : recent.since(0))].filter(
 		(call) =>
 			(instance === undefined || instance === (call.instance ?? "")) &&

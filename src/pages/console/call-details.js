@@ -16,7 +16,7 @@ export const describeMissing = (missing) =>
 /** Milliseconds by which the clocks of a bot and of the gateway may differ. */
 const clockSkewMs = 120_000;
 /** Before and after a call, Discord may record what it did. */
-const recordMs = 5_000;
+const recordMs = 2_000;
 /** A call may run when its approval is given. */
 const approvalExpiryMs = 86_400_000;
 
@@ -85,18 +85,19 @@ export function describeCall(call, atGateway) {
 		]),
 		requests.length > 0 && preformatted("At Discord", withNames(requests.join("\n")), 20_000),
 		text !== "{}" && preformatted("Arguments", withNames(text), 20_000),
-		isRun && effect !== "read" && guild !== null && changesOf(call),
+		call.changes.length > 0 && changesOf(call),
 	);
 }
 
-/** A button that asks Discord's audit log for old and new values, and who else acted then. @param {CallDetails} call */
-function changesOf({ instance, guild: guild_id, at, ms }) {
+/** A button that asks Discord's audit log for old and new values. @param {CallDetails} call */
+function changesOf({ instance, guild, at, ms, changes }) {
 	const place = element("div");
 	const time = (/** @type {number} */ after) => new Date(at + after).toISOString();
 	const button = actionButton("button.small", "Before and after", async () => {
-		const given = { instance, guild_id, after: time(-recordMs), before: time(ms + recordMs) };
-		const { text } = await post("/tools/call", { name: "get_audit_log", arguments: given });
-		place.replaceChildren(preformatted("Discord's audit log of these seconds", text, 20_000));
+		const given = { instance, guild_id: guild ?? "", after: time(-recordMs), before: time(ms + recordMs) };
+		const asked = changes.map((one) => post("/tools/call", { name: "get_audit_log", arguments: { ...given, ...one } }));
+		const text = (await Promise.all(asked)).map((one) => one.text).join("\n");
+		place.replaceChildren(preformatted("Discord's audit log of this call", text, 20_000));
 	});
 	return element("div.list", element("p.buttons", button), place);
 }

@@ -56,6 +56,7 @@ test("the operator sees any call, redacted; a person only their own; nobody else
 		answer: null,
 		discord: expect.stringContaining(`"path":"/channels/${channel_id}/messages"`),
 		approval: null,
+		changes: [],
 		names: { [channel_id]: "#staff", [ada.id]: "@ada", [world.guild.id]: "The Cooks" },
 	};
 	expect(await find(undefined)).toEqual(shown);
@@ -124,6 +125,8 @@ test("a call that waited for an approval names who decided", async () => {
 	});
 	expect(hours).toEqual([expect.objectContaining({ calls: 1 })]);
 	const about = calls.filter(({ tool }) => tool === "approval");
+	for (const one of about)
+		expect(JSON.parse(String(one.arguments))).toMatchObject({ of: { user_ids, reason: "spam" } });
 	expect(new Set(about.map(({ outcome }) => outcome))).toEqual(new Set(["approved"]));
 	expect(calls.find(({ tool }) => tool === "ban")).toMatchObject({
 		outcome: "done",
@@ -131,6 +134,7 @@ test("a call that waited for an approval names who decided", async () => {
 		key: "key:k",
 		approval: { state: "done", by: ada, waited: expect.any(Number) },
 		arguments: expect.stringContaining('"reason":"spam"'),
+		changes: [{ user_ids: [expect.any(String)], target_ids: user_ids }],
 		names: { [ada]: "@ada", [String(user_ids[0])]: "@liwei" },
 	});
 });
