@@ -6,9 +6,6 @@ export function eventText(name: string, data: unknown, replace?: (key: string, v
 	return `event: ${name}\ndata: ${JSON.stringify(data, replace)}\n\n`;
 }
 
-/** Keeps the connection from being idle. */
-export const heartbeat = ":\n\n";
-
 export type EventStream = ReturnType<typeof openEventStream>;
 
 /** `onClosed` is called once, when either side closes the stream. */

@@ -1,4 +1,4 @@
-import { type EventStream, eventText, heartbeat, openEventStream } from "../../lib/event-stream.ts";
+import { type EventStream, eventText, openEventStream } from "../../lib/event-stream.ts";
 import type { Log } from "../../lib/log.ts";
 import { sseHeaders } from "../../mcp/http-response.ts";
 import { securityHeaders } from "../../pages/static-files.ts";
@@ -17,7 +17,7 @@ export const maxStreams = 60;
 const tickMs = 250;
 const stateTicks = 4;
 const loadTicks = 40;
-/** Ticks without an event before a comment, because Bun closes connections that are silent for 10 s. */
+/** Ticks without an event before "alive": Bun closes connections that are silent for 10 s, and the page after 12 s. */
 const heartbeatTicks = 16;
 const slowTicks = 80;
 const maxWaitingBytes = 256 * 1024;
@@ -102,7 +102,7 @@ class Watcher {
 				log.error("could not look up a session of the console: internal error", { error });
 			});
 		}
-		if (this.#silentTicks >= heartbeatTicks) this.#send(heartbeat);
+		if (this.#silentTicks >= heartbeatTicks) this.#send(eventText("alive", {}));
 	}
 
 	#sendState(): void {

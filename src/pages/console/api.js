@@ -4,6 +4,9 @@ const base = "/console/api";
 /** Milliseconds between attempts to reconnect to the gateway. The last value repeats. */
 const backOffMs = [250, 500, 1_000, 2_000, 4_000, 8_000, 15_000];
 
+/** Of the event stream, in milliseconds: three times that of the gateway's event "alive". */
+const maxSilenceMs = 12_000;
+
 /** Of the session, kept only here. */
 let csrf = "";
 /** Called when the gateway no longer accepts the session. */
@@ -106,7 +109,10 @@ export function followEvents(listeners, backOff) {
 	/** @type {EventSource | undefined} */
 	let source;
 
+	let silence = 0;
+
 	function close() {
+		clearTimeout(silence);
 		source?.close();
 		source = undefined;
 	}
@@ -116,7 +122,17 @@ export function followEvents(listeners, backOff) {
 		const events = new EventSource(`${base}/events`);
 		source = events;
 		/** @param {string} type @param {(data: any) => void} listener */
-		const on = (type, listener) => events.addEventListener(type, (event) => listener(JSON.parse(event.data)));
+		const on = (type, listener) =>
+			events.addEventListener(type, (event) => {
+				watch();
+				listener(JSON.parse(event.data));
+			});
+		function watch() {
+			clearTimeout(silence);
+			silence = window.setTimeout(reopen, maxSilenceMs, events);
+		}
+		watch();
+		on("alive", () => {});
 		on("hello", () => {
 			backOff.reset();
 			listeners.connected(true);

@@ -81,14 +81,14 @@ test("the timer runs only while there are streams", async () => {
 	expect([isTicking(), events.size]).toEqual([false, 0]);
 });
 
-test("a silent stream gets comments", async () => {
+test("a silent stream says that it is alive", async () => {
 	const { events, ticks } = startWorld();
 	const { next } = reading(await events.open(viewer("a")));
 	for (let begun = 0; begun < 3; begun++) await next();
 	ticks(15);
 	const sent = next();
 	ticks(1);
-	expect(await sent).toBe(":\n\n");
+	expect(await sent).toBe("event: alive\ndata: {}\n\n");
 });
 
 test("calls that arrive at once are sent together", async () => {
