@@ -134,6 +134,8 @@ export class BackendHealth {
 
 	#becomeOnline(): void {
 		const { name, log, onChange } = this.options;
+		// What the process before it lacked.
+		if (this.notReady !== undefined) this.notReady = "it has just started";
 		this.state = { online: true, since: performance.now() };
 		log.info("bot is online", { instance: name });
 		onChange();

@@ -103,6 +103,8 @@ export class Backend {
 	#failures = 0;
 	/** Rounds of `watch` before the next refresh. */
 	#pause = 0;
+	/** Of those in flight. */
+	#reads = 0;
 	readonly health: BackendHealth;
 	readonly session: BackendSession;
 	readonly #http: HttpClient | undefined;
@@ -204,8 +206,9 @@ export class Backend {
 		return this.session.experimental.includes(approvalCapability);
 	}
 
+	/** Tool calls. */
 	get inFlight(): number {
-		return this.#inFlight.held;
+		return this.#inFlight.held - this.#reads;
 	}
 
 	get held(): number {
@@ -246,6 +249,7 @@ export class Backend {
 		for (;;) {
 			if (!this.state.online) await this.health.hold(signal);
 			await this.#inFlight.acquire(signal, idOf(request));
+			this.#reads++;
 			try {
 				const response = await this.session.request({ ...request, maxBodyBytes: maxOwnBytes }, signal);
 				this.health.setOnline();
@@ -254,6 +258,7 @@ export class Backend {
 				this.#updateHealth(error, signal);
 				if (!this.#mayHold(error, signal)) throw error;
 			} finally {
+				this.#reads--;
 				this.#inFlight.release(idOf(request));
 			}
 		}

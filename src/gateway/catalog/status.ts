@@ -141,7 +141,7 @@ function isoTime(monotonicMs: number): string {
 	return new Date(wallTime(monotonicMs)).toISOString();
 }
 
-/** Milliseconds since 1970. */
+/** Milliseconds since 1970, rounded to seconds, so that repeated conversions are equal. */
 export function wallTime(monotonicMs: number): number {
-	return Date.now() - (performance.now() - monotonicMs);
+	return Math.round((Date.now() - (performance.now() - monotonicMs)) / 1000) * 1000;
 }

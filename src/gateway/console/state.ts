@@ -40,7 +40,7 @@ export function createState({ backends, views, recent, store, up }: StateOptions
 			name,
 			state: conditionOf(backend),
 			reason: reason === undefined ? null : onOneLine(reason, maxReasonLength),
-			since: shownTime(state.since),
+			since: wallTime(state.since),
 			version: backend.session.serverVersion?.slice(0, maxVersionLength) ?? null,
 			guilds: [...guilds].slice(0, maxGuilds).map(([id, name]) => ({ id, name, pinned: pins.pinned.has(id) })),
 			guildCount: guilds.size,
@@ -93,9 +93,4 @@ function latencyOf(calls: readonly Pick<RecentCall, "ms">[]) {
 	const sorted = calls.map(({ ms }) => ms).sort((a, b) => a - b);
 	const { length } = sorted;
 	return length === 0 ? null : { p50: sorted[(length - 1) >> 1] ?? 0, max: sorted.at(-1) ?? 0, calls: length };
-}
-
-/** Rounded to seconds, so that repeated conversions are equal. */
-function shownTime(monotonicMs: number): number {
-	return Math.round(wallTime(monotonicMs) / 1000) * 1000;
 }
