@@ -174,7 +174,7 @@ async function addInstance(directory: string, name: string, token: string): Prom
 		stderr: "pipe",
 	});
 	await Promise.all([child.stdout, child.stderr].map((stream) => eachLine(stream, (line) => lines.push(line))));
-	if ((await child.exited) !== 0) throw new Error(lines.join("\n"));
+	if ((await child.exited) !== 0) throw new Error(lines.filter((line) => !/ has \d+ errors?:$/.test(line)).join("\n"));
 	const invite = lines.find((line) => line.startsWith("https://discord.com/oauth2/")) ?? "";
 	const isComplete = !invite.includes("CLIENT_ID");
 	return [

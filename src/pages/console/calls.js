@@ -145,7 +145,10 @@ export class CallList {
 		const count = this.#calls.length;
 		this.#filters.hidden = this.#pause.hidden = count === 0;
 		if (count === 0)
-			return this.#count.replaceChildren("No calls yet. ", element("a", { href: "#connect" }, "Connect an assistant"));
+			return this.#count.replaceChildren(
+				"No calls since the gateway's start. ",
+				element("a", { href: "#connect" }, "Connect an assistant"),
+			);
 		const last = `last ${count} calls of all bots, newest first; History has those before.`;
 		const shownCalls = matched < count ? `${matched} of the ${last}` : `The ${last}`;
 		this.#count.textContent = this.#paused ? `Paused. ${this.#missed} new calls.` : shownCalls;

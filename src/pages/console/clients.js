@@ -8,6 +8,13 @@ export const placeholder = "<TOKEN>";
 /** @param {unknown} value */
 const json = (value) => JSON.stringify(value, null, 2);
 
+// https://support.claude.com/articles/11175166-getting-started-with-custom-connectors-using-remote-mcp
+const claudeSteps = [
+	"In claude.ai or Claude's apps: Customize → Connectors → Add custom connector.",
+	"Enter the address above.",
+	"Connect, sign in with Discord, and choose what Claude may do.",
+];
+
 /** Whether it can be reached only from this machine. @param {string} endpoint */
 function isLocal(endpoint) {
 	const { hostname } = new URL(endpoint);
@@ -104,12 +111,7 @@ export function clientsOf(connection) {
 			text: token === undefined ? endpoint : `${endpoint}\nAuthorization: Bearer ${token}`,
 			steps: first("The client opens a page to sign in, or needs a key."),
 		},
-		hosted(connection, "claude.ai", [
-			// https://support.claude.com/articles/11175166-getting-started-with-custom-connectors-using-remote-mcp
-			"In claude.ai or Claude's apps: Customize → Connectors → Add custom connector.",
-			"Enter the address above.",
-			"Connect, sign in with Discord, and choose what Claude may do.",
-		]),
+		hosted(connection, "claude.ai", claudeSteps),
 		hosted(connection, "ChatGPT", [
 			// https://help.openai.com/en/articles/12584461-developer-mode-apps-and-full-mcp-connectors-in-chatgpt-beta
 			"In ChatGPT on the web: Settings → Apps → Advanced settings → Developer mode. Older versions call apps Connectors.",
@@ -122,17 +124,7 @@ export function clientsOf(connection) {
 /** @param {Connection} connection @param {readonly string[]} first @returns {Client} */
 function claudeDesktop({ endpoint, token }, first) {
 	const name = "Claude Desktop";
-	// https://support.claude.com/articles/11175166-getting-started-with-custom-connectors-using-remote-mcp
-	if (token === undefined && !isLocal(endpoint))
-		return {
-			name,
-			where: "The address of the connector:",
-			text: endpoint,
-			steps: [
-				"Customize → Connectors → Add custom connector. It takes the address above.",
-				"Connect, sign in with Discord, and choose what Claude may do.",
-			],
-		};
+	if (token === undefined && !isLocal(endpoint)) return hosted({ endpoint, token }, name, claudeSteps);
 	// https://modelcontextprotocol.io/docs/develop/connect-local-servers, https://github.com/geelen/mcp-remote
 	const args = ["-y", "mcp-remote", endpoint];
 	const server =

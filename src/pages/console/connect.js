@@ -12,8 +12,8 @@ export function createConnect(isRoot, stateOf) {
 	return {
 		content,
 		async open() {
-			if (content.hasChildNodes()) return;
 			const [gateway, { bots }] = await Promise.all([get("/clients"), stateOf()]);
+			if (content.hasChildNodes()) return;
 			const names = bots.map(({ name }) => name);
 			const made = createPickers(gateway, isRoot, names);
 			forget = made.forget;

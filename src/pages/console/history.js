@@ -93,7 +93,7 @@ export function createHistory(stateOf, visit) {
 			isEmpty ? element("p", "No bot has recorded such a call in this time.") : "",
 			element(
 				"p.quiet",
-				`Counted: the bots' records, without approvals, and ${unreached} calls that reached no bot (the gateway keeps the last 500).`,
+				`Counted: the bots' records, without approvals, and calls that reached no bot: ${unreached} (the gateway keeps the last 500).`,
 			),
 		);
 	}
