@@ -5,6 +5,7 @@ import { encodePrincipal, principalHeader } from "../lib/principal.ts";
 import { demoSeed, moderatorPermissions, type Seed } from "../simulator/seed.ts";
 import type { Simulator } from "../simulator/simulator.ts";
 import type { Guild } from "../simulator/world/state/entities.ts";
+import { createSnowflakes } from "../simulator/world/state/snowflake.ts";
 import source from "./world.yaml" with { type: "text" };
 
 interface Community {
@@ -25,13 +26,21 @@ const rowsOf = (text: string) => Array.from(text.trimEnd().split("\n"), (line) =
 export function worldSeed(): Seed {
 	const { bots, users: known } = demoSeed();
 	const names = new Set(communities.flatMap(({ members }) => Object.keys(members)));
-	const users = Array.from(names, (username) => ({ username, ...known.find((one) => one.username === username) }));
+	// Before anybody has joined.
+	const newId = createSnowflakes();
+	const id = () => newId(Date.now() - msOf("365d"));
+	const users = Array.from(names, (username) => ({
+		username,
+		id: id(),
+		...known.find((one) => one.username === username),
+	}));
 	const guilds = communities.map(({ bot, guild, members }) => ({
 		...guild,
+		id: id(),
 		bots: [{ username: bot, permissions: moderatorPermissions }],
 		members: Object.entries(members).map(([username, roles]) => ({ username, roles })),
 	}));
-	return { bots, users, guilds };
+	return { bots: bots.map((bot) => ({ ...bot, id: id() })), users, guilds };
 }
 
 /** The steps of the tour on the simulator's page: see world.yaml. */
