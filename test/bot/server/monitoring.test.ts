@@ -440,7 +440,7 @@ describe("the log", () => {
 		await bot.rpc("nope", {}, { "X-Request-Id": "r1" });
 		await bot.rpc("tools/list", {}, { "X-Request-Id": "r2" });
 		expect(bot.entries("MCP request finished")).toEqual([
-			expect.objectContaining({ level: "info", request: "r1", method: '"nope"', outcome: "rpc_error", code: -32601 }),
+			expect.objectContaining({ level: "info", request: "r1", method: "nope", outcome: "rpc_error", code: -32601 }),
 			expect.objectContaining({ level: "debug", request: "r2", method: "tools/list", outcome: "done" }),
 		]);
 	});
