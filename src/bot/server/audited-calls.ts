@@ -1,10 +1,11 @@
 // Answers the MCP request guildhall/audited-calls, with which the gateway's console reads the bot's audit log: all calls for
 // the holder of the root key, for a person only their own.
 
-import { type Guild, PermissionFlagsBits } from "discord.js";
+import { AuditLogEvent, type Guild, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { channelLabel, roleLabel, userLabel } from "../../discord/describe.ts";
+import { officialName } from "../../discord/permissions.ts";
 import { oneField } from "../../discord/text.ts";
 import { type AuditedCallDetails, consoleMethods, maxAuditedCalls } from "../../mcp/console.ts";
 import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
@@ -15,7 +16,6 @@ import { type ApprovalRow, approvalRows } from "../store/tables/approvals.ts";
 import type { ToolCallFilter, ToolCallRow } from "../store/tables/tool-calls.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 import type { Audit, DiscordWork } from "../tool/audit.ts";
-import { auditActions } from "../tools/audit-log/lines.ts";
 
 const maxNames = 100;
 /** Whose names contain what is searched for. */
@@ -53,6 +53,7 @@ const outcomesOf = {
 	failed: ["failed", "error"],
 } as const;
 
+const auditActions = new Set(Object.keys(AuditLogEvent).map(officialName));
 const verbs: Record<string, string> = { POST: "CREATE", PATCH: "UPDATE", DELETE: "DELETE" };
 const actionNames: Record<string, string> = {
 	"POST bulk-ban": "MEMBER_BAN_ADD",
