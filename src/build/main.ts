@@ -1,6 +1,6 @@
 // Entry point of `bun run build`: builds the executable of all programs.
 
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { parseCommandLine } from "../lib/program/program.ts";
 import { compileGuildhall } from "./compile.ts";
@@ -9,7 +9,8 @@ import { hostTarget, releaseTargets } from "./targets.ts";
 
 const usage = `Usage: bun run build [--all] [--target <platform>]... [--help]
 
-Builds dist/guildhall for this platform, links to it (dist/gateway, dist/bot), and dist/SHA256SUMS. Deletes dist first.
+Builds dist/guildhall for this platform, links to it (dist/gateway, dist/bot), and dist/SHA256SUMS. Deletes all else in dist
+first, but not dist/docs.
 
   --all     also for ${releaseTargets.join(", ")},
             in dist/<platform>/
@@ -33,9 +34,9 @@ const targets = new Set([...(all ? releaseTargets : []), ...(named ?? [])]);
 const made: string[] = [];
 const failed: string[] = [];
 
-// Nothing of an earlier build may remain.
-rmSync(dist, { recursive: true, force: true });
-mkdirSync(dist);
+// Nothing of an earlier build may remain. The documentation comes from "bun run docs".
+mkdirSync(dist, { recursive: true });
+for (const name of readdirSync(dist)) if (name !== "docs") rmSync(join(dist, name), { recursive: true });
 console.log(`building commit ${source.commit}${source.dirty ? ", with changes" : ""}`);
 await buildFor(host, dist);
 for (const target of targets) await buildFor(target, join(dist, target));

@@ -26,7 +26,6 @@ if [ "${1:-}" = --publishable ]; then
 	exit
 fi
 
-packages=$PWD/src/build/packages
 dist=${DIST:-$PWD/dist}
 out=$dist/release
 packages=$PWD/src/build/packages
@@ -42,9 +41,8 @@ git archive HEAD README.md LICENSE CHANGELOG.md .github/{SECURITY.md,screenshots
 	src/{build,gateway,simulator}/README.md src/bot/{approval,features,settings,moderation,tools}/README.md \
 	src/bot/game/{README.md,openapi.yaml,plugin.mjs} instances/{README.md,PRIVACY.md,example} \
 	docker/{README.md,systemd,proxy,monitoring} | tar -x -C "$work/documents"
-src/build/docs.sh "$work/docs"
 src/build/unlink.sh "$work/documents"
-mv "$work/docs" "$work/documents/docs"
+src/build/docs.sh "$work/documents/docs"
 sed -i "s|OWNER/guildhall|$repository|g" "$work/documents/README.md" "$work/documents/docs/README.md"
 targets=""
 for file in "$dist"/*/guildhall "$dist"/*/guildhall.exe "$dist/guildhall"; do
@@ -58,8 +56,7 @@ for file in "$dist"/*/guildhall "$dist"/*/guildhall.exe "$dist/guildhall"; do
 	cp -r "$work/documents" "$work/$target"
 	chmod -R u=rwX,go=rX "$work/$target"
 	install -m 755 "$file" "$work/$target/"
-	[ "${file##*.}" = exe ] || ln -s guildhall "$work/$target/gateway"
-	[ "${file##*.}" = exe ] || ln -s guildhall "$work/$target/bot"
+	for link in gateway bot; do [ "${file##*.}" = exe ] || ln -s guildhall "$work/$target/$link"; done
 	archive -C "$work" --transform "s|^$target|$name|;" -c "$target" | gzip -n >"$out/$name.tar.gz"
 done
 

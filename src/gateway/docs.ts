@@ -4,23 +4,27 @@ import { methodNotAllowed } from "../lib/program/listen.ts";
 import { build } from "../lib/program/program.ts";
 
 const below = "/docs/";
-/** Where it is without DOCS_DIR. */
-const usual = build ? process.execPath.replace(/[^/\\]*$/, "docs") : `${import.meta.dir}/../../dist/docs`;
-const missing = `There is no documentation here. A release has it in the folder docs, and "bun run docs" makes it in dist/docs.
-DOCS_DIR names the folder, if it is not beside the executable. The .md files have the same texts; start with README.md.
-`;
+/** Where it is without DOCS_DIR. `guildhall install` copies it to /usr/local/share. */
+const beside = process.execPath
+	.replace(/[^/\\]*$/, "docs")
+	.replace(/^\/usr\/local\/bin\//, "/usr/local/share/guildhall/");
+const usual = build ? beside : `${import.meta.dir}/../../dist/docs`;
+const missing = `There is no documentation here: "bun run docs" makes it, a release has it in docs, and DOCS_DIR names the folder.\n`;
 
 /** `path`: of the request, normalized. Undefined for other paths. */
 export function serveDocs(request: Request, path: string, directory = usual): Response | Promise<Response> | undefined {
 	if (path === "/docs") return new Response(null, { status: 302, headers: { Location: below } });
 	if (!path.startsWith(below)) return undefined;
 	if (request.method !== "GET" && request.method !== "HEAD") return methodNotAllowed("GET, HEAD");
-	return send(`${directory}/${path.slice(below.length) || "index.html"}`, new URL(request.url).host);
+	return send(directory, path.slice(below.length) || "index.html", new URL(request.url).host);
 }
 
-async function send(path: string, host: string): Promise<Response> {
-	const file = Bun.file(path);
-	if (!(await file.exists())) return new Response(missing, { status: 404 });
+async function send(directory: string, name: string, host: string): Promise<Response> {
+	const file = Bun.file(`${directory}/${name}`);
+	if (!(await file.exists())) {
+		const isSite = await Bun.file(`${directory}/index.html`).exists();
+		return new Response(isSite ? "Not found" : missing, { status: 404 });
+	}
 	// docsify turns text into markup. So that it could do nothing with the console, it reaches only /docs, and windows that it
 	// opens have another opener policy.
 	const policy = `default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src ${host}${below}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;

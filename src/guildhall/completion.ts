@@ -6,6 +6,7 @@ import { completing, parseCommandLine, runs } from "../lib/program/program.ts";
 const scripts: Record<string, string> = {
 	bash: `_guildhall() {
 	local program=
+	case \${COMP_WORDS[COMP_CWORD - 1]} in --directory | --from) COMPREPLY=() && return ;; esac
 	[ "$COMP_CWORD" -gt 1 ] && program=\${COMP_WORDS[1]}
 	COMPREPLY=($(compgen -W "$(${completing}=1 guildhall $program 2>/dev/null </dev/null)" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }

@@ -4,7 +4,7 @@
 import { basename } from "node:path";
 import { parseCommandLine } from "../lib/program/program.ts";
 
-const programs: Record<string, { description: string; run: () => Promise<unknown> }> = {
+const programs: Record<string, { description?: string; run: () => Promise<unknown> }> = {
 	up: { description: "the gateway and all bots of a directory", run: () => import("../up/main.ts") },
 	gateway: { description: "one MCP endpoint in front of several bots", run: () => import("../gateway/main.ts") },
 	bot: { description: "a Discord bot with an MCP server", run: () => import("../bot/main.ts") },
@@ -33,13 +33,14 @@ const programs: Record<string, { description: string; run: () => Promise<unknown
 		description: "Discord in memory, with a game server and an AI provider",
 		run: () => import("../simulator/main.ts"),
 	},
-	rehearsal: { description: "plays a rehearsal for a bot, which starts it", run: () => import("../rehearsal/main.ts") },
+	rehearsal: { run: () => import("../rehearsal/main.ts") }, // a bot starts it
 	demo: { description: "a simulator, two bots and the gateway", run: () => import("../demo/main.ts") },
 	completion: { description: "prints a script for bash, zsh or fish", run: () => import("./completion.ts") },
 };
 
+const names = Object.keys(programs).filter((name) => programs[name]?.description);
+
 function usage(): string {
-	const names = Object.keys(programs);
 	const width = Math.max(...names.map(({ length }) => length));
 	const rows = names.map((name) => `  ${name.padEnd(width)}  ${programs[name]?.description}`);
 	return `Usage: guildhall <program> [--help] [--version]
@@ -62,7 +63,7 @@ const [, linked] = /^(?:guildhall-)?(gateway|bot)(?:\.exe)?$/.exec(basename(proc
 const program = named ?? programOf(linked);
 if (program) await program.run();
 else {
-	parseCommandLine(usage, {}, undefined, Object.keys(programs));
+	parseCommandLine(usage, {}, undefined, names);
 	console.error(usage());
 	process.exit(2);
 }

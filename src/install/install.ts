@@ -6,7 +6,7 @@ import { version } from "../lib/program/program.ts";
 import { directoryStep, recordStep, userSteps } from "./account.ts";
 import { checkCaddy, domainSteps, parseDomain } from "./caddy.ts";
 import { InstallRecord } from "./record.ts";
-import { executableStep, serviceStep, sysctlSteps, unitSteps } from "./service.ts";
+import { docsStep, executableStep, serviceStep, sysctlSteps, unitSteps } from "./service.ts";
 import { applySteps, InstallError, type Plan, planSteps, planUndo, type Step, undoSteps } from "./step.ts";
 import type { System } from "./system.ts";
 
@@ -40,6 +40,7 @@ function allSteps(
 		...userSteps(system, record, deletesData),
 		directoryStep(system, deletesData),
 		executableStep(system, record, executable),
+		docsStep(system, executable),
 		...sysctlSteps(system, record),
 		...unitSteps(system, record),
 		...(domain === undefined ? [] : domainSteps(system, record, domain)),

@@ -1,14 +1,15 @@
 // Installation steps for the executable, the systemd unit, the kernel setting and the running service.
 
-import { lstatSync, mkdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { cpSync, lstatSync, mkdirSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import unit from "../../docker/systemd/guildhall.service" with { type: "text" };
 import { installedExecutable } from "../lib/program/instances.ts";
-import { fileStep } from "./files.ts";
+import { fileStep, hashFile } from "./files.ts";
 import type { InstallRecord } from "./record.ts";
 import type { Step } from "./step.ts";
 import { readText, type System, tryRun } from "./system.ts";
 
+const docsPath = "/usr/local/share/guildhall/docs";
 /** Runs `guildhall up`. */
 const unitName = "guildhall.service";
 const unitPath = `/etc/systemd/system/${unitName}`;
@@ -30,6 +31,23 @@ export function executableStep(system: System, record: InstallRecord, executable
 		content: { copyOf: executable },
 		pending: "restart",
 	});
+}
+
+/** The documentation, which a release has beside its executable. */
+export function docsStep(system: System, executable: string): Step {
+	const [source, target] = [join(dirname(executable), "docs"), system.at(docsPath)];
+	const releaseOf = (path: string) => hashFile(join(path, "CHANGELOG.md"));
+	return {
+		describe: () => `write ${docsPath}, which the gateway serves at /docs`,
+		isDone: () => [undefined, releaseOf(target)].includes(releaseOf(source)),
+		apply() {
+			rmSync(target, { recursive: true, force: true });
+			cpSync(source, `${target}.new`, { recursive: true });
+			renameSync(`${target}.new`, target);
+		},
+		describeUndo: () => releaseOf(target) && `remove ${docsPath}`,
+		undo: () => rmSync(target, { recursive: true }),
+	};
 }
 
 /** For net.ipv4.tcp_migrate_req: the file for later starts, and the running kernel. */

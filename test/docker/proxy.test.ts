@@ -248,15 +248,18 @@ describe.each(proxies.map((example) => [example.file, example] as const))(
 				expect(body).toMatch(/The MCP endpoint is \/mcp|Method Not Allowed/);
 			});
 
-			test.each(["/console", "/console/style.css", "/console/api/sign-in"])(
-				"%s of the console is shown",
-				async (path) => {
-					const { status } = await send(port, { path, method: "GET" }).answer;
-					expect(status).toBe(200);
-				},
-			);
+			test.each([
+				...["/console", "/console/style.css", "/console/api/sign-in"].map((path) => ["GET", path, 200] as const),
+				...([
+					["GET", "/docs", 302],
+					["POST", "/docs/x", 405],
+				] as const),
+			])("%s %s is of the gateway: %i", async (method, path, expected) => {
+				const { status } = await send(port, { path, method }).answer;
+				expect(status).toBe(expected);
+			});
 
-			test.each(["/metrics", "/status", "/healthz", "/", "/mcp/status", "/consoles"])(
+			test.each(["/metrics", "/status", "/healthz", "/", "/mcp/status", "/consoles", "/docsx"])(
 				"%s is not shown",
 				async (path) => {
 					const { status } = await send(port, { path, method: "GET" }).answer;

@@ -29,5 +29,7 @@ test.each(Object.entries(shells))("%s completes programs, their options and the 
 	expect(words("gateway", "--")).toEqual(expect.arrayContaining(["--check", "--new-key", "--help"]));
 	expect(words("bot", "--")).toContain("--export-guild");
 	expect(words("new-instance", "--")).toContain("--token-stdin");
+	expect(words("")).not.toContain("rehearsal");
+	if (shell === "bash") expect(words("up", "--directory", "")).toEqual(["", ""]);
 	rmSync(directory, { recursive: true });
 });

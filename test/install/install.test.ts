@@ -41,6 +41,7 @@ function openImage() {
 	};
 	write("/etc/caddy/Caddyfile", caddyfile);
 	write("/new/guildhall", "version 1");
+	write("/new/docs/CHANGELOG.md", "## 0.1.0");
 	const said: string[] = [];
 	const operator = {
 		write(line: string) {
@@ -94,6 +95,7 @@ describe("in an image", () => {
 			"/etc/systemd/system/multi-user.target.wants/guildhall.service",
 			"/etc/sysusers.d/guildhall.conf",
 			executable,
+			"/usr/local/share/guildhall/docs/CHANGELOG.md",
 			"/var/lib/guildhall/install.json",
 			gatewayEnv,
 		]);
