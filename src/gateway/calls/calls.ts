@@ -137,6 +137,7 @@ export class Calls {
 				client: record.client,
 				trace,
 				elicits,
+				onNotification: progress?.relay,
 			};
 			if (args.guild_ids !== undefined || (!args.instance && !args.guild_id && this.#mayAskAll(name))) {
 				const own = toolCall(request, { ...caller, notify: progress?.relay });
@@ -153,7 +154,6 @@ export class Calls {
 			if (source && args[source.argument] != null)
 				call.params = await this.#withSource(source, args, call, record, signal);
 			if (backend.pins.barred.size > 0) this.#requireOwnGuilds(args, source, backend, principal);
-			call.onNotification = progress?.relay;
 			const response = await backend.call(call, signal);
 			// An event that was not parsed has no `_meta`.
 			const last = response.event ? response : await this.#afterApproval(response, record, backend, signal);
@@ -193,7 +193,7 @@ export class Calls {
 		const answering = marked(mark);
 		if (mark === "everywhere" && args.guild_ids !== undefined && marked("guilds").length > 0) {
 			const { guild_ids: _, instance: __, ...rest } = args;
-			call.params = JSON.stringify({ name: call.tool, arguments: rest });
+			call.params = JSON.stringify({ ...metaOf(call), name: call.tool, arguments: rest });
 		}
 		if (answering.length === 0 || (mark === "everywhere" && (args.instance || args.guild_id))) return undefined;
 		const parts = await (mark === "guilds"
@@ -230,6 +230,7 @@ export class Calls {
 			params: JSON.stringify({ name: source.tool, arguments: { ...picked(args, source.also), ...asked } }),
 			requestId: own.requestId,
 			elicits: false,
+			onNotification: undefined,
 		};
 		const { text, isError, outcome } = await this.#answer(other.name, asking, own, signal);
 		record.outcome = outcome ?? "refused";
@@ -256,19 +257,23 @@ export class Calls {
 		const { principal } = call;
 		const seen = principal && (await this.options.views.load(principal, signal)).map(({ backend }) => backend);
 		const asked = answering.filter((one) => (one.state.online || one.state.away) && (seen?.includes(one) ?? true));
-		return asked.map((backend) => this.#answer(backend.name, call, { ...record, backend }, signal));
+		const part = { ...call, onNotification: asked.length === 1 ? call.onNotification : undefined };
+		return asked.map((backend) => this.#answer(backend.name, part, { ...record, backend }, signal));
 	}
 
 	#callGuilds(args: JsonObject, call: ForwardedCall, record: OpenCall, signal: Signal): Promise<Answer>[] {
 		const { guild_ids: _, instance, ...rest } = args;
-		return readGuildIds(args).map(async (guild_id, at) => {
+		const ids = readGuildIds(args);
+		const [onNotification, meta] = ids.length === 1 ? [call.onNotification, metaOf(call)] : [];
+		return ids.map(async (guild_id, at) => {
 			const requestId = `${call.requestId}.${at + 1}`;
 			const own = { ...record, requestId, guild: guild_id };
 			try {
 				const backend = await this.options.router.find({ instance, guild_id }, signal, call.principal);
-				const params = JSON.stringify({ name: call.tool, arguments: { ...rest, guild_id } });
+				const params = JSON.stringify({ ...meta, name: call.tool, arguments: { ...rest, guild_id } });
 				const from = `${shownGuildName(backend.guilds.get(guild_id) ?? "")} (ID: ${guild_id})`;
-				return await this.#answer(from, { ...call, params, requestId, elicits: false }, { ...own, backend }, signal);
+				const part = { ...call, params, requestId, elicits: false, onNotification };
+				return await this.#answer(from, part, { ...own, backend }, signal);
 			} catch (error) {
 				if (!(error instanceof RouteError)) throw error;
 				return this.#lost(`Guild ${shownName(guild_id)}`, error, own);
@@ -427,6 +432,8 @@ function canStepUp(principal: Principal | undefined): boolean {
 function picked(args: JsonObject, names: readonly string[] = []): JsonObject {
 	return Object.fromEntries(names.flatMap((name) => (args[name] === undefined ? [] : [[name, args[name]]])));
 }
+
+const metaOf = ({ params }: Pick<ForwardedCall, "params">) => picked(JSON.parse(params), ["_meta"]);
 
 /** Another bot did not give what a call needs from it. */
 class SourceError extends ToolError {}

@@ -39,10 +39,10 @@ export function relayProgress(notify: (notification: string) => void, { afterMs,
 	};
 }
 
-/** Waits for all parts of a call, and reports how many have ended. */
+/** Waits for all parts of a call, and reports how many have ended. A single part reports by itself. */
 export function allOf<Part>(parts: readonly Promise<Part>[], report: ToolCall["reportProgress"]): Promise<Part[]> {
 	let count = 0;
-	const next = () => report(count, parts.length, `${count++} of ${parts.length} answered`);
+	const next = () => parts.length > 1 && report(count, parts.length, `${count++} of ${parts.length} answered`);
 	next();
 	return Promise.all(parts.map((part) => part.finally(next)));
 }

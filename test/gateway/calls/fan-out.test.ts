@@ -38,11 +38,16 @@ const answer = (stub: StubBackend, text: string) => {
 	stub.on.look = ({ id }) => textResult(id, text);
 };
 const fail = (stub: StubBackend, text: string) => {
-	stub.on.look = ({ id }) =>
-		new Response(
-			`event: message\ndata: {"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"${text}"}],"isError":true}}\n\n`,
-			{ headers: { "content-type": "text/event-stream" } },
-		);
+	stub.on.look = ({ id }) => streamed({ id: Number(id), result: { content: [{ type: "text", text }], isError: true } });
+};
+const streamed = (...messages: object[]) => {
+	const events = messages.map((one) => `event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", ...one })}\n\n`);
+	return new Response(events.join(""), { headers: { "content-type": "text/event-stream" } });
+};
+const post = ({ gateway }: World, args: object, _meta: object, signal?: AbortSignal) => {
+	const params = { name: "look", arguments: args, _meta };
+	const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+	return postTo(`${gateway.url}/mcp`, body, { Authorization: `Bearer ${gatewayToken}` }, signal);
 };
 
 describe("a call without a target", () => {
@@ -144,6 +149,14 @@ describe("a call with guild_ids", () => {
 		expect(asked(world)).toEqual([0, 0, 0]);
 	});
 
+	actTest("of one guild passes on what is reported there", async (world) => {
+		const report = { method: "notifications/progress", params: { progressToken: "t", progress: 7 } };
+		world.alpha.on.look = ({ id }) => streamed(report, { id: Number(id), result: { content: [] } });
+		const answer = await post(world, { guild_ids: guilds.slice(0, 1) }, { progressToken: "t" });
+		expect(await answer.text()).toContain('"progress":7');
+		expect(world.alpha.received("look")[0]?.body).toContain('"_meta":{"progressToken":"t"}');
+	});
+
 	actTest("counts as one without it if the list is empty or null", async (world) => {
 		await world.gateway.text("look", { guild_id: second, guild_ids: [] });
 		await world.gateway.text("look", { instance: "beta", guild_ids: null, reason: "x" });
@@ -164,16 +177,11 @@ describe.each([
 	["with guild_ids", act, { guild_ids: guilds }],
 ])("a call %s", (_, tool, args) => {
 	const fanTest = testWith(() => startWorld({ tool }));
-	const post = ({ gateway }: World, _meta: object, signal?: AbortSignal) => {
-		const params = { name: "look", arguments: args, _meta };
-		const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
-		return postTo(`${gateway.url}/mcp`, body, { Authorization: `Bearer ${gatewayToken}` }, signal);
-	};
 
 	fanTest("says how many have answered, if it has a progress token", async (world) => {
 		const last = Promise.withResolvers<void>();
 		world.gamma.on.look = ({ id }) => last.promise.then(() => textResult(id, "ran look"));
-		const { body } = await post(world, { progressToken: "t" });
+		const { body } = await post(world, args, { progressToken: "t" });
 		let text = "";
 		for await (const part of body?.pipeThrough(new TextDecoderStream()) ?? []) {
 			text += part;
@@ -186,7 +194,7 @@ describe.each([
 	fanTest("is cancelled at each bot when the client leaves", async (world) => {
 		for (const name of bots) world[name].on.look = stall;
 		const client = new AbortController();
-		post(world, {}, client.signal).catch(() => {});
+		post(world, args, {}, client.signal).catch(() => {});
 		for (const name of bots) await world[name].arrived("look");
 		client.abort();
 		for (const name of bots) await world[name].arrived("notifications/cancelled");
