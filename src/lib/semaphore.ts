@@ -65,7 +65,6 @@ export class Semaphore {
 		for (const one of this.#waiting) if (this.#mayTake(one.caller)) return void one.take();
 	}
 
-	// Also alone: calls that stall do not end when another caller comes.
 	#mayTake(caller: string): boolean {
 		const { max, maxPerCaller = max / 2 } = this.options;
 		return this.#held < max && (caller === "" || (this.#heldBy.get(caller) ?? 0) < maxPerCaller);

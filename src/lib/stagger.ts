@@ -28,3 +28,10 @@ export function stagger<Item, Result>(
 		}
 	});
 }
+
+/** Resolves when `isFound` after one of them has. */
+export function whenFound(rounds: readonly Promise<void>[], isFound: () => boolean): Promise<void> {
+	const { promise, resolve } = Promise.withResolvers<void>();
+	for (const round of rounds) void round.then(() => isFound() && resolve());
+	return promise;
+}

@@ -1,7 +1,7 @@
 // Searches for a guild that no bot is known to serve: since the last refresh, a bot may have joined it or logged in.
 
 import type { Signal } from "../../lib/signal.ts";
-import { stagger } from "../../lib/stagger.ts";
+import { stagger, whenFound } from "../../lib/stagger.ts";
 import { raceSignal } from "../../lib/wait.ts";
 import type { Backend } from "../backends/backend.ts";
 
@@ -19,14 +19,8 @@ export class GuildSearch {
 	async search(signal: Signal, isFound: () => boolean): Promise<void> {
 		const round = this.#join();
 		if (!round || signal.aborted || this.#waiting >= maxWaiting) return;
-		const { promise, resolve } = Promise.withResolvers<void>();
-		for (const refreshed of round)
-			void refreshed.then(() => {
-				if (isFound()) resolve();
-			});
-		void Promise.all(round).then(() => resolve());
 		this.#waiting++;
-		await raceSignal(promise, signal).catch(() => {});
+		await raceSignal(Promise.race([whenFound(round, isFound), Promise.all(round)]), signal).catch(() => {});
 		this.#waiting--;
 	}
 

@@ -1,7 +1,7 @@
 // Asks all bots for their state, tools and guilds: once at the start, and again at an interval.
 
 import type { Log } from "../../lib/log.ts";
-import { stagger } from "../../lib/stagger.ts";
+import { stagger, whenFound } from "../../lib/stagger.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { RouteIndex } from "./routing.ts";
 
@@ -60,12 +60,7 @@ export class Refresher {
 	/** A short time after the first bot; never if no bot lists tools. */
 	async #someTools(rounds: readonly Promise<void>[]): Promise<void> {
 		const { index, firstAnswersMs } = this.options;
-		const { promise, resolve } = Promise.withResolvers<void>();
-		for (const round of rounds)
-			void round.then(() => {
-				if (index.backends.some(({ tools }) => tools)) resolve();
-			});
-		await promise;
+		await whenFound(rounds, () => index.backends.some(({ tools }) => tools));
 		await Bun.sleep(firstAnswersMs);
 	}
 
