@@ -8,6 +8,7 @@ import { StoreUnavailable } from "../store/unavailable.ts";
 
 const maxBodyBytes = 64 * 1024;
 const bodyTimeoutMs = 10_000;
+const noDatabase = "The gateway cannot reach its database. Try again later.";
 
 const statusOf = {
 	signed_out: 401,
@@ -46,19 +47,15 @@ export function jsonResponse(value: unknown, { status = 200, more = {} as Record
 
 /** Rethrows unexpected errors, which are bugs. */
 export function errorResponse(error: unknown): Response {
-	const known = toConsoleError(error);
+	const isDown = error instanceof StoreUnavailable;
+	const known = isDown ? new ConsoleError("unavailable", noDatabase, 5) : error;
+	if (!(known instanceof ConsoleError)) throw error;
 	const { code, message, retryAfterSeconds } = known;
 	const body = { error: { code, message } };
 	return jsonResponse(body, {
 		status: statusOf[code],
 		more: retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) },
 	});
-}
-
-function toConsoleError(error: unknown): ConsoleError {
-	if (error instanceof ConsoleError) return error;
-	if (!(error instanceof StoreUnavailable)) throw error;
-	return new ConsoleError("unavailable", "The gateway cannot reach its database. Try again later.", 5);
 }
 
 const anyObject = v.record(v.string(), v.unknown());

@@ -13,12 +13,9 @@ import { StoreUnavailable } from "./unavailable.ts";
 /** For commands on the database. */
 const storeCommandVariables = { ...storeVariables, ...logSettings };
 
-interface StoreCommandSettings {
+export interface StoreCommand {
 	store: StoreSettings;
 	log: LogOptions;
-}
-
-export interface StoreCommand extends StoreCommandSettings {
 	/** False if the command failed and has printed the reason. */
 	run(store: Store): Promise<boolean>;
 }
@@ -28,7 +25,7 @@ export function readStoreCommandSettings(
 	env: Record<string, string | undefined>,
 	purpose: string,
 	{ mayCreate = false } = {},
-): StoreCommandSettings {
+): Omit<StoreCommand, "run"> {
 	const { settings, issues } = parseSettings(v.object(storeCommandVariables), trimEnv(env));
 	if (!settings) throw new ConfigError("the environment", issues);
 	const store = readStoreSettings(settings);

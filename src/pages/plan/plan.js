@@ -54,22 +54,18 @@ function show(result) {
 async function approve(plan_hash, status) {
 	const { guild_id, instance } = input;
 	const button = document.querySelector("button");
-	/** @param {string} text */
-	const fail = (text) => {
-		status.replaceChildren(named(text, maxLine));
-		button?.toggleAttribute("disabled", false);
-	};
 	button?.toggleAttribute("disabled", true);
 	status.textContent = "The client is asked to carry it out …";
 	try {
 		const result = await request("tools/call", { name: "apply_guild", arguments: { guild_id, instance, plan_hash } });
-		if (result.isError) fail(textOf(result));
-		else show(result);
 		const said = { type: "text", text: `The person pressed Approve at the plan ${plan_hash}. apply_guild answered:` };
 		// Not every client tells its model.
-		await request("ui/update-model-context", { content: [said, ...result.content] }).catch(() => {});
+		request("ui/update-model-context", { content: [said, ...result.content] }).catch(() => {});
+		if (result.isError) throw new Error(textOf(result));
+		show(result);
 	} catch (error) {
-		fail(/** @type {any} */ (error).message);
+		status.replaceChildren(named(/** @type {any} */ (error).message, maxLine));
+		button?.toggleAttribute("disabled", false);
 	}
 }
 

@@ -134,11 +134,10 @@ test.concurrent("a caller that floods slows itself: a request of another passes 
 		const run = { caller, signal: flooding.signal, endsAt: Infinity, reason: undefined, mayWrite: false };
 		return withinRun(run, () => rest.get(Routes.channelMessages(channel.id)));
 	};
-	const flood = Promise.allSettled(Array.from({ length: 200 }, () => read("flood")));
+	void Promise.allSettled(Array.from({ length: 200 }, () => read("flood")));
 	await read("other");
 	expect(simulator.requests.list().length).toBeLessThan(40);
 	flooding.abort();
-	await flood;
 });
 
 test.concurrent("a rate limit beyond the deadline fails the call at once with the wait, and it is not sent again", async () => {

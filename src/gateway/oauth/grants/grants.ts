@@ -121,9 +121,7 @@ export class Grants {
 			const [row] = await sql<CodeRow>`
 				UPDATE oauth_codes SET used_at = ${this.now()} WHERE code_hash = ${codeHash} AND used_at IS NULL RETURNING *`;
 			if (!row) {
-				const [used] = await sql<CodeRow>`SELECT * FROM oauth_codes WHERE code_hash = ${codeHash}`;
-				if (!used) return "unknown";
-				await deleteGrant(sql, used.grant_id);
+				await deleteGrant(sql, known.grant_id);
 				return "replayed";
 			}
 			if (row.expires_at <= this.now()) return "unknown";
