@@ -1,22 +1,21 @@
 // An executable of a small program, compiled as the real ones are.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { afterAll, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
 import { compileGuildhall, linkNames } from "../../src/build/compile.ts";
 import { hostTarget } from "../../src/build/targets.ts";
+import { openPlace } from "../support/place.ts";
 
 const host = hostTarget();
 const isWindows = host.startsWith("windows");
 const stamp = { commit: "0123456789ab", dirty: true, target: host };
-let root: string;
+const { path: root, write, [Symbol.dispose]: remove } = openPlace();
+afterAll(remove);
 
-beforeAll(() => {
-	root = mkdtempSync(join(tmpdir(), "guildhall-build-"));
-	write(
-		"src/guildhall/main.ts",
-		`import text from "../text.env" with { type: "text" };
+write(
+	"src/guildhall/main.ts",
+	`import text from "../text.env" with { type: "text" };
 import { fail } from "../fail.ts";
 import { place } from "../place.cjs";
 
@@ -33,27 +32,12 @@ console.log(JSON.stringify({ build: typeof GUILDHALL_BUILD === "undefined" ? nul
 	loaded: process.env.LOADED,
 }));
 `,
-	);
-	write(
-		"src/fail.ts",
-		`// A line above it.
-export function fail(): string | undefined {
-	return new Error("no luck").stack;
-}
-`,
-	);
-	write("src/later.ts", 'process.env.LOADED = "later";\nexport const later = import.meta.path.length > 0;\n');
-	write("src/other.ts", 'process.env.LOADED = "other";\n');
-	write("src/place.cjs", "exports.place = [__dirname, __filename];\n");
-	write("src/text.env", "A=1\n");
-});
-
-afterAll(() => rmSync(root, { recursive: true, force: true }));
-
-function write(path: string, text: string): void {
-	mkdirSync(dirname(join(root, path)), { recursive: true });
-	writeFileSync(join(root, path), text);
-}
+);
+write("src/fail.ts", '// A line above it.\n\nexport const fail = () => new Error("no luck").stack;\n');
+write("src/later.ts", 'process.env.LOADED = "later";\nexport const later = import.meta.path.length > 0;\n');
+write("src/other.ts", 'process.env.LOADED = "other";\n');
+write("src/place.cjs", "exports.place = [__dirname, __filename];\n");
+write("src/text.env", "A=1\n");
 
 test("it needs no sources, knows its build, names its sources in stack traces, reads no .env or bunfig.toml, loads only what it uses, and does not tell where it was built", async () => {
 	const directory = join(root, "out");

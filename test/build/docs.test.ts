@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { afterAll, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Glob } from "bun";
 import { serveDocs } from "../../src/gateway/docs.ts";
 import { linksIn, project } from "../support/documents.ts";
+import { openPlace } from "../support/place.ts";
 
-let site: string;
-beforeAll(() => {
-	site = mkdtempSync(join(tmpdir(), "guildhall-docs-"));
-	const { success } = Bun.spawnSync([join(project, "src/build/docs.sh"), site]);
-	expect(success).toBe(true);
-});
-afterAll(() => rmSync(site, { recursive: true }));
+const { path: site, read: readText, run, [Symbol.dispose]: remove } = openPlace();
+afterAll(remove);
+expect(run([join(project, "src/build/docs.sh"), site]).exitCode).toBe(0);
 
 test("every link of the site leads to one of its files, and its navigation to every document for people", () => {
 	const paths = [...new Glob("**/*.md").scanSync({ cwd: site, dot: true })];
-	const read = (path: string) => ({ path, text: readFileSync(join(site, path), "utf8") });
+	const read = (path: string) => ({ path, text: readText(path) });
 	const links = paths.flatMap((path) => linksIn(read(path)));
 	expect(links.length).toBeGreaterThan(200);
 	expect(links.filter((link) => !existsSync(join(site, link)))).toEqual([]);

@@ -1,24 +1,14 @@
 // release.sh with executables that are scripts: for this platform and, by name, for Windows.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-	existsSync,
-	lstatSync,
-	mkdirSync,
-	mkdtempSync,
-	readdirSync,
-	readFileSync,
-	rmSync,
-	statSync,
-	writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Glob } from "bun";
 import { hostTarget } from "../../src/build/targets.ts";
 import { version } from "../../src/lib/program/program.ts";
 import { linksIn } from "../support/documents.ts";
 import { pathWithBun } from "../support/path-with-bun.ts";
+import { openPlace } from "../support/place.ts";
 
 const root = resolve(import.meta.dir, "../..");
 const script = join(root, "src/build/release.sh");
@@ -27,31 +17,27 @@ const name = `guildhall-${version}`;
 const launchers = [host, "windows-x64"].map((target) => `owner-guildhall-${target}-${version}.tgz`);
 const isPossible = ["npm", "zip", "perl", "git"].every((program) => Bun.which(program)) && process.platform === "linux";
 
-let place: string;
-let release: string;
+const { path: place, write, run: runIn, [Symbol.dispose]: remove } = openPlace();
+const release = join(place, "release");
 
 function run(command: string[], cwd = place, more = {}) {
 	const env = { PATH: `${place}:${pathWithBun()}`, DIST: place, HOME: process.env.HOME ?? place, ...more };
-	const { stdout, stderr, exitCode } = Bun.spawnSync(command, { cwd, env });
-	return { exitCode, stdout: stdout.toString().trim(), stderr: stderr.toString() };
+	return runIn(command, { cwd, env });
 }
 
 const readJson = (file: string) => Bun.file(join(release, file)).json();
 
 describe.skipIf(!isPossible)("a release", () => {
 	beforeAll(() => {
-		place = mkdtempSync(join(tmpdir(), "guildhall-release-"));
-		release = join(place, "release");
 		const fake = `#!/bin/sh\n[ "$1" = --version ] && echo "${version} (commit x, ${host})" && exit\necho "ran: $*"\nexit 3\n`;
-		writeFileSync(join(place, "guildhall"), fake, { mode: 0o755 });
-		mkdirSync(join(place, "windows-x64"));
-		writeFileSync(join(place, "windows-x64/guildhall.exe"), "no script");
+		write("guildhall", fake, 0o755);
+		write("windows-x64/guildhall.exe", "no script");
 		// Without libc there is no image, which would need the network.
-		writeFileSync(join(place, "apt-get"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+		write("apt-get", "#!/bin/sh\nexit 1\n", 0o755);
 		const made = run([script]);
 		expect([made.exitCode, made.stderr]).toEqual([0, "the image for amd64 is left out\n"]);
 	});
-	afterAll(() => rmSync(place, { recursive: true, force: true }));
+	afterAll(remove);
 
 	test("has these files, with their checksums, a statement that is not signed, and the packages in the executables", async () => {
 		const archives = [host, "windows-x64"].map((target) => `${name}-${target}.tar.gz`);

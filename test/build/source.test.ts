@@ -1,26 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
 import { readSource } from "../../src/build/source.ts";
+import { openPlace } from "../support/place.ts";
 
 function directory() {
-	const path = mkdtempSync(join(tmpdir(), "guildhall-source-"));
-	return {
-		path,
-		write(name: string, text = "") {
-			mkdirSync(dirname(join(path, name)), { recursive: true });
-			writeFileSync(join(path, name), text);
-		},
-		git(...args: string[]) {
-			const who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
-			const command = ["git", ...who, ...args];
-			const { stdout, success } = Bun.spawnSync(command, { cwd: path });
-			if (!success) throw new Error(args.join(" "));
-			return stdout.toString().trim();
-		},
-		[Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
-	};
+	const place = openPlace();
+	const git = ["git", "-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
+	return { ...place, git: (...args: string[]) => place.run([...git, ...args]).stdout };
 }
 
 test("without git the commit is unknown, or what BUILD_COMMIT says", () => {
@@ -57,7 +42,7 @@ describe.skipIf(!Bun.which("git"))("in a checkout", () => {
 		expect(readSource(place.path, {}).commit).toBe("unknown");
 		place.git("add", ".");
 		place.git("commit", "-q", "-m", "all");
-		const inner = join(place.path, "inner");
+		const inner = place.at("inner");
 		expect(readSource(inner, {}).commit).toBe("unknown");
 	});
 });

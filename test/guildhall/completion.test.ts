@@ -1,9 +1,8 @@
 // Completion in real shells, each with the script that `guildhall completion` prints for it.
 
 import { expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openPlace } from "../support/place.ts";
 
 const main = join(import.meta.dir, "../../src/guildhall/main.ts");
 
@@ -16,12 +15,12 @@ const shells = {
 };
 
 test.each(Object.entries(shells))("%s completes programs, their options and the commands of up", (shell, print) => {
-	const directory = mkdtempSync(join(tmpdir(), "guildhall-completion-"));
-	const SCRIPT = join(directory, "script");
-	writeFileSync(join(directory, "guildhall"), `#!/bin/sh\nexec ${process.execPath} ${main} "$@"\n`, { mode: 0o755 });
-	const env = { ...process.env, SCRIPT, PATH: `${directory}:${process.env.PATH}` };
-	const run = (...command: string[]) => Bun.spawnSync(command, { env }).stdout.toString();
-	writeFileSync(SCRIPT, run("guildhall", "completion", shell));
+	using place = openPlace();
+	const SCRIPT = place.at("script");
+	place.write("guildhall", `#!/bin/sh\nexec ${process.execPath} ${main} "$@"\n`, 0o755);
+	const env = { ...process.env, SCRIPT, PATH: `${place.path}:${process.env.PATH}` };
+	const run = (...command: string[]) => place.run(command, { env }).stdout;
+	place.write("script", run("guildhall", "completion", shell));
 	const words = (...line: string[]) => run(shell, "-c", print, "-", "guildhall", ...line).split("\n");
 	if (!Bun.which(shell)) return console.warn(`completion is not tried in ${shell}: it is not installed`);
 	expect(words("")).toEqual(expect.arrayContaining(["up", "gateway", "bot", "new-instance", "check", "demo"]));
@@ -30,6 +29,5 @@ test.each(Object.entries(shells))("%s completes programs, their options and the 
 	expect(words("bot", "--")).toContain("--export-guild");
 	expect(words("new-instance", "--")).toContain("--token-stdin");
 	expect(words("")).not.toContain("rehearsal");
-	if (shell === "bash") expect(words("up", "--directory", "")).toEqual(["", ""]);
-	rmSync(directory, { recursive: true });
+	if (shell === "bash") expect(words("up", "--directory", "")).toEqual([""]);
 });

@@ -1,24 +1,13 @@
 // The files that install writes, checked by systemd and Caddy where these are installed.
 
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { siteFor } from "../../src/install/caddy.ts";
+import { openPlace } from "../support/place.ts";
 
 const docker = join(import.meta.dir, "../../docker");
 const read = (path: string) => Bun.file(join(docker, path)).text();
 const unit = await read("systemd/guildhall.service");
-
-function workplace() {
-	const path = mkdtempSync(join(tmpdir(), "guildhall-unit-"));
-	return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
-}
-
-function run(...command: string[]) {
-	const { exitCode, stdout, stderr } = Bun.spawnSync(command);
-	return { exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
-}
 
 describe("the unit", () => {
 	test("has the sandbox of the units for single programs", async () => {
@@ -40,14 +29,13 @@ describe("the unit", () => {
 	if (!analyze) console.warn("the unit is not verified: systemd-analyze is not installed");
 
 	test.skipIf(!analyze)("is understood by systemd, and exposed to 2 of 10 at the most", async () => {
-		using place = workplace();
-		const path = join(place.path, "guildhall.service");
-		await Bun.write(path, unit.replace(/^(ExecStart=)\S+/m, `$1${process.execPath}`));
-		expect(run("systemd-analyze", "verify", "--man=no", path)).toMatchObject({ stderr: "", exitCode: 0 });
-		const security = run(
-			...["systemd-analyze", "security", "--offline=true"],
-			...["--threshold=20", "--no-pager", path],
-		);
+		using place = openPlace();
+		const path = place.at("guildhall.service");
+		place.write("guildhall.service", unit.replace(/^(ExecStart=)\S+/m, `$1${process.execPath}`));
+		const verified = place.run(["systemd-analyze", "verify", "--man=no", path]);
+		expect(verified).toMatchObject({ stderr: "", exitCode: 0 });
+		const options = ["--offline=true", "--threshold=20", "--no-pager"];
+		const security = place.run(["systemd-analyze", "security", ...options, path]);
 		expect(security.stdout).toContain("Overall exposure level");
 		expect(security.exitCode).toBe(0);
 	});
@@ -68,17 +56,11 @@ describe("the site of Caddy", () => {
 	if (!Bun.which("caddy")) console.warn("the site is not read: caddy is not installed");
 
 	test.skipIf(!Bun.which("caddy"))("is understood by Caddy, beside the sites that Debian's package has", async () => {
-		using place = workplace();
-		await Bun.write(join(place.path, "guildhall.caddy"), site);
-		const config = join(place.path, "Caddyfile");
-		await Bun.write(
-			config,
-			`:80 {\n\troot * /usr/share/caddy\n\tfile_server\n}\nimport ${place.path}/guildhall.caddy\n`,
-		);
-		const { stdout, exitCode } = run(
-			...["caddy", "adapt", "--validate", "--adapter", "caddyfile"],
-			...["--config", config],
-		);
+		using place = openPlace();
+		place.write("guildhall.caddy", site);
+		place.write("Caddyfile", ":80 {\n\troot * /usr/share/caddy\n\tfile_server\n}\nimport guildhall.caddy\n");
+		const options = ["--validate", "--adapter", "caddyfile", "--config", "Caddyfile"];
+		const { stdout, exitCode } = place.run(["caddy", "adapt", ...options]);
 		expect(exitCode).toBe(0);
 		const { servers } = JSON.parse(stdout).apps.http;
 		const hosts = Object.values<{ listen: string[]; routes: { match?: { host: string[] }[] }[] }>(servers).map(

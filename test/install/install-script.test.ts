@@ -1,18 +1,9 @@
 // install.sh with a release of two files on a local server, on Linux x64 as far as it can see.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import {
-	chmodSync,
-	existsSync,
-	mkdirSync,
-	mkdtempSync,
-	readFileSync,
-	rmSync,
-	symlinkSync,
-	writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { openPlace } from "../support/place.ts";
 import { startCommand } from "../support/program.ts";
 
 const script = join(import.meta.dir, "../../src/install/install.sh");
@@ -24,19 +15,17 @@ const executable = (version: string) =>
 	`#!/bin/sh\n[ "$1" = --version ] && echo "${version} (commit x)" || echo "ran: $*"\n`;
 const stub = (text: string) => `#!/bin/sh\n${text}\n`;
 
-let place: string;
+const { path: place, write, run, [Symbol.dispose]: remove } = openPlace();
 let server: ReturnType<typeof Bun.serve>;
 let requests: string[] = [];
 let isCut = false;
 
 beforeAll(() => {
-	place = mkdtempSync(join(tmpdir(), "guildhall-script-"));
 	chmodSync(place, 0o755);
-	mkdirSync(join(place, name));
-	writeFileSync(join(place, name, "guildhall"), executable("1.2.3"), { mode: 0o755 });
+	write(`${name}/guildhall`, executable("1.2.3"), 0o755);
 	// Does not get smaller when packed.
-	writeFileSync(join(place, name, "README.md"), crypto.getRandomValues(new Uint8Array(60_000)));
-	Bun.spawnSync(["tar", "-czf", `${name}.tar.gz`, name], { cwd: place });
+	write(`${name}/README.md`, crypto.getRandomValues(new Uint8Array(60_000)));
+	run(["tar", "-czf", `${name}.tar.gz`, name]);
 	const archive = readFileSync(join(place, `${name}.tar.gz`));
 	const sum = Bun.SHA256.hash(archive, "hex");
 	const sums: Record<string, string> = {
@@ -61,7 +50,7 @@ beforeAll(() => {
 });
 afterAll(async () => {
 	await server.stop(true);
-	rmSync(place, { recursive: true, force: true });
+	remove();
 });
 
 interface Row {

@@ -1,19 +1,7 @@
 // `guildhall install` and `uninstall`, in the image of a system, and on a system whose commands are recorded.
 
 import { describe, expect, test } from "bun:test";
-import {
-	chmodSync,
-	lstatSync,
-	mkdirSync,
-	mkdtempSync,
-	readdirSync,
-	readFileSync,
-	readlinkSync,
-	rmSync,
-	symlinkSync,
-	writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { lstatSync, readdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseEnv } from "node:util";
 import { parseDomain, setLine } from "../../src/install/caddy.ts";
@@ -21,6 +9,7 @@ import { install, uninstall } from "../../src/install/install.ts";
 import { lockSystem } from "../../src/install/lock.ts";
 import { InstallError } from "../../src/install/step.ts";
 import { checkSystem, openSystem, type System } from "../../src/install/system.ts";
+import { openPlace } from "../support/place.ts";
 import { testWith } from "../support/test-with.ts";
 
 const imageTest = testWith(() => openImage());
@@ -33,34 +22,21 @@ const executable = "/usr/local/bin/guildhall";
 
 /** Creates the root directory of a system with Caddy, and runs install and uninstall on it. */
 function openImage() {
-	const root = mkdtempSync(join(tmpdir(), "guildhall-image-"));
-	const at = (path: string) => join(root, path);
-	const write = (path: string, text: string) => {
-		mkdirSync(dirname(at(path)), { recursive: true });
-		writeFileSync(at(path), text);
-	};
+	const { path: root, at, read, write, [Symbol.dispose]: dispose } = openPlace();
 	write("/etc/caddy/Caddyfile", caddyfile);
 	write("/new/guildhall", "version 1");
 	write("/new/docs/CHANGELOG.md", "## 0.1.0");
 	const said: string[] = [];
-	const operator = {
-		write(line: string) {
-			said.push(line);
-		},
-		ask: async () => true,
-	};
+	const operator = { write: (line: string): void => void said.push(line), ask: async () => true };
 	/** Returns every file and link outside /new with its content. */
 	const tree = () =>
 		Object.fromEntries(
 			readdirSync(root, { recursive: true, encoding: "utf8" })
 				.filter((name) => !name.startsWith("new/"))
 				.flatMap((name) => {
-					const stat = lstatSync(join(root, name));
+					const stat = lstatSync(at(name));
 					if (stat.isDirectory()) return [];
-					const content = stat.isSymbolicLink()
-						? readlinkSync(join(root, name))
-						: readFileSync(join(root, name), "utf8");
-					return [[`/${name}`, content]];
+					return [[`/${name}`, stat.isSymbolicLink() ? readlinkSync(at(name)) : read(name)]];
 				})
 				.sort(([a = ""], [b = ""]) => (a < b ? -1 : 1)),
 		);
@@ -72,13 +48,13 @@ function openImage() {
 		operator,
 		said,
 		tree,
-		read: (path: string) => readFileSync(at(path), "utf8"),
+		read,
 		mode: (path: string) => lstatSync(at(path)).mode & 0o777,
-		env: () => parseEnv(readFileSync(at(gatewayEnv), "utf8")),
+		env: () => parseEnv(read(gatewayEnv)),
 		install: (named?: string, where = system, by = operator) =>
 			install(where, { executable: at("/new/guildhall"), domain: named }, by),
 		uninstall: (deleteData = false, where = system, by = operator) => uninstall(where, { deleteData }, by),
-		[Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }),
+		[Symbol.dispose]: dispose,
 	};
 }
 
@@ -404,7 +380,6 @@ test("from the sources it copies nothing", () => {
 		const { stdout, stderr, exitCode } = Bun.spawnSync([process.execPath, main, ...args], { stdin: "ignore" });
 		return { text: `${stdout}${stderr}`, exitCode };
 	};
-	chmodSync(image.at("/new"), 0o755);
 	const refused = run("install", "--root", image.at("/"), "--yes");
 	expect(refused.text).toContain('run "bun run build"');
 	expect(refused.exitCode).toBe(1);
