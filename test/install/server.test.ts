@@ -3,14 +3,14 @@
 // systemd (`up` is started with the unit's command).
 
 import { expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { freePort } from "../../src/demo/ports.ts";
 import { install } from "../../src/install/install.ts";
 import { openSystem } from "../../src/install/system.ts";
 import { connectTo } from "../support/mcp.ts";
+import { openPlace } from "../support/place.ts";
 import { startCommand } from "../support/program.ts";
 import { startSimulator } from "../support/simulator.ts";
 import { until } from "../support/until.ts";
@@ -41,18 +41,16 @@ test("from a bare server to two bots with TLS, the README has these five command
 
 test("what they make serves two bots under the domain, and check says what is wrong", async () => {
 	await using stack = new AsyncDisposableStack();
-	const root = mkdtempSync(join(tmpdir(), "guildhall-server-"));
-	stack.defer(() => rmSync(root, { recursive: true, force: true }));
+	const { path: root, write } = stack.use(openPlace());
 	const simulator = stack.use(await startSimulator());
-	mkdirSync(join(root, "etc/caddy"), { recursive: true });
-	writeFileSync(join(root, "etc/caddy/Caddyfile"), "");
+	write("etc/caddy/Caddyfile");
 	const system = openSystem(root);
 	const quiet = { write: () => {}, ask: async () => true };
 	await install(system, { executable: "/dev/null", domain }, quiet).catch((error) =>
 		expect(error.message).toContain("/dev/null is not a file"),
 	);
 	const executable = join(root, "guildhall");
-	writeFileSync(executable, "the executable");
+	write("guildhall", "the executable");
 	expect(await install(system, { executable, domain }, quiet)).toBe(0);
 
 	const instances = join(root, "var/lib/guildhall/instances");

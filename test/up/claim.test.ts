@@ -1,18 +1,15 @@
-import { afterEach, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { afterAll, expect, test } from "bun:test";
+import { chmodSync, existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { claimState, hasState, socketPath } from "../../src/up/claim.ts";
+import { openPlace } from "../support/place.ts";
 
-const directories: string[] = [];
-afterEach(() => {
-	for (const path of directories.splice(0)) rmSync(path, { recursive: true, force: true });
-});
+const stack = new DisposableStack();
+afterAll(() => stack.dispose());
 
 function workplace() {
-	const path = mkdtempSync(join(tmpdir(), "guildhall-test-"));
-	directories.push(path);
-	return { path, state: join(path, ".up") };
+	const { path, at } = stack.use(openPlace());
+	return { path, state: at(".up") };
 }
 
 const message = "expected a directory of mode 700 that belongs to the user who runs this";

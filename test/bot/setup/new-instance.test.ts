@@ -5,15 +5,12 @@ import {
 	chmodSync,
 	existsSync,
 	mkdirSync,
-	mkdtempSync,
 	readdirSync,
 	readFileSync,
-	rmSync,
 	statSync,
 	symlinkSync,
 	writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { readConfig } from "../../../src/bot/config/config.ts";
@@ -23,6 +20,7 @@ import { makeInstance } from "../../../src/bot/setup/new-instance.ts";
 import { newInstance, parseNewInstance } from "../../../src/bot/setup/new-instance-report.ts";
 import { readConfig as readGatewayConfig } from "../../../src/gateway/config/config.ts";
 import { ConfigError } from "../../../src/lib/config.ts";
+import { openPlace } from "../../support/place.ts";
 import { testWith } from "../../support/test-with.ts";
 
 const placeTest = testWith(() => workplace());
@@ -31,11 +29,10 @@ const example = join(import.meta.dir, "../../../instances/example");
 
 /** A working directory that goes with the test. */
 function workplace() {
-	const path = mkdtempSync(join(tmpdir(), "guildhall-test-"));
-	const instances = join(path, "instances");
+	const { path, at, read, write, [Symbol.dispose]: dispose } = openPlace();
 	return {
 		path,
-		instances,
+		instances: at("instances"),
 		/** What the command line does there, in this process. */
 		run(...args: string[]) {
 			const parsed = parseNewInstance(args);
@@ -43,18 +40,15 @@ function workplace() {
 			return code === 0 ? { code, stdout: text, stderr: "" } : { code, stdout: "", stderr: text };
 		},
 		/** An instance that someone has made by hand. */
-		add(name: string, env: string) {
-			mkdirSync(join(instances, name), { recursive: true });
-			writeFileSync(join(instances, name, ".env"), env);
-		},
-		env: (name: string) => parseEnv(readFileSync(join(instances, name, ".env"), "utf8")),
+		add: (name: string, env: string) => write(`instances/${name}/.env`, env),
+		env: (name: string) => parseEnv(read(`instances/${name}/.env`)),
 		/** Every file there is, with its text. */
 		files: () =>
 			readdirSync(path, { recursive: true, encoding: "utf8" })
-				.filter((name) => statSync(join(path, name)).isFile())
+				.filter((name) => statSync(at(name)).isFile())
 				.sort()
-				.map((name) => [name, readFileSync(join(path, name), "utf8")]),
-		[Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
+				.map((name) => [name, read(name)]),
+		[Symbol.dispose]: dispose,
 	};
 }
 

@@ -1,29 +1,13 @@
 import { expect, test } from "bun:test";
-import {
-	chmodSync,
-	mkdirSync,
-	mkdtempSync,
-	readdirSync,
-	readFileSync,
-	rmSync,
-	statSync,
-	symlinkSync,
-	writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync } from "node:fs";
 import { newSharedToken, readGatewayEnv, writeSharedToken } from "../../../src/lib/instances/gateway-env.ts";
+import { openPlace } from "../../support/place.ts";
 
 function workplace() {
-	const path = mkdtempSync(join(tmpdir(), "guildhall-test-"));
-	const file = join(path, "gateway.env");
-	return {
-		path,
-		file,
-		write: (text: string, mode = 0o600) => writeFileSync(file, text, { mode }),
-		mode: () => statSync(file).mode & 0o777,
-		[Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
-	};
+	const place = openPlace();
+	const file = place.at("gateway.env");
+	const write = (text: string) => place.write("gateway.env", text, 0o600);
+	return { ...place, file, write, mode: () => statSync(file).mode & 0o777 };
 }
 
 test("there is none in an empty directory", () => {
@@ -51,7 +35,7 @@ test.each([
 	place.write(text);
 	expect(readGatewayEnv(place.path)?.token).toBeUndefined();
 	writeSharedToken(place.path, "secret");
-	expect(readFileSync(place.file, "utf8")).toStartWith(text);
+	expect(place.read("gateway.env")).toStartWith(text);
 	expect(readGatewayEnv(place.path)).toMatchObject({ variables: { GATEWAY_PORT: "9200" }, token: "secret" });
 	expect(place.mode()).toBe(0o600);
 });
@@ -89,11 +73,11 @@ test("a file of another user that others can read is refused", () => {
 });
 
 test("a directory in its place is an error, and what a link names is read", () => {
-	using place = workplace();
+	using place = openPlace();
 	using other = workplace();
 	mkdirSync(other.file);
 	expect(() => readGatewayEnv(other.path)).toThrow(other.file);
-	writeFileSync(join(place.path, "real"), "MCP_AUTH_TOKEN=secret", { mode: 0o600 });
-	symlinkSync("real", place.file);
+	place.write("real", "MCP_AUTH_TOKEN=secret", 0o600);
+	symlinkSync("real", place.at("gateway.env"));
 	expect(readGatewayEnv(place.path)?.token).toBe("secret");
 });

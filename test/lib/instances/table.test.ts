@@ -1,20 +1,18 @@
 import { expect, test } from "bun:test";
-import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { chmodSync, mkdirSync, renameSync, symlinkSync } from "node:fs";
 import { readTable } from "../../../src/lib/instances/table.ts";
+import { openPlace } from "../../support/place.ts";
 
 function workplace() {
-	const path = mkdtempSync(join(tmpdir(), "guildhall-test-"));
+	const place = openPlace();
 	return {
-		path,
+		...place,
 		/** Makes a directory with these files. */
 		add(name: string, files: Record<string, string>) {
-			mkdirSync(join(path, name), { recursive: true });
-			for (const [file, text] of Object.entries(files)) writeFileSync(join(path, name, file), text);
+			mkdirSync(place.at(name), { recursive: true });
+			for (const [file, text] of Object.entries(files)) place.write(`${name}/${file}`, text);
 		},
-		fingerprint: () => readTable(path).entries[0]?.fingerprint,
-		[Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
+		fingerprint: () => readTable(place.path).entries[0]?.fingerprint,
 	};
 }
 
@@ -24,7 +22,7 @@ test("instances are directories with a config.toml, in the order of their names"
 		place.add(name, { "config.toml": "", ".env": "MCP_PORT= 9090 \nX=\n" });
 	const { entries, ignored } = readTable(place.path);
 	expect(entries.map(({ name }) => name)).toEqual(["Alpha-1.x", "alpha", "beta"]);
-	expect(entries[0]).toMatchObject({ path: join(place.path, "Alpha-1.x"), env: { MCP_PORT: "9090" } });
+	expect(entries[0]).toMatchObject({ path: place.at("Alpha-1.x"), env: { MCP_PORT: "9090" } });
 	expect(ignored).toEqual([]);
 });
 
@@ -35,8 +33,8 @@ test("other directories are ignored with a reason; files, the example and hidden
 		place.add(name, files);
 	place.add("empty", {});
 	place.add("odd/config.toml", {});
-	writeFileSync(join(place.path, "README.md"), "");
-	writeFileSync(join(place.path, "gateway.env"), "");
+	place.write("README.md");
+	place.write("gateway.env");
 	const { entries, ignored } = readTable(place.path);
 	expect(entries).toEqual([]);
 	expect(ignored.map(({ name }) => name)).toEqual(["-x", "Gateway", "a b", "a,b=http", "empty", "odd", "your-bot"]);
@@ -47,15 +45,15 @@ test("a link to a directory is an instance, a broken link is nothing", () => {
 	using place = workplace();
 	using elsewhere = workplace();
 	elsewhere.add("real", { "config.toml": "" });
-	symlinkSync(join(elsewhere.path, "real"), join(place.path, "linked"));
-	symlinkSync("/nowhere", join(place.path, "broken"));
+	symlinkSync(elsewhere.at("real"), place.at("linked"));
+	symlinkSync("/nowhere", place.at("broken"));
 	expect(readTable(place.path).entries.map(({ name }) => name)).toEqual(["linked"]);
 });
 
 test("a .env that cannot be read counts as empty, also a FIFO", () => {
 	using place = workplace();
 	place.add("alpha", { "config.toml": "" });
-	Bun.spawnSync(["mkfifo", join(place.path, "alpha/.env")]);
+	place.run(["mkfifo", "alpha/.env"]);
 	place.add("beta/.env", {});
 	place.add("beta", { "config.toml": "" });
 	expect(readTable(place.path).entries.map(({ env }) => env)).toEqual([{}, {}]);
@@ -72,11 +70,11 @@ test("the fingerprint changes with the files of configuration, and not with data
 	seen.add(place.fingerprint());
 	place.add("alpha", { "personality.txt": "" });
 	seen.add(place.fingerprint());
-	chmodSync(join(place.path, "alpha/.env"), 0o600);
+	chmodSync(place.at("alpha/.env"), 0o600);
 	seen.add(place.fingerprint());
 	// Editors save like this: they write a new file and rename it to the old name.
 	place.add("alpha", { new: "A=1\nB=2" });
-	renameSync(join(place.path, "alpha/new"), join(place.path, "alpha/.env"));
+	renameSync(place.at("alpha/new"), place.at("alpha/.env"));
 	seen.add(place.fingerprint());
 	expect(seen.size).toBe(5);
 });
