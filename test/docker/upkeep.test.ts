@@ -8,20 +8,18 @@ import {
 	existsSync,
 	lstatSync,
 	mkdirSync,
-	mkdtempSync,
 	readdirSync,
 	readFileSync,
-	rmSync,
 	symlinkSync,
 	writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import * as v from "valibot";
 import { freePort } from "../../src/demo/ports.ts";
 import { type ComposeFile, databasePasswords, readCompose } from "../support/compose.ts";
 import { project, readDocument, wordsOf } from "../support/documents.ts";
 import { manifests, readManifests } from "../support/kubernetes.ts";
+import { openPlace } from "../support/place.ts";
 import { openStore, thingsTable } from "../support/stores.ts";
 
 const { text } = await readDocument("docker/README.md");
@@ -112,28 +110,22 @@ describe("Compose", async () => {
 	});
 
 	test("with `guildhall up`, what is copied comes back, with its owners and modes", async () => {
-		const root = mkdtempSync(join(tmpdir(), "guildhall-upkeep-"));
-		const store = join(root, "instances/alpha/data/store.sqlite");
-		const run = (line: string) => {
-			const { exitCode } = Bun.spawnSync(["sh", "-c", line], { cwd: root });
-			expect([line, exitCode]).toEqual([line, 0]);
-		};
-		try {
-			mkdirSync(dirname(store), { recursive: true, mode: 0o700 });
-			writeFileSync(store, "old", { mode: 0o600 });
-			const [copy = [], , goBack = []] = blocksIn(up.said).map((lines) =>
-				lines.filter((line) => !line.startsWith("docker ")),
-			);
-			expect([copy.length, goBack.length]).toEqual([1, 2]);
-			copy.forEach(run);
-			writeFileSync(store, "new");
-			goBack.forEach(run);
-			expect(readFileSync(store, "utf8")).toBe("old");
-			expect(lstatSync(store).mode & 0o777).toBe(0o600);
-			expect(lstatSync(dirname(store)).mode & 0o777).toBe(0o700);
-		} finally {
-			rmSync(root, { recursive: true, force: true });
-		}
+		using place = openPlace();
+		const name = "instances/alpha/data/store.sqlite";
+		const run = (line: string) => expect(place.run(["sh", "-c", line])).toMatchObject({ exitCode: 0 });
+		const store = place.at(name);
+		mkdirSync(dirname(store), { recursive: true, mode: 0o700 });
+		place.write(name, "old", 0o600);
+		const [copy = [], , goBack = []] = blocksIn(up.said).map((lines) =>
+			lines.filter((line) => !line.startsWith("docker ")),
+		);
+		expect([copy.length, goBack.length]).toEqual([1, 2]);
+		copy.forEach(run);
+		place.write(name, "new");
+		goBack.forEach(run);
+		expect(place.read(name)).toBe("old");
+		expect(lstatSync(store).mode & 0o777).toBe(0o600);
+		expect(lstatSync(dirname(store)).mode & 0o777).toBe(0o700);
 	});
 
 	test("an SQLite file is copied from where it is said to be kept", () => {
@@ -243,9 +235,10 @@ describe("systemd", async () => {
 	});
 
 	test("what is backed up comes back, and nothing else is left", () => {
-		const root = mkdtempSync(join(tmpdir(), "guildhall-upkeep-"));
-		const state = join(root, "var/lib/private/guildhall/alpha");
-		const link = join(root, "var/lib/guildhall/alpha");
+		using place = openPlace();
+		const { path: root, write } = place;
+		const state = place.at("var/lib/private/guildhall/alpha");
+		const link = place.at("var/lib/guildhall/alpha");
 		const kept = {
 			"etc/guildhall/gateway.env": "old",
 			"etc/guildhall/alpha/.env": "old",
@@ -254,44 +247,35 @@ describe("systemd", async () => {
 			"usr/local/bin/guildhall": "old",
 		};
 		const fill = (files: object, word: string) => {
-			for (const file of Object.keys(files)) {
-				mkdirSync(dirname(join(root, file)), { recursive: true });
-				writeFileSync(join(root, file), word);
-			}
+			for (const file of Object.keys(files)) write(file, word);
 		};
 		const run = (lines: readonly string[]) => {
 			const ours = lines.filter((line) => !line.startsWith("systemctl "));
 			expect(ours).toHaveLength(lines === backUp ? 2 : 3);
 			for (const line of ours) {
 				const here = line.replace("-C / ", `-C ${root} `).replace(/\/var\/lib/, `${root}$&`);
-				const { exitCode, stderr } = Bun.spawnSync(["sh", "-c", here], { cwd: root });
-				expect([line, stderr.toString(), exitCode]).toEqual([line, "", 0]);
+				expect([line, place.run(["sh", "-c", here])]).toMatchObject([line, { stderr: "", exitCode: 0 }]);
 			}
 		};
-		try {
-			fill(kept, "old");
-			mkdirSync(state, { recursive: true, mode: 0o700 });
-			mkdirSync(dirname(link), { recursive: true });
-			// A user that exists while it runs has its directory where nobody else gets to.
-			symlinkSync("../private/guildhall/alpha", link);
-			writeFileSync(join(state, "store.sqlite"), "old", { mode: 0o600 });
-			const isRoot = process.getuid?.() === 0;
-			if (isRoot) for (const path of [state, join(state, "store.sqlite")]) chownSync(path, 61_234, 61_234);
-			run(backUp);
+		fill(kept, "old");
+		mkdirSync(state, { recursive: true, mode: 0o700 });
+		mkdirSync(dirname(link), { recursive: true });
+		// A user that exists while it runs has its directory where nobody else gets to.
+		symlinkSync("../private/guildhall/alpha", link);
+		writeFileSync(join(state, "store.sqlite"), "old", { mode: 0o600 });
+		const isRoot = process.getuid?.() === 0;
+		if (isRoot) for (const path of [state, join(state, "store.sqlite")]) chownSync(path, 61_234, 61_234);
+		run(backUp);
 
-			fill(kept, "new");
-			writeFileSync(join(state, "store.sqlite"), "new");
-			writeFileSync(join(state, "store.sqlite-wal"), "new");
-			run(goBack);
-			for (const [file, word] of Object.entries(kept))
-				expect([file, readFileSync(join(root, file), "utf8")]).toEqual([file, word]);
-			expect(lstatSync(link).isSymbolicLink()).toBe(true);
-			expect(readdirSync(state)).toEqual(["store.sqlite"]);
-			expect(readFileSync(join(state, "store.sqlite"), "utf8")).toBe("old");
-			if (isRoot) for (const path of [state, join(state, "store.sqlite")]) expect(lstatSync(path).uid).toBe(61_234);
-		} finally {
-			rmSync(root, { recursive: true, force: true });
-		}
+		fill(kept, "new");
+		writeFileSync(join(state, "store.sqlite"), "new");
+		writeFileSync(join(state, "store.sqlite-wal"), "new");
+		run(goBack);
+		for (const [file, word] of Object.entries(kept)) expect([file, place.read(file)]).toEqual([file, word]);
+		expect(lstatSync(link).isSymbolicLink()).toBe(true);
+		expect(readdirSync(state)).toEqual(["store.sqlite"]);
+		expect(readFileSync(join(state, "store.sqlite"), "utf8")).toBe("old");
+		if (isRoot) for (const path of [state, join(state, "store.sqlite")]) expect(lstatSync(path).uid).toBe(61_234);
 	});
 });
 
@@ -303,8 +287,7 @@ const serverMissing = !["initdb", "pg_ctl", "pg_dump"].every((name) => existsSyn
 
 /** A server that lets its own machine in without a password, as the image does; the URL of its database for a user. */
 async function startServer(stack: AsyncDisposableStack) {
-	const root = mkdtempSync(join(tmpdir(), "guildhall-dump-"));
-	stack.defer(() => rmSync(root, { recursive: true, force: true }));
+	const { path: root } = stack.use(openPlace());
 	// It does not run as root.
 	const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
 	if (user) chownSync(root, user.uid, user.gid);

@@ -1,30 +1,30 @@
 // What `guildhall check` checks. test/install/server.test.ts runs it beside `up`.
 
 import { expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { programsToCheck } from "../../src/up/check.ts";
+import { openPlace } from "../support/place.ts";
 import { startCommand } from "../support/program.ts";
 
 const main = join(import.meta.dir, "../../src/guildhall/main.ts");
 const token = "0123456789abcdef0123456789abcdef";
 
 function workplace() {
-	const path = mkdtempSync(join(tmpdir(), "guildhall-check-"));
+	const { path, write, [Symbol.dispose]: dispose } = openPlace();
 	return {
 		path,
 		add(name: string, env: Record<string, string | number>) {
-			mkdirSync(join(path, name));
-			writeFileSync(join(path, name, "config.toml"), `bot_name = "${name}"\n`);
 			const lines = Object.entries(env).map(([key, value]) => `${key}=${value}`);
-			writeFileSync(join(path, name, ".env"), lines.join("\n"), { mode: 0o600 });
+			write(`${name}/config.toml`, `bot_name = "${name}"\n`);
+			write(`${name}/.env`, lines.join("\n"), 0o600);
 		},
 		start(program: string) {
 			const command = [process.execPath, main, program, "--directory", path];
 			return startCommand(command, {}, { cwd: tmpdir() });
 		},
-		[Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
+		[Symbol.dispose]: dispose,
 	};
 }
 

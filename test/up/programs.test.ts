@@ -1,24 +1,21 @@
-import { afterEach, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { afterAll, expect, test } from "bun:test";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { FileMoves } from "../../src/lib/instances/control.ts";
 import type { ProgramStart } from "../../src/up/gateway.ts";
 import { Programs } from "../../src/up/programs.ts";
 import { recordLog } from "../support/log.ts";
+import { openPlace } from "../support/place.ts";
 import { type FakeProcess, FakeTiming, fakeProcess, settle } from "./fakes.ts";
 
 interface Spawned extends ProgramStart, FakeProcess {}
 
-const directories: string[] = [];
-afterEach(() => {
-	for (const path of directories.splice(0)) rmSync(path, { recursive: true, force: true });
-});
+const stack = new DisposableStack();
+afterAll(() => stack.dispose());
 
 /** Programs whose processes listen at once, unless they are in `refusing` (with "hangs", they do nothing), and end when they are told. */
 function place(options: { sharePort?: boolean; env?: object } = {}) {
-	const directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
-	directories.push(directory);
+	const { path: directory, write } = stack.use(openPlace());
 	const spawned: Spawned[] = [];
 	const refusing = new Map<string, string>();
 	const invalid = new Map<string, string>();
@@ -61,12 +58,11 @@ function place(options: { sharePort?: boolean; env?: object } = {}) {
 		timing,
 		/** Makes an instance, or changes its .env. */
 		add(name: string, env = "") {
-			mkdirSync(join(directory, name), { recursive: true });
-			writeFileSync(join(directory, name, "config.toml"), "");
-			writeFileSync(join(directory, name, ".env"), env);
+			write(`${name}/config.toml`);
+			write(`${name}/.env`, env);
 		},
 		remove: (name: string) => rmSync(join(directory, name), { recursive: true, force: true }),
-		writeEnv: (text: string) => writeFileSync(join(directory, "gateway.env"), text, { mode: 0o600 }),
+		writeEnv: (text: string) => write("gateway.env", text, 0o600),
 		/** Returns the names of the programs that were started since the last call, in order. */
 		started() {
 			const names = spawned.slice(this.seen).map(({ name }) => name);
