@@ -127,29 +127,19 @@ export function optionsOf({ type, options, channel_types }) {
 			description: one.description,
 			selected: one.default === true,
 		}));
-	if (type === componentTypes.channelSelect) return channelOptions(channel_types);
-	if (type === componentTypes.userSelect) return memberOptions();
-	if (type === componentTypes.roleSelect) return roleOptions();
-	return [...memberOptions(), ...roleOptions()];
-}
-
-function memberOptions() {
 	const { view, bots, people } = world;
-	const members = view?.members ?? [...people, ...bots].map((user) => ({ user }));
-	return members.map((/** @type {Json} */ { user, nick }) => ({ value: user.id, label: nick ?? shownName(user) }));
-}
-
-function roleOptions() {
-	const roles = /** @type {Json[]} */ (world.view?.guild.roles ?? []);
-	return roles.map(({ id, name }) => ({ value: id, label: `@${name.replace(/^@/, "")}` }));
-}
-
-/** @param {number[]} [types] */
-function channelOptions(types) {
-	const channels = /** @type {Json[]} */ (world.view?.channels ?? []);
-	return channels
-		.filter(({ type }) => !types?.length || types.includes(type))
-		.map(({ id, name }) => ({ value: id, label: `#${name}` }));
+	if (type === componentTypes.channelSelect) {
+		const channels = /** @type {Json[]} */ (view?.channels ?? []);
+		return channels
+			.filter((channel) => !channel_types?.length || channel_types.includes(channel.type))
+			.map(({ id, name }) => ({ value: id, label: `#${name}` }));
+	}
+	const users = /** @type {Json[]} */ (view?.members ?? [...people, ...bots].map((user) => ({ user })));
+	const members = users.map(({ user, nick }) => ({ value: user.id, label: nick ?? shownName(user) }));
+	if (type === componentTypes.userSelect) return members;
+	const guildRoles = /** @type {Json[]} */ (view?.guild.roles ?? []);
+	const roles = guildRoles.map(({ id, name }) => ({ value: id, label: `@${name.replace(/^@/, "")}` }));
+	return type === componentTypes.roleSelect ? roles : [...members, ...roles];
 }
 
 /** The types of commands in the context menus of users and messages. */

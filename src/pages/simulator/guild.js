@@ -44,12 +44,21 @@ function initialsOf(name) {
 
 /** Returns the list of channels: categories with their channels, active threads, and who is in voice. */
 export function renderChannels() {
-	if (world.guildId === direct) return directList();
-	const channels = [...(world.view?.channels ?? [])].sort(inOrder);
-	const within = (/** @type {string | null} */ parent) =>
-		channels.filter(({ parent_id, type }) => (parent_id ?? null) === parent && type !== channelTypes.category);
+	const { conversations, guildId, name, view } = world;
 	/** @param {Json[]} list */
 	const listOf = (list) => element("ul.channels", ...list.map(channelItem));
+	if (guildId === direct)
+		return [
+			conversations.length === 0
+				? element("p.quiet.empty", `${name} has no direct messages yet.`)
+				: listOf(conversations),
+		];
+	/** @type {Json[]} */
+	const channels = [...(view?.channels ?? [])].sort(
+		(a, b) => Number(isVoice(a)) - Number(isVoice(b)) || a.position - b.position || a.id.localeCompare(b.id),
+	);
+	const within = (/** @type {string | null} */ parent) =>
+		channels.filter(({ parent_id, type }) => (parent_id ?? null) === parent && type !== channelTypes.category);
 	return [
 		listOf(within(null)),
 		...channels
@@ -60,32 +69,20 @@ export function renderChannels() {
 	];
 }
 
-/** @param {Json} a @param {Json} b */
-function inOrder(a, b) {
-	return Number(isVoice(a)) - Number(isVoice(b)) || a.position - b.position || a.id.localeCompare(b.id);
-}
-
-function directList() {
-	const { conversations } = world;
-	if (conversations.length === 0) return [element("p.quiet.empty", `${world.name} has no direct messages yet.`)];
-	return [element("ul.channels", ...conversations.map(channelItem))];
-}
-
 /** @param {Json} channel */
 function channelItem(channel) {
-	const threads = (world.view?.threads ?? []).filter(
+	const { threads = [], is_member } = world.view ?? {};
+	/** @type {Json[]} */
+	const active = threads.filter(
 		(/** @type {Json} */ { parent_id, thread_metadata }) => parent_id === channel.id && !thread_metadata?.archived,
 	);
-	const item = element("li", channelButton(channel));
-	if (isVoice(channel) && world.view?.is_member) item.append(...voice(channel));
-	if (threads.length > 0)
-		item.append(
-			element(
-				"ul.channels.threads",
-				...threads.map((/** @type {Json} */ thread) => element("li", channelButton(thread))),
-			),
-		);
-	return item;
+	return element(
+		"li",
+		channelButton(channel),
+		...(isVoice(channel) && is_member ? voice(channel) : []),
+		active.length > 0 &&
+			element("ul.channels.threads", ...active.map((thread) => element("li", channelButton(thread)))),
+	);
 }
 
 /** @param {Json} channel */
@@ -148,7 +145,7 @@ function voice(channel) {
 					);
 				}),
 			),
-	].filter((one) => one instanceof HTMLElement);
+	];
 }
 
 export function guildTools() {

@@ -16,7 +16,7 @@ export function renderMarkdown(text) {
 	const parts = text.split(/```([\s\S]+?)```/);
 	for (const [index, part] of parts.entries())
 		if (index % 2 === 1) fragment.append(codeBlock(part));
-		else if (part !== "") fragment.append(...blocks(trimBreak(part)));
+		else if (part !== "") fragment.append(...blocks(part.replace(/^\n/, "").replace(/\n$/, "")));
 	return fragment;
 }
 
@@ -25,11 +25,6 @@ export function renderLine(text) {
 	const fragment = document.createDocumentFragment();
 	fragment.append(...inline(text, 0));
 	return fragment;
-}
-
-/** @param {string} text */
-function trimBreak(text) {
-	return text.replace(/^\n/, "").replace(/\n$/, "");
 }
 
 /** @param {string} text */
@@ -81,11 +76,8 @@ function kindOf(line) {
 
 /** @param {{ kind: string, lines: string[] }} block */
 function renderBlock({ kind, lines }) {
-	if (kind === "ul" || kind === "ol") {
-		const list = element(kind);
-		for (const line of lines) list.append(element("li", { dir: "auto" }, renderLine(line)));
-		return list;
-	}
+	if (kind === "ul" || kind === "ol")
+		return element(kind, ...lines.map((line) => element("li", { dir: "auto" }, renderLine(line))));
 	// A heading inside a message must not be a heading of the page.
 	const heading = /^h\d$/.test(kind);
 	const tag = kind === "blockquote" ? "blockquote" : "p";
@@ -96,16 +88,19 @@ function renderBlock({ kind, lines }) {
 	);
 }
 
-/** Marks that enclose a text, the longest first, and the element that each stands for. */
-const pairs = /** @type {const} */ ([
-	["***", "em"],
-	["**", "strong"],
-	["__", "u"],
-	["~~", "s"],
-	["||", "details"],
-	["*", "em"],
-	["_", "em"],
-]);
+/**
+ * Marks that enclose a text, the longest first, and what is shown for the text.
+ * @type {[mark: string, render: (inner: (Node | string)[]) => Node][]}
+ */
+const pairs = [
+	["***", (inner) => element("em", element("strong", ...inner))],
+	["**", (inner) => element("strong", ...inner)],
+	["__", (inner) => element("u", ...inner)],
+	["~~", (inner) => element("s", ...inner)],
+	["||", (inner) => element("details.spoiler", element("summary", "spoiler"), element("span", ...inner))],
+	["*", (inner) => element("em", ...inner)],
+	["_", (inner) => element("em", ...inner)],
+];
 
 const special = /[\\`*_~|<[@]|https?:\/\//g;
 
@@ -143,61 +138,48 @@ function inline(text, depth) {
 function markAt(text, at, depth) {
 	// Limits the work of the patterns: no mark is longer.
 	const rest = text.slice(at, at + 2500);
-	const [escaped, character] = /^\\([^A-Za-z0-9\s])/.exec(rest) ?? [];
-	if (escaped && character) return { node: character, length: 2 };
-	const [code, , content = ""] = /^(`+)([^`]+)\1(?!`)/.exec(rest) ?? [];
-	if (code) return { node: element("code", content), length: code.length };
-	return mention(rest) ?? link(rest, depth) ?? pair(rest, depth);
+	for (const [pattern, render] of patterns) {
+		const found = pattern.exec(rest);
+		if (found) return { node: render(found, depth), length: found[0].length };
+	}
+	return pair(rest, depth);
 }
+
+/**
+ * Patterns for the beginning of the rest of a text, and what is shown for a match.
+ * @type {[RegExp, (groups: any[], depth: number) => Node | string][]}
+ */
+const patterns = [
+	[/^\\([^A-Za-z0-9\s])/, ([, character]) => character],
+	[/^(`+)([^`]+)\1(?!`)/, ([, , content]) => element("code", content)],
+	[/^@(?:everyone|here)\b/, ([everyone]) => chip(everyone)],
+	[/^<#(\d{1,20})>/, ([, id]) => chip(`#${world.channelOf(id)?.name ?? "unknown"}`)],
+	[/^<@&(\d{1,20})>/, ([, id]) => chip(`@${world.roleName(id) ?? "unknown role"}`)],
+	[/^<@!?(\d{1,20})>/, ([, id]) => chip(`@${world.findName(id) ?? "unknown user"}`)],
+	[/^<\/([^:<>\n]{1,100}):\d{1,20}>/, ([, name]) => chip(`/${name}`)],
+	[/^<a?:(\w{1,32}):(\d{1,20})>/, ([, name, id]) => (world.hasEmoji(id) ? customEmoji(id, name) : `:${name}:`)],
+	[/^<t:(-?\d{1,13})(?::([tTdDfFsSR]))?>/, ([, seconds, style = "f"]) => timestamp(Number(seconds), style)],
+	[
+		/^\[([^\]\n]{1,500})\]\(<?(https?:\/\/[^\s<>)]+)>?\)/,
+		([, label, target], depth) => linkTo(target, ...inline(label, depth + 1)),
+	],
+	[/^<(https?:\/\/[^\s<>]+)>/, ([, target]) => linkTo(target, target)],
+	[/^https?:\/\/[^\s<>]*[^\s<>.,:;"'!?)\]]/, ([target]) => linkTo(target, target)],
+];
 
 /** @param {string} rest @param {number} depth */
 function pair(rest, depth) {
-	for (const [mark, tag] of pairs) {
+	for (const [mark, render] of pairs) {
 		if (!rest.startsWith(mark)) continue;
 		const end = rest.indexOf(mark, mark.length + 1);
 		const content = rest.slice(mark.length, end);
 		// Single marks must touch their text: "2 * 3 * 4" and snake_case_names contain no marks.
-		if (end < 0 || (mark.length === 1 && !hugs(content, mark, rest[end + 1]))) continue;
+		const isLoose = /^\s|\s$/.test(content) || (mark === "_" && /\w/.test(rest[end + 1] ?? ""));
+		if (end < 0 || (mark.length === 1 && isLoose)) continue;
 		const inner = inline(content, depth + 1);
-		const node = tag === "details" ? spoiler(inner) : element(tag);
-		if (tag !== "details") node.append(...inner);
-		if (mark === "***") node.replaceChildren(bold(inner));
-		return { node, length: end + mark.length };
+		return { node: render(inner), length: end + mark.length };
 	}
 	return undefined;
-}
-
-/** @param {string} content @param {string} mark @param {string | undefined} after */
-function hugs(content, mark, after) {
-	if (/^\s|\s$/.test(content)) return false;
-	return mark !== "_" || !/\w/.test(after ?? "");
-}
-
-/** @param {(Node | string)[]} inner */
-function bold(inner) {
-	const made = element("strong");
-	made.append(...inner);
-	return made;
-}
-
-/** @param {(Node | string)[]} inner */
-function spoiler(inner) {
-	const text = element("span");
-	text.append(...inner);
-	return element("details.spoiler", element("summary", "spoiler"), text);
-}
-
-/** @param {string} rest @param {number} depth */
-function link(rest, depth) {
-	const [masked, label = "", target = ""] = /^\[([^\]\n]{1,500})\]\(<?(https?:\/\/[^\s<>)]+)>?\)/.exec(rest) ?? [];
-	if (masked) {
-		const node = linkTo(target, ...inline(label, depth + 1));
-		return { node, length: masked.length };
-	}
-	const [quoted, inner = ""] = /^<(https?:\/\/[^\s<>]+)>/.exec(rest) ?? [];
-	if (quoted) return { node: linkTo(inner, inner), length: quoted.length };
-	const [bare] = /^https?:\/\/[^\s<>]*[^\s<>.,:;"'!?)\]]/.exec(rest) ?? [];
-	return bare ? { node: linkTo(bare, bare), length: bare.length } : undefined;
 }
 
 /**
@@ -215,29 +197,6 @@ export function linkTo(address, ...children) {
 		{ href: url.href, title: url.href, target: "_blank", rel: "noopener noreferrer nofollow" },
 		...children,
 	);
-}
-
-/** @param {string} rest @returns {{ node: Node | string, length: number } | undefined} */
-function mention(rest) {
-	const [everyone] = /^@(?:everyone|here)\b/.exec(rest) ?? [];
-	if (everyone) return { node: chip(everyone), length: everyone.length };
-	const [whole, sign = "", id = ""] = /^<(@!?|@&|#)(\d{1,20})>/.exec(rest) ?? [];
-	if (whole) return { node: named(sign, id), length: whole.length };
-	const [command, name = ""] = /^<\/([^:<>\n]{1,100}):\d{1,20}>/.exec(rest) ?? [];
-	if (command) return { node: chip(`/${name}`), length: command.length };
-	const [emoji, emojiName = "", emojiId = ""] = /^<a?:(\w{1,32}):(\d{1,20})>/.exec(rest) ?? [];
-	if (emoji)
-		return { node: world.hasEmoji(emojiId) ? customEmoji(emojiId, emojiName) : `:${emojiName}:`, length: emoji.length };
-	const [time, seconds = "", style = "f"] = /^<t:(-?\d{1,13})(?::([tTdDfFsSR]))?>/.exec(rest) ?? [];
-	if (time) return { node: timestamp(Number(seconds), style), length: time.length };
-	return undefined;
-}
-
-/** @param {string} sign @param {string} id */
-function named(sign, id) {
-	if (sign === "#") return chip(`#${world.channelOf(id)?.name ?? "unknown"}`);
-	if (sign === "@&") return chip(`@${world.roleName(id) ?? "unknown role"}`);
-	return chip(`@${world.findName(id) ?? "unknown user"}`);
 }
 
 /** @param {string} text */

@@ -5,12 +5,9 @@
  * @typedef {{ id: string, username: string, global_name?: string | null, token: string, locale: string }} Person
  */
 
-/** Error for a refused request. Its message is shown to the person. */
-export class Refused extends Error {}
-
 /**
  * Sends a request to the simulator. Resolves with the JSON of the response, or undefined if it has no body. Rejects
- * with Refused if the simulator refuses the request or cannot be reached.
+ * with what to show the person if the simulator refuses the request or cannot be reached.
  * @param {string} method
  * @param {string} path
  * @param {{ body?: unknown, token?: string }} [given]
@@ -27,11 +24,11 @@ export async function request(method, path, { body, token } = {}) {
 	};
 	for (let attempt = 1; ; attempt++) {
 		const response = await fetch(path, init).catch(() => undefined);
-		if (!response) throw new Refused("The simulator does not answer.");
+		if (!response) throw new Error("The simulator does not answer.");
 		const text = await response.text().catch(() => "");
 		const answer = parse(text);
 		if (response.ok) return answer;
-		if (response.status !== 429 || attempt === 3) throw new Refused(refusalOf(response.status, answer, text));
+		if (response.status !== 429 || attempt === 3) throw new Error(refusalOf(response.status, answer, text));
 		await wait(1000 * Math.min(5, Number(answer?.retry_after) || 1));
 	}
 }

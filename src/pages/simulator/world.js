@@ -135,11 +135,7 @@ class World {
 			directChannels,
 			...guilds.flatMap(({ channels, threads }) => [channels, threads]),
 		];
-		for (const list of lists) {
-			const found = list.find((/** @type {Json} */ one) => one.id === id);
-			if (found) return found;
-		}
-		return undefined;
+		return /** @type {Json[]} */ (lists.flat()).find((one) => one.id === id);
 	}
 
 	/**
