@@ -3,18 +3,7 @@
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-	cpSync,
-	existsSync,
-	mkdirSync,
-	mkdtempSync,
-	readdirSync,
-	readFileSync,
-	rmSync,
-	symlinkSync,
-	writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { Glob } from "bun";
@@ -24,6 +13,7 @@ import { type BothServers, token as serversToken, startBothServers } from "../su
 import { anchorsIn, commandsIn, headingsOf, project, readDocument, wordsOf } from "../support/documents.ts";
 import { connectTo } from "../support/mcp.ts";
 import { pathWithBun } from "../support/path-with-bun.ts";
+import { openPlace } from "../support/place.ts";
 import { becomesReady, type Program, startCommand } from "../support/program.ts";
 import { startSimulator } from "../support/simulator.ts";
 import { until } from "../support/until.ts";
@@ -356,18 +346,16 @@ describe("the clients", () => {
 });
 
 describe("a bot of one's own", () => {
-	let place: string;
+	/** A clone, as far as the commands can tell. */
+	const { path: place, [Symbol.dispose]: remove } = openPlace();
 	let simulator: Simulator;
 	/** Commands name the ports that are usual; here others may have them. */
 	const ports = new Map<string, string>();
 	let token = "<MCP_AUTH_TOKEN>";
 
 	beforeAll(async () => {
-		// A clone, as far as the commands can tell.
-		place = mkdtempSync(join(tmpdir(), "guildhall-clone-"));
 		for (const name of ["package.json", "bunfig.toml", "node_modules", "src"])
 			symlinkSync(join(project, name), join(place, name));
-		mkdirSync(join(place, "instances"));
 		cpSync(join(project, "instances/example"), join(place, "instances/example"), { recursive: true });
 		simulator = await startSimulator();
 		for (const port of ["9090", "9100"]) ports.set(port, String(await freePort()));
@@ -375,7 +363,7 @@ describe("a bot of one's own", () => {
 
 	afterAll(async () => {
 		await simulator[Symbol.asyncDispose]();
-		rmSync(place, { recursive: true, force: true });
+		remove();
 	});
 
 	function start(command: string): Program {

@@ -242,14 +242,17 @@ describe("on a system that runs", () => {
 				return "";
 			},
 		};
-		return {
-			system,
-			commands,
-			failAt: (text: string | undefined) => {
-				fails = text;
-			},
+		const failAt = (text?: string) => {
+			fails = text;
 		};
+		return { system, commands, failAt };
 	}
+
+	const started = [
+		"systemctl daemon-reload",
+		"systemctl reset-failed guildhall.service",
+		"systemctl restart guildhall.service",
+	];
 
 	imageTest(
 		"the user is made, the service started and restarted, Caddy reloaded, and all of it undone",
@@ -259,9 +262,7 @@ describe("on a system that runs", () => {
 			expect(commands.splice(0)).toEqual([
 				"systemd-sysusers /etc/sysusers.d/guildhall.conf",
 				"systemctl reload-or-restart caddy",
-				"systemctl daemon-reload",
-				"systemctl reset-failed guildhall.service",
-				"systemctl restart guildhall.service",
+				...started,
 			]);
 			await image.install(undefined, system);
 			expect(commands).toEqual([]);
@@ -287,15 +288,10 @@ describe("on a system that runs", () => {
 		);
 		// The Caddyfile is restored, so that Caddy can start without the site.
 		expect(image.read("/etc/caddy/Caddyfile")).toBe(caddyfile);
-		failAt(undefined);
+		failAt();
 		commands.length = 0;
 		await image.install(undefined, system);
-		expect(commands).toEqual([
-			"systemctl reload-or-restart caddy",
-			"systemctl daemon-reload",
-			"systemctl reset-failed guildhall.service",
-			"systemctl restart guildhall.service",
-		]);
+		expect(commands).toEqual(["systemctl reload-or-restart caddy", ...started]);
 	});
 
 	test("the kernel's setting is made and unmade, unless it was made before", async () => {

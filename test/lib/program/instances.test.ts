@@ -1,8 +1,7 @@
 // The default directory of instances, and the user as which root works there.
 
 import { describe, expect, test } from "bun:test";
-import { lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { lstatSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import {
 	becomeOwnerOf,
@@ -10,6 +9,7 @@ import {
 	installedExecutable,
 	installedInstances,
 } from "../../../src/lib/program/instances.ts";
+import { openPlace } from "../../support/place.ts";
 
 test("the variable decides, then whether the executable is the installed one", () => {
 	const elsewhere = { GUILDHALL_INSTANCES: "/srv/bots" };
@@ -31,31 +31,28 @@ describe("becoming the owner of a directory", () => {
 	};
 
 	test("only root does, only for another's real directory", () => {
-		const root = mkdtempSync(join(tmpdir(), "guildhall-owner-"));
-		try {
-			const own = join(root, "own");
-			mkdirSync(own);
-			symlinkSync(own, join(root, "link"));
-			const { uid } = lstatSync(own);
-			const nobody = identityOf(65534);
-			expect(becomeOwnerOf(own, nobody)).toBe(false);
-			const superuser = identityOf(0);
-			for (const name of ["link", "absent"]) expect(becomeOwnerOf(join(root, name), superuser)).toBe(false);
-			expect(nobody.became).toEqual([]);
-			expect(superuser.became).toEqual([]);
-			// In a directory of root, the process stays root.
-			if (uid === 0) expect(becomeOwnerOf(own, superuser)).toBe(false);
-		} finally {
-			rmSync(root, { recursive: true, force: true });
-		}
+		using place = openPlace();
+		const { path: root } = place;
+		const own = join(root, "own");
+		mkdirSync(own);
+		symlinkSync(own, join(root, "link"));
+		const { uid } = lstatSync(own);
+		const nobody = identityOf(65534);
+		expect(becomeOwnerOf(own, nobody)).toBe(false);
+		const superuser = identityOf(0);
+		for (const name of ["link", "absent"]) expect(becomeOwnerOf(join(root, name), superuser)).toBe(false);
+		expect(nobody.became).toEqual([]);
+		expect(superuser.became).toEqual([]);
+		// In a directory of root, the process stays root.
+		if (uid === 0) expect(becomeOwnerOf(own, superuser)).toBe(false);
 	});
 });
 
 test.skipIf(process.getuid?.() !== 0)("root continues as the owner in every thread, without root's groups", () => {
-	const root = mkdtempSync(join(tmpdir(), "guildhall-owner-"));
-	try {
-		const module = join(import.meta.dir, "../../../src/lib/program/instances.ts");
-		const script = `
+	using place = openPlace();
+	const { path: root } = place;
+	const module = join(import.meta.dir, "../../../src/lib/program/instances.ts");
+	const script = `
 				import { chownSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 				const { becomeOwnerOf } = await import(${JSON.stringify(module)});
 				const theirs = ${JSON.stringify(join(root, "theirs"))};
@@ -67,14 +64,11 @@ test.skipIf(process.getuid?.() !== 0)("root continues as the owner in every thre
 						.exec(readFileSync("/proc/self/task/" + task + "/status", "utf8"))
 						.slice(1).join().replaceAll("\\t", " "));
 				console.log(JSON.stringify({ changed, ids: [...new Set(ids)], groups: process.getgroups().includes(0) }));`;
-		const { stdout, stderr } = Bun.spawnSync([process.execPath, "-e", script]);
-		expect(stderr.toString()).toBe("");
-		expect(JSON.parse(stdout.toString())).toEqual({
-			changed: true,
-			ids: ["65534 65534 65534 65534,65533 65533 65533 65533"],
-			groups: false,
-		});
-	} finally {
-		rmSync(root, { recursive: true, force: true });
-	}
+	const { stdout, stderr } = Bun.spawnSync([process.execPath, "-e", script]);
+	expect(stderr.toString()).toBe("");
+	expect(JSON.parse(stdout.toString())).toEqual({
+		changed: true,
+		ids: ["65534 65534 65534 65534,65533 65533 65533 65533"],
+		groups: false,
+	});
 });
