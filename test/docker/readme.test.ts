@@ -1,13 +1,13 @@
 // docker/README.md: each command in it is tried here or elsewhere, or cannot be tried without what is named.
 
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { example } from "../../src/bot/config/example.ts";
 import { makeInstance } from "../../src/bot/setup/new-instance.ts";
 import { readCompose } from "../support/compose.ts";
+import { openPlace } from "../support/place.ts";
 
 const project = join(import.meta.dir, "../..");
 const text = await Bun.file(join(project, "docker/README.md")).text();
@@ -52,30 +52,22 @@ test("containers: what the commands name is there, and the secrets that they mak
 	expect(newInstance?.command).toBe("bun run new-instance bot");
 	expect(scripts).toHaveProperty("new-instance");
 
-	const directory = mkdtempSync(join(tmpdir(), "guildhall-readme-"));
-	try {
-		mkdirSync(join(directory, "docker"));
-		const made = makeInstance("bot", join(directory, "instances"), example);
-		const make = async (command = "") => {
-			const options = { cwd: directory };
-			const { success } = Bun.spawnSync(["sh", "-c", command], options);
-			expect(success).toBe(true);
-			const file = Bun.file(join(directory, "docker/.env"));
-			return parseEnv(await file.text()) as Record<string, string>;
-		};
-		const own = await readCompose("compose.yaml", await make(user?.command));
-		expect(own.services.guildhall?.user).toBe(`${process.getuid?.()}:${process.getgid?.()}`);
-		rmSync(join(directory, "docker/.env"));
-		const env = await make(secrets?.command);
-		const { services } = await readCompose("compose.postgres.yaml", env);
-		// One token, wherever one looks.
-		for (const name of ["bot", "gateway"]) expect(services[name]?.environment.MCP_AUTH_TOKEN).toBe(made.token);
-		expect(services.bot?.environment.DATABASE_URL).toMatch(/bot:[0-9a-f]{64}@postgres/);
-		expect(statSync(join(directory, "docker/.env")).mode & 0o777).toBe(0o600);
-		expect(services.bot?.user).toBe(`${process.getuid?.()}:${process.getgid?.()}`);
-	} finally {
-		rmSync(directory, { recursive: true, force: true });
-	}
+	using place = openPlace();
+	mkdirSync(place.at("docker"));
+	const made = makeInstance("bot", place.at("instances"), example);
+	const make = (command = "") => {
+		expect(place.run(["sh", "-c", command]).exitCode).toBe(0);
+		return parseEnv(place.read("docker/.env")) as Record<string, string>;
+	};
+	const own = await readCompose("compose.yaml", make(user?.command));
+	expect(own.services.guildhall?.user).toBe(`${process.getuid?.()}:${process.getgid?.()}`);
+	rmSync(place.at("docker/.env"));
+	const { services } = await readCompose("compose.postgres.yaml", make(secrets?.command));
+	// One token, wherever one looks.
+	for (const name of ["bot", "gateway"]) expect(services[name]?.environment.MCP_AUTH_TOKEN).toBe(made.token);
+	expect(services.bot?.environment.DATABASE_URL).toMatch(/bot:[0-9a-f]{64}@postgres/);
+	expect(statSync(place.at("docker/.env")).mode & 0o777).toBe(0o600);
+	expect(services.bot?.user).toBe(`${process.getuid?.()}:${process.getgid?.()}`);
 });
 
 test("Kubernetes: what is applied is there", () => {

@@ -3,16 +3,7 @@
 // against the files: what they name is there. That engine and cluster take them, nobody has tried.
 
 import { describe, expect, test } from "bun:test";
-import {
-	chownSync,
-	existsSync,
-	lstatSync,
-	mkdirSync,
-	readdirSync,
-	readFileSync,
-	symlinkSync,
-	writeFileSync,
-} from "node:fs";
+import { chownSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as v from "valibot";
 import { freePort } from "../../src/demo/ports.ts";
@@ -237,7 +228,8 @@ describe("systemd", async () => {
 	test("what is backed up comes back, and nothing else is left", () => {
 		using place = openPlace();
 		const { path: root, write } = place;
-		const state = place.at("var/lib/private/guildhall/alpha");
+		const store = "var/lib/private/guildhall/alpha/store.sqlite";
+		const state = dirname(place.at(store));
 		const link = place.at("var/lib/guildhall/alpha");
 		const kept = {
 			"etc/guildhall/gateway.env": "old",
@@ -262,20 +254,20 @@ describe("systemd", async () => {
 		mkdirSync(dirname(link), { recursive: true });
 		// A user that exists while it runs has its directory where nobody else gets to.
 		symlinkSync("../private/guildhall/alpha", link);
-		writeFileSync(join(state, "store.sqlite"), "old", { mode: 0o600 });
+		write(store, "old", 0o600);
 		const isRoot = process.getuid?.() === 0;
-		if (isRoot) for (const path of [state, join(state, "store.sqlite")]) chownSync(path, 61_234, 61_234);
+		if (isRoot) for (const path of [state, place.at(store)]) chownSync(path, 61_234, 61_234);
 		run(backUp);
 
 		fill(kept, "new");
-		writeFileSync(join(state, "store.sqlite"), "new");
-		writeFileSync(join(state, "store.sqlite-wal"), "new");
+		write(store, "new");
+		write(`${store}-wal`, "new");
 		run(goBack);
 		for (const [file, word] of Object.entries(kept)) expect([file, place.read(file)]).toEqual([file, word]);
 		expect(lstatSync(link).isSymbolicLink()).toBe(true);
 		expect(readdirSync(state)).toEqual(["store.sqlite"]);
-		expect(readFileSync(join(state, "store.sqlite"), "utf8")).toBe("old");
-		if (isRoot) for (const path of [state, join(state, "store.sqlite")]) expect(lstatSync(path).uid).toBe(61_234);
+		expect(place.read(store)).toBe("old");
+		if (isRoot) for (const path of [state, place.at(store)]) expect(lstatSync(path).uid).toBe(61_234);
 	});
 });
 
