@@ -11,7 +11,7 @@ import { KeyedMutex } from "../lib/keyed-mutex.ts";
 import { runs } from "../lib/program/program.ts";
 import { within } from "../lib/wait.ts";
 import { botEnvironment, shownLevel } from "./environment.ts";
-import { GatewayProgram, type ProgramStart, type ProgramsOptions } from "./gateway.ts";
+import { GatewayProgram, type ProgramsOptions } from "./gateway.ts";
 import { assignPorts, fixedPort } from "./ports.ts";
 import { readShared, type Shared, tokensOf } from "./shared.ts";
 import { Supervisor } from "./supervisor.ts";
@@ -111,8 +111,11 @@ export class Programs {
 		return this.#exclusively(async () => {
 			if (name === "gateway") return this.#gateway.renew(this.#shared, this.#ports);
 			const bot = this.#find(name);
-			const reason = await this.#restartIssue(bot);
-			if (reason !== undefined) return { reason };
+			const { path, env } = bot.entry;
+			const isRunning = bot.supervisor.state === "running";
+			const checked = isRunning && botEnvironment(this.#options.env, env, { ...bot, path });
+			const issue = checked ? await this.#options.checkBot(checked) : undefined;
+			if (issue !== undefined) return { reason: issue && `${issue}\nThe running bot continues.` };
 			await bot.supervisor.stop(false);
 			return this.#startAgain(name);
 		});
@@ -164,13 +167,6 @@ export class Programs {
 		return bot;
 	}
 
-	async #restartIssue(bot: Bot): Promise<string | undefined> {
-		if (bot.supervisor.state !== "running") return undefined;
-		const { path, env } = bot.entry;
-		const issue = await this.#options.checkBot(botEnvironment(this.#options.env, env, { ...bot, path }));
-		return issue && `${issue}\nThe running bot continues.`;
-	}
-
 	async #startAgain(name: string): Promise<Started> {
 		await this.#updateBots();
 		const started = await within(startMs, this.#find(name).supervisor.start());
@@ -215,16 +211,15 @@ export class Programs {
 		const { name } = entry;
 		const known = this.#bots.get(name);
 		if (!known) {
-			const supervisor = this.#supervise(name, () => {
+			const { log, timing, spawn, env: machine } = this.#options;
+			const start = () => {
 				const bot = this.#find(name);
 				bot.token = this.#shared?.token ?? token;
 				const { path, env } = bot.entry;
-				return {
-					program: "bot",
-					env: botEnvironment(this.#options.env, env, { ...bot, path }),
-					level: shownLevel(this.#options.env, env),
-				};
-			});
+				const level = shownLevel(machine, env);
+				return spawn({ program: "bot", name, env: botEnvironment(machine, env, { ...bot, path }), level });
+			};
+			const supervisor = new Supervisor({ name, log, timing, spawn: start, stopMs: () => botStopMs });
 			this.#bots.set(name, { entry, port, token, supervisor });
 			return supervisor.start();
 		}
@@ -276,11 +271,6 @@ export class Programs {
 				next: `${runs("new-instance")} NAME`,
 			});
 		await this.#gateway.update(this.#shared, this.#ports);
-	}
-
-	#supervise(name: string, describe: () => Omit<ProgramStart, "name">): Supervisor {
-		const { log, timing, spawn } = this.#options;
-		return new Supervisor({ name, log, timing, spawn: () => spawn({ name, ...describe() }), stopMs: () => botStopMs });
 	}
 
 	#warnOnce(message: string, fields: Record<string, unknown>): void {

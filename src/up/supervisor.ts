@@ -151,7 +151,7 @@ export class Supervisor {
 		const process = this.#spawn();
 		if ("reason" in process) {
 			this.#started = Promise.resolve(process);
-			this.#failed({ code: undefined, signal: undefined, ...process });
+			this.#failed({ code: undefined, signal: undefined, ...process }, false);
 		} else this.#take(process);
 	}
 
@@ -182,35 +182,19 @@ export class Supervisor {
 			this.#current = undefined;
 			if (this.state === "stopping" || this.#isClosed) return;
 			if (timing.now() - startedAt >= steadyMs) this.#failures = 0;
-			if (hasListened) this.#ended(exit);
-			else this.#failed(exit);
+			this.#failed(exit, hasListened);
 		});
 	}
 
-	#ended({ code, signal, reason }: Exit): void {
-		this.endReason = reason || howItEnded(code, signal);
-		const retryInMs = this.#retryLater();
-		this.#options.log.warn("program ended: starting it again", {
-			name: this.name,
-			code,
-			signal,
-			retry_in_ms: retryInMs,
-		});
-	}
-
-	#failed({ code, signal, reason }: Exit): void {
-		const issue = reason || howItEnded(code, signal);
-		const isNew = issue !== this.issue;
-		this.issue = issue;
-		const retryInMs = this.#retryLater();
-		if (isNew)
-			this.#options.log.error("program could not start: trying again", {
-				name: this.name,
-				code,
-				signal,
-				retry_in_ms: retryInMs,
-				reason: issue,
-			});
+	#failed(exit: Exit, hasListened: boolean): void {
+		const { log } = this.#options;
+		const reason = reasonOf(exit);
+		const isNew = reason !== this.issue;
+		if (hasListened) this.endReason = reason;
+		else this.issue = reason;
+		const fields = { name: this.name, code: exit.code, signal: exit.signal, retry_in_ms: this.#retryLater() };
+		if (hasListened) log.warn("program ended: starting it again", fields);
+		else if (isNew) log.error("program could not start: trying again", { ...fields, reason });
 	}
 
 	#retryLater(): number {
@@ -255,10 +239,11 @@ export class Supervisor {
 function startOf(process: ChildProcess): Promise<Started> {
 	return Promise.race([
 		process.listening.then((url) => ({ url })),
-		process.exited.then(({ code, signal, reason }) => ({ reason: reason || howItEnded(code, signal) })),
+		process.exited.then((exit) => ({ reason: reasonOf(exit) })),
 	]);
 }
 
-function howItEnded(code: number | undefined, signal: string | undefined) {
+function reasonOf({ code, signal, reason }: Exit): string {
+	if (reason) return reason;
 	return signal === undefined ? `it ended with exit code ${code ?? "unknown"}` : `it ended with ${signal}`;
 }

@@ -79,8 +79,9 @@ export async function startUp(
 			return code === 0 ? undefined : reason;
 		},
 		async isFree(hostname, port) {
+			const settings = { hostname: "GATEWAY_BIND_ADDR", port: "GATEWAY_PORT" };
 			for (;;) {
-				if (await isFree(hostname, port)) return true;
+				if ((await tryListening({ hostname, port, settings, log: silentLog })) === "free") return true;
 				if (performance.now() - start > leavingMs) return false;
 				await Bun.sleep(retryMs);
 			}
@@ -185,10 +186,4 @@ async function addInstance(directory: string, name: string, token: string): Prom
 		"Then switch on what it does there, in the section Settings.",
 		`Its files are in ${directory}/${name}.`,
 	];
-}
-
-async function isFree(hostname: string, port: number): Promise<boolean> {
-	const settings = { hostname: "GATEWAY_BIND_ADDR", port: "GATEWAY_PORT" };
-	const found = await tryListening({ hostname, port, settings, log: silentLog });
-	return found === "free";
 }
