@@ -239,19 +239,13 @@ interface FetchOptions {
 	endpoint: EndpointHandler;
 }
 
-function createFetch({
-	config,
-	monitored,
-	oauth,
-	console,
-	authenticate,
-	endpoint,
-}: FetchOptions): ListenOptions["fetch"] {
+function createFetch(options: FetchOptions): ListenOptions["fetch"] {
+	const { config, oauth, console, authenticate, endpoint } = options;
 	const checks = { host: createHostCheck(config.allowedHosts), origin: createOriginCheck(config.allowedOrigins) };
 	const checkBearer = createBearerCheck(config.token);
 	const isRoot = createTokenMatch(config.token);
 	const monitor = createMonitor({
-		...monitored,
+		...options.monitored,
 		refuse: (request) => checks.host(request) ?? checks.origin(request) ?? checkBearer(request),
 		// Health checks may use any host name, and need no token.
 		refuseUnauthenticated: checks.origin,

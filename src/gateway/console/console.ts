@@ -16,7 +16,7 @@ import { Events } from "./events.ts";
 import { isForeign } from "./origin.ts";
 import { createReadingTools, type ReadingToolsOptions } from "./reading-tools.ts";
 import { ConsoleError, errorResponse, jsonResponse } from "./respond.ts";
-import { createSessions, isCsrfToken, type Session } from "./sessions.ts";
+import { createSessions, isCsrfToken } from "./sessions.ts";
 import { createSignIn, requireOwnOrigin, wrongOrigin } from "./sign-in.ts";
 import { createState, type StateOptions } from "./state.ts";
 import { type Viewer, viewerOf } from "./viewer.ts";
@@ -73,7 +73,11 @@ export function createConsole(options: ConsoleOptions) {
 		"POST approvals/decide": bots.decide,
 		"POST settings": bots.settings,
 		"POST settings/submit": bots.submit,
-		"GET clients": (request, { session }) => describeEndpoint(request, session, options),
+		"GET clients": ({ headers }, { session }) => {
+			const origin = publicUrl ?? `${session.isHttps ? "https" : "http"}://${headers.get("host")}`;
+			const discordSignIn = discord !== undefined;
+			return { endpoint: `${origin}/mcp`, readOnlyEndpoint: origin + readOnlyPath, discordSignIn };
+		},
 		"GET tools": tools.list,
 		"POST tools/call": tools.call,
 		"POST control": createControl(options),
@@ -97,19 +101,14 @@ export function createConsole(options: ConsoleOptions) {
 		if (!session) throw new ConsoleError("signed_out", "Sign in to the console first.");
 		if (own && own.isHttps !== session.isHttps) throw wrongOrigin();
 		if (method === "POST") http.timeout(request, maxQuietSeconds);
-		const answer = await forSession(request, session, name);
-		return answer instanceof Response ? answer : jsonResponse(answer);
-	}
-
-	function forSession(request: Request, session: Session, name: string): unknown {
-		const { method } = request;
 		const route = routes[`${method} ${name}`];
 		if (!route && routePaths.has(name))
 			throw new ConsoleError("method", "This path does not support this HTTP method.");
 		if (!route) throw new ConsoleError("not_found", "The console's API has no such path.");
 		if (method !== "GET" && !isCsrfToken(request.headers.get("x-guildhall-csrf"), session))
 			throw new ConsoleError("csrf", "This page belongs to an earlier session. Reload it.");
-		return route(request, viewerOf(session));
+		const answer = await route(request, viewerOf(session));
+		return answer instanceof Response ? answer : jsonResponse(answer);
 	}
 
 	return {
@@ -122,14 +121,4 @@ export function createConsole(options: ConsoleOptions) {
 		/** Ends all event streams, so that the gateway can stop. */
 		close: () => events.close(),
 	};
-}
-
-function describeEndpoint(
-	{ headers }: Request,
-	{ isHttps }: Session,
-	{ publicUrl, discord }: Pick<ConsoleOptions, "publicUrl" | "discord">,
-) {
-	const scheme = isHttps ? "https" : "http";
-	const origin = publicUrl ?? `${scheme}://${headers.get("host")}`;
-	return { endpoint: `${origin}/mcp`, readOnlyEndpoint: origin + readOnlyPath, discordSignIn: discord !== undefined };
 }

@@ -3,9 +3,8 @@
 
 import * as v from "valibot";
 import type { Log } from "../../lib/log.ts";
-import type { Backend } from "../backends/backend.ts";
-import type { UpClient } from "../routing/up-client.ts";
 import { ConsoleError, readJson } from "./respond.ts";
+import type { StateOptions } from "./state.ts";
 import type { Viewer } from "./viewer.ts";
 
 /** Shorter than the time for which the browser's connection may be silent, in milliseconds. */
@@ -18,15 +17,7 @@ const given = v.strictObject({
 });
 
 /** Responds with what the command printed. Without `up`, nothing can be controlled. */
-export function createControl({
-	backends,
-	up,
-	log,
-}: {
-	backends: readonly Backend[];
-	up: UpClient | undefined;
-	log: Log;
-}) {
+export function createControl({ backends, up, log }: Pick<StateOptions, "backends" | "up"> & { log: Log }) {
 	return async (request: Request, { person }: Viewer): Promise<{ lines: readonly string[] }> => {
 		if (person) throw new ConsoleError("forbidden", "Only the holder of MCP_AUTH_TOKEN can control the bots.");
 		if (!up) throw new ConsoleError("unavailable", "This gateway was not started by up, which starts and stops bots.");

@@ -14,13 +14,12 @@ export interface OwnOrigin {
 
 /** If the header Origin is exactly `publicUrl` or the request's host; otherwise undefined. */
 export function ownOrigin({ headers }: Request, publicUrl: string | undefined): OwnOrigin | undefined {
-	const origin = headers.get("origin");
-	if (origin === null) return undefined;
+	const origin = headers.get("origin") ?? "";
 	const url = URL.parse(origin);
-	if (!url) return undefined;
+	if (!url || !/^https?:$/.test(url.protocol)) return undefined;
 	const isHttps = url.protocol === "https:";
-	const isOwn = origin === publicUrl || origin === originOf(url.protocol, headers);
-	if (!isOwn) return undefined;
+	const served = URL.parse(`${url.protocol}//${headers.get("host") ?? ""}`)?.origin;
+	if (origin !== publicUrl && origin !== served) return undefined;
 	return { origin, isHttps, isPrivate: isHttps || isLoopbackHost(url.host) };
 }
 
@@ -29,15 +28,4 @@ export function isForeign(request: Request, publicUrl: string | undefined): bool
 	const site = request.headers.get("sec-fetch-site") ?? "none";
 	if (site !== "same-origin" && site !== "none") return true;
 	return request.headers.has("origin") && ownOrigin(request, publicUrl) === undefined;
-}
-
-/** This machine itself: a session may use a cookie for plain http. */
-export function isOnLoopback({ headers }: Request): boolean {
-	return isLoopbackHost(headers.get("host"));
-}
-
-function originOf(protocol: string, headers: Headers): string | undefined {
-	const host = headers.get("host");
-	if (host === null || !/^https?:$/.test(protocol)) return undefined;
-	return URL.parse(`${protocol}//${host}`)?.origin;
 }

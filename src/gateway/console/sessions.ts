@@ -6,11 +6,11 @@ import { deriveKey, readTicket } from "../../lib/console-link.ts";
 import { parseJson } from "../../lib/json.ts";
 import { LruMap } from "../../lib/lru-map.ts";
 import type { Store } from "../../lib/store/store.ts";
+import { isLoopbackHost } from "../../mcp/access.ts";
 import { isSameSecret } from "../keys/token.ts";
 import { cookiesOf } from "../oauth/people/browser.ts";
 import type { DiscordPerson } from "../oauth/people/discord.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
-import { isOnLoopback } from "./origin.ts";
 
 /** In milliseconds, whether it is used or not. */
 export const sessionLifetimeMs = 12 * 3_600_000;
@@ -62,7 +62,10 @@ export function createSessions(token: string, now: () => number, store?: Pick<St
 		return { id, since, person, isHttps, expiresAt: since + sessionLifetimeMs, csrf: await mac(`csrf ${id}`) };
 	}
 
-	async function readCookie({ value, isHttps }: SessionCookie): Promise<Session | undefined> {
+	async function readCookie({
+		value,
+		isHttps,
+	}: ReturnType<typeof sessionCookiesOf>[number]): Promise<Session | undefined> {
 		const [, payload = "", given = ""] = /^([\w-]+)\.([\w-]{43})$/.exec(value) ?? [];
 		if (!isSameSecret(given, await mac(`session ${payload}`))) return undefined;
 		const content = v.safeParse(stored, parseJson(Buffer.from(payload, "base64url").toString()));
@@ -151,17 +154,12 @@ export function sessionCookie(value: string | undefined, isHttps: boolean): stri
 	return `${name}=${value ?? ""}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${isHttps ? "; Secure" : ""}`;
 }
 
-interface SessionCookie {
-	value: string;
-	isHttps: boolean;
-}
-
-function sessionCookiesOf(request: Request): SessionCookie[] {
+function sessionCookiesOf(request: Request) {
 	const named = (name: string, isHttps: boolean) => cookiesOf(request, name).map((value) => ({ value, isHttps }));
 	const given = [
 		...named(cookieNames.https, true),
 		// For another host, anyone on the network could have read or set the cookie without "Secure".
-		...(isOnLoopback(request) ? named(cookieNames.loopback, false) : []),
+		...(isLoopbackHost(request.headers.get("host")) ? named(cookieNames.loopback, false) : []),
 	];
 	return given.filter(({ value }) => value.length <= maxCookieLength);
 }

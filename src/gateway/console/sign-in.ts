@@ -59,12 +59,8 @@ export function createSignIn({ token, publicUrl, sessions, discord, log, monoton
 	}
 
 	async function discordPerson(request: Request): Promise<DiscordPerson> {
-		try {
-			const person = await discord?.finish(request);
-			if (person) return person;
-		} catch (error) {
-			throw fromOAuth(error);
-		}
+		const person = await discord?.finish(request).catch(throwForPerson);
+		if (person) return person;
 		throw new ConsoleError(
 			"signed_out",
 			"You have not signed in with Discord in this browser in the last ten minutes. Sign in again.",
@@ -94,12 +90,8 @@ export function createSignIn({ token, publicUrl, sessions, discord, log, monoton
 						? `To sign in with Discord, open ${publicUrl}/console.`
 						: "Signing in with Discord is not configured: set PUBLIC_URL.",
 				);
-			try {
-				const { url, cookie } = await discord.begin(request, clientAddress(request, peer));
-				return jsonResponse({ url }, { more: { "Set-Cookie": cookie } });
-			} catch (error) {
-				throw fromOAuth(error);
-			}
+			const { url, cookie } = await discord.begin(request, clientAddress(request, peer)).catch(throwForPerson);
+			return jsonResponse({ url }, { more: { "Set-Cookie": cookie } });
 		},
 		async signOut(session: Session): Promise<Response> {
 			await sessions.end(session).catch((error) => {
@@ -131,9 +123,9 @@ function describeSession({ person, csrf, expiresAt }: Session) {
 	return { kind: person ? "person" : "root", person: person ?? null, csrf, expiresAt };
 }
 
-function fromOAuth(error: unknown): unknown {
-	if (!(error instanceof OAuthError)) return error;
-	return error.code === "temporarily_unavailable"
+function throwForPerson(error: unknown): never {
+	if (!(error instanceof OAuthError)) throw error;
+	throw error.code === "temporarily_unavailable"
 		? new ConsoleError("unavailable", error.message, 5)
 		: new ConsoleError(
 				"forbidden",
