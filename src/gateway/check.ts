@@ -99,7 +99,7 @@ async function checkInstance({ instance, backend, isUnderUp, answered }: Asked):
 			`the bot offers ${tools.length} tool(s), but does not list its guilds: ${lastError.message}`,
 			`The bot's log says why; so does ${runs("bot")} --check with the bot's settings.`,
 		);
-	const { serverVersion } = backend.session;
+	const { serverVersion } = backend.session.server;
 	const versionAndTools = `${serverVersion ? `version ${serverVersion}, ` : ""}${tools.length} tool(s)`;
 	const notes = describePins(backend).map((one) => `; ${one}`);
 	if (dropped.length > 0) notes.push(`; not listed: ${describeDropped(dropped)}`);

@@ -55,13 +55,8 @@ interface BackendSessionOptions {
 export class BackendSession {
 	/** Number of sessions opened so far. */
 	generation = 0;
-	/** Undefined before the first session. */
-	serverVersion: string | undefined;
-	/** What the bot says of itself, for `list_instances`. */
-	serverDescription: string | undefined;
-	/** As reported when the session was opened. */
-	hasPrompts = false;
-	hasResources = false;
+	/** What the bot said of itself in the last handshake. Empty before the first session. */
+	server: Partial<ClientSession> = {};
 	/** As declared when the session was opened. */
 	experimental: readonly string[] = [];
 	#current: ClientSession | undefined;
@@ -174,10 +169,7 @@ export class BackendSession {
 			const signal = AbortSignal.timeout(handshakeTimeoutMs);
 			const session = await this.options.client.connect(signal);
 			this.#current = session;
-			this.serverVersion = session.serverVersion;
-			this.serverDescription = session.serverDescription;
-			this.hasPrompts = session.hasPrompts ?? false;
-			this.hasResources = session.hasResources ?? false;
+			this.server = session;
 			this.experimental = session.experimental ?? [];
 			if (++this.generation > 1) this.options.onReplaced();
 			return session;

@@ -288,10 +288,7 @@ export class Backend {
 		if (!this.#hasApproval) return this.waiting.clear();
 		const before = [...this.waiting];
 		const params = JSON.stringify({ gone });
-		const { message } = await this.session.request(
-			{ method: waitingMethod, params, maxBodyBytes: maxOwnBytes },
-			signal,
-		);
+		const { message } = await this.#ask(waitingMethod, params, signal);
 		const listed = readIds(Object(message.result).waiting);
 		if (!listed) throw new ClientError("the bot's list of callers is invalid", "refused");
 		// What was noted meanwhile stays.
@@ -413,10 +410,7 @@ export class Backend {
 
 	async #refreshGuilds(signal: AbortSignal): Promise<void> {
 		try {
-			const { message } = await this.session.request(
-				{ method: "tools/call", params: '{"name":"list_guilds","arguments":{}}', maxBodyBytes: maxOwnBytes },
-				signal,
-			);
+			const { message } = await this.#ask("tools/call", '{"name":"list_guilds","arguments":{}}', signal);
 			this.#setGuilds(readGuilds(message));
 			this.#failures = 0;
 			this.#pause = 0;
@@ -474,20 +468,19 @@ export class Backend {
 		return cut(`${maxPages} pages`);
 	}
 
+	/** Without a place among the calls in flight. Rejects with a ClientError. */
+	#ask(method: SessionRequest["method"], params: string, signal: Signal, principal?: Principal) {
+		return this.session.request({ method, params, principal, maxBodyBytes: maxOwnBytes }, signal);
+	}
+
 	async #listPrompts(signal: Signal, principal?: Principal): Promise<ListedPrompt[]> {
-		if (!this.session.hasPrompts) return [];
-		const { message } = await this.session.request(
-			{ method: "prompts/list", params: "{}", principal, maxBodyBytes: maxOwnBytes },
-			signal,
-		);
+		if (!this.session.server.hasPrompts) return [];
+		const { message } = await this.#ask("prompts/list", "{}", signal, principal);
 		return readPrompts(message.result);
 	}
 
 	async #listTools(params: string, signal: Signal, principal?: Principal) {
-		const { text, message } = await this.session.request(
-			{ method: "tools/list", params, principal, maxBodyBytes: maxOwnBytes },
-			signal,
-		);
+		const { text, message } = await this.#ask("tools/list", params, signal, principal);
 		if (isObject(message.result) && Array.isArray(message.result.tools)) return { text, result: message.result };
 		throw new ClientError(
 			message.error === undefined

@@ -1,7 +1,6 @@
 // Waits a short time for the approval that a tool call needs, without a place among the bot's calls in flight. The first
 // result of the call names the approval, so a client that gets it can ask again later.
 
-import type { JsonObject } from "../../lib/json.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { Overloaded } from "../../lib/semaphore.ts";
 import type { Signal } from "../../lib/signal.ts";
@@ -9,7 +8,6 @@ import { raceSignal } from "../../lib/wait.ts";
 import { approvalMethod, decidedResult, decidesAtKey, pendingApproval } from "../../mcp/approval.ts";
 import { ClientError, type ClientResponse } from "../../mcp/client.ts";
 import type { Backend } from "../backends/backend.ts";
-import type { SessionRequest } from "../backends/backend-session.ts";
 
 /** Milliseconds: `waitMs` for a decision, asked for every `pollMs`. */
 export interface ApprovalTiming {
@@ -33,31 +31,17 @@ export async function afterApproval(
 	try {
 		for (let waited = 0; waited < waitMs; waited += pollMs) {
 			await raceSignal(Bun.sleep(pollMs), signal);
-			const answer = await ask(backend, { params, principal }, signal);
+			const answer = await backend.read({ method: approvalMethod, params, principal }, signal).catch((error) => {
+				if (!(error instanceof Overloaded)) throw error;
+			});
 			const result = answer && decidedResult(answer.message);
-			if (result) return withResult(response, result);
+			if (!result) continue;
+			const message = { jsonrpc: "2.0", id: response.message.id, result };
+			return { message, text: JSON.stringify(message) };
 		}
 	} catch (error) {
 		// The first result names the approval, so the client can ask for the decision itself.
 		if (!signal.aborted && !(error instanceof ClientError)) throw error;
 	}
 	return response;
-}
-
-async function ask(
-	backend: Backend,
-	request: Pick<SessionRequest, "params" | "principal">,
-	signal: Signal,
-): Promise<ClientResponse | undefined> {
-	try {
-		return await backend.read({ method: approvalMethod, ...request }, signal);
-	} catch (error) {
-		if (error instanceof Overloaded) return undefined;
-		throw error;
-	}
-}
-
-function withResult({ message: { id } }: ClientResponse, result: JsonObject): ClientResponse {
-	const message = { jsonrpc: "2.0", id, result };
-	return { message, text: JSON.stringify(message) };
 }

@@ -344,11 +344,8 @@ export class Calls {
 		if (error instanceof SourceError) return fail(record.outcome, error.message);
 		const routed = this.#errorOf(error, record, signal);
 		if (routed instanceof RouteError) return fail(outcomeAfter(routed, record), routed.message);
-		const isInvalid = routed instanceof RpcError;
-		fail(
-			isInvalid ? "invalid" : "failed",
-			isInvalid ? routed.message : "Internal error of the gateway; its log says more.",
-		);
+		if (routed instanceof RpcError) fail("invalid", routed.message);
+		else fail("failed", "Internal error of the gateway; its log says more.");
 		throw routed;
 	}
 

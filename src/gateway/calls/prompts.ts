@@ -4,7 +4,7 @@
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { Overloaded } from "../../lib/semaphore.ts";
-import type { Deadlines, Signal } from "../../lib/signal.ts";
+import type { Deadlines } from "../../lib/signal.ts";
 import { ClientError } from "../../mcp/client.ts";
 import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
 import {
@@ -51,24 +51,6 @@ export function createPrompts(options: PromptsOptions): PromptSource {
 		throw unknownPrompt(prompt, [...new Set(all.map(({ name }) => name))]);
 	}
 
-	async function target(
-		prompt: string,
-		args: PromptArguments,
-		signal: Signal,
-		seen: readonly PromptBackend[],
-		principal: Principal | undefined,
-	): Promise<Backend> {
-		try {
-			return await router.find(args, signal, principal);
-		} catch (error) {
-			const isUnnamed = error instanceof RouteError && error.kind === "NoTarget";
-			const having = seen.filter(({ prompts }) => prompts.some((one) => one.name === prompt));
-			const found = having.find(({ state }) => state.online) ?? having[0];
-			if (isUnnamed && found) return found.backend;
-			throw error;
-		}
-	}
-
 	async function forward(
 		method: "prompts/get" | "completion/complete",
 		prompt: string,
@@ -80,7 +62,14 @@ export function createPrompts(options: PromptsOptions): PromptSource {
 		const signal = deadlines.begin(caller.signal);
 		const { principal } = caller;
 		try {
-			const backend = await target(prompt, args, signal, seen, principal);
+			// In here: `find` may throw before it returns a promise.
+			const route = async () => router.find(args, signal, principal);
+			const backend = await route().catch((error) => {
+				const having = seen.filter(({ prompts }) => prompts.some((one) => one.name === prompt));
+				const found = having.find(({ state }) => state.online) ?? having[0];
+				if (found && error instanceof RouteError && error.kind === "NoTarget") return found.backend;
+				throw error;
+			});
 			const request = { method, params: JSON.stringify(params(backend)), principal, trace: caller.trace };
 			const { message } = await backend.read(request, signal);
 			if (isObject(message.result)) return JSON.stringify(message.result);

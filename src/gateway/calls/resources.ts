@@ -27,7 +27,7 @@ export function createResources(options: PromptsOptions & { views: Views }): Res
 	async function seenBy(principal: Principal | undefined, signal: AbortSignal): Promise<Backend[]> {
 		await firstList();
 		const seen = principal ? (await views.load(principal, signal)).map(({ backend }) => backend) : backends;
-		return seen.filter(({ session }) => session.hasResources);
+		return seen.filter(({ session }) => session.server.hasResources);
 	}
 
 	async function list(method: keyof typeof lists, { principal, trace }: Caller): Promise<string> {
@@ -70,7 +70,7 @@ export function createResources(options: PromptsOptions & { views: Views }): Res
 				: path === ""
 					? undefined
 					: await router.find({ instance, guild_id: guildIn(path) }, signal, principal);
-			if (!backend?.session.hasResources) throw resourceNotFound(uri);
+			if (!backend?.session.server.hasResources) throw resourceNotFound(uri);
 			const params = JSON.stringify({ uri: isPage ? uri : `${scheme}:${path}` });
 			const { message } = await backend.read({ method: "resources/read", params, principal, trace }, signal);
 			if (!isObject(message.result)) throw refusalOf(message.error, { uri });

@@ -36,7 +36,8 @@ export class MergedCatalog {
 		if (known && !this.#isStale) return known;
 		this.#isStale = false;
 		const sources = this.#sources();
-		if (known && areSame(known.sources, sources)) return known;
+		if (known?.sources.every(({ name, tools }, at) => sources[at]?.name === name && sources[at]?.tools === tools))
+			return known;
 		const catalog = buildCatalog(sources);
 		const toolList = known?.toolList.text === catalog.list ? known.toolList : new ToolList(catalog.list);
 		this.#built = { sources, catalog, toolList };
@@ -49,8 +50,4 @@ export class MergedCatalog {
 		// Copies: what a bot lists later must not change what was built.
 		return (healthy ? [healthy, ...others] : others).map(({ name, tools }) => ({ name, tools }));
 	}
-}
-
-function areSame(before: readonly CatalogSource[], now: readonly CatalogSource[]): boolean {
-	return before.every(({ name, tools }, at) => now[at]?.name === name && now[at]?.tools === tools);
 }

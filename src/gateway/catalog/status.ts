@@ -25,7 +25,7 @@ export async function describeInstances(
 	const index = new RouteIndex(backends);
 	const lines = backends.map((backend) => {
 		const skew = catalog().skew.get(backend.name);
-		const description = backend.backend.session.serverDescription;
+		const description = backend.backend.session.server.serverDescription;
 		return [
 			backend.name,
 			describeState(backend.backend, isRoot),
@@ -105,7 +105,7 @@ export function describeStatus(
 		name: "guildhall-gateway",
 		version,
 		uptime_seconds: Math.floor(performance.now() / 1000),
-		...(store && { database: describeStore(store) }),
+		...(store && { database: { state: store.reason === undefined ? "ready" : "degraded", reason: store.reason } }),
 		tools: size,
 		tools_list_bytes: Buffer.byteLength(list),
 		backends: backends.map((backend) => {
@@ -118,7 +118,7 @@ export function describeStatus(
 				reason: reasonFor(backend, true),
 				since: isoTime(state.since),
 				last_error: lastError ? { message: lastError.message, at: isoTime(lastError.at) } : null,
-				version: session.serverVersion ?? null,
+				version: session.server.serverVersion ?? null,
 				sessions_opened: session.generation,
 				calls_in_flight: backend.inFlight,
 				calls_held: backend.held,
@@ -131,10 +131,6 @@ export function describeStatus(
 			};
 		}),
 	};
-}
-
-function describeStore({ reason }: Pick<Store, "reason">) {
-	return reason === undefined ? { state: "ready" } : { state: "degraded", reason };
 }
 
 function isoTime(monotonicMs: number): string {

@@ -41,7 +41,7 @@ export function createState({ backends, views, recent, store, up }: StateOptions
 			state: conditionOf(backend),
 			reason: reason === undefined ? null : onOneLine(reason, maxReasonLength),
 			since: wallTime(state.since),
-			version: backend.session.serverVersion?.slice(0, maxVersionLength) ?? null,
+			version: backend.session.server.serverVersion?.slice(0, maxVersionLength) ?? null,
 			guilds: [...guilds].slice(0, maxGuilds).map(([id, name]) => ({ id, name, pinned: pins.pinned.has(id) })),
 			guildCount: guilds.size,
 			tools: isRoot ? (backend.tools?.length ?? null) : null,
