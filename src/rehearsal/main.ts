@@ -17,28 +17,29 @@ const scenarios: Record<Rehearsal["scenario"], Scenario> = {
 	document: playDocument,
 };
 
-async function play(given: Rehearsal): Promise<Answer> {
+async function play(given: Rehearsal, missing: Set<string>): Promise<Answer> {
 	const random = seed(given.seed);
 	report({ step: "building the copy" });
-	await using stage = await openStage(given);
+	await using stage = await openStage(given, missing);
 	report({ step: `playing ${given.scenario}` });
-	const answer = await scenarios[given.scenario](stage, given, random);
+	const answer = await scenarios[given.scenario](stage, { ...given, settings: stage.settings }, random);
 	return { ...answer, lines: [...answer.lines, ...stage.costs()] };
 }
 
 async function rehearse(given: Rehearsal): Promise<Answer> {
-	const missing = given.missing.map((line) => `Not in the copy: ${line}`);
-	for (const step of missing) report({ step });
-	const first = await play(given);
-	if (!first.better) return { ...first, lines: [...missing, ...first.lines] };
+	const lacking = new Set(given.missing);
+	const missing = () => Array.from(lacking, (line) => `Not in the copy: ${line}`);
+	for (const step of missing()) report({ step });
+	const first = await play(given, lacking);
+	if (!first.better) return { ...first, lines: [...missing(), ...first.lines] };
 	report({ step: "once more, with other settings" });
 	Bun.gc(true);
 	const settings = { ...given.settings, ...first.better };
-	const second = await play({ ...given, settings });
+	const second = await play({ ...given, settings }, lacking);
 	const changes = JSON.stringify(first.better);
 	if (Bun.deepEquals(first.outcome ?? first.lines, second.outcome ?? second.lines))
-		return { lines: [...missing, ...first.lines, `With ${changes} it would be the same.`] };
-	return { ...first, lines: [...missing, ...first.lines, `With ${changes}:`, ...second.lines] };
+		return { lines: [...missing(), ...first.lines, `With ${changes} it would be the same.`] };
+	return { ...first, lines: [...missing(), ...first.lines, `With ${changes}:`, ...second.lines] };
 }
 
 // The copy has no icons: it could not load them.

@@ -33,8 +33,9 @@ let place = "";
 export const report = (line: { step: string } | { answer: Answer } | { error: string }) =>
 	process.stdout.write(`${JSON.stringify("step" in line ? { step: line.step + place } : line)}\n`);
 
-export async function openStage(given: Rehearsal, rateLimits?: RateLimits) {
-	const { document, botId, botRole = "", settings } = given;
+/** `missing`: what the copy lacks is added. */
+export async function openStage(given: Rehearsal, missing: Set<string>, rateLimits?: RateLimits) {
+	const { document, botId, botRole = "" } = given;
 	const simulator = await startSimulator({
 		seed: { bots: [], guilds: [], users: [{ username: "owner" }] },
 		worlds: [{ file: "the copy", document }],
@@ -99,7 +100,7 @@ export async function openStage(given: Rehearsal, rateLimits?: RateLimits) {
 		return said;
 	}
 
-	/** As the command line does, as documents may be larger than a call of a tool. Throws its error. */
+	/** As the command line does. Throws its error. */
 	async function ask<Name extends DocumentRequest>(name: Name, input: object): Promise<RequestOutput<Name>> {
 		// Plans of 20,000 steps leave much behind.
 		Bun.gc(true);
@@ -108,13 +109,9 @@ export async function openStage(given: Rehearsal, rateLimits?: RateLimits) {
 		return output;
 	}
 
-	/** Without `plan_hash`: why there is no plan. */
-	const plan = (document: unknown): Promise<{ text: string; plan_hash?: string }> =>
-		ask("plan", { guild_id: guild.id, document }).catch(({ message }) => ({
-			text: message.replace(/\nplan_hash=.*/s, ""),
-		}));
+	const plan = (document: unknown) => ask("plan", { guild_id: guild.id, document });
 
-	if (Object.keys(settings).length > 0) await tool("set_settings", { settings });
+	const kept = await setEach(given, missing, (some) => tool("set_settings", { settings: some }));
 	// The bot makes AutoMod rules.
 	await advance(5_000);
 	begin();
@@ -127,6 +124,7 @@ export async function openStage(given: Rehearsal, rateLimits?: RateLimits) {
 		tool,
 		ask,
 		plan,
+		settings: kept,
 		/** Requests of the bot. */
 		sent,
 		costs: () => costs(sent),
@@ -149,6 +147,21 @@ export async function openStage(given: Rehearsal, rateLimits?: RateLimits) {
 			await simulator.close();
 		},
 	};
+}
+
+/** Returns those that the bot can have in the copy. The backup does not bring back the others. */
+async function setEach({ settings, backup }: Rehearsal, missing: Set<string>, set: (some: object) => Promise<unknown>) {
+	const kept = { ...settings };
+	const setEachAlone = async () => {
+		for (const [key, value] of Object.entries(settings))
+			await set({ [key]: value }).catch(({ message }) => {
+				missing.add(`the setting ${key}: ${message.replace(/^.*?: .*?: |\nNothing was done\.$/g, "")}`);
+				delete kept[key];
+				delete backup?.document.bot?.[key];
+			});
+	};
+	if (Object.keys(kept).length > 0) await set(kept).catch(setEachAlone);
+	return kept;
 }
 
 function configOf({ toml, deny }: Rehearsal, { api, cdn }: Simulator, { bot, guild }: DocumentGuild): BotConfig {

@@ -38,7 +38,7 @@ async function open(parts: object, settings: object = {}): Promise<Stage> {
 		botId: "200000000000000777",
 		botRole: "Helper",
 	};
-	return openStage(given as unknown as Parameters<typeof openStage>[0], realisticLimits);
+	return openStage(given as unknown as Parameters<typeof openStage>[0], new Set(), realisticLimits);
 }
 
 const now = () => performance.now() / 1_000;

@@ -16,7 +16,7 @@ import { startSimulator } from "../support/simulator.ts";
 import { until } from "../support/until.ts";
 import { startWorld } from "../support/world.ts";
 
-const toml = { features: { moderation: true }, mcp: { toolsets: "all" }, commands: "off" };
+const toml = { features: { moderation: true, chat: true }, mcp: { toolsets: "all" }, commands: "off" };
 const bot = {
 	name: "Helper",
 	managed: true,
@@ -66,7 +66,10 @@ const guilds: Record<string, { document: object; answers: Partial<Record<Rehears
 				hijack: [
 					"deleted 4 channel(s) and banned 5 member(s) within a minute. The bot took roles from it after 4.1 s.",
 				],
-				restore: ["3 of 5 channels and roles were deleted.\nThe plan: create 3, reorder 1, assign roles 2\n", done(6)],
+				restore: [
+					"3 of 5 channels and roles were deleted.\nThe plan: create 3, change 1, reorder 1, assign roles 5\n",
+					done(10),
+				],
 				document: ["The plan: create 1\n", done(1)],
 				member: [
 					"A member with @Mods tried. 12 of 19 members rank below them.",
@@ -87,8 +90,8 @@ const guilds: Record<string, { document: object; answers: Partial<Record<Rehears
 			},
 			answers: {
 				restore: [
-					"42 of 84 channels and roles were deleted.\nThe plan: create 42, reorder 2, assign roles 2\n",
-					done(46),
+					"42 of 84 channels and roles were deleted.\nThe plan: create 42, change 1, reorder 2, assign roles 3\n",
+					done(48),
 				],
 			},
 		},
@@ -113,14 +116,18 @@ const guilds: Record<string, { document: object; answers: Partial<Record<Rehears
 		"with errors in its permissions": {
 			document: { everyone: [...everyone, "MENTION_EVERYONE"], roles: [mods, weak], channels: channels(4), members },
 			answers: {
-				raid: [raided, "The bot paused invites after 9.1 s, and set no slow mode."],
+				raid: [
+					"Not in the copy: the setting auto_role.from_role: ",
+					raided,
+					"The bot paused invites after 9.1 s, and set no slow mode.",
+				],
 				hijack: ["banned 12 member(s) within a minute. The bot could take no role from it."],
-				restore: ["The plan: cannot 6\nThe job: nothing could be done\ncannot: role Mods: The bot can only give"],
+				restore: ["The plan: cannot 10\nThe job: nothing could be done\ncannot: role Mods: The bot can only give"],
 			},
 		},
 		"with two of our bots": {
 			document: { everyone, roles: [bot, { ...bot, name: "Second" }, mods], channels: channels(4), members },
-			answers: { hijack: ["The bot took roles from it after 4.1 s."], restore: [done(6)] },
+			answers: { hijack: ["The bot took roles from it after 4.1 s."], restore: [done(10)] },
 		},
 	};
 const more: Partial<Record<string, object>> = {
@@ -135,6 +142,11 @@ const settings = {
 	"moderation.raid": "10 joins in 60s",
 	"night.strip": true,
 	"spam.on": true,
+	"chat.tools": true,
+	// Only a person can restore it.
+	"may.ban": [mods.id],
+	// Above the bot, where permissions are wrong on purpose.
+	"auto_role.from_role": mods.id,
 };
 
 async function startGuild(document: object) {
@@ -146,11 +158,18 @@ async function startGuild(document: object) {
 	const config = connectedConfig(simulator, { guildId, toml: { ...toml, backup: {} } }, made.bot.user.username);
 	await storeSettings(config, { [guildId]: settings });
 	const gone = ["200000000000000999", made.guild.owner_id].map((id) => ({ id, roles: ["Mods"] }));
-	const { members: kept = [] } = file.document;
-	await storeBackup(config, guildId, JSON.stringify({ ...file.document, members: [...kept, ...gone] }));
-	const running = startBot(config, recordLog().log);
-	await until("the bot has loaded", () => running.loaded);
-	const { call, request } = await connectTo(running.url);
+	const start = async () => {
+		const running = startBot(config, recordLog().log);
+		await until("the bot has loaded", () => running.loaded);
+		return { running, ...(await connectTo(running.url)) };
+	};
+	const before = await start();
+	const parts = ["everyone", "roles", "channels", "categories", "members", "bot"];
+	const { text } = await before.call("export_guild", { parts });
+	await before.running.close();
+	const exported = JSON.parse(text.slice(text.indexOf("{")));
+	await storeBackup(config, guildId, JSON.stringify({ ...exported, members: [...exported.members, ...gone] }));
+	const { running, call, request } = await start();
 	async function answerTo(args: object) {
 		for (;;) {
 			const { content, _meta } = Object(await request("tools/call", { name: "rehearse", arguments: args }));

@@ -107,9 +107,7 @@ async function given(
 	const read = change && (await attempt(() => readDocument(change)));
 	if (read instanceof InvalidDocument) throw new ToolError(invalidText(read.issues));
 	const { id: botId } = discord.user;
-	// Neither the game server nor an AI provider can be reached.
-	const { bot_name, timezone, intents, commands } = self.toml;
-	const features = { ...self.toml.features, game: false, chat: false };
+	const { bot_name, timezone, intents, commands, features } = self.toml;
 	const played = guild.members.cache
 		.filter(({ id, user }) => id === botId || (!user.bot && id !== guild.ownerId))
 		.sort((a, b) => b[held].length - a[held].length);
@@ -126,7 +124,10 @@ async function given(
 	const known = JSON.stringify(document);
 	const gone = new Set(referencesIn(all).flatMap(({ key, id }) => (known.includes(`"${id}"`) ? [] : key)));
 	const isOff = (key: string) => isKey(key) && featureOff(key, features) !== undefined;
-	const kept = Object.fromEntries(Object.entries(all).filter(([key]) => !gone.has(key) && !isOff(key)));
+	const isKept = ([key]: [string, unknown]) => !gone.has(key) && !isOff(key);
+	const kept = Object.fromEntries(Object.entries(all).filter(isKept));
+	if (backup?.document.bot)
+		backup.document.bot = Object.fromEntries(Object.entries(backup.document.bot).filter(isKept));
 	const unset = [...gone].map((key) => `the setting ${key}: what it names is gone, or hidden from the bot`);
 	const botRole = guild.roles.botRoleFor(discord.user)?.name;
 	const toml = { bot_name, timezone, intents, commands, features, backup: self.toml.backup };
