@@ -104,11 +104,13 @@ export function saveGuildBackup(
 }
 
 async function rotate(sql: Sql, guildId: string, keep: number): Promise<void> {
-	const rows = await sql<Pick<GuildBackupRow, "number" | "kept_at">>`
-		SELECT number, kept_at FROM guild_backups WHERE guild_id = ${guildId} ORDER BY number DESC`;
+	const rows = await sql<Pick<GuildBackupRow, "number" | "kept_at" | "proven_at">>`
+		SELECT number, kept_at, proven_at FROM guild_backups WHERE guild_id = ${guildId} ORDER BY number DESC`;
+	// That of the last proof stays, and with it the date.
+	const [last] = rows.filter(({ proven_at }) => proven_at).sort((a, b) => Number(b.proven_at) - Number(a.proven_at));
 	const rotated = rows.filter(({ kept_at }) => kept_at === null).slice(keep);
 	const kept = rows.filter(({ kept_at }) => kept_at !== null).slice(keep);
-	const numbers = [...rotated, ...kept].map(({ number }) => number);
+	const numbers = [...rotated, ...kept].flatMap((row) => (row === last ? [] : row.number));
 	for (const batch of inBatches(numbers, batchSize)) {
 		await sql`DELETE FROM guild_backups WHERE guild_id = ${guildId} AND number IN ${many(batch)}`;
 		await sql`DELETE FROM guild_backup_pictures WHERE guild_id = ${guildId} AND number IN ${many(batch)}`;
