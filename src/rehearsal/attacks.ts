@@ -7,6 +7,7 @@ import { advance } from "./sandbox.ts";
 import type { Scenario } from "./stage.ts";
 
 const accounts = 60;
+const timeoutRoute = "PATCH /guilds/:guild_id/members/:user_id";
 const powers = bitsOf(["Administrator", "ManageChannels", "BanMembers"]);
 const staff = elevatedPermissions | bitsOf("ModerateMembers");
 
@@ -36,8 +37,10 @@ export const playRaid: Scenario = async (stage, { settings }, random) => {
 		await advance(1_000);
 	}
 	await advance(120_000);
+	const stayed = [...raiders.keys()].reduce((sum, { user }) => sum + stage.messagesOf(user.id).length, 0);
+	const timedOut = new Set(done(timeoutRoute).map(({ path }) => path)).size;
 	const lines = [
-		`${raiders.size} of ${accounts} accounts joined, one each second. They wrote ${written} of ${raiders.size * 2} messages.`,
+		`${raiders.size} of ${accounts} accounts joined, one each second. They wrote ${written} of ${raiders.size * 2} messages, of which ${stayed} stayed. The bot timed out ${timedOut} of them.`,
 	];
 	const [paused] = done("PUT /guilds/:guild_id/incident-actions");
 	const slowed = done("PATCH /channels/:channel_id");
@@ -124,12 +127,11 @@ export const playSpam: Scenario = async (stage, { settings }, random) => {
 		await advance(1_000);
 	}
 	await advance(60_000);
-	const left = [...guild.channels.keys()].flatMap((id) => world.messages.in(id)).filter(({ type }) => type === 0);
-	const timeouts = done("PATCH /guilds/:guild_id/members/:user_id");
+	const timeouts = done(timeoutRoute);
 	const missing: string[] = [];
 	const lines = spammers.map(({ what, preset, account, count, posted }) => {
 		const { id } = account.user;
-		const stayed = left.filter(({ author }) => author.id === id).length;
+		const stayed = stage.messagesOf(id).length;
 		if (preset && stayed > 0 && !chosen.includes(preset)) missing.push(preset);
 		const timeout = timeouts.find(({ path }) => path.endsWith(id));
 		if (posted === 0) return `${what}: none of ${count} messages was posted`;

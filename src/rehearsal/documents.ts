@@ -50,7 +50,7 @@ export const playDocument: Scenario = async (stage, { change, backup }) => ({
 	lines: (await carryOut(stage, change ?? backup?.document)).lines,
 });
 
-export const playRestore: Scenario = async (stage, { backup, document }, random) => {
+export const playRestore: Scenario = async (stage, { backup, document, toml }, random) => {
 	const { guild, owner, request } = stage;
 	const all = [
 		...Array.from(guild.channels.keys(), (id) => `/channels/${id}`),
@@ -67,8 +67,9 @@ export const playRestore: Scenario = async (stage, { backup, document }, random)
 	report({ step: "restoring the backup" });
 	const { lines, isDone } = await carryOut(stage, backup?.document);
 	// The copy has pictures of its own.
-	const { emojis: _, ...before } = document;
-	const { text } = await stage.plan(before);
+	const { emojis: _, members, ...before } = document;
+	const isKnown = toml.intents.includes("GuildMembers");
+	const { text } = await stage.plan({ ...before, ...(isKnown && { members }) });
 	// Such as "+ channel #rules"; the members of the copy have no names.
 	const left = text.replace(/^(~ role .* to \d+ members?): .*/gm, "$1").match(/^[+~^] .*/gm) ?? [];
 	const isWrong = left.some((line) => /^\+|^~ role .* to \d+ members?$|[:,] (?:permissions|access)\b/.test(line));

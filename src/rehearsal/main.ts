@@ -2,6 +2,7 @@
 // last. It has no token, and reaches no server. A scenario is played once more with the settings that may change its outcome.
 
 import type { Answer, Rehearsal } from "../bot/guild-documents/rehearsals/rehearsals.ts";
+import { featureOff, isKey } from "../bot/settings/keys.ts";
 import { playHijack, playRaid, playSpam } from "./attacks.ts";
 import { playDocument, playRestore } from "./documents.ts";
 import { playMember } from "./member.ts";
@@ -31,15 +32,20 @@ async function rehearse(given: Rehearsal): Promise<Answer> {
 	const missing = () => Array.from(lacking, (line) => `Not in the copy: ${line}`);
 	for (const step of missing()) report({ step });
 	const first = await play(given, lacking);
-	if (!first.better) return { ...first, lines: [...missing(), ...first.lines] };
+	const { features } = given.toml;
+	const isOn = ([key]: [string, unknown]) => isKey(key) && featureOff(key, features) === undefined;
+	const better = Object.fromEntries(Object.entries(first.better ?? {}).filter(isOn));
+	if (Object.keys(better).length === 0) return { ...first, better: undefined, lines: [...missing(), ...first.lines] };
 	report({ step: "once more, with other settings" });
 	Bun.gc(true);
-	const settings = { ...given.settings, ...first.better };
+	const settings = { ...given.settings, ...better };
 	const second = await play({ ...given, settings }, lacking);
-	const changes = JSON.stringify(first.better);
+	const changes = JSON.stringify(better);
 	if (Bun.deepEquals(first.outcome ?? first.lines, second.outcome ?? second.lines))
 		return { lines: [...missing(), ...first.lines, `With ${changes} it would be the same.`] };
-	return { ...first, lines: [...missing(), ...first.lines, `With ${changes}:`, ...second.lines] };
+	// Without those that were tried they may change nothing.
+	const all = { ...given.tried, ...better };
+	return { ...first, better: all, lines: [...missing(), ...first.lines, `With ${changes}:`, ...second.lines] };
 }
 
 // The copy has no icons: it could not load them.

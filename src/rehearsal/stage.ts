@@ -53,7 +53,9 @@ export async function openStage(given: Rehearsal, missing: Set<string>, rateLimi
 	report({ step: "starting the bot" });
 	// Nobody else changes the copy while a job runs.
 	const bot = startBot(configOf(given, simulator, made), log, { maxStateAgeMs: () => Infinity });
-	while (!bot.loaded) await advance(100);
+	// Without the intent it never has all members.
+	const isLoaded = () => (given.toml.intents.includes("GuildMembers") ? bot.loaded : bot.ready);
+	while (!isLoaded()) await advance(100);
 	let startedAt = 0;
 
 	const sent: RequestRecord[] = [];
@@ -139,6 +141,11 @@ export async function openStage(given: Rehearsal, missing: Set<string>, rateLimi
 					(one) => one.type === 0 && has(world.channels.permissionsOf(one, user), ["ViewChannel", "SendMessages"]),
 				)
 				.map(({ id }) => id),
+		/** That were not deleted. */
+		messagesOf: (userId: string) =>
+			[...guild.channels.keys()]
+				.flatMap((id) => world.messages.in(id))
+				.filter(({ type, author }) => type === 0 && author.id === userId),
 		/** Since the beginning, such as "after 9.1 s". */
 		after: (at: string) => (Date.parse(at) > startedAt ? `after ${(Date.parse(at) - startedAt) / 1000} s` : "at once"),
 		done: (route: string) => journal.entries(route).filter(({ actor }) => actor === botId),

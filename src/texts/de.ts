@@ -1665,6 +1665,7 @@ export const de = {
 	"settings.rehearse.member": "Ein neues Mitglied probiert, was es darf",
 	"settings.rehearse.document": "Ein Serverdokument wird angewendet",
 	"settings.rehearse.running": "Die Probe läuft: {step}",
+	"settings.rehearse.off": "features.{feature} ist in config.toml aus, daher würde nichts geschehen.",
 	"settings.rehearse.unset": "„{setting}“ ist nicht gesetzt, daher würde nichts geschehen. Setze es zuerst.",
 	"settings.rehearse.member.label": "Rollen des Mitglieds",
 	"settings.rehearse.member.hint": "Ohne: was alle dürfen",

@@ -1526,6 +1526,7 @@ export const en = {
 	"settings.rehearse.member": "A new member tries what they can do",
 	"settings.rehearse.document": "A guild document is applied",
 	"settings.rehearse.running": "The rehearsal is running: {step}",
+	"settings.rehearse.off": "features.{feature} is off in config.toml, so nothing would happen.",
 	"settings.rehearse.unset": "“{setting}” is not set, so nothing would happen. Set it first.",
 	"settings.rehearse.member.label": "Roles of the member",
 	"settings.rehearse.member.hint": "Without any: what everyone may do",

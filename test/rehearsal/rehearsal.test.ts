@@ -42,7 +42,8 @@ const hidden = { role: "@everyone", deny: ["VIEW_CHANNEL"] };
 const staffOnly = [hidden, { role: "Mods", allow: ["VIEW_CHANNEL"] }, { role: "Helper", allow: ["VIEW_CHANNEL"] }];
 
 const done = (steps: number) => `The job: done, ${steps} of ${steps} step`;
-const raided = "60 of 60 accounts joined, one each second. They wrote 120 of 120 messages.";
+const raided =
+	"60 of 60 accounts joined, one each second. They wrote 120 of 120 messages, of which 120 stayed. The bot timed out 0 of them.";
 
 /** With what the answers to each scenario say there: the lines of the journals of the copies were counted by hand. */
 const guilds: Record<string, { document: object; answers: Partial<Record<Rehearsal["scenario"], readonly string[]>> }> =
@@ -52,7 +53,7 @@ const guilds: Record<string, { document: object; answers: Partial<Record<Rehears
 			answers: {
 				raid: [
 					`${raided}\nThe bot has no moderation log in which to suggest raid mode.`,
-					'With {"night.raid":true}:\n10 of 60 accounts joined, one each second. They wrote 12 of 20 messages.',
+					'With {"night.raid":true}:\n10 of 60 accounts joined, one each second. They wrote 12 of 20 messages, of which 12 stayed.',
 					"paused invites after 9.1 s, and slow mode was on in 4 channel(s) after",
 					'"settings":{"night.raid":true},"dry_run":true}',
 				],
@@ -226,11 +227,11 @@ test("other settings can be tried", async () => {
 	expect(text).toContain("10 of 60 accounts joined");
 	expect(text).toContain("Not in the copy: the setting moderation.log_channel: what it names is gone");
 	expect(await guild.rehearse({ scenario: "document" })).toContain("The plan: ");
-	const hijack = await guild.answerTo({ scenario: "hijack", settings: { "night.strip": false } });
+	const hijack = await guild.answerTo({ scenario: "hijack", settings: { "night.strip": false, "spam.dry": true } });
 	expect(hijack.text).toMatch(
 		/did not stop it: night\.strip is not set\.\n(?:.*\n)*With \{"night\.strip":true\}:\n.* took roles/,
 	);
-	expect(hijack.advice).toEqual({ set: { "night.strip": true } });
+	expect(hijack.advice).toEqual({ set: { "night.strip": true, "spam.dry": true } });
 }, 60_000);
 
 test("what cannot be played is said at once, and one rehearsal of a guild runs at a time", async () => {
@@ -247,10 +248,12 @@ test("what cannot be played is said at once, and one rehearsal of a guild runs a
 	expect(await said({ scenario: "hijack", role_ids: [world.guild.id], settings: { "night.strip": true } })).toContain(
 		"role_ids: expected only with the scenario member",
 	);
+	expect(await said({ scenario: "document", document: "" })).toContain("is invalid, for these reasons.");
 	expect(await said({ scenario: "raid", settings: { "night.none": 1 } })).toContain("night.none");
-	const document = { channels: [{ name: "planned" }] };
+	const document = { channels: [{ name: "planned" }], members: [{ id: "@mona_lisa", roles: [] }] };
 	const texts = await Promise.all([1, 2].map((seed) => said({ scenario: "document", document, seed })));
 	expect(texts.join()).toContain("Another rehearsal of this guild is running");
+	expect(texts.join()).toContain("The plan: create 1");
 	expect(await said({ scenario: "document", document: { channels: [{ name: "" }] } })).toContain(
 		"is invalid, for these reasons. Nothing was done.",
 	);
@@ -264,15 +267,24 @@ const given = async () => ({ scenario: "raid" }) as Rehearsal;
 
 test("a backup that lacks what was deleted is not proven, and too many steps are counted", async () => {
 	const document = readDocument({ version: 1, ...guilds.small?.document });
-	const backup = { name: "1", document: { ...document, channels: [] } };
-	const more = { roleIds: [], missing: [], deny: [], backup, change: undefined, isWatched: false };
-	const bot = { toml: tomlOf(toml), botId: "200000000000000777", botRole: "Helper" };
-	const make = async () => ({ scenario: "restore" as const, seed: 1, settings: {}, document, ...bot, ...more });
-	const prove = () => Promise.reject(new Error("proven"));
-	const answer = await new Rehearsals({ ...backups, prove }).play("1", "key", make, 120_000);
-	expect(Object(answer).lines.join("\n")).toMatch(/Not brought back: channel #channel-\d/);
+	const more = { roleIds: [], missing: [], deny: [], change: undefined, isWatched: false };
+	const self = {
+		toml: tomlOf({ ...toml, intents: ["MESSAGE_CONTENT"] }),
+		botId: "200000000000000777",
+		botRole: "Helper",
+	};
+	const copy = { seed: 1, settings: {}, document, ...self, ...more };
+	const weaker = readDocument({ version: 1, roles: [bot, { ...mods, permissions: ["BAN_MEMBERS"] }] });
+	const faults = { channel: { channels: [] }, "role Mods: permissions": weaker };
+	for (const [left, fault] of Object.entries(faults)) {
+		const backup = { name: "1", document: { ...document, ...fault, members: undefined } };
+		const make = async () => ({ scenario: "restore" as const, ...copy, backup });
+		const answer = await new Rehearsals(backups).play("1", "key", make, 120_000);
+		expect(Object(answer).lines.join("\n")).toMatch(new RegExp(`Not .*: ${left}`));
+		expect(answer).not.toHaveProperty("proven");
+	}
 	const bans = Array.from({ length: 20_001 }, (_, n) => ({ id: String(5n * 10n ** 17n + BigInt(n)) }));
-	const many = async () => ({ ...(await make()), scenario: "document" as const, change: { bans } });
+	const many = async () => ({ ...copy, backup: undefined, scenario: "document" as const, change: { bans } });
 	const refused = await new Rehearsals(backups).play("1", "key", many, 120_000);
 	expect(Object(refused).lines[0]).toStartWith("The plan has 20001 steps, more than the 20000 that one job may have.");
 }, 120_000);

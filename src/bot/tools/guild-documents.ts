@@ -144,7 +144,11 @@ export const planGuild = shownIn(planPageUri, planned);
 const namedIn = toJsonSchema(documentSchema);
 
 /** With ids instead of "@username", which documents have for members, bans and overwrites, and mentions in messages. */
-async function withUserIds(document: unknown, guild: Guild, connection: ToolContext["connection"]): Promise<unknown> {
+export async function withUserIds(
+	document: unknown,
+	guild: Guild,
+	connection: ToolContext["connection"],
+): Promise<unknown> {
 	// Before all members of a large guild are gone through.
 	if (!isObject(document) || !JSON.stringify(document).includes("@")) return document;
 	const users = guild.members.cache.map(({ user }) => user);

@@ -19,7 +19,7 @@ import { referencesIn, withIds } from "../settings/of-guild.ts";
 import { choice, flag, found, guild_id, integer, list } from "../tool/arguments/arguments.ts";
 import type { ContextFor } from "../tool/context.ts";
 import { readTool } from "../tool/define.ts";
-import { documentOf } from "./guild-documents.ts";
+import { documentOf, withUserIds } from "./guild-documents.ts";
 import { orRefuse } from "./settings.ts";
 
 /** More members are not in the copy. */
@@ -82,32 +82,36 @@ async function given(
 	{
 		scenario,
 		seed,
-		document: change,
+		document: wantedDocument,
 		settings: wanted = {},
 		role_ids: givenRoles = [],
 		watch: isWatched = false,
 	}: v.InferOutput<v.StrictObjectSchema<typeof input, undefined>>,
-	{ guild, settings, guildDocuments, self, discord }: ContextFor<typeof input>,
+	{ guild, settings, guildDocuments, self, discord, connection }: ContextFor<typeof input>,
 ): Promise<Rehearsal> {
 	await settings.ready();
 	const changes = orRefuse(() => settings.changes(guild.id, withIds(guild, wanted)));
 	const tried = Object.fromEntries(changes.map(({ key, after }) => [key, after]));
 	const all: Rehearsal["settings"] = { ...settings.state(guild.id).stored, ...tried };
 	const need = needed[scenario] ?? {};
+	const { bot_name, timezone, intents, commands, features } = self.toml;
+	const featureOf = (key: string) => (isKey(key) ? featureOff(key, features) : undefined);
+	const feature = Object.keys(need).map(featureOf).find(Boolean);
+	if (feature) throw new SaidError(said("settings.rehearse.off", { feature }));
 	const off = Object.keys(need).find((key) => !all[key]);
 	if (off) {
 		const setting = said(`setting.${off}.label` as "setting.spam.on.label");
 		const models = `${off} is not set, so nothing would happen. Pass settings=${JSON.stringify(need)} to try it, or set it with set_settings.`;
 		throw new SaidError(said("settings.rehearse.unset", { setting }), { models });
 	}
-	if (scenario !== "document" && change !== undefined)
+	if (scenario !== "document" && wantedDocument !== undefined)
 		throw invalidParameters(["document: expected only with the scenario document"]);
 	if (scenario !== "member" && givenRoles.length > 0)
 		throw invalidParameters(["role_ids: expected only with the scenario member"]);
-	const read = change && (await attempt(() => readDocument(change)));
+	const change = await withUserIds(wantedDocument, guild, connection);
+	const read = change !== undefined && (await attempt(() => readDocument(change)));
 	if (read instanceof InvalidDocument) throw new ToolError(invalidText(read.issues));
 	const { id: botId } = discord.user;
-	const { bot_name, timezone, intents, commands, features } = self.toml;
 	const played = guild.members.cache
 		.filter(({ id, user }) => id === botId || (!user.bot && id !== guild.ownerId))
 		.sort((a, b) => b[held].length - a[held].length);
@@ -123,15 +127,14 @@ async function given(
 	const members = Array.from(ids, (id) => ({ id, roles: rolesOf.get(id) ?? [] }));
 	const known = JSON.stringify(document);
 	const gone = new Set(referencesIn(all).flatMap(({ key, id }) => (known.includes(`"${id}"`) ? [] : key)));
-	const isOff = (key: string) => isKey(key) && featureOff(key, features) !== undefined;
-	const isKept = ([key]: [string, unknown]) => !gone.has(key) && !isOff(key);
+	const isKept = ([key]: [string, unknown]) => !gone.has(key) && featureOf(key) === undefined;
 	const kept = Object.fromEntries(Object.entries(all).filter(isKept));
 	if (backup?.document.bot)
 		backup.document.bot = Object.fromEntries(Object.entries(backup.document.bot).filter(isKept));
 	const unset = [...gone].map((key) => `the setting ${key}: what it names is gone, or hidden from the bot`);
 	const botRole = guild.roles.botRoleFor(discord.user)?.name;
 	const toml = { bot_name, timezone, intents, commands, features, backup: self.toml.backup };
-	const copy = { document: { ...document, members }, settings: kept, botId, botRole, backup, change };
+	const copy = { document: { ...document, members }, settings: kept, tried, botId, botRole, backup, change };
 	const told = { scenario, seed, toml, deny: self.toml.mcp.tools.deny, isWatched };
 	const roleIds = givenRoles.filter((id) => id !== guild.id);
 	return { ...told, ...copy, roleIds, missing: resultLines(missing, unset, tooMany) };

@@ -27,6 +27,8 @@ export interface Rehearsal {
 	deny: readonly string[];
 	document: GuildDocument;
 	settings: Readonly<Record<string, unknown>>;
+	/** Those of `settings` that the guild does not have. */
+	tried?: Rehearsal["settings"];
 	botId: string;
 	/** Name of the bot's own role. */
 	botRole: string | undefined;
@@ -171,10 +173,10 @@ export class Rehearsals {
 		return answer;
 	}
 
-	/** Without emoji, of which the copy has its own, and members that are not in the copy. */
+	/** Without emoji, of which the copy has its own, members that are not in the copy, and what people wrote. */
 	async latestBackup(guildId: string, memberIds: ReadonlySet<string>): Promise<Rehearsal["backup"]> {
 		const { name, document } = await this.backups.read(guildId, "latest");
-		const { emojis: _, members = [], ...rest } = document;
+		const { emojis: _, messages: __, bans: ___, members = [], ...rest } = document;
 		return { name, document: { ...rest, members: members.filter(({ id }) => memberIds.has(id)) } };
 	}
 }
