@@ -68,16 +68,14 @@ export async function signIn(proof) {
 	return session;
 }
 
-/** Between attempts to reconnect. The wait also ends with `tryNow`, or when the browser is online again. */
+/** Between attempts to reconnect. The wait also ends with `reset`, or when the browser is online again. */
 export function createBackOff() {
 	let attempts = 0;
 	let wake = () => {};
 	addEventListener("online", () => wake());
 	return {
+		/** Ends the wait, too. */
 		reset() {
-			attempts = 0;
-		},
-		tryNow() {
 			attempts = 0;
 			wake();
 		},
@@ -162,7 +160,7 @@ export function followEvents(listeners, backOff) {
 
 	function onVisibility() {
 		if (document.hidden) close();
-		else if (waiting) backOff.tryNow();
+		else if (waiting) backOff.reset();
 		else open();
 	}
 	document.addEventListener("visibilitychange", onVisibility);

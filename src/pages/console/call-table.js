@@ -84,9 +84,6 @@ export function createCallFields(kinds) {
 		search,
 		labels: [labelled("Bot", bot), labelled("Show", kind), labelled("Containing", search)],
 		/** @param {readonly { name: string }[]} bots */
-		setBots(bots) {
-			const items = bots.map(({ name }) => ({ id: name, name }));
-			fillSelect(bot, items, "all");
-		},
+		setBots: (bots) => fillSelect(bot, bots, "all"),
 	};
 }

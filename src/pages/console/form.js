@@ -77,7 +77,9 @@ function createSchemaField(id, name, schema, isRequired, { choices, list, entere
 					"select",
 					common,
 					element("option", { value: "" }, isRequired ? "choose" : "not set"),
-					...options.map((value, index) => element("option", { value }, shown(choices?.[index]?.name ?? value, 80))),
+					...(options ?? []).map((value, index) =>
+						element("option", { value }, shown(choices?.[index]?.name ?? value, 80)),
+					),
 				)
 			: tag === "textarea"
 				? element("textarea", { ...common, rows: 3 })
@@ -119,10 +121,9 @@ function wordsOf(name) {
 /**
  * How a value of a schema is entered.
  * @param {Schema} schema
- * @returns {{ tag: "input" | "select" | "textarea", hint: string, attributes: Record<string, unknown>, options: string[], parse: (text: string) => unknown }}
+ * @returns {{ tag: "input" | "select" | "textarea", hint?: string, attributes?: Record<string, unknown>, options?: string[], parse: (text: string) => unknown }}
  */
 function kindOf(schema) {
-	const plain = { hint: "", attributes: {}, options: [] };
 	const { items } = schema;
 	// One text or several: one per line is both.
 	const type = Array.isArray(schema.type) && schema.type.includes("array") ? "array" : schema.type;
@@ -131,29 +132,25 @@ function kindOf(schema) {
 		const values = new Map(
 			schema.enum.map((value) => [typeof value === "string" ? value : JSON.stringify(value), value]),
 		);
-		return { ...plain, tag: "select", options: [...values.keys()], parse: (text) => values.get(text) };
+		return { tag: "select", options: [...values.keys()], parse: (text) => values.get(text) };
 	}
-	if (type === "boolean")
-		return { ...plain, tag: "select", options: ["true", "false"], parse: (text) => text === "true" };
+	if (type === "boolean") return { tag: "select", options: ["true", "false"], parse: (text) => text === "true" };
 	if (type === "integer" || type === "number")
 		return {
-			...plain,
 			tag: "input",
 			hint: rangeOf(schema),
 			attributes: { inputmode: type === "integer" ? "numeric" : "decimal" },
 			parse: (text) => parseNumber(text, schema),
 		};
-	if (type === "string") return { ...plain, tag: "input", parse: (text) => text };
+	if (type === "string") return { tag: "input", parse: (text) => text };
 	const itemType = isSchema(items) ? items.type : undefined;
 	if (type === "array" && ["string", "integer", "number"].includes(itemType))
 		return {
-			...plain,
 			tag: "textarea",
 			hint: `One per line${Array.isArray(items.enum) ? `: ${items.enum.join(", ")}` : ""}.`,
 			parse: (text) => parseLines(text, items),
 		};
 	return {
-		...plain,
 		tag: "textarea",
 		hint: type === "array" ? "A JSON array." : type === "object" ? "A JSON object." : "JSON.",
 		parse: (text) => parseJson(text, type),

@@ -149,14 +149,10 @@ const pageAfter = (query, last, limit) =>
 
 /** @param {PastCall} call */
 function rowsOf(call) {
-	const tool = call.tool === "approval" ? approvalOf(call) : call.tool;
+	// An entry about an approval tells what it is for, and what happened.
+	const about = call.tool === "approval" && JSON.parse(call.arguments);
+	const tool = about ? `approval of ${about.tool}: ${about.event}` : call.tool;
 	return callRows({ ...call, tool }, () => describeCall(call));
-}
-
-/** An entry about an approval: what it is for, and what happened. @param {PastCall} call */
-function approvalOf(call) {
-	const { tool, event } = JSON.parse(call.arguments);
-	return `approval of ${tool}: ${event}`;
 }
 
 /** Without a limit: each page becomes a part of the file, which the browser need not keep in memory. @param {Record<string, unknown>} query */

@@ -130,7 +130,10 @@ function showSession({ person, expiresAt }) {
 	line.replaceChildren(text, element("button.small", { onclick }, "Sign out"));
 }
 
-/** Shows the console, or the sign-in form. @param {{ discord: true } | { ticket: string }} [proof] */
+/**
+ * Shows the console, or the sign-in form.
+ * @param {{ discord: true } | { ticket: string }} [proof] From Discord, or from a terminal's link.
+ */
 async function start(proof) {
 	for (;;) {
 		try {
@@ -138,7 +141,10 @@ async function start(proof) {
 			backOff.reset();
 			setWaiting();
 			if (session) return showConsole(session, discord);
-			return proof ? await enter(proof, discord) : showSignIn(discord);
+			if (!proof) return showSignIn(discord);
+			return await signIn(proof)
+				.then((made) => showConsole(made, discord))
+				.catch((error) => showSignIn(discord, messageOf(error)));
 		} catch (error) {
 			setWaiting(messageOf(error));
 			await backOff.wait();
@@ -146,17 +152,7 @@ async function start(proof) {
 	}
 }
 
-/** Signs in when Discord has sent the person back, or with the link that a terminal shows. */
-/** @param {{ discord: true } | { ticket: string }} proof @param {null | string} discord */
-async function enter(proof, discord) {
-	try {
-		showConsole(await signIn(proof), discord);
-	} catch (error) {
-		showSignIn(discord, messageOf(error));
-	}
-}
-
-byId("try-now").addEventListener("click", backOff.tryNow);
+byId("try-now").addEventListener("click", backOff.reset);
 const { search, pathname, hash } = location;
 const ticket = /^#in=([\w.-]+)$/.exec(hash)?.[1];
 // Neither stays in the URL.

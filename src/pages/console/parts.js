@@ -98,17 +98,17 @@ export function createField(id, label, help, control, { isGroup = false, more } 
 export const chip = (attributes, label) => element("label.chip", element("input", attributes), named(label));
 
 /**
- * Replaces the options of a menu; what is chosen stays if it can. `none`: the option for none of them.
- * @param {HTMLSelectElement} select @param {readonly { id: string | number, name: string }[]} items @param {string} [none]
+ * Replaces the options of a menu; what is chosen stays if it can. Without an id, the name is one. `none`: the option for none.
+ * @param {HTMLSelectElement} select @param {readonly { id?: string | number, name: string }[]} items @param {string} [none]
  */
 export function fillSelect(select, items, none) {
 	const { value, options } = select;
 	const all = none === undefined ? items : [{ id: "", name: none }, ...items];
-	const made = all.map(({ id, name }) => element("option", { value: id }, shown(name)));
+	const made = all.map(({ name, id = name }) => element("option", { value: id }, shown(name)));
 	// So that an open menu stays open.
 	if (made.length === options.length && made.every((one, at) => options[at]?.isEqualNode(one))) return;
 	select.replaceChildren(...made);
-	if (all.some(({ id }) => String(id) === value)) select.value = value;
+	if (made.some((one) => one.value === value)) select.value = value;
 }
 
 /**

@@ -5,7 +5,7 @@ import { post } from "./api.js";
 import { createForm, fillSelect, labelled, preformatted, shown } from "./parts.js";
 import { createSettingField } from "./setting-fields.js";
 
-const scenarios = ["raid", "spam", "hijack", "restore", "document", "member"].map((name) => ({ id: name, name }));
+const scenarios = ["raid", "spam", "hijack", "restore", "document", "member"].map((name) => ({ name }));
 
 /** @param {string} key @param {string} kind @param {string} label @param {string} help @param {object} [more] */
 const field = (key, kind, label, help, more) =>

@@ -19,11 +19,8 @@ export function createRouter(sections, { focus }) {
 	const nav = byId("sections");
 	/** @type {Section | undefined} */
 	let current;
-	const links = sections.map(({ id, name, badge }) => ({
-		id,
-		link: element("a", { href: `#${id}` }, name, " ", badge),
-	}));
-	nav.replaceChildren(...links.map(({ link }) => link));
+	const links = sections.map(({ id, name, badge }) => element("a", { href: `#${id}` }, name, " ", badge));
+	nav.replaceChildren(...links);
 	nav.hidden = false;
 
 	/** @param {Section} section */
@@ -46,7 +43,7 @@ export function createRouter(sections, { focus }) {
 		current = section;
 		say("");
 		setTitle(section.name);
-		for (const { id, link } of links) link.ariaCurrent = id === section.id ? "page" : null;
+		for (const link of links) link.ariaCurrent = link.hash === `#${section.id}` ? "page" : null;
 		const heading = element("h2", { id: "title", tabindex: -1 }, section.name);
 		byId("main").replaceChildren(element("section", { "aria-labelledby": "title" }, heading, section.content));
 		if (toHeading) heading.focus();

@@ -103,7 +103,6 @@ function createChoices({ list = "", label }, { id, oninput }) {
 	const chips = element("div.chips.choices");
 	const add = element("select", { "aria-label": `Add to ${shown(label, maxName)}`, onchange: addChosen });
 	const content = element("div", chips, add);
-	const inputs = () => [...chips.querySelectorAll("input")];
 	/** @param {Item} item @param {boolean} checked */
 	const choice = ({ id: value, name }, checked) => chip({ type: "checkbox", name: id, value, checked, oninput }, name);
 
@@ -118,10 +117,7 @@ function createChoices({ list = "", label }, { id, oninput }) {
 
 	return {
 		content,
-		read: () =>
-			inputs()
-				.filter(({ checked }) => checked)
-				.map(({ value }) => value),
+		read: () => [...chips.querySelectorAll("input")].flatMap(({ checked, value }) => (checked ? value : [])),
 		set(value, lists) {
 			/** @type {string[]} */
 			const ids = value ?? [];

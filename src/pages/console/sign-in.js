@@ -14,7 +14,14 @@ export function createSignIn(discord, problem, onSession) {
 		element("h2", { id: "title" }, "Sign in"),
 		element("p.problem", { role: "alert" }, problem),
 		// On an insecure page, others on the network could read the token.
-		isSecureContext ? createTokenForm(onSession) : describeInsecure(),
+		isSecureContext
+			? createTokenForm(onSession)
+			: element(
+					"p",
+					"The token may be sent only over https, or from the gateway's own machine. Open this page with https, or through ",
+					element("code", "ssh -L 9100:127.0.0.1:9100"),
+					".",
+				),
 		discord !== null && element("p.buttons", discordButton(discord)),
 	);
 }
@@ -30,15 +37,6 @@ function createTokenForm(onSession) {
 		onSession(await signIn({ token: value.trim() }));
 	}
 	return createForm("form", {}, { label: "Sign in", submit }, createField("token", "Token", hint, token).content);
-}
-
-function describeInsecure() {
-	return element(
-		"p",
-		"The token may be sent only over https, or from the gateway's own machine. Open this page with https, or through ",
-		element("code", "ssh -L 9100:127.0.0.1:9100"),
-		".",
-	);
 }
 
 /** @param {string} origin */

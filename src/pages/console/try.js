@@ -111,10 +111,7 @@ export function createTry(stateOf) {
 			const names = JSON.stringify(found.tools);
 			if (names === JSON.stringify(tools)) return;
 			tools = found.tools;
-			fillSelect(
-				select,
-				tools.map(({ name }) => ({ id: name, name })),
-			);
+			fillSelect(select, tools);
 			if (tools.length === 0) place.replaceChildren(element("p", "No bot lists a read-only tool."));
 			else showForm();
 		},
