@@ -93,7 +93,12 @@ async function checkInstance({ instance, backend, isUnderUp, answered }: Asked):
 	await answered;
 	const { guilds, tools = [], dropped } = backend;
 	const { state, lastError } = backend.health;
-	if (!state.online) throw explain(state.reason, instance, isUnderUp);
+	if (!state.online && /HTTP 404/.test(state.reason))
+		throw new CheckFailed(
+			`HTTP 404: there is no MCP server at ${instance.endpoint}`,
+			"Put the address and the MCP_PORT of the bot into INSTANCES.",
+		);
+	if (!state.online) throw new CheckFailed(state.reason, nextStep(state.reason, instance, isUnderUp));
 	if (lastError)
 		throw new CheckFailed(
 			`the bot offers ${tools.length} tool(s), but does not list its guilds: ${lastError.message}`,
@@ -104,25 +109,13 @@ async function checkInstance({ instance, backend, isUnderUp, answered }: Asked):
 	const notes = describePins(backend).map((one) => `; ${one}`);
 	if (dropped.length > 0) notes.push(`; not listed: ${describeDropped(dropped)}`);
 	if (guilds.size === 0) return { warning: `the bot is in no guild (${versionAndTools})${notes.join("")}` };
-	const found = `${versionAndTools}, ${guilds.size} guild(s): ${[...guilds.values()].join(", ")}${pinnedTo(instance)}`;
+	const { name, pinned } = instance;
+	const pins = pinned.size > 0 ? `; ${pinVariable(name)} pins ${pinned.size}` : "";
+	const found = `${versionAndTools}, ${guilds.size} guild(s): ${[...guilds.values()].join(", ")}${pins}`;
 	return notes.length > 0 ? { warning: found + notes.join("") } : found;
 }
 
-function pinnedTo({ name, pinned }: Instance): string {
-	return pinned.size > 0 ? `; ${pinVariable(name)} pins ${pinned.size}` : "";
-}
-
-function explain(reason: string, instance: Instance, isUnderUp: boolean): CheckFailed {
-	const { name, url, endpoint } = instance;
-	if (/HTTP 404/.test(reason))
-		return new CheckFailed(
-			`HTTP 404: there is no MCP server at ${endpoint}`,
-			"Put the address and the MCP_PORT of the bot into INSTANCES.",
-		);
-	return new CheckFailed(reason, nextStep(reason, name, url, isUnderUp));
-}
-
-function nextStep(reason: string, name: string, url: string, isUnderUp: boolean): string {
+function nextStep(reason: string, { name, url }: Instance, isUnderUp: boolean): string {
 	if (/HTTP 401/.test(reason))
 		return `MCP_AUTH_TOKEN here and in the .env of ${name} differ: set both to the same value.`;
 	if (/HTTP 403/.test(reason))

@@ -372,10 +372,8 @@ export class Calls {
 			const offline = `${instance} cannot be reached (${reason}); nothing was done. list_instances shows when it is online again.`;
 			return routeError("BackendOffline", offline);
 		}
-		if (reached === "refused") {
-			const refused = `${instance} refused the call (${reason}); nothing was done.`;
-			return routeError("BackendError", refused);
-		}
+		if (reached === "refused")
+			return routeError("BackendError", `${instance} refused the call (${reason}); nothing was done.`);
 		if (backend?.isReadOnly(tool)) {
 			const lost = `${instance} gave no answer to ${shownName(tool)} (${reason}). The tool only reads: nothing was changed. Try again.`;
 			return routeError("NoAnswer", lost);

@@ -86,8 +86,6 @@ async function ask<Name extends keyof typeof consoleMethods>(
 	}
 }
 
-type Listed = Pick<AuditedCallDetails, "at" | "id">;
-
 /** How many calls waited when the operator was last shown them. */
 const waitingAt = new WeakMap<Backend, number>();
 
@@ -108,7 +106,7 @@ async function approvalsOf(backend: Backend, { person }: Viewer) {
 	return { shown, unavailable: [{ instance, reason }] };
 }
 
-const newestFirst = (a: Listed, b: Listed) => b.at - a.at || (a.id < b.id ? 1 : -1);
+const newestFirst = (a: Pick<AuditedCallDetails, "at" | "id">, b: typeof a) => b.at - a.at || (a.id < b.id ? 1 : -1);
 
 /** Calls that reached no bot or, of one `request`, all that the gateway knows, as entries of an audit log. */
 function ownCalls(recent: RecentCalls, { person }: Viewer, query: v.InferOutput<typeof ofHistory>) {

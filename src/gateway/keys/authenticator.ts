@@ -92,10 +92,8 @@ export function createAuthenticator({
 			const owner = await within(findTimeoutMs, ownerOf(hashToken(given), findToken));
 			if (owner === "late") return unavailable();
 			if (!owner) return refuse(request);
-			const { principal, expiresAt = Number.POSITIVE_INFINITY } = owner;
-			const { audience = pathOf(request) } = owner;
-			const isValid = now() < expiresAt && audience === pathOf(request);
-			return isValid ? principal : refuse(request);
+			const { principal, expiresAt = Number.POSITIVE_INFINITY, audience = pathOf(request) } = owner;
+			return now() < expiresAt && audience === pathOf(request) ? principal : refuse(request);
 		} catch (error) {
 			// The store has logged why it is unavailable. Nothing else may let a request pass either.
 			if (!(error instanceof StoreUnavailable)) log.error("could not check a token: internal error", { error });
