@@ -43,9 +43,8 @@ async function rehearse(given: Rehearsal): Promise<Answer> {
 	const changes = JSON.stringify(better);
 	if (Bun.deepEquals(first.outcome ?? first.lines, second.outcome ?? second.lines))
 		return { lines: [...missing(), ...first.lines, `With ${changes} it would be the same.`] };
-	// Without those that were tried they may change nothing.
-	const all = { ...given.tried, ...better };
-	return { ...first, better: all, lines: [...missing(), ...first.lines, `With ${changes}:`, ...second.lines] };
+	const lines = [...missing(), ...first.lines, `With ${changes}:`, ...second.lines];
+	return { ...first, better: { ...given.tried, ...better }, lines };
 }
 
 // The copy has no icons: it could not load them.

@@ -159,15 +159,13 @@ export async function openStage(given: Rehearsal, missing: Set<string>, rateLimi
 /** Returns those that the bot can have in the copy. The backup does not bring back the others. */
 async function setEach({ settings, backup }: Rehearsal, missing: Set<string>, set: (some: object) => Promise<unknown>) {
 	const kept = { ...settings };
-	const setEachAlone = async () => {
-		for (const [key, value] of Object.entries(settings))
-			await set({ [key]: value }).catch(({ message }) => {
-				missing.add(`the setting ${key}: ${message.replace(/^.*?: .*?: |\nNothing was done\.$/g, "")}`);
-				delete kept[key];
-				delete backup?.document.bot?.[key];
-			});
-	};
-	if (Object.keys(kept).length > 0) await set(kept).catch(setEachAlone);
+	if (Object.keys(kept).length === 0 || (await set(kept).catch(() => undefined))) return kept;
+	for (const [key, value] of Object.entries(settings))
+		await set({ [key]: value }).catch(({ message }) => {
+			missing.add(`the setting ${key}: ${message.replace(/^.*?: .*?: |\nNothing was done\.$/g, "")}`);
+			delete kept[key];
+			delete backup?.document.bot?.[key];
+		});
 	return kept;
 }
 
