@@ -13,7 +13,7 @@ interface BridgeOptions {
 	write(line: string): void;
 }
 
-const maxMessageLength = 16 * 1024 * 1024;
+export const maxMessageLength = 16 * 1024 * 1024;
 /** The code of the SDKs for an error of the transport. */
 const transportError = -32_000;
 

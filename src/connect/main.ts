@@ -1,7 +1,8 @@
 // Entry point of `guildhall connect`. Also runs with Node.js, in the bundle for Claude Desktop.
 
+import { eachLine } from "../lib/program/lines.ts";
 import { parseCommandLine } from "../lib/program/program.ts";
-import { Bridge } from "./bridge.ts";
+import { Bridge, maxMessageLength } from "./bridge.ts";
 
 const usage = `Usage: guildhall connect [<url>] [--help] [--version]
 
@@ -25,25 +26,14 @@ const bridge = new Bridge({
 	token: process.env.GUILDHALL_TOKEN?.trim(),
 	write: (line) => process.stdout.write(`${line}\n`),
 });
-const ended = Promise.withResolvers<void>();
+const signal = Promise.withResolvers<void>();
+for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, () => signal.resolve());
 let sent = Promise.resolve();
-let rest: string[] = [];
 const pass = (line: string) => {
 	if (line.trim() !== "") sent = sent.then(() => bridge.send(line));
 };
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => ended.resolve());
-process.stdin.setEncoding("utf8").on("end", () => ended.resolve());
-// Lines end with \n alone: node:readline also splits at U+2028 and U+2029, which JSON allows inside strings.
-process.stdin.on("data", (chunk: string) => {
-	const [first = "", ...more] = chunk.split("\n");
-	rest.push(first);
-	for (const next of more) {
-		pass(rest.join(""));
-		rest = [next];
-	}
-});
-await ended.promise;
-pass(rest.join(""));
+// Not node:readline: it also splits at U+2028 and U+2029, which JSON allows inside strings.
+await Promise.race([eachLine(process.stdin, pass, maxMessageLength), signal.promise]);
 // A gateway that does not answer must not keep this process: clients kill it after two seconds.
 setTimeout(() => process.exit(0), closeMs);
 await sent;

@@ -1,4 +1,4 @@
-// Lets only one install or uninstall run on a system at a time. The lock is one of SQLite's: the operating system
+// Lets only one install, uninstall or upgrade run on a system at a time. The lock is one of SQLite's: the operating system
 // releases it when the process ends for any reason.
 
 import { Database } from "bun:sqlite";
@@ -17,7 +17,7 @@ export function lockSystem({ image }: System): Disposable {
 		database.close();
 		if ((error as { code?: string }).code !== "SQLITE_BUSY") throw error;
 		throw new InstallError(
-			"Another guildhall install or uninstall is running. Wait until it has ended, then run this command again.",
+			"Another guildhall install, uninstall or upgrade is running. Wait until it has ended, then run this command again.",
 		);
 	}
 	return {

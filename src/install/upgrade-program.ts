@@ -1,10 +1,9 @@
 // Command line of `guildhall upgrade`.
 
-import { copyFileSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { existsSync, linkSync, readdirSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { ConfigError } from "../lib/config.ts";
-import { readGatewayEnv } from "../lib/instances/gateway-env.ts";
-import { readTable } from "../lib/instances/table.ts";
 import { accessIssue, becomeOwnerOf, defaultInstances } from "../lib/program/instances.ts";
 import { build, isNewer, parseCommandLine, version } from "../lib/program/program.ts";
 import { newestRelease, releasesAddress } from "../lib/program/releases.ts";
@@ -12,18 +11,22 @@ import { send } from "../up/commands.ts";
 import { hashFile } from "./files.ts";
 import script from "./install.sh" with { type: "text" };
 import { describeFailure } from "./install.ts";
+import { lockSystem } from "./lock.ts";
 import { askUnless } from "./program.ts";
 import { InstallRecord } from "./record.ts";
 import { InstallError } from "./step.ts";
 import { openSystem } from "./system.ts";
 import { upgradePrograms } from "./upgrade.ts";
 
+const keptBackups = 3;
+
 const usage = () => `Usage: guildhall upgrade [--from <url>] [--directory <directory>] [--yes] [--help]
 
 Replaces this executable by the newest release, and the programs that "guildhall up" runs with it: fetches the release, verifies
 its checksum, and asks. Then, one program after the other, it copies the database, restarts the program and checks its health.
 If one fails, it puts the former executable and the copies back, and says what was written since. Databases in PostgreSQL are
-not copied. "guildhall up" itself, which only starts the others, keeps its version until it is started again.
+not copied. The copies of the last ${keptBackups} upgrades are kept. If it was killed, run it again: it goes on. "guildhall up" itself,
+which only starts the others, keeps its version until it is started again.
 
   --from       the address of a release's files (default: ${releasesAddress(process.env) || "none: the release was not published"})
   --directory  the directory of all instances (default: ${defaultInstances()})
@@ -43,79 +46,108 @@ export async function upgradeProgram(): Promise<never> {
 	}
 }
 
-async function upgrade(directory: string, address: string | undefined, ask: ReturnType<typeof askUnless>) {
+type Ask = ReturnType<typeof askUnless>;
+
+async function upgrade(directory: string, address: string | undefined, ask: Ask): Promise<number> {
 	const present = process.execPath;
 	if (!build) throw new InstallError("guildhall upgrade replaces an executable, but it runs from the sources here.");
-	if (!address) throw new InstallError("This release was not published: name the address of another with --from.");
 	const access = accessIssue(directory) ?? accessIssue(dirname(present));
 	if (access) throw new InstallError(access);
-	const wanted = await newestRelease(address).catch(({ message }) => {
-		throw new InstallError(message);
-	});
-	if (!isNewer(wanted)) {
-		console.log(`guildhall ${version} is the newest release; nothing to do.`);
-		return 0;
+	const system = openSystem();
+	using _lock = lockSystem(system.isBooted && process.getuid?.() === 0 ? system : openSystem(dirname(present)));
+	const scratch = join(dirname(present), ".guildhall-upgrade");
+	const former = join(scratch, "former");
+	const isResumed = existsSync(former) && !existsSync(join(scratch, "new"));
+	if (isResumed) console.log("An upgrade was interrupted. This goes on with it.");
+	else {
+		rmSync(scratch, { recursive: true, force: true });
+		if (!(await prepare(scratch, directory, address, ask))) return 1;
+		if (!existsSync(scratch)) return 0;
 	}
-	const databases = databasesOf(directory);
-	console.log(`This replaces ${present}, ${version}, by ${wanted}, and restarts bots and gateway of ${directory}.`);
-	if (!(await ask("Continue?"))) return 1;
-	const scratch = mkdtempSync(join(dirname(present), ".guildhall-upgrade-"));
-	console.log(`… fetch ${address}, and verify it`);
-	const command = ["sh", "-s", "--", "--version", wanted, "--from", address, "--to", scratch];
-	const { success } = Bun.spawnSync(command, { stdin: Buffer.from(script), stdout: "ignore", stderr: "inherit" });
-	if (!success) {
-		rmSync(scratch, { recursive: true });
-		return 1;
-	}
-	renameSync(join(scratch, "guildhall"), join(scratch, "new"));
-	copyFileSync(present, join(scratch, "former"));
-	// `guildhall install` and `uninstall` take both files for their own.
-	const record = new InstallRecord(openSystem());
-	const hashes = ["new", "former"].flatMap((name) => hashFile(join(scratch, name)) ?? []);
-	if (record.content.files[present]) record.setFile(present, hashes);
-	using mover = startMover(scratch, present);
-	becomeOwnerOf(directory);
-	const backups = join(directory, `.backups/${version}-${Date.now()}`);
-	const isDone = await upgradePrograms({
-		...{ databases, backups, place: mover.place, write: console.log },
-		ask: (request) => send(directory, request),
+	// Going back makes the executable a link to the former one.
+	const resume = statSync(former).ino === statSync(present).ino ? "former" : "new";
+	const backups = readlinkSync(join(scratch, "backups"));
+	const instances = dirname(dirname(backups));
+	const mover = startMover(scratch, present);
+	becomeOwnerOf(instances);
+	for (const signal of ["SIGINT", "SIGHUP", "SIGTERM"] as const)
+		process.on(signal, () => console.log("… finishing the upgrade first"));
+	const result = await upgradePrograms({
+		...{ resume: isResumed ? resume : undefined, backups, place: mover, write: console.log },
+		ask: (request) => send(instances, request),
 		async wait(attempt) {
 			await Bun.sleep(1_000);
 			return attempt >= healthySeconds;
 		},
 	});
-	console.log(
-		`guildhall ${isDone ? wanted : version} runs${isDone ? "" : " again"}. Databases of before are in ${backups}.`,
-	);
-	return isDone ? 0 : 1;
+	if (readdirSync(backups).length > 0) console.log(`Databases of before are in ${backups}.`);
+	if (result === "mixed") throw new InstallError("Going back is not complete. Run guildhall upgrade again to go on.");
+	await mover("end");
+	deleteOldBackups(dirname(backups));
+	console.log(result === "new" ? "The new version runs." : "The former version runs again.");
+	return result === "new" ? 0 : 1;
+}
+
+/** Puts "new", "former" and a link to the directory for the copies into `scratch`, unless there is nothing to do. */
+async function prepare(scratch: string, directory: string, address: string | undefined, ask: Ask): Promise<boolean> {
+	const present = process.execPath;
+	if (!address) throw new InstallError("This release was not published: name the address of another with --from.");
+	const wanted = await newestRelease(address).catch(({ message }) => {
+		throw new InstallError(message);
+	});
+	if (!isNewer(wanted)) {
+		console.log(`guildhall ${version} is the newest release; nothing to do.`);
+		return true;
+	}
+	// As the owner of the instances, which this process becomes only when it has written the executable.
+	const asking = [present, "up", "status", "--json", "--directory", directory];
+	const { stdout } = Bun.spawnSync(asking, { stderr: "inherit" });
+	if (stdout.length === 0) return false;
+	console.log(`This replaces ${present}, ${version}, by ${wanted}, and restarts bots and gateway of ${directory}.`);
+	if (!(await ask("Continue?"))) return false;
+	console.log(`… fetch ${address}, and verify it`);
+	const command = ["sh", "-s", "--", "--version", wanted, "--from", address, "--to", scratch];
+	const { success } = Bun.spawnSync(command, { stdin: Buffer.from(script), stdout: "ignore", stderr: "inherit" });
+	if (!success) {
+		rmSync(scratch, { recursive: true, force: true });
+		const size = Math.ceil(statSync(present).size / 1e6);
+		throw new InstallError(
+			`Nothing was changed. About ${size} MB are needed in ${dirname(present)}, and ${2 * size} MB in ${tmpdir()}.`,
+		);
+	}
+	symlinkSync(join(directory, `.backups/${version}-${Date.now()}`), join(scratch, "backups"));
+	renameSync(join(scratch, "guildhall"), join(scratch, "new"));
+	linkSync(present, join(scratch, "former"));
+	// `guildhall install` and `uninstall` take both files for their own.
+	const record = new InstallRecord(openSystem());
+	const hashes = ["new", "former"].flatMap((name) => hashFile(join(scratch, name)) ?? []);
+	if (record.content.files[present]) record.setFile(present, hashes);
+	return true;
+}
+
+function deleteOldBackups(directory: string): void {
+	const time = (name: string) => Number(/-(\d+)$/.exec(name)?.[1] ?? 0);
+	const all = readdirSync(directory).sort((a, b) => time(b) - time(a));
+	for (const name of all.slice(keptBackups)) rmSync(join(directory, name), { recursive: true });
 }
 
 /** A process that keeps the right to replace the executable when this one has become the owner of the instances. */
 function startMover(scratch: string, executable: string) {
-	const loop = `trap "" INT
-while read -r name; do cp "$0/$name" "$0/next" && mv -f "$0/next" "$1" && echo done || echo failed; done
-rm -rf "$0"`;
+	const loop = `trap "" INT HUP TERM
+while read -r line; do eval "$line" && echo done || echo failed; done`;
+	const commands = {
+		new: 'mv -f "$0/new" "$1"',
+		// Links need no space.
+		former: 'ln -f "$0/former" "$0/next" && mv -f "$0/next" "$1"',
+		end: 'rm -rf "$0"',
+	};
 	const child = Bun.spawn(["sh", "-c", loop, scratch, executable], { stdin: "pipe", stdout: "pipe" });
 	const results = child.stdout.getReader();
-	return {
-		async place(which: "new" | "former"): Promise<void> {
-			child.stdin.write(`${which}\n`);
-			await child.stdin.flush();
-			const { value = new Uint8Array() } = await results.read();
-			if (!Buffer.from(value).includes("done")) throw new InstallError(`Could not write ${executable}.`);
-		},
-		[Symbol.dispose]: () => void child.stdin.end(),
+	return async (what: keyof typeof commands): Promise<void> => {
+		child.stdin.write(`${commands[what]}\n`);
+		await child.stdin.flush();
+		const { value = new Uint8Array() } = await results.read();
+		if (!Buffer.from(value).includes("done"))
+			throw new InstallError(`Could not write ${executable}. Run guildhall upgrade again to go on.`);
 	};
-}
-
-function databasesOf(directory: string): Map<string, string> {
-	const bots = readTable(directory).entries.map(({ name, path, env }) => {
-		return [name, env.DATABASE_URL ?? resolve(env.DATA_DIR ?? join(path, "data"), "store.sqlite")] as const;
-	});
-	const own = readGatewayEnv(directory)?.variables.GATEWAY_DATABASE ?? join(directory, "gateway.sqlite");
-	const all = new Map([...bots, ["gateway", own]]);
-	for (const [name, place] of all)
-		if (/^postgres/.test(place) && all.delete(name))
-			console.log(`Note: the database of ${name} is not copied: PostgreSQL.`);
-	return all;
 }

@@ -1,15 +1,16 @@
 // Replaces the executable under a running `up`: restarts one program after the other, and goes back if one does not become
-// healthy. Before its restart, the database of each is copied; going back puts the copy in its place.
+// healthy. Before its restart, the database of each is copied; going back puts the copy in its place. The files tell how far
+// it came, so that an upgrade that was killed can be continued.
 
 import { Database } from "bun:sqlite";
-import { chmodSync, copyFileSync, existsSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
 import type { ControlRequest, ControlResponse, ProgramStatus } from "../lib/instances/control.ts";
 import { isWell, withHealth } from "../up/status.ts";
 
 export interface UpgradeOptions {
-	/** SQLite files by program: the instances, and "gateway". */
-	databases: ReadonlyMap<string, string>;
+	/** An earlier one was killed after it had put the executable "new", or then "former", in its place. */
+	resume?: "new" | "former" | undefined;
 	/** Directory for the copies. */
 	backups: string;
 	/** Of the running `up`. */
@@ -21,37 +22,38 @@ export interface UpgradeOptions {
 	wait(attempt: number): Promise<boolean>;
 }
 
-/** Resolves with false if the former version runs again. */
-export async function upgradePrograms(options: UpgradeOptions): Promise<boolean> {
-	const { databases, backups, place, write } = options;
+/** Resolves with the version that runs. "mixed": going back failed for a program, and can be tried again. */
+export async function upgradePrograms(options: UpgradeOptions): Promise<"new" | "former" | "mixed"> {
+	const { resume, backups, place, write } = options;
 	mkdirSync(backups, { recursive: true, mode: 0o700 });
 	const all = await programsOf(options);
 	// The gateway comes last: it serves bots of both versions.
-	const running = [...all.slice(1), ...all.slice(0, 1)].filter(({ state }) => state !== "stopped");
-	await place("new");
-	const restarted: string[] = [];
-	for (const program of running) {
-		const { name } = program;
-		write(`… copy the database of ${name}, and restart it`);
+	const programs = [...all.slice(1), ...all.slice(0, 1)];
+	if (resume === "former") return goBackWith(programs.filter(({ isHalted }) => !isHalted).reverse(), options);
+	if (resume === undefined) await place("new");
+	const restarted: ProgramStatus[] = [];
+	for (const program of programs) {
+		const { name, isHalted } = program;
 		try {
-			const file = databases.get(name);
-			if (file !== undefined && existsSync(file)) copyDatabase(file, join(backups, `${name}.sqlite`));
-			restarted.unshift(name);
+			const isCopied = backUp(program, options);
+			write(
+				`… ${[isCopied && `copy the database of ${name}`, !isHalted && `restart ${name}`].filter(Boolean).join(", ")}`,
+			);
+			if (isHalted) continue;
+			restarted.unshift(program);
 			await restart(program, options);
 		} catch (error) {
 			write(`${name} does not work with the new version: ${(error as Error).message}`);
 			await place("former");
-			for (const one of restarted) await goBack(one, options);
-			return false;
+			return goBackWith(restarted, options);
 		}
 	}
-	return true;
+	return "new";
 }
 
 /** Rejects if it does not listen, or does not become healthy although it was. */
 async function restart(before: ProgramStatus, options: UpgradeOptions): Promise<void> {
-	const response = await options.ask({ command: "restart", name: before.name });
-	if ("error" in response) throw new Error(response.error);
+	await request({ command: "restart", name: before.name }, options);
 	for (let attempt = 0; isWell(before); attempt++) {
 		const now = (await programsOf(options)).find(({ name }) => name === before.name);
 		if (now && isWell(now)) return;
@@ -59,20 +61,51 @@ async function restart(before: ProgramStatus, options: UpgradeOptions): Promise<
 	}
 }
 
-async function goBack(name: string, { databases, backups, ask, write }: UpgradeOptions): Promise<void> {
-	const file = databases.get(name) ?? "";
-	const [copy, kept] = [join(backups, `${name}.sqlite`), join(backups, `${name}-new.sqlite`)];
-	const move: [string, string][] = [];
-	if (existsSync(copy)) {
-		copyFileSync(copy, `${file}.former`);
-		for (const end of ["", "-wal", "-shm"]) move.push([file + end, kept + end]);
-		move.push([`${file}.former`, file]);
+async function goBackWith(programs: readonly ProgramStatus[], options: UpgradeOptions): Promise<"former" | "mixed"> {
+	let isComplete = true;
+	for (const { name, database = "" } of programs) {
+		options.write(`… go back with ${name}`);
+		const copy = join(options.backups, `${name}.sqlite`);
+		const kept = `${database}.undone-${basename(options.backups)}`;
+		const fail = ({ message }: Error) => {
+			options.write(`${name} is not as before: ${message}`);
+			isComplete = false;
+		};
+		try {
+			await request({ command: "pause", name }, options);
+			try {
+				if (existsSync(copy)) putBack(database, copy, kept);
+			} catch (error) {
+				fail(error as Error);
+			}
+			// It may have failed to start before, too.
+			const response = await options.ask({ command: "restart", name });
+			if ("error" in response) options.write(response.error);
+			if (existsSync(kept))
+				options.write(
+					`${name} has its database of before again. Written since, and kept in ${kept}: ${addedRows(kept, copy)}`,
+				);
+		} catch (error) {
+			fail(error as Error);
+		}
 	}
-	write(`… go back with ${name}`);
-	const response = await ask({ command: "restore", name, move });
-	if ("error" in response) write(`${name}: ${response.error}`);
-	if (move.length > 0)
-		write(`${name} has its database of before again. Written since, and kept in ${kept}: ${addedRows(kept, copy)}`);
+	return isComplete ? "former" : "mixed";
+}
+
+/** Can be repeated after it was interrupted anywhere. */
+function putBack(file: string, copy: string, kept: string): void {
+	const former = `${file}.former`;
+	if (!existsSync(kept)) {
+		copyFileSync(copy, former);
+		// The main file comes last: when it is there, all are.
+		for (const end of ["-shm", "-wal", ""]) if (existsSync(file + end)) renameSync(file + end, kept + end);
+	}
+	if (existsSync(former)) renameSync(former, file);
+}
+
+async function request(what: ControlRequest, { ask }: UpgradeOptions): Promise<void> {
+	const response = await ask(what);
+	if ("error" in response) throw new Error(response.error);
 }
 
 /** The gateway first. */
@@ -81,17 +114,32 @@ async function programsOf({ ask }: UpgradeOptions): Promise<ProgramStatus[]> {
 	return "status" in response ? (await withHealth(response.status)).programs : [];
 }
 
-/** Also while a program writes to it. */
-function copyDatabase(file: string, copy: string): void {
-	using database = new Database(file);
-	database.run("PRAGMA busy_timeout = 5000");
-	database.run("VACUUM INTO ?", [copy]);
-	chmodSync(copy, 0o600);
+/** Also while the program writes to it. Whether there is a copy. */
+function backUp({ name, database: file = "PostgreSQL" }: ProgramStatus, { backups, write }: UpgradeOptions): boolean {
+	const copy = join(backups, `${name}.sqlite`);
+	if (existsSync(copy)) return true;
+	if (!existsSync(file)) {
+		const why = file === "PostgreSQL" ? "it is in PostgreSQL" : `there is no ${file}`;
+		write(`Note: the database of ${name} is not copied: ${why}.`);
+		return false;
+	}
+	const partial = `${copy}.partial`;
+	try {
+		rmSync(partial, { force: true });
+		using database = new Database(file, { readwrite: true, create: false });
+		database.run("PRAGMA busy_timeout = 5000");
+		database.run("VACUUM INTO ?", [partial]);
+		chmodSync(partial, 0o600);
+		renameSync(partial, copy);
+		return true;
+	} finally {
+		for (const end of ["", "-journal"]) rmSync(partial + end, { force: true });
+	}
 }
 
 /** Such as "calls 12, cases 1". Rows that were changed or deleted are not counted. */
 function addedRows(file: string, copy: string): string {
-	using database = new Database(file);
+	using database = new Database(file, { readonly: true });
 	database.run("ATTACH ? AS former", [copy]);
 	const tables = database.query(
 		"SELECT name FROM former.sqlite_schema WHERE type = 'table' AND name <> 'migrations' AND name IN (SELECT name FROM main.sqlite_schema)",

@@ -14,7 +14,7 @@ export type Command = (typeof commands)[number];
 interface ControlOptions {
 	/** In a directory that only this user can open and that this process has locked (`claimState`). */
 	path: string;
-	programs: Pick<Programs, "bots" | "restart" | "stop" | "start" | "restore">;
+	programs: Pick<Programs, "bots" | "restart" | "stop" | "start" | "pause">;
 	status(): UpStatus;
 	log(name: string): readonly string[];
 	/** Resolves with what it prints. */
@@ -67,7 +67,7 @@ export async function respond(
 	try {
 		const request = parseRequest(text);
 		if (!request) return { error: "the request is not valid" };
-		const { command, name = "", token = "", move = [] } = request;
+		const { command, name = "", token = "" } = request;
 		if (command === "status") return { status: status() };
 		if (command === "add") return { lines: await add(name, token) };
 		const bots = programs.bots.map(({ entry }) => entry.name);
@@ -77,11 +77,11 @@ export async function respond(
 			return { error: `there is no instance ${shownName(name)}; there are: ${bots.join(", ") || "none"}` };
 		if (command === "log") return { lines: log(name) };
 		if (command === "check") return { lines: await check(name) };
-		if (command === "stop") {
-			const hasFailed = await programs.stop(name);
+		if (command === "stop" || command === "pause") {
+			const hasFailed = await programs[command](name);
 			return { lines: [`${name} is stopped.${hasFailed ? " Nothing tries to start it again." : ""}`] };
 		}
-		const started = await (command === "restore" ? programs.restore(name, move) : programs[command](name));
+		const started = await programs[command](name);
 		if ("reason" in started) return { error: `${name} cannot start: ${started.reason}` };
 		return { lines: [`${name} listens at ${started.url}.`] };
 	} catch (error) {
@@ -91,11 +91,11 @@ export async function respond(
 
 function parseRequest(text: string): ControlRequest | undefined {
 	try {
-		const { command, name, token, move } = JSON.parse(text);
+		const { command, name, token } = JSON.parse(text);
 		if (!controlCommands.includes(command)) return undefined;
 		if (command === "status") return { command };
 		if (token !== undefined && typeof token !== "string") return undefined;
-		return typeof name === "string" ? { command, name, token, move } : undefined;
+		return typeof name === "string" ? { command, name, token } : undefined;
 	} catch {
 		return undefined;
 	}

@@ -74,6 +74,11 @@ export class GatewayProgram {
 		return Number(this.#portOf(this.#setup(shared, new Map()).env));
 	}
 
+	/** Path or URL. */
+	database(shared: Shared | undefined): string {
+		return this.#setup(shared, new Map()).env.GATEWAY_DATABASE ?? "";
+	}
+
 	/** Where another program listens, SO_REUSEPORT would give the gateway only some of the connections: ConfigError. */
 	async checkPort(shared: Shared): Promise<void> {
 		const issue = await this.#portIssue(this.#setup(shared, new Map()).env);

@@ -1,10 +1,9 @@
 // Runs one bot for each instance directory, and a gateway in front of all bots. Starts, ends and replaces the programs
 // when directories or gateway.env change.
 
-import { existsSync, renameSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { ConfigError } from "../lib/config.ts";
-import type { FileMoves, Started } from "../lib/instances/control.ts";
+import type { Started } from "../lib/instances/control.ts";
 import { gatewayEnvFile } from "../lib/instances/gateway-env.ts";
 import { type Entry, fingerprintOf, readTable, sameTokenIssue } from "../lib/instances/table.ts";
 import { KeyedMutex } from "../lib/keyed-mutex.ts";
@@ -27,11 +26,6 @@ export interface Bot {
 const firstStartMs = 10_000;
 const startMs = 30_000;
 const botStopMs = 35_000;
-
-/** Files that do not exist are left out. */
-export function moveFiles(files: FileMoves): void {
-	for (const [from, to] of files) if (existsSync(from)) renameSync(from, to);
-}
 
 /** Changes run one after the other. */
 export class Programs {
@@ -73,6 +67,14 @@ export class Programs {
 	/** The gateway first. */
 	get all(): Supervisor[] {
 		return [this.gateway, ...this.bots.map(({ supervisor }) => supervisor)];
+	}
+
+	/** "PostgreSQL" without the URL, which has a password. */
+	databaseOf(name: string): string {
+		const { path = "", env = {} } = this.#bots.get(name)?.entry ?? {};
+		const own = env.DATABASE_URL ?? join(env.DATA_DIR ?? join(path, "data"), "store.sqlite");
+		const place = name === "gateway" ? this.#gateway.database(this.#shared) : own;
+		return /^postgres/i.test(place) ? "PostgreSQL" : resolve(place);
 	}
 
 	/** Creates gateway.env. ConfigError if unreadable, for equal DISCORD_TOKENs, or if the gateway's port is in use. */
@@ -126,14 +128,9 @@ export class Programs {
 		return this.#exclusively(() => this.#startAgain(name));
 	}
 
-	/** Ends it, moves files, and starts it again. */
-	restore(name: string, files: FileMoves): Promise<Started> {
-		return this.#exclusively(async () => {
-			const isGateway = name === "gateway";
-			await (isGateway ? this.gateway : this.#find(name).supervisor).stop(false);
-			moveFiles(files);
-			return isGateway ? this.#gateway.renew(this.#shared, this.#ports) : this.#startAgain(name);
-		});
+	/** Ends it until `restart`. Calls wait for it meanwhile. */
+	pause(name: string): Promise<void> {
+		return this.#exclusively(() => (name === "gateway" ? this.gateway : this.#find(name).supervisor).stop(false));
 	}
 
 	/** Stays stopped until `start` or `restart`. Ends a start that is under way. Resolves with whether it failed before. */

@@ -11,9 +11,11 @@ const healthMs = 1_000;
 const maxHealthLength = 100;
 const maxReasonLength = 200;
 
-export function describePrograms({ all, gateway, gatewayIssue }: Programs, now: number): ProgramStatus[] {
+export function describePrograms(programs: Programs, now: number): ProgramStatus[] {
+	const { all, gateway, gatewayIssue } = programs;
 	return all.map((supervisor) => ({
 		...describeProgram(supervisor, now),
+		database: programs.databaseOf(supervisor.name),
 		...(supervisor === gateway && gatewayIssue !== undefined && { issue: gatewayIssue }),
 	}));
 }

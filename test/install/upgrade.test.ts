@@ -2,14 +2,13 @@
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, rmSync, statSync, utimesSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { upgradePrograms } from "../../src/install/upgrade.ts";
 import type { ControlRequest, ControlResponse } from "../../src/lib/instances/control.ts";
 import { version } from "../../src/lib/program/program.ts";
 import { newerRelease, releasesAddress } from "../../src/lib/program/releases.ts";
-import { moveFiles } from "../../src/up/programs.ts";
 
 let place: string;
 beforeEach(() => {
@@ -20,30 +19,35 @@ afterEach(() => rmSync(place, { recursive: true, force: true }));
 const names = ["gateway", "alpha", "beta", "idle"];
 
 /** `broken`: what becomes of a program under the new version. */
-async function upgrade(broken: Record<string, "refuses" | "unhealthy"> = {}, unhealthyBefore?: string) {
+async function upgrade(
+	broken: Record<string, "refuses" | "unhealthy"> = {},
+	unhealthyBefore?: string,
+	resume?: "new" | "former",
+) {
 	const databases = new Map(names.map((name) => [name, join(place, `${name}.db`)]));
 	const run = (name: string, sql: string) => {
 		using database = new Database(databases.get(name));
 		return database.query(sql).values();
 	};
-	for (const name of names) run(name, "CREATE TABLE cases (id INTEGER)");
-	let present = "former";
+	for (const name of names) run(name, "CREATE TABLE IF NOT EXISTS cases (id INTEGER)");
+	let present = resume ?? "former";
 	const running = new Map(names.map((name) => [name, present]));
 	const isHealthy = (name: string) =>
 		name !== unhealthyBefore && !(running.get(name) === "new" && broken[name] === "unhealthy");
 	const sick = Bun.serve({ port: 0, fetch: () => new Response("not connected") });
 	const well = Bun.serve({ port: 0, fetch: () => new Response("ok") });
 	const asked: string[] = [];
-	const ask = async ({ command, name = "", move = [] }: ControlRequest): Promise<ControlResponse> => {
+	const ask = async ({ command, name = "" }: ControlRequest): Promise<ControlResponse> => {
 		if (command === "status") {
 			const programs = names.map((one) => ({
-				...{ name: one, state: one === "idle" ? ("stopped" as const) : ("running" as const), seconds: 1, restarts: 0 },
+				...{ name: one, state: "running" as const, seconds: 1, restarts: 0, isHalted: one === "idle" },
+				database: databases.get(one),
 				url: (isHealthy(one) ? well : sick).url.href,
 			}));
 			return { status: { pid: 1, version: "0", directory: place, programs } };
 		}
 		asked.push(`${command} ${name}`);
-		moveFiles(move);
+		if (command === "pause") return { lines: [] };
 		if (present === "new") {
 			// A migration, and what the program writes.
 			run(name, "ALTER TABLE cases ADD COLUMN more TEXT");
@@ -55,8 +59,8 @@ async function upgrade(broken: Record<string, "refuses" | "unhealthy"> = {}, unh
 	};
 	const placed: string[] = [];
 	const lines: string[] = [];
-	const isDone = await upgradePrograms({
-		databases,
+	const result = await upgradePrograms({
+		resume,
 		backups: join(place, "backups"),
 		ask,
 		async place(which) {
@@ -68,39 +72,65 @@ async function upgrade(broken: Record<string, "refuses" | "unhealthy"> = {}, unh
 	});
 	await Promise.all([sick.stop(true), well.stop(true)]);
 	const columns = (name: string) => run(name, "SELECT * FROM pragma_table_info('cases')").length;
-	return { isDone, asked, placed, text: lines.join("\n"), columns };
+	return { result, asked, placed, text: lines.join("\n"), columns };
 }
 
 const all = "restart alpha, restart beta, restart gateway";
+const back = (...programs: string[]) => programs.map((name) => `pause ${name}, restart ${name}`).join(", ");
 
-test("the bots come first, each after its database was copied; the stopped one is left", async () => {
-	const { isDone, asked, placed, columns } = await upgrade();
-	expect([isDone, placed]).toEqual([true, ["new"]]);
+test("the bots come first, each after its database was copied; the stopped one is only copied", async () => {
+	const { result, asked, placed, columns } = await upgrade();
+	expect([result, placed]).toEqual(["new", ["new"]]);
 	expect(asked.join(", ")).toBe(all);
 	expect([columns("alpha"), columns("idle")]).toEqual([2, 1]);
 	const copy = join(place, "backups/alpha.sqlite");
 	expect(statSync(copy).mode & 0o777).toBe(0o600);
+	expect(statSync(join(place, "backups/idle.sqlite")).isFile()).toBe(true);
 	using database = new Database(copy);
 	expect(database.query("SELECT * FROM pragma_table_info('cases')").values().length).toBe(1);
 });
 
 test.each([
-	["alpha", "refuses", "a wrong configuration", "restart alpha, restore alpha"],
-	["beta", "unhealthy", "it is not connected", "restart alpha, restart beta, restore beta, restore alpha"],
-	["gateway", "refuses", "a wrong configuration", `${all}, restore gateway, restore beta, restore alpha`],
+	["alpha", "refuses", "a wrong configuration", `restart alpha, ${back("alpha")}`],
+	["beta", "unhealthy", "it is not connected", `restart alpha, restart beta, ${back("beta", "alpha")}`],
+	["gateway", "refuses", "a wrong configuration", `${all}, ${back("gateway", "beta", "alpha")}`],
 ] as const)("when %s %s, all go back to the former version with their databases", async (name, how, why, requests) => {
-	const { isDone, asked, placed, text, columns } = await upgrade({ [name]: how });
-	expect([isDone, placed, asked.join(", ")]).toEqual([false, ["new", "former"], requests]);
+	const { result, asked, placed, text, columns } = await upgrade({ [name]: how });
+	expect([result, placed, asked.join(", ")]).toEqual(["former", ["new", "former"], requests]);
 	expect(text).toContain(`${name} does not work with the new version: ${why}`);
 	expect(text).toContain(
-		`alpha has its database of before again. Written since, and kept in ${place}/backups/alpha-new.sqlite: cases 2`,
+		`alpha has its database of before again. Written since, and kept in ${place}/alpha.db.undone-backups: cases 2`,
 	);
 	for (const one of names) expect(columns(one)).toBe(1);
-	expect(existsSync(join(place, "backups/alpha-new.sqlite"))).toBe(true);
 });
 
 test("a bot that was not healthy before does not have to be afterwards", async () => {
-	expect((await upgrade({}, "alpha")).isDone).toBe(true);
+	expect((await upgrade({}, "alpha")).result).toBe("new");
+});
+
+test("an upgrade that was killed goes on, and one that was going back goes on with that", async () => {
+	const { result, asked, placed } = await upgrade({}, undefined, "new");
+	expect([result, placed, asked.join(", ")]).toEqual(["new", [], all]);
+	// Killed between the two renames.
+	renameSync(join(place, "alpha.db"), join(place, "alpha.db.undone-backups"));
+	copyFileSync(join(place, "backups/alpha.sqlite"), join(place, "alpha.db.former"));
+	const again = await upgrade({}, undefined, "former");
+	expect([again.result, again.placed, again.asked.join(", ")]).toEqual([
+		"former",
+		[],
+		back("gateway", "beta", "alpha"),
+	]);
+	for (const name of names.slice(0, 3)) expect(again.columns(name)).toBe(1);
+});
+
+test("a database that cannot be put back does not keep the others from going back", async () => {
+	// A directory stands where the new version's database is to be kept.
+	mkdirSync(join(place, "alpha.db.former/no"), { recursive: true });
+	const { result, asked, text, columns } = await upgrade({ gateway: "refuses" });
+	expect([result, asked.join(", ")]).toEqual(["mixed", `${all}, ${back("gateway", "beta", "alpha")}`]);
+	expect([columns("beta"), columns("alpha")]).toEqual([1, 2]);
+	expect(text).toContain("alpha is not as before: E");
+	expect(text).not.toContain("alpha has its database of before");
 });
 
 test("the newest release is asked for once a day, a failure included", async () => {

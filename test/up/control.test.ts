@@ -23,7 +23,7 @@ function fakePrograms() {
 		bots: [{ entry: { name: "alpha" } }, { entry: { name: "beta" } }],
 		restart: note("restart"),
 		start: note("start"),
-		restore: note("restore"),
+		pause: async (name: string) => void asked.push(`pause ${name}`),
 		stop: async (name: string) => void asked.push(`stop ${name}`),
 	} as unknown as Programs;
 	return { programs, asked };
@@ -55,15 +55,12 @@ test("a request is carried out and answered", async () => {
 		[{ command: "add", name: "gamma", token: "bad" }, { error: "a bad token" }],
 		[{ command: "restart", name: "alpha" }, { lines: ["alpha listens at http://127.0.0.1:1/mcp."] }],
 		[{ command: "restart", name: "gateway" }, { lines: ["gateway listens at http://127.0.0.1:1/mcp."] }],
-		[
-			{ command: "restore", name: "gateway", move: [["a", "b"]] },
-			{ lines: ["gateway listens at http://127.0.0.1:1/mcp."] },
-		],
+		[{ command: "pause", name: "gateway" }, { lines: ["gateway is stopped."] }],
 		[{ command: "start", name: "beta" }, { lines: ["beta listens at http://127.0.0.1:1/mcp."] }],
 		[{ command: "stop", name: "beta" }, { lines: ["beta is stopped."] }],
 	] as const)
 		expect(await ask(JSON.stringify(request), fake)).toEqual(response);
-	expect(fake.asked).toEqual(["restart alpha", "restart gateway", "restore gateway", "start beta", "stop beta"]);
+	expect(fake.asked).toEqual(["restart alpha", "restart gateway", "pause gateway", "start beta", "stop beta"]);
 });
 
 test.each([

@@ -1,7 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
-import type { FileMoves } from "../../src/lib/instances/control.ts";
+import { readFileSync, rmSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
 import type { ProgramStart } from "../../src/up/gateway.ts";
 import { Programs } from "../../src/up/programs.ts";
 import { recordLog } from "../support/log.ts";
@@ -361,22 +360,19 @@ test("a gateway's port that another program uses stops the start, with the next 
 	expect(it.started()).toEqual([]);
 });
 
-test("a program of which files are moved ends before, and starts after that", async () => {
-	const it = place();
-	it.add("alpha");
+test("a paused program ends, and starts with restart; its database is known", async () => {
+	const it = place({ env: { GATEWAY_DATABASE: "keys.sqlite" } });
+	it.add("alpha", "DATA_DIR=elsewhere");
 	await it.programs.update();
-	const [from, to] = ["copy", "database"].map((name) => join(it.directory, name)) as [string, string];
 	for (const name of ["gateway", "alpha"]) {
-		writeFileSync(from, name);
 		it.started();
 		const { signals } = it.last(name);
-		const files: FileMoves = [
-			[`${from}-wal`, to],
-			[from, to],
-		];
-		expect(await it.programs.restore(name, files)).toHaveProperty("url");
-		expect([signals, it.started(), readFileSync(to, "utf8")]).toEqual([["SIGTERM"], [name], name]);
+		await it.programs.pause(name);
+		expect([signals, it.started()]).toEqual([["SIGTERM"], []]);
+		expect(await it.programs.restart(name)).toHaveProperty("url");
 	}
+	const databases = ["gateway", "alpha"].map((name) => it.programs.databaseOf(name));
+	expect(databases).toEqual([resolve("keys.sqlite"), resolve("elsewhere/store.sqlite")]);
 });
 
 test("the gateway ends before the bots", async () => {

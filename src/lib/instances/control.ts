@@ -1,18 +1,14 @@
 // The protocol of the Unix socket by which `up` takes commands, from its command line and from the gateway that it runs:
 // JSON in the bodies of request and response.
 
-export const controlCommands = ["status", "restart", "stop", "start", "log", "check", "add", "restore"] as const;
+export const controlCommands = ["status", "restart", "stop", "start", "log", "check", "add", "pause"] as const;
 
-export type FileMoves = readonly (readonly [from: string, to: string])[];
-
-/** "log": the last lines. "add": makes an instance. "restore": moves files while the program does not run. */
+/** "log": the last lines. "add": makes an instance. "pause": ends a program, also the gateway, until "restart". */
 export interface ControlRequest {
 	command: (typeof controlCommands)[number];
 	name?: string | undefined;
 	/** For "add": the bot's, from Discord. */
 	token?: string | undefined;
-	/** For "restore". */
-	move?: FileMoves;
 }
 
 /** "starting": not listening yet. "running": listening. "waiting": for a restart. "stopped": on request. */
@@ -34,6 +30,8 @@ export interface ProgramStatus {
 	issue?: string | undefined;
 	/** Why it ended, while it waits for a restart: one line without invisible characters. */
 	reason?: string | undefined;
+	/** Absolute path of its SQLite file, or "PostgreSQL". */
+	database?: string | undefined;
 	/** "ok" if ready. Only `up status` asks for it. */
 	health?: string | undefined;
 }
