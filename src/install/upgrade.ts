@@ -51,10 +51,10 @@ export async function upgradePrograms(options: UpgradeOptions): Promise<"new" | 
 	return "new";
 }
 
-/** Rejects if it does not listen, or does not become healthy although it was. */
+/** Rejects if it does not listen, or does not become healthy although it was, or may have been before the kill. */
 async function restart(before: ProgramStatus, options: UpgradeOptions): Promise<void> {
 	await request({ command: "restart", name: before.name }, options);
-	for (let attempt = 0; isWell(before); attempt++) {
+	for (let attempt = 0; isWell(before) || options.resume; attempt++) {
 		const now = (await programsOf(options)).find(({ name }) => name === before.name);
 		if (now && isWell(now)) return;
 		if (await options.wait(attempt)) throw new Error(`it is ${now?.issue ?? now?.health ?? now?.state}`);
