@@ -187,7 +187,8 @@ test.concurrent("a bot that Cloudflare blocks is ready, and /status, metrics and
 	const headers = { "content-type": "text/html", "retry-after": "1800" };
 	faults.answer("GET /guilds/*", { status: 429, body: "<html>", headers });
 	const info = () => alpha.call("get_guild_info");
-	expect(await info()).toContain("Requests are paused for 1800 s.");
+	// The first may be the bot's own.
+	await info();
 	expect(await info()).toMatch(/the bot sends no requests for 1[78]\d\d s\./);
 	expect((await alpha.get("/readyz")).status).toBe(200);
 	const { requests_paused } = (await alpha.status()).discord;
