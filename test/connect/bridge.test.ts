@@ -7,7 +7,8 @@ import { modernMeta, rawTool, startBothServers, token } from "../support/both-se
 import { startCommand } from "../support/program.ts";
 import { until } from "../support/until.ts";
 
-const project = `${import.meta.dir}/../..`;
+/** The program, in front of this URL. */
+const command = (url: string) => [process.execPath, `${import.meta.dir}/../../src/guildhall/main.ts`, "connect", url];
 const initialize = {
 	jsonrpc: "2.0",
 	id: "first",
@@ -17,24 +18,15 @@ const initialize = {
 
 test("a client lists and calls tools through stdin and stdout; the end of stdin cancels what runs", async () => {
 	const running = Promise.withResolvers<void>();
-	const cancelled = Promise.withResolvers<void>();
+	const cancelled = Promise.withResolvers<string>();
 	const slow = rawTool("slow", (_args, { signal }) => {
 		running.resolve();
-		const { promise, resolve } = Promise.withResolvers<string>();
-		signal?.addEventListener("abort", () => {
-			cancelled.resolve();
-			resolve("{}");
-		});
-		return promise;
+		signal?.addEventListener("abort", () => cancelled.resolve("{}"));
+		return cancelled.promise;
 	});
 	const quick = rawTool("quick", (args) => `{"content":[{"type":"text","text":${JSON.stringify(args.text)}}]}`);
 	await using servers = await startBothServers({ tools: [quick, slow] });
-	const child = Bun.spawn([process.execPath, "src/guildhall/main.ts", "connect", servers.gateway], {
-		cwd: project,
-		env: { GUILDHALL_TOKEN: token },
-		stdin: "pipe",
-		stdout: "pipe",
-	});
+	const child = Bun.spawn(command(servers.gateway), { env: { GUILDHALL_TOKEN: token }, stdin: "pipe", stdout: "pipe" });
 	// JSON does not escape all of them.
 	const text = "four\nlines\u2028of\u2029text";
 	const send = (message: object) => child.stdin.write(`${JSON.stringify(message)}\n`);
@@ -56,20 +48,15 @@ test("a client lists and calls tools through stdin and stdout; the end of stdin 
 	]);
 });
 
-interface Received {
-	headers: Record<string, string>;
-	message: { id?: unknown; method?: string };
-}
-
-/** A server that answers as `respond` says, and a bridge to it. */
-function bridgeTo(respond: (received: Received, signal: AbortSignal) => Response | Promise<Response>) {
-	const received: Received[] = [];
+/** A server that answers as `respond` says, and a bridge to it. `received`: the headers of its requests. */
+function bridgeTo(respond: (method: string, signal: AbortSignal) => Response | Promise<Response>) {
+	const received: Record<string, string | undefined>[] = [];
 	const server = Bun.serve({
 		port: 0,
 		async fetch(request) {
-			const one = { headers: request.headers.toJSON(), message: await request.json() } as Received;
-			received.push(one);
-			return respond(one, request.signal);
+			const { method } = (await request.json()) as { method: string };
+			received.push(request.headers.toJSON());
+			return respond(method, request.signal);
 		},
 	});
 	const lines: string[] = [];
@@ -94,61 +81,44 @@ const moved = error("URL: HTTP 301: it is at https://x/ now");
 const place = "expected MCP_AUTH_TOKEN or a key made in the console";
 const refused = error(`URL: the gateway did not accept GUILDHALL_TOKEN: ${place}`);
 
-test.each([
-	[
-		"what the server sends before the response passes",
-		() => events(progress, question, result),
-		[progress, question, result],
-	],
+/** Of what is not sent. */
+const unasked = () => empty(500);
+const passing = [progress, question, result];
+
+test.each<[name: string, respond: () => Response, expected: object[], line?: string]>([
+	["what the server sends before the response passes", () => events(...passing), passing],
 	["a second response is dropped", () => events(result, result), [result]],
 	["an error of JSON-RPC passes, whatever the HTTP status", () => json(unknown, 404), [unknown]],
-	[
-		"an error without an id is that of the request",
-		() => json(error("too large", null), 413),
-		[error("URL: too large")],
-	],
+	["an error without an id is its request's", () => json(error("too large", null), 413), [error("URL: too large")]],
 	["a refused token", () => empty(401), [refused]],
 	["an address that has moved", () => empty(301, { Location: "https://x/" }), [moved]],
 	["a stream that ends early", () => events(progress), [progress, lost]],
-] as const)("%s", async (_name, respond, expected) => {
+	["a line that is not JSON is answered here", unasked, [error("the line is not JSON", null, -32_700)], "{"],
+	["a line that is no message, too", unasked, [error("expected one JSON-RPC message", null, -32_600)], "[]"],
+])("%s", async (_name, respond, expected, line = JSON.stringify(call)) => {
 	await using place = bridgeTo(respond);
-	await place.bridge.send(JSON.stringify(call));
-	const lines = await until("all lines", () => place.lines.length >= expected.length && place.lines);
-	expect(lines.map((line) => JSON.parse(line.replaceAll(place.url, "URL")))).toEqual([...expected] as never);
-});
-
-test.each([
-	["{", error("the line is not JSON", null, -32_700)],
-	["[]", error("expected one JSON-RPC message", null, -32_600)],
-])("a line that is no message is answered: %s", async (line, expected) => {
-	await using place = bridgeTo(() => json({}));
 	await place.bridge.send(line);
-	expect([place.lines.map((text) => JSON.parse(text)), place.received]).toEqual([[expected], []]);
+	const lines = await until("all lines", () => place.lines.length >= expected.length && place.lines);
+	expect(lines.map((line) => JSON.parse(line.replaceAll(place.url, "URL")))).toEqual(expected);
+	expect(place.received.length).toBe(respond === unasked ? 0 : 1);
 });
 
 test("in a session, headers repeat what initialize brought, and cancelling is a message", async () => {
 	const { promise: never, resolve } = Promise.withResolvers<Response>();
-	await using place = bridgeTo(({ message }) => {
-		if (message.method === "initialize")
-			return json({ jsonrpc: "2.0", id: "first", result: { protocolVersion: "2025-11-25" } });
-		return message.method === "tools/call" ? never : new Response(null, { status: 202 });
+	await using place = bridgeTo((method) => {
+		if (method === "initialize") return json({ ...result, id: "first", result: { protocolVersion: "2025-11-25" } });
+		return method === "tools/call" ? never : empty(202);
 	});
 	await place.bridge.send(JSON.stringify(initialize));
 	await place.bridge.send(JSON.stringify(call));
-	await place.bridge.send(
-		JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 7 } }),
-	);
+	const cancelled = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 7 } };
+	await place.bridge.send(JSON.stringify(cancelled));
 	resolve(json(result));
 	await until("all requests", () => place.received.length === 3);
-	const headers = place.received.map(({ headers }) => [
-		headers.authorization,
-		headers["mcp-session-id"],
-		headers["mcp-protocol-version"],
-	]);
-	expect(headers).toEqual([
+	const names = ["authorization", "mcp-session-id", "mcp-protocol-version"];
+	expect(place.received.map((headers) => names.map((name) => headers[name]))).toEqual([
 		["Bearer key", undefined, undefined],
-		["Bearer key", "one", "2025-11-25"],
-		["Bearer key", "one", "2025-11-25"],
+		...Array(2).fill(["Bearer key", "one", "2025-11-25"]),
 	]);
 	// The cancelled call has no response.
 	expect(place.lines.length).toBe(1);
@@ -164,13 +134,14 @@ test("without a session, headers repeat the message, and cancelling ends the req
 	await until("the request", () => place.received.length === 1);
 	await place.bridge.close();
 	await ended.promise;
-	expect(place.received[0]?.headers).toMatchObject({
+	const [headers, ...more] = place.received;
+	expect(headers).toMatchObject({
 		"mcp-protocol-version": "2026-07-28",
 		"mcp-method": "tools/call",
 		"mcp-name": `=?base64?${Buffer.from("größe").toString("base64")}?=`,
 	});
-	expect(place.received[0]?.headers["mcp-session-id"]).toBeUndefined();
-	expect([place.received.length, place.lines]).toEqual([1, []]);
+	expect(headers).not.toHaveProperty("mcp-session-id");
+	expect([more, place.lines]).toEqual([[], []]);
 });
 
 test.each(["end of stdin", "SIGTERM"] as const)("a gateway that does not answer does not outlast %s", async (how) => {
@@ -180,10 +151,7 @@ test.each(["end of stdin", "SIGTERM"] as const)("a gateway that does not answer 
 		return new Promise<Response>(() => {});
 	};
 	const server = Bun.serve({ port: 0, idleTimeout: 0, fetch });
-	const child = Bun.spawn([process.execPath, "src/guildhall/main.ts", "connect", server.url.href], {
-		cwd: project,
-		stdin: "pipe",
-	});
+	const child = Bun.spawn(command(server.url.href), { stdin: "pipe" });
 	child.stdin.write(`${JSON.stringify(initialize)}\n${JSON.stringify(call)}\n`);
 	await received.promise;
 	if (how === "SIGTERM") child.kill();
@@ -193,11 +161,7 @@ test.each(["end of stdin", "SIGTERM"] as const)("a gateway that does not answer 
 });
 
 test("a URL of another kind is refused", async () => {
-	await using program = startCommand(
-		[process.execPath, "src/guildhall/main.ts", "connect", "gateway:9100"],
-		{},
-		{ cwd: project },
-	);
+	await using program = startCommand(command("gateway:9100"), {}, { cwd: import.meta.dir });
 	expect(await program.exited).toBe(2);
 	expect(program.lines[0]).toStartWith("Expected the URL of a gateway");
 });
