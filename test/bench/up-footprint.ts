@@ -1,13 +1,13 @@
 // Memory of `guildhall up` with several bots: of each program, and of all together.
 
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newInstance } from "../../src/bot/setup/new-instance-report.ts";
 import { freePort } from "../../src/demo/ports.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
 import { cacheEnvironment } from "../../src/up/environment.ts";
 import { connectTo } from "../support/mcp.ts";
+import { openPlace } from "../support/place.ts";
 import { executables, startCommand } from "../support/program.ts";
 import { smallGuilds } from "../support/small-guilds.ts";
 import { until } from "../support/until.ts";
@@ -15,7 +15,6 @@ import { median } from "./figures.ts";
 import { printRow, settle } from "./memory.ts";
 import { memoryOf, ownMemoryOf, treeOf } from "./processes.ts";
 
-const startTimeoutMs = 120_000;
 /** Goals for the sum of the PSS of all processes, in MiB, by the number of bots. */
 const sumGoals: Record<number, number> = { 2: 170, 5: 400 };
 
@@ -30,8 +29,7 @@ export async function measureUp({ bots = 5, members = 0, limit = 0 } = {}): Prom
 	await using stack = new AsyncDisposableStack();
 	const names = Array.from({ length: bots }, (_, index) => `bot${index + 1}`);
 	const simulator = stack.use(await startSimulator({ seed: smallGuilds(names, members) }));
-	const home = mkdtempSync(join(tmpdir(), "guildhall-footprint-"));
-	stack.defer(() => rmSync(home, { recursive: true, force: true }));
+	const { path: home } = stack.use(openPlace());
 	for (const name of names)
 		await makeInstance(home, name, { DISCORD_TOKEN: simulator.bot(name).token, DISCORD_API_URL: simulator.api });
 
@@ -57,7 +55,10 @@ export async function measureUp({ bots = 5, members = 0, limit = 0 } = {}): Prom
 	);
 	const token = readFileSync(join(directory, "gateway.env"), "utf8");
 	const [, secret = ""] = /^MCP_AUTH_TOKEN=(\w+)$/m.exec(token) ?? [];
-	await allOnline(url, secret, bots);
+	await until("the gateway reaches all bots", async () => {
+		const response = await fetch(new URL("/status", url), { headers: { Authorization: `Bearer ${secret}` } });
+		return (await response.text()).match(/"state":"online"/g)?.length === bots;
+	});
 	if (members > 0) {
 		const isLoaded = (line: string) => line.includes("loaded all members");
 		await until("all members are loaded", () => up.lines.filter(isLoaded).length >= bots);
@@ -96,19 +97,6 @@ async function makeInstance(home: string, name: string, variables: Record<string
 	for (const [key, value] of Object.entries(all))
 		lines = lines.replace(new RegExp(`^(# )?${key}=.*$`, "m"), `${key}=${value}`);
 	writeFileSync(file, lines);
-}
-
-/** Resolves when the gateway reaches all bots. */
-async function allOnline(url: string, token: string, bots: number): Promise<void> {
-	const endsAt = performance.now() + startTimeoutMs;
-	for (;;) {
-		const response = await fetch(new URL("/status", url), { headers: { Authorization: `Bearer ${token}` } });
-		const text = await response.text();
-		const online = text.match(/"state":"online"/g)?.length ?? 0;
-		if (online >= bots) return;
-		if (performance.now() > endsAt) throw new Error(`${online} of ${bots} bots are online: ${text}`);
-		await Bun.sleep(200);
-	}
 }
 
 /** The gateway is started last, after all bots listen. */

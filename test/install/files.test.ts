@@ -1,6 +1,7 @@
-// The files that install writes, checked by systemd and Caddy where these are installed.
+// The files that install writes, checked by systemd and Caddy where these are installed. They are replaced whole or not at all.
 
 import { describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { siteFor } from "../../src/install/caddy.ts";
 import { openPlace } from "../support/place.ts";
@@ -68,4 +69,20 @@ describe("the site of Caddy", () => {
 		);
 		expect(hosts).toContainEqual([[":443"], ["mcp.other.example.org"]]);
 	});
+});
+
+test.skipIf(process.platform === "win32").each([
+	["written", `writeAtomically("file", "x".repeat(1 << 20), 0o600)`],
+	["copied", `copyAtomically("large", "file", 0o755)`],
+])("what can only be %s in part leaves the old file", (_, statement) => {
+	const atomic = join(import.meta.dir, "../../src/install/atomic.ts");
+	using place = openPlace();
+	place.write("file", "old");
+	place.write("large", "x".repeat(1 << 20));
+	const script = `import { copyAtomically, writeAtomically } from ${JSON.stringify(atomic)}; ${statement}`;
+	// A disk that is full after 8 blocks; without the trap, the signal would end it before there is an error.
+	const limited = ["sh", "-c", "trap '' XFSZ; ulimit -f 8; exec \"$@\"", "sh"];
+	expect(place.run([...limited, process.execPath, "-e", script]).exitCode).not.toBe(0);
+	expect(place.read("file")).toBe("old");
+	expect(readdirSync(place.path).sort()).toEqual(["file", "large"]);
 });

@@ -41,6 +41,8 @@ function openImage() {
 				.sort(([a = ""], [b = ""]) => (a < b ? -1 : 1)),
 		);
 	const system: System = openSystem(root);
+	const installImage = (named?: string, where = system, by = operator) =>
+		install(where, { executable: at("/new/guildhall"), domain: named }, by);
 	return {
 		at,
 		write,
@@ -51,8 +53,13 @@ function openImage() {
 		read,
 		mode: (path: string) => lstatSync(at(path)).mode & 0o777,
 		env: () => parseEnv(read(gatewayEnv)),
-		install: (named?: string, where = system, by = operator) =>
-			install(where, { executable: at("/new/guildhall"), domain: named }, by),
+		install: installImage,
+		/** Installs with success, and returns what it says. */
+		async again() {
+			said.length = 0;
+			expect(await installImage()).toBe(0);
+			return said.join("\n");
+		},
 		uninstall: (deleteData = false, where = system, by = operator) => uninstall(where, { deleteData }, by),
 		[Symbol.dispose]: dispose,
 	};
@@ -82,9 +89,7 @@ describe("in an image", () => {
 		const modes = [executable, dirname(gatewayEnv), gatewayEnv].map(image.mode);
 		expect(modes).toEqual([0o755, 0o700, 0o600]);
 
-		image.said.length = 0;
-		expect(await image.install()).toBe(0);
-		expect(image.said[0]).toContain("nothing to do");
+		expect(await image.again()).toContain("nothing to do");
 		expect(image.tree()).toEqual(made);
 
 		expect(await image.uninstall()).toBe(0);
@@ -105,39 +110,29 @@ describe("in an image", () => {
 	test.each(["install", "uninstall"] as const)(
 		"%s that ends at any moment is finished by the next",
 		async (program) => {
-			const start = (image: ReturnType<typeof openImage>) =>
-				program === "install" ? image.install(domain) : image.install(domain).then(() => image.uninstall(true));
-			using whole = openImage();
-			await start(whole);
-			const steps = whole.said.filter((line) => line.startsWith("… ")).length;
-			expect(steps).toBeGreaterThan(8);
-			for (let last = 1; last <= steps; last++) {
+			/** Runs it in a new image, and again if this step was its last. */
+			const run = async (last = 0) => {
 				using image = openImage();
-				let done = 0;
-				const killed = {
-					...image.operator,
-					write(line: string) {
-						if (line.startsWith("… ") && ++done === last) throw new Error("killed");
-					},
-				};
-				const again =
-					program === "install"
-						? (by = image.operator) => image.install(domain, image.system, by)
-						: (by = image.operator) => image.uninstall(true, image.system, by);
 				if (program === "uninstall") await image.install(domain);
-				const first = again(killed);
-				if (await first.then(Boolean, () => true)) await again();
-				expect(image.tree()).toEqual(whole.tree());
-			}
+				let steps = 0;
+				const write = (line: string) => {
+					if (line.startsWith("… ") && ++steps === last) throw new Error("killed");
+				};
+				const start = (by: typeof image.operator) =>
+					program === "install" ? image.install(domain, image.system, by) : image.uninstall(true, image.system, by);
+				if (await start({ ...image.operator, write }).then(Boolean, () => true)) await start(image.operator);
+				return { tree: image.tree(), steps };
+			};
+			const whole = await run();
+			expect(whole.steps).toBeGreaterThan(5);
+			for (let last = 1; last <= whole.steps; last++) expect((await run(last)).tree).toEqual(whole.tree);
 		},
 	);
 
 	imageTest("an upgrade replaces what is ours, and keeps the domain", async (image) => {
 		await image.install(domain);
 		image.write("/new/guildhall", "version 2");
-		image.said.length = 0;
-		await image.install();
-		const changes = image.said.filter((line) => line.startsWith("  - "));
+		const changes = (await image.again()).match(/^ {2}- .*$/gm);
 		expect(changes).toEqual([expect.stringContaining(`replace ${executable}`)]);
 		expect(image.read(executable)).toBe("version 2");
 		expect(image.tree()).not.toHaveProperty([`${executable}.bak`]);
@@ -151,17 +146,12 @@ describe("in an image", () => {
 		await image.install(domain);
 		image.write(executable, "my own");
 		image.write(gatewayEnv, `${image.read(gatewayEnv)}CALL_TIMEOUT_SECONDS=60`);
-		image.said.length = 0;
-		await image.install();
-		expect(image.said.join("\n")).toContain(
-			`Note: ${executable} was changed after it was installed; it is not replaced.`,
-		);
+		const note = `Note: ${executable} was changed after it was installed; it is not replaced.`;
+		expect(await image.again()).toContain(note);
 		expect(image.read(executable)).toBe("my own");
 
 		image.write("/new/guildhall", "version 2");
-		image.said.length = 0;
-		await image.install();
-		expect(image.said.join("\n")).toContain(`is kept as ${executable}.bak`);
+		expect(await image.again()).toContain(`is kept as ${executable}.bak`);
 		expect(image.read(`${executable}.bak`)).toBe("my own");
 		expect(image.read(executable)).toBe("version 2");
 
@@ -370,14 +360,13 @@ test("a line of an .env is set, replaced and removed", () => {
 test("from the sources it copies nothing", () => {
 	using image = openImage();
 	const main = join(import.meta.dir, "../../src/guildhall/main.ts");
-	const run = (...args: string[]) => {
-		const { stdout, stderr, exitCode } = Bun.spawnSync([process.execPath, main, ...args], { stdin: "ignore" });
-		return { text: `${stdout}${stderr}`, exitCode };
-	};
-	const refused = run("install", "--root", image.at("/"), "--yes");
-	expect(refused.text).toContain('run "bun run build"');
-	expect(refused.exitCode).toBe(1);
-	expect(run("uninstall", "--root", image.at("/")).text).toContain("not installed");
-	for (const program of ["install", "uninstall"])
-		expect(run(program, "--help").text).toContain(`guildhall ${program} [`);
+	for (const [line, said, code] of [
+		[["install", "--root", image.at("/"), "--yes"], 'run "bun run build"', 1],
+		[["uninstall", "--root", image.at("/")], "not installed", 0],
+		[["install", "--help"], "guildhall install [", 0],
+		[["uninstall", "--help"], "guildhall uninstall [", 0],
+	] as const) {
+		const { stdout, stderr, exitCode } = Bun.spawnSync([process.execPath, main, ...line], { stdin: "ignore" });
+		expect([`${stdout}${stderr}`, exitCode]).toEqual([expect.stringContaining(said), code]);
+	}
 });

@@ -3,45 +3,37 @@
 // systemd (`up` is started with the unit's command).
 
 import { expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { freePort } from "../../src/demo/ports.ts";
 import { install } from "../../src/install/install.ts";
 import { openSystem } from "../../src/install/system.ts";
+import { commandsIn, project, readDocument } from "../support/documents.ts";
 import { connectTo } from "../support/mcp.ts";
 import { openPlace } from "../support/place.ts";
 import { startCommand } from "../support/program.ts";
 import { startSimulator } from "../support/simulator.ts";
 import { until } from "../support/until.ts";
 
-const project = join(import.meta.dir, "../..");
 const guildhall = [process.execPath, join(project, "src/guildhall/main.ts")];
 const domain = "mcp.example.com";
 
-/** The commands of the README's section, one a line. */
-const written = [
-	"apt-get update && apt-get install --yes caddy curl",
-	"curl -fsSL https://github.com/OWNER/guildhall/releases/latest/download/install.sh | sh -s -- --domain mcp.example.com",
-	"guildhall new-instance alpha",
-	"guildhall new-instance beta",
-	"guildhall check",
-];
-
-async function readCommands(): Promise<string[]> {
-	const text = await Bun.file(join(project, "README.md")).text();
-	const section = text.split("\n## On a server\n")[1]?.split("\n## ")[0] ?? "";
-	return [...section.matchAll(/^ {4}(.*)$/gm)].map(([, line = ""]) => line);
-}
-
 test("from a bare server to two bots with TLS, the README has these five commands", async () => {
-	expect(await readCommands()).toEqual(written);
-	expect(written.length).toBe(5);
+	const { path, text } = await readDocument("README.md");
+	const [, section = ""] = /\n## On a server\n([\s\S]*?)\n## /.exec(text) ?? [];
+	expect(commandsIn({ path, text: section })).toEqual([
+		"apt-get update && apt-get install --yes caddy curl",
+		"curl -fsSL https://github.com/OWNER/guildhall/releases/latest/download/install.sh | sh -s -- --domain mcp.example.com",
+		"guildhall new-instance alpha",
+		"guildhall new-instance beta",
+		"guildhall check",
+	]);
 });
 
 test("what they make serves two bots under the domain, and check says what is wrong", async () => {
 	await using stack = new AsyncDisposableStack();
-	const { path: root, write } = stack.use(openPlace());
+	const { path: root, read, write } = stack.use(openPlace());
 	const simulator = stack.use(await startSimulator());
 	write("etc/caddy/Caddyfile");
 	const system = openSystem(root);
@@ -56,13 +48,11 @@ test("what they make serves two bots under the domain, and check says what is wr
 	const instances = join(root, "var/lib/guildhall/instances");
 	const gatewayEnv = join(instances, "gateway.env");
 	const port = await freePort();
-	const settings = `${readFileSync(gatewayEnv, "utf8")}GATEWAY_PORT=${port}\n`;
-	writeFileSync(gatewayEnv, settings);
+	appendFileSync(gatewayEnv, `GATEWAY_PORT=${port}\n`);
 	const run = (program: string, ...args: string[]) =>
 		startCommand([...guildhall, program, ...args, "--directory", instances], {}, { cwd: root });
-	const takenPorts = await Promise.all([freePort(), freePort()]);
-	for (const [index, name] of ["alpha", "beta"].entries()) {
-		const token = simulator.bot(name === "alpha" ? "alpha" : "beta").token;
+	for (const name of ["alpha", "beta"] as const) {
+		const { token } = simulator.bot(name);
 		const made = Bun.spawnSync(
 			[...[...guildhall, "new-instance", name, "--token-stdin"], ...["--directory", instances]],
 			{ stdin: Buffer.from(token) },
@@ -71,13 +61,11 @@ test("what they make serves two bots under the domain, and check says what is wr
 		// The simulator replaces Discord, and other tests use the default ports.
 		const path = join(instances, name, ".env");
 		const env = readFileSync(path, "utf8").replace(/^MCP_PORT=.*$/m, "");
-		writeFileSync(path, `${env}\nMCP_PORT=${takenPorts[index]}\nDISCORD_API_URL=${simulator.api}\n`);
+		writeFileSync(path, `${env}\nMCP_PORT=${await freePort()}\nDISCORD_API_URL=${simulator.api}\n`);
 	}
 
-	const [, started = ""] =
-		/^ExecStart=\S+ (up) --directory /m.exec(
-			readFileSync(join(root, "etc/systemd/system/guildhall.service"), "utf8"),
-		) ?? [];
+	const unit = read("etc/systemd/system/guildhall.service");
+	const [, started = ""] = /^ExecStart=\S+ (up) --directory /m.exec(unit) ?? [];
 	const up = stack.use(run(started));
 
 	const readToken = () => parseEnv(readFileSync(gatewayEnv, "utf8")).MCP_AUTH_TOKEN ?? "";
