@@ -1,6 +1,6 @@
-// Tests that have a fixture each, which is disposed of when they end.
+// Tests that have a fixture each, or one together, which is disposed of when they end.
 
-import { test } from "bun:test";
+import { afterAll, beforeAll, test } from "bun:test";
 
 type Run<Fixture, Row extends readonly unknown[] = []> = (fixture: Fixture, ...row: Row) => void | Promise<void>;
 
@@ -38,4 +38,14 @@ export function testWith<Fixture extends AsyncDisposable | Disposable, Options =
 				await run(fixture, ...row);
 			});
 	return Object.assign(fixtureTest, { each }) as FixtureTest<Fixture, Options>;
+}
+
+/** Starts one fixture for all tests of a file or group. The returned function gets it in a test. */
+export function sharedBy<Fixture extends AsyncDisposable>(start: () => Promise<Fixture>): () => Fixture {
+	let fixture: Fixture;
+	beforeAll(async () => {
+		fixture = await start();
+	});
+	afterAll(() => fixture[Symbol.asyncDispose]());
+	return () => fixture;
 }

@@ -3,7 +3,7 @@
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { buttonsIn } from "../../../src/simulator/world/messages/components.ts";
 import type { Guild, Member, Message } from "../../../src/simulator/world/state/entities.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { roleNamed } from "../../support/world.ts";
 
 export const staffChannel = "The Cooks/staff";
@@ -52,12 +52,7 @@ export function createChargebackFixture(simulator: Simulator): ChargebackFixture
 	};
 	const { id } = simulator.user("mona_lisa");
 	const member = () => guild.members.get(id);
-	const present = () => {
-		const found = member();
-		if (found) return found;
-		throw new Error("mona_lisa is not a member");
-	};
-	world.members.edit(guild, present(), { roles: [roles.regular, supporter, managed] });
+	world.members.edit(guild, present(member()), { roles: [roles.regular, supporter, managed] });
 	const channel = simulator.channel(staffChannel).id;
 	const alerts = () => world.messages.in(channel).filter(({ author }) => author.id === simulator.bot("alpha").id);
 	const fields = (alert: Message | undefined) => {
@@ -77,7 +72,12 @@ export function createChargebackFixture(simulator: Simulator): ChargebackFixture
 			staff_channel: channel,
 			staff_roles: [roles.staff],
 		},
-		target: { id, member, present, roles: () => [...(member()?.roles ?? [])].sort() },
+		target: {
+			id,
+			member,
+			present: () => present(member(), "mona_lisa is not a member"),
+			roles: () => [...(member()?.roles ?? [])].sort(),
+		},
 		field: (name, text) =>
 			until(`the field ${name} starts with ${text}`, () => fields(alerts()[0])[name]?.startsWith(text)),
 		remove: (alert) => world.messages.remove(simulator.channel(staffChannel).channel, alert),

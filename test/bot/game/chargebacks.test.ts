@@ -1,9 +1,6 @@
 // Payments that were taken back: what the game server tells, what becomes of the person, and what the staff decide.
 
-import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { describe, expect, spyOn, test } from "bun:test";
 import { type ButtonInteraction, DiscordAPIError, RESTJSONErrorCodes } from "discord.js";
 import { createAlert } from "../../../src/bot/game/chargeback-alert.ts";
 import { createChargebackButtons } from "../../../src/bot/game/chargeback-buttons.ts";
@@ -31,9 +28,10 @@ import type { InjectedFault } from "../../../src/simulator/rest/faults.ts";
 import type { Message } from "../../../src/simulator/world/state/entities.ts";
 import { type Language, render, said } from "../../../src/texts/texts.ts";
 import { recordLog } from "../../support/log.ts";
+import { openPlace } from "../../support/place.ts";
 import { chunked, exchange, requestText } from "../../support/raw-http.ts";
 import { onBoth, onOwnPostgres, openStore } from "../../support/stores.ts";
-import { testWith } from "../../support/test-with.ts";
+import { sharedBy, testWith } from "../../support/test-with.ts";
 import { present, until } from "../../support/until.ts";
 import { addToBakers, giveRole, memberNamed, userNamed } from "../../support/world.ts";
 import { type ChargebackFixture, createChargebackFixture, pressable, staff, staffChannel } from "./chargeback-world.ts";
@@ -100,16 +98,6 @@ async function startChargebackWorld(options: GameWorldOptions = {}): Promise<Cha
 		},
 		written: (route: string) => simulator.journal.entries(route).length,
 	});
-}
-
-/** One bot for the tests of a group that begin no chargeback, or none that they look at. */
-function oneWorld(): () => ChargebackWorld {
-	let world: ChargebackWorld;
-	beforeAll(async () => {
-		world = await startChargebackWorld();
-	});
-	afterAll(() => world[Symbol.asyncDispose]());
-	return () => world;
 }
 
 describe.concurrent("a chargeback", () => {
@@ -455,23 +443,21 @@ test("a chargeback is for the next try while no guild handles it, and is not los
 	await world.scene.shown("2 roles saved");
 });
 
-describe.concurrent("a restricted_role that was changed", () => {
-	test("leaves nobody with the one before, though the change is refused and then dismissed", async () => {
-		await using world = await startChargebackWorld();
-		const { scene, simulator, guild, settings } = world;
-		const before = scene.target.roles();
-		const alert = await world.charged("2 roles saved");
-		await world.bot.close();
-		const next = simulator.world.roles.add(guild, { name: "Jail" });
-		settings.restricted_role = next.id;
-		const refused = simulator.faults.refuse(patchMember, RESTJSONErrorCodes.MissingPermissions);
-		await world.restart();
-		await until("the change is refused", () => refused.hits > 0);
-		await world.press(staff, alert, "Dismiss");
-		refused.release();
-		await scene.shown("Restored.");
-		expect(scene.target.roles()).toEqual(before);
-	});
+test("a changed restricted_role leaves nobody with the one before, though the change is refused and then dismissed", async () => {
+	await using world = await startChargebackWorld();
+	const { scene, simulator, guild, settings } = world;
+	const before = scene.target.roles();
+	const alert = await world.charged("2 roles saved");
+	await world.bot.close();
+	const next = simulator.world.roles.add(guild, { name: "Jail" });
+	settings.restricted_role = next.id;
+	const refused = simulator.faults.refuse(patchMember, RESTJSONErrorCodes.MissingPermissions);
+	await world.restart();
+	await until("the change is refused", () => refused.hits > 0);
+	await world.press(staff, alert, "Dismiss");
+	refused.release();
+	await scene.shown("Restored.");
+	expect(scene.target.roles()).toEqual(before);
 });
 
 describe.concurrent("a person who is not in the guild", () => {
@@ -504,34 +490,23 @@ describe.concurrent("a person who is not in the guild", () => {
 		expect(target.roles()).toEqual([roles.regular, roles.supporter].sort());
 	});
 
-	chargebackTest("is restricted, too, if they came back while the bot was away", async (world) => {
-		const { scene, simulator, guild } = world;
-		const mona = scene.target.present();
-		simulator.world.members.remove(guild, mona);
-		await world.charged("They will be restricted when they rejoin.");
-		await world.bot.close();
-		simulator.world.members.add(guild, mona.user, { roles: [scene.roles.regular] });
-		await world.restart();
-		await scene.shown("1 role saved");
-		expect(scene.target.roles()).toEqual([scene.roles.restricted]);
-		expect(scene.alerts()).toHaveLength(1);
-	});
-});
-
-describe.concurrent("a person", () => {
-	chargebackTest("is restricted who came back while Discord's Gateway had lost the bot", async (world) => {
-		const { scene, simulator, guild } = world;
-		const { sockets } = simulator;
-		const mona = scene.target.present();
-		simulator.world.members.remove(guild, mona);
-		await world.charged("They will be restricted when they rejoin.");
-		sockets.refuseConnections(502);
-		sockets.disconnect({ resumable: false });
-		simulator.world.members.add(guild, mona.user, { roles: [scene.roles.regular] });
-		sockets.refuseConnections(undefined);
-		await scene.shown("1 role saved");
-		expect(scene.target.roles()).toEqual([scene.roles.restricted]);
-	});
+	for (const away of ["the bot was stopped", "Discord's Gateway had lost the bot"] as const)
+		chargebackTest(`is restricted, too, if they came back while ${away}`, async (world) => {
+			const { scene, simulator, guild } = world;
+			const { sockets } = simulator;
+			const mona = scene.target.present();
+			simulator.world.members.remove(guild, mona);
+			await world.charged("They will be restricted when they rejoin.");
+			if (away === "the bot was stopped") await world.bot.close();
+			sockets.refuseConnections(502);
+			sockets.disconnect({ resumable: false });
+			simulator.world.members.add(guild, mona.user, { roles: [scene.roles.regular] });
+			sockets.refuseConnections(undefined);
+			if (away === "the bot was stopped") await world.restart();
+			await scene.shown("1 role saved");
+			expect(scene.target.roles()).toEqual([scene.roles.restricted]);
+			expect(scene.alerts()).toHaveLength(1);
+		});
 });
 
 describe.concurrent("a restriction", () => {
@@ -676,7 +651,8 @@ const post = (body: string | ReadableStream) =>
 	new Request("http://bot/webhook/chargeback", { method: "POST", headers: { authorization: "Bearer s" }, body });
 
 describe("POST /webhook/chargeback", () => {
-	const shared = oneWorld();
+	/** For tests that begin no chargeback, or none that they look at. */
+	const shared = sharedBy(startChargebackWorld);
 
 	const without = (name: keyof typeof event) => {
 		const { [name]: _, ...rest } = event;
@@ -849,16 +825,6 @@ describe("POST /webhook/chargeback", () => {
 		const noon = "2026-01-31T12:00:00.000Z";
 		expect(at).toEqual([...[noon, noon, noon, noon], "2026-01-31T12:00:00.123Z", noon]);
 	});
-
-	test("is told to try again while chargebacks are off", async () => {
-		await using world = await startGameWorld();
-		const { game } = world;
-		const { status } = await game.chargeback(
-			{ username: "Alex", chatId: null, tier: "gold" },
-			{ url: new URL(world.bot.url).origin },
-		);
-		expect(status).toBe(503);
-	});
 });
 
 const row: Chargeback = {
@@ -896,9 +862,10 @@ async function startAlone(
 	connection: object,
 	around: (run: () => Promise<unknown[]>, text: string) => Promise<unknown[]>,
 ) {
-	const directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
+	const place = openPlace();
 	const { log, lines } = recordLog("debug");
-	const store = startStore({ databaseUrl: undefined, schema: undefined, directory, instance: "Alpha", log });
+	const where = { databaseUrl: undefined, schema: undefined, directory: place.path };
+	const store = startStore({ ...where, instance: "Alpha", log });
 	await store.opened;
 	const sql = ((strings, ...values) => around(() => store.sql(strings, ...values), strings.join("?"))) as Sql;
 	const chargebacks = new GuildChargebacks({
@@ -930,7 +897,7 @@ async function startAlone(
 		async [Symbol.asyncDispose]() {
 			await chargebacks.close();
 			await store.close();
-			rmSync(directory, { recursive: true, force: true });
+			place[Symbol.dispose]();
 		},
 	};
 }

@@ -1,6 +1,6 @@
 // Supporters' roles follow the game server, and nobody loses a role by mistake.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { createGameClient } from "../../../src/bot/game/client.ts";
 import { DonatorSync, type DonatorSyncOptions } from "../../../src/bot/game/donators.ts";
@@ -9,7 +9,7 @@ import { startGameServer } from "../../../src/simulator/game/game-server.ts";
 import type { Misbehaviour } from "../../../src/simulator/game/misbehaviour.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import type { Role } from "../../../src/simulator/world/state/entities.ts";
-import { testWith } from "../../support/test-with.ts";
+import { sharedBy, testWith } from "../../support/test-with.ts";
 import { present, until } from "../../support/until.ts";
 import { type FeatureSetup, startFeature } from "../features/running-feature.ts";
 
@@ -71,10 +71,7 @@ async function startSync(setup: Setup = {}) {
 				return known.roles.cache.size === roles.length + 1 && roles.every((id) => known.roles.cache.has(id));
 			}),
 		);
-	const current = () => {
-		if (sync) return sync;
-		throw new Error("the sync was not created");
-	};
+	const current = () => present(sync, "the sync was not created");
 	return {
 		simulator,
 		game,
@@ -260,16 +257,13 @@ async function startSettled(options: Setup = {}) {
 
 describe("nobody loses a role", () => {
 	describe("by a list that", () => {
-		let bot: Awaited<ReturnType<typeof startSettled>>;
-		beforeAll(async () => {
-			bot = await startSettled();
-		});
-		afterAll(() => bot[Symbol.asyncDispose]());
+		const shared = sharedBy(startSettled);
 
 		test.each<Misbehaviour>([
 			...(["cut", "html", "204", "401", "403", "404", "500"] as const),
 			...(["redirect", "wrong-types", "wrong-donators"] as const),
 		])("is none: %s", async (kind) => {
+			const bot = shared();
 			bot.game.misbehave(kind);
 			await expect(bot.run()).rejects.toThrow(/^(the game server answered HTTP |the connection was lost)/);
 			expect(gold.filter((name) => bot.has(name, bot.roles.gold))).toEqual(gold);
@@ -280,6 +274,7 @@ describe("nobody loses a role", () => {
 			["trickle", /^the game server did not answer within 0.05 seconds$/, { timeoutMs: 50 }],
 			["huge", /^the game server's answer is longer than 4096 KiB$/, {}],
 		])("does not end in time or size: %s", async (kind, reason, limits) => {
+			const bot = shared();
 			bot.game.misbehave(kind);
 			Object.assign(bot.limits, limits);
 			await expect(bot.run()).rejects.toThrow(reason);
@@ -296,12 +291,10 @@ describe("nobody loses a role", () => {
 	});
 
 	settledTest("by a list whose accounts are not linked any more, or whose tiers are called otherwise", async (bot) => {
-		bot.list([null, "gold"], [null, "gold"], [null, "gold"], [null, "gold"]);
-		expect((await bot.run()).taken).toBe(0);
-		expect((await bot.run()).taken).toBe(0);
-		bot.list(...gold.map((name) => [name, "Gold"] as [string, string]));
-		expect((await bot.run()).taken).toBe(0);
-		expect((await bot.run()).taken).toBe(0);
+		for (const list of [gold.map((): Entry => [null, "gold"]), gold.map((name): Entry => [name, "Gold"])]) {
+			bot.list(...list);
+			for (let run = 0; run < 2; run++) expect((await bot.run()).taken).toBe(0);
+		}
 	});
 
 	syncTest("by the first list there ever was", async (bot) => {
@@ -360,29 +353,16 @@ describe.concurrent("a list that shrinks", () => {
 	const one: Entry[] = [["zoe", "gold"]];
 	const others: Entry[] = [...(["gold", "silver", "bronze"] as const).map((tier): Entry => ["ada", tier]), ...one];
 
+	/** Lists of consecutive runs, none of which takes a role. */
+	const inTurn = (...lists: Entry[][]) => lists.map((list): [Entry[], number] => [list, 0]);
+
 	/** Lists of consecutive runs, each with the number of roles that it takes. */
 	test.each<[string, ...[Entry[], number][]]>([
 		["by half is believed at once", [goldFor("zoe", "mona_lisa"), 2]],
 		["by more than half needs the next one to agree", [one, 0], [one, 3]],
 		["counts as one, too, when others take the places", [others, 0], [others, 3]],
-		[
-			"is not believed when the next one is another",
-			...([
-				[one, 0],
-				[goldFor("mona_lisa"), 0],
-				[one, 0],
-			] as [Entry[], number][]),
-		],
-		[
-			"is forgotten when the next one is whole again, or empty",
-			...([
-				[one, 0],
-				[goldFor(...gold), 0],
-				[one, 0],
-				[[], 0],
-				[one, 0],
-			] as [Entry[], number][]),
-		],
+		["is not believed when the next one is another", ...inTurn(one, goldFor("mona_lisa"), one)],
+		["is forgotten when the next one is whole again, or empty", ...inTurn(one, goldFor(...gold), one, [], one)],
 	])("%s", async (_, ...runs) => {
 		await using bot = await startSettled();
 		for (const [list, taken] of runs) {
@@ -427,15 +407,13 @@ describe.concurrent("who is restricted", () => {
 				return { restrictedRole: id };
 			},
 		});
-		const jail = present(bot.guild.roles.get(id));
-		return { bot, jail };
+		return Object.assign(bot, { jail: present(bot.guild.roles.get(id)) });
 	};
 
 	test("by role: neither gets a role nor loses one", async () => {
-		const { bot, jail } = await startWithJail();
-		await using _ = bot;
-		bot.give("zoe", jail);
-		bot.give("mona_lisa", jail, bot.roles.gold);
+		await using bot = await startWithJail();
+		bot.give("zoe", bot.jail);
+		bot.give("mona_lisa", bot.jail, bot.roles.gold);
 		bot.list(["zoe", "gold"], ["liwei", "gold"]);
 		await bot.run();
 		const { restricted: left } = await bot.run();
@@ -444,44 +422,32 @@ describe.concurrent("who is restricted", () => {
 	});
 
 	test("by role, since the plan: is skipped", async () => {
-		const { bot, jail } = await startWithJail();
-		await using _ = bot;
+		await using bot = await startWithJail();
 		bot.list(["zoe", "gold"], ["liwei", "gold"]);
 		const found = await bot.sync.plan();
 		expect(found.changes).toHaveLength(2);
-		bot.give("zoe", jail);
+		bot.give("zoe", bot.jail);
 		const { id } = bot.simulator.user("zoe");
-		await until("the bot has heard", () => found.guild.members.cache.get(id)?.roles.cache.has(jail.id));
+		await until("the bot has heard", () => found.guild.members.cache.get(id)?.roles.cache.has(bot.jail.id));
 		await bot.sync.apply(found);
 		expect(bot.done()).toEqual(["+liwei gold (supporter of tier gold)"]);
 	});
 
-	for (const [does, gives] of [
-		["names them", ["+liwei gold (supporter of tier gold)"]],
-		["fails", []],
-	] as const)
-		test(`by the option, which ${does}`, async () => {
-			const ids = new Set<string>();
-			await using bot = await startSync({
-				prepare: ({ user }) => ids.add(user("zoe").id),
-				sync: {
-					async restricted() {
-						if (does === "fails") throw new StoreUnavailable("away");
-						return ids;
-					},
-				},
-			});
-			bot.list(["zoe", "gold"], ["liwei", "gold"]);
-			await bot.run();
-			expect(bot.done()).toEqual([...gives]);
-		});
+	test("by the option, which fails: nobody gets a role", async () => {
+		const restricted = () => Promise.reject(new StoreUnavailable("away"));
+		await using bot = await startSync({ sync: { restricted } });
+		bot.list(["zoe", "gold"], ["liwei", "gold"]);
+		await bot.run();
+		expect(bot.done()).toEqual([]);
+	});
 
-	test("between plan and apply: is skipped", async () => {
+	test.each(["before the plan", "between plan and apply"])("by the option, %s: is skipped", async (when) => {
 		const restricted = new Set<string>();
 		await using bot = await startSync({ sync: { restricted: async () => restricted } });
 		bot.list(["zoe", "gold"], ["liwei", "gold"]);
+		if (when === "before the plan") restricted.add(bot.simulator.user("zoe").id);
 		const found = await bot.sync.plan();
-		expect(found.changes).toHaveLength(2);
+		expect(found.changes).toHaveLength(restricted.size === 0 ? 2 : 1);
 		restricted.add(bot.simulator.user("zoe").id);
 		await bot.sync.apply(found);
 		expect(bot.done()).toEqual(["+liwei gold (supporter of tier gold)"]);
@@ -576,12 +542,12 @@ describe.concurrent("runs", () => {
 		await using bot = await startSync({ sync: { intervalMs: 20 } });
 		bot.list(["zoe", "gold"], ["liwei", "diamond"]);
 		bot.sync.start();
-		await until("three runs", () => runs() >= 3);
+		const runs = () => bot.logged.entries("synced supporter roles with the game server");
+		await until("three runs", () => runs().length >= 3);
 		bot.list(["mona_lisa", "gold"], ["zoe", "gold"], ["liwei", "diamond"]);
 		await until("mona has it", () => bot.has("mona_lisa", bot.roles.gold));
 		await bot.sync.close();
-		const [first] = bot.logged.entries("synced supporter roles with the game server");
-		expect(first).toMatchObject({
+		expect(runs()[0]).toMatchObject({
 			level: "info",
 			guild: bot.guild.id,
 			supporters: 2,
@@ -598,10 +564,6 @@ describe.concurrent("runs", () => {
 		const asked = bot.game.requests.length;
 		await bot.run();
 		expect(bot.game.requests).toHaveLength(asked + 1);
-
-		function runs() {
-			return bot.logged.entries("synced supporter roles with the game server").length;
-		}
 	});
 
 	syncTest("go on after a failed one, which is told", { sync: { intervalMs: 5 } }, async (bot) => {
@@ -629,10 +591,8 @@ describe.concurrent("runs", () => {
 		await bot.sync.plan();
 		expect(bot.game.requests).toHaveLength(2);
 		bot.simulator.sockets.holdMembers(false);
-		const [first] = await until("the first run", () => {
-			const entries = bot.logged.entries("synced supporter roles with the game server");
-			return entries.length > 0 && entries;
-		});
+		const runs = () => bot.logged.entries("synced supporter roles with the game server");
+		const first = await until("the first run", () => runs()[0]);
 		// Before they are known she would be no member.
 		expect(first).toMatchObject({ given: 1, not_members: 0 });
 	});

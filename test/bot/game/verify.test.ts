@@ -1,6 +1,6 @@
 // A code, typed by a person, on its way to the game server and back: every answer there is, with its exact text.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
@@ -13,12 +13,14 @@ import { demoSeed } from "../../../src/simulator/seed.ts";
 import { connectedConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
-import { testWith } from "../../support/test-with.ts";
+import { sharedBy, testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import { type GameWorld, general, startGameWorld } from "./game-world.ts";
 import { allows } from "./openapi.ts";
 
 const gameTest = testWith(startGameWorld);
+/** The bot deletes messages with a code. */
+const deleting = { settings: { delete_code_message: true } };
 
 const usage = "Run /verify in the game to get a code, then write `!m verify <code>` here.";
 const unreachable = "Could not reach the game server: ";
@@ -217,13 +219,10 @@ describe("a game server that misbehaves", () => {
 
 /** One bot for the tests of a group, and for each of them a person who has sent no code yet. */
 function oneWorld() {
-	let world: GameWorld;
+	const shared = sharedBy(startGameWorld);
 	let people = 0;
-	beforeAll(async () => {
-		world = await startGameWorld();
-	});
-	afterAll(() => world[Symbol.asyncDispose]());
 	return () => {
+		const world = shared();
 		people += 1;
 		const username = `person${people}`;
 		const { simulator, guild, game } = world;
@@ -404,8 +403,7 @@ test("in a German server the answers are German", async () => {
 	);
 });
 
-test("a code is in no line of the log, no metric and no row of the audit", async () => {
-	await using world = await startGameWorld({ settings: { delete_code_message: true } });
+gameTest("a code is in no line of the log, no metric and no row of the audit", deleting, async (world) => {
 	const { game, simulator } = world;
 	const codes = ["SECRETONE", "SECRETTWO", "SECRETTHREE", game.issueCode().code];
 	for (const [index, code] of codes.entries()) {
@@ -435,8 +433,7 @@ describe.concurrent("the message with the code", () => {
 		expect(isDeleted(world, said.id)).toBe(false);
 	});
 
-	test("is deleted where the operator wants it; one without a code is not", async () => {
-		await using world = await startGameWorld({ settings: { delete_code_message: true } });
+	gameTest("is deleted where the operator wants it; one without a code is not", deleting, async (world) => {
 		const ada = world.simulator.user("ada");
 		const bare = await ada.say(general, "!m verify");
 		await until("it is answered", () => world.answers().length === 1);
@@ -452,7 +449,7 @@ describe.concurrent("the message with the code", () => {
 		const [cooks] = seed.guilds;
 		const permissions = PermissionFlagsBits.ViewChannel | PermissionFlagsBits.SendMessages;
 		await using world = await startGameWorld({
-			settings: { delete_code_message: true },
+			...deleting,
 			simulator: { seed: { ...seed, guilds: cooks ? [{ ...cooks, bots: [{ username: "alpha", permissions }] }] : [] } },
 		});
 		const said = await world.simulator.user("ada").say(general, "!m verify ABC123");
@@ -462,8 +459,7 @@ describe.concurrent("the message with the code", () => {
 		expect(deletions).toEqual([]);
 	});
 
-	test("is answered though Discord refuses to delete it", async () => {
-		await using world = await startGameWorld({ settings: { delete_code_message: true } });
+	gameTest("is answered though Discord refuses to delete it", deleting, async (world) => {
 		world.simulator.faults.refuse("DELETE /channels/*/messages/*", 50013);
 		expect(await world.answer("ada", "!m verify ABC123")).toBe("This code is not known.");
 		expect(world.logged.join("\n")).toContain("could not delete a message with a verification code");
@@ -513,13 +509,13 @@ test("a slash at the end of GAME_VERIFY_URL is left out", async () => {
 });
 
 describe.concurrent("/verify", () => {
-	const on = { settings: { slash_commands: true } };
-
-	test("is listed where the operator wants it", async () => {
-		await using world = await startGameWorld(on);
-		await registered(world);
-		expect(listed(world)).toContain("verify");
+	const slashTest = testWith(async () => {
+		const world = await startGameWorld({ settings: { slash_commands: true } });
+		await until("commands are listed", () => listed(world).length > 0);
+		return world;
 	});
+
+	slashTest("is listed where the operator wants it", (world) => expect(listed(world)).toContain("verify"));
 
 	test("is not listed elsewhere, also where it was", async () => {
 		await using world = await startGameWorld({
@@ -540,11 +536,9 @@ describe.concurrent("/verify", () => {
 		);
 	});
 
-	test("is answered to the person alone, with the texts of that door", async () => {
-		await using world = await startGameWorld(on);
+	slashTest("is answered to the person alone, with the texts of that door", async (world) => {
 		const { simulator, game } = world;
 		const ada = simulator.user("ada");
-		await registered(world);
 		const { code } = game.issueCode({ username: "Steve" });
 		const run = async (options: Record<string, string>) => {
 			const asked = await ada.run(general, "verify", options);
@@ -570,21 +564,17 @@ describe.concurrent("/verify", () => {
 		expect(answer[0]?.content).toBe(usage);
 	});
 
-	test("is answered in the person's own language", async () => {
-		await using world = await startGameWorld(on);
+	slashTest("is answered in the person's own language", async (world) => {
 		const { simulator } = world;
 		const ada = simulator.user("ada");
 		simulator.world.users.locales.set(ada.id, "de");
-		await registered(world);
 		const asked = await ada.run(general, "verify", {});
 		expect((await asked.reply()).content).toBe(
 			"Gib im Spiel /verify ein, um einen Code zu bekommen, und schreib dann hier `/verify <code>`.",
 		);
 	});
 
-	test("splits what is too long over messages that the person alone sees", async () => {
-		await using world = await startGameWorld(on);
-		await registered(world);
+	slashTest("splits what is too long over messages that the person alone sees", async (world) => {
 		world.game.misbehave("long-error");
 		const asked = await world.simulator.user("ada").run(general, "verify", { code: "ABC" });
 		const pieces = [await asked.reply(), await asked.followUp(1), await asked.followUp(2)];
@@ -593,9 +583,7 @@ describe.concurrent("/verify", () => {
 		expect(world.simulator.channel(general).transcript()).toBe("");
 	});
 
-	test("shares its limit with the message", async () => {
-		await using world = await startGameWorld(on);
-		await registered(world);
+	slashTest("shares its limit with the message", async (world) => {
 		for (let attempt = 0; attempt < 5; attempt++) await world.ask("ada", `!m verify NO${attempt}`);
 		const asked = await world.simulator.user("ada").run(general, "verify", { code: "NO6" });
 		expect((await asked.reply()).content).toContain("That was 5 codes");
@@ -607,8 +595,4 @@ describe.concurrent("/verify", () => {
 function listed({ simulator, guild }: GameWorld): string[] {
 	const { id } = simulator.bot("alpha");
 	return simulator.world.commands.usable(id, guild).map(({ name }) => name);
-}
-
-async function registered(world: GameWorld): Promise<void> {
-	await until("/verify is listed", () => listed(world).length > 0);
 }
