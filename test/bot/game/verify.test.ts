@@ -29,11 +29,11 @@ const noneOfIts = (status: number) =>
 
 const anyPort = { port: 0, hostname: "127.0.0.1" };
 
-/** A client of the game server on this port. */
-function clientOf({ port }: { port?: number | undefined }) {
-	const { log } = recordLog();
-	const url = `http://127.0.0.1:${port}`;
-	return createGameClient({ url, secret: "hush", log });
+/** A client of a game server that answers like this. */
+function clientOf(fetch: (request: Request) => Response | Promise<Response>) {
+	const server = Bun.serve({ ...anyPort, fetch });
+	const client = createGameClient({ url: `http://127.0.0.1:${server.port}`, secret: "hush", log: recordLog().log });
+	return { ...client, [Symbol.asyncDispose]: () => server.stop(true) };
 }
 
 describe("a person who types it", () => {
@@ -186,11 +186,8 @@ describe("a game server that misbehaves", () => {
 			},
 		});
 		for (const status of [301, 302, 303, 307, 308]) {
-			using redirecting = Bun.serve({
-				...anyPort,
-				fetch: () => new Response(null, { status, headers: { location: `http://127.0.0.1:${elsewhere.port}/` } }),
-			});
-			const client = clientOf(redirecting);
+			const headers = { location: `http://127.0.0.1:${elsewhere.port}/` };
+			await using client = clientOf(() => new Response(null, { status, headers }));
 			await expect(client.verify("ABC", "1")).rejects.toThrow(
 				`the game server answered HTTP ${status}, a redirect, which the bot does not follow`,
 			);
@@ -247,8 +244,7 @@ test.each<[unknown, number, unknown]>([
 	[{ success: false, error: "No." }, 403, "the game server answered HTTP 403"],
 	[[], 200, "the game server answered HTTP 200 with"],
 ])("the answer %j with status %i counts as it should", async (body, status, expected) => {
-	using server = Bun.serve({ ...anyPort, fetch: () => Response.json(body, { status }) });
-	const client = clientOf(server);
+	await using client = clientOf(() => Response.json(body, { status }));
 	const answer = await client.verify("ABC", "1").catch((error: Error) => error.message);
 	if (typeof expected === "string") expect(answer).toStartWith(expected);
 	else expect(answer).toMatchObject(expected as object);
@@ -269,8 +265,7 @@ test.each<[string | null, number, string | undefined]>([
 	]),
 ])("a list with the id %j and status %i: %s", async (chat_id, status, fault) => {
 	const list = { donators: [{ chat_id, tier: "gold" }] };
-	using server = Bun.serve({ ...anyPort, fetch: () => Response.json(list, { status }) });
-	const client = clientOf(server);
+	await using client = clientOf(() => Response.json(list, { status }));
 	const got = await client.donators().catch((error: Error) => error.message);
 	// JSON Schema has no number for the highest id.
 	if (status === 200 && chat_id?.length !== 20)
@@ -297,14 +292,10 @@ test.each<[string, number, string | undefined]>([
 	["", 500, "the game server answered HTTP 500"],
 ])("a ban answered with %j and status %i: %s", async (body, status, fault) => {
 	const asked: unknown[] = [];
-	using server = Bun.serve({
-		...anyPort,
-		async fetch(request) {
-			asked.push(new URL(request.url).pathname, await request.json());
-			return new Response(status === 204 ? null : body, { status });
-		},
+	await using client = clientOf(async (request) => {
+		asked.push(new URL(request.url).pathname, await request.json());
+		return new Response(status === 204 ? null : body, { status });
 	});
-	const client = clientOf(server);
 	const said = await client.ban("u", "why").then(
 		() => undefined,
 		(error: Error) => error.message,
