@@ -9,13 +9,14 @@ import { parseEnv } from "node:util";
 import { Glob } from "bun";
 import { freePort } from "../../src/demo/ports.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
-import { type BothServers, token as serversToken, startBothServers } from "../support/both-servers.ts";
+import { token as serversToken, startBothServers } from "../support/both-servers.ts";
 import { anchorsIn, commandsIn, headingsOf, project, readDocument, wordsOf } from "../support/documents.ts";
 import { connectTo } from "../support/mcp.ts";
 import { pathWithBun } from "../support/path-with-bun.ts";
 import { openPlace } from "../support/place.ts";
 import { becomesReady, type Program, startCommand } from "../support/program.ts";
 import { startSimulator } from "../support/simulator.ts";
+import { sharedBy } from "../support/test-with.ts";
 import { until } from "../support/until.ts";
 
 const documents = await Promise.all(
@@ -208,15 +209,7 @@ test("every path that the documents for developers name is there", async () => {
 });
 
 describe("the clients", () => {
-	let servers: BothServers;
-
-	beforeAll(async () => {
-		servers = await startBothServers({ tools: [] });
-	});
-
-	afterAll(async () => {
-		await servers[Symbol.asyncDispose]();
-	});
+	const servers = sharedBy(() => startBothServers({ tools: [] }));
 
 	/** What a client would do with it: where it calls, and with what. */
 	interface ClientSettings {
@@ -244,13 +237,13 @@ describe("the clients", () => {
 
 	const inHeader = (text: string) => /^Authorization: ?(.*)$/.exec(text)?.[1];
 
-	function inspector(line: string): string[] {
+	const inspector = (line: string, address: string) => () => {
 		tried.add(line);
 		const words = wordsOf(line);
 		expect(words.splice(0, 3)).toEqual([...["npx", "-y", "@modelcontextprotocol/inspector"]]);
 		expect(given(words, "--transport")).toBe("http");
-		return words;
-	}
+		return { url: given(words, address), authorization: inHeader(given(words, "--header")) };
+	};
 
 	const clients: Record<string, () => ClientSettings> = {
 		"Claude Code": () => {
@@ -314,14 +307,8 @@ describe("the clients", () => {
 		Windsurf: inJson("Windsurf", "mcpServers", "serverUrl"),
 		// https://zed.dev/docs/ai/mcp
 		Zed: inJson("Zed", "context_servers", "url"),
-		"MCP Inspector in a browser": () => {
-			const words = inspector(inspectors[0] ?? "");
-			return { url: given(words, "--server-url"), authorization: inHeader(given(words, "--header")) };
-		},
-		"MCP Inspector in a shell": () => {
-			const words = inspector(inspectors[1] ?? "");
-			return { url: given(words, "--cli"), authorization: inHeader(given(words, "--header")) };
-		},
+		"MCP Inspector in a browser": inspector(inspectors[0] ?? "", "--server-url"),
+		"MCP Inspector in a shell": inspector(inspectors[1] ?? "", "--cli"),
 	};
 
 	test.each(Object.entries(clients))("%s: what is pasted opens a session", async (_, read) => {
@@ -330,7 +317,7 @@ describe("the clients", () => {
 		expect(authorization).toBe("Bearer <MCP_AUTH_TOKEN>");
 		const { pathname } = new URL(String(url));
 		const { call } = await connectTo(
-			new URL(pathname, servers.gateway).href,
+			new URL(pathname, servers().gateway).href,
 			String(authorization).replace("<MCP_AUTH_TOKEN>", serversToken).replace("Bearer ", ""),
 		);
 		const { text, isError } = await call("list_instances");
