@@ -1,6 +1,7 @@
 // The initial state of a simulator as plain data, and the demo's.
 
 import { ChannelType, PermissionFlagsBits as Permission } from "discord.js";
+import { toolPermissions } from "../guild-document/names/permission-names.ts";
 import type { Users } from "./world/accounts/users.ts";
 import { chatChannelOf } from "./world/channels/channels.ts";
 import { noColors } from "./world/state/defaults.ts";
@@ -140,44 +141,9 @@ export function addInvites(world: World): void {
 	}
 }
 
-/** The permissions of a moderation bot that is not an administrator. */
-export const moderatorPermissions = bitsOf([
-	"ViewChannel",
-	"SendMessages",
-	"SendMessagesInThreads",
-	"CreatePublicThreads",
-	"CreatePrivateThreads",
-	"ReadMessageHistory",
-	"EmbedLinks",
-	"AttachFiles",
-	"AddReactions",
-	"UseExternalEmojis",
-	"SendPolls",
-	"CreateGuildExpressions",
-	"ManageGuildExpressions",
-	"MentionEveryone",
-	"ManageMessages",
-	"PinMessages",
-	"ManageChannels",
-	"ManageRoles",
-	"ManageNicknames",
-	"ManageWebhooks",
-	"ManageThreads",
-	"KickMembers",
-	"BanMembers",
-	"ModerateMembers",
-	"MuteMembers",
-	"DeafenMembers",
-	"MoveMembers",
-	"SetVoiceChannelStatus",
-	"ViewAuditLog",
-	"CreateInstantInvite",
-	"CreateEvents",
-	"ManageEvents",
-	"ManageGuild",
-	"Connect",
-	"Speak",
-]);
+/** Of a bot that was invited by the link, and not as an administrator. */
+export const moderatorPermissions =
+	(bitsOf(toolPermissions) & ~Permission.ChangeNickname) | Permission.UseExternalEmojis;
 
 const guildParts = {
 	roles: [

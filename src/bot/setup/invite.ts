@@ -2,49 +2,8 @@
 // https://discord.com/developers/docs/topics/oauth2#bot-authorization-flow
 
 import { bitsIn, type Permission } from "../../discord/permissions.ts";
+import { toolPermissions } from "../../guild-document/names/permission-names.ts";
 import type { TomlSettings } from "../config/settings.ts";
-
-/** Declared in tools/, and what Discord requires in addition. */
-export const toolPermissions: readonly Permission[] = [
-	"ViewChannel",
-	"SendMessages",
-	// Replaces SendMessages in threads.
-	"SendMessagesInThreads",
-	"CreatePublicThreads",
-	"CreatePrivateThreads",
-	"ManageThreads",
-	"ReadMessageHistory",
-	"AddReactions",
-	// The bot can only deny permissions that it has: this one and the thread permissions above.
-	"Speak",
-	"EmbedLinks",
-	"AttachFiles",
-	"SendPolls",
-	"CreateGuildExpressions",
-	"ManageGuildExpressions",
-	"MentionEveryone",
-	"ManageMessages",
-	"PinMessages",
-	"ManageChannels",
-	"ManageRoles",
-	"ManageNicknames",
-	"ChangeNickname",
-	"ModerateMembers",
-	"KickMembers",
-	"BanMembers",
-	"ViewAuditLog",
-	"MoveMembers",
-	"MuteMembers",
-	"DeafenMembers",
-	"SetVoiceChannelStatus",
-	"ManageGuild",
-	"CreateEvents",
-	"ManageEvents",
-	"ManageWebhooks",
-	"CreateInstantInvite",
-	// Without it, no other permission in a voice channel has an effect.
-	"Connect",
-];
 
 const forReplies = ["ViewChannel", "SendMessages", "ReadMessageHistory"] as const;
 const forModeration = [...forReplies, "EmbedLinks", "ManageMessages", "BanMembers"] as const;

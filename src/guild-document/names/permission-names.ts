@@ -42,3 +42,45 @@ export function bitOf(name: string): bigint | undefined {
 	const official = officialName(name.trim()).replace(/[\s-]+/g, "_");
 	return bitsByName.get(otherNames[official] ?? official);
 }
+
+/** Of a bot with all tools: what these declare, and what Discord requires in addition. */
+export const toolPermissions: readonly (keyof typeof PermissionFlagsBits)[] = [
+	"ViewChannel",
+	"SendMessages",
+	// Replaces SendMessages in threads.
+	"SendMessagesInThreads",
+	"CreatePublicThreads",
+	"CreatePrivateThreads",
+	"ManageThreads",
+	"ReadMessageHistory",
+	"AddReactions",
+	// The bot can only deny permissions that it has: this one and the thread permissions above.
+	"Speak",
+	"EmbedLinks",
+	"AttachFiles",
+	"SendPolls",
+	"CreateGuildExpressions",
+	"ManageGuildExpressions",
+	"MentionEveryone",
+	"ManageMessages",
+	"PinMessages",
+	"ManageChannels",
+	"ManageRoles",
+	"ManageNicknames",
+	"ChangeNickname",
+	"ModerateMembers",
+	"KickMembers",
+	"BanMembers",
+	"ViewAuditLog",
+	"MoveMembers",
+	"MuteMembers",
+	"DeafenMembers",
+	"SetVoiceChannelStatus",
+	"ManageGuild",
+	"CreateEvents",
+	"ManageEvents",
+	"ManageWebhooks",
+	"CreateInstantInvite",
+	// Without it, no other permission in a voice channel has an effect.
+	"Connect",
+];

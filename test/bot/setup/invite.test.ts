@@ -2,8 +2,9 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PermissionFlagsBits } from "discord.js";
-import { invitePermissions, inviteUrl, toolPermissions } from "../../../src/bot/setup/invite.ts";
+import { invitePermissions, inviteUrl } from "../../../src/bot/setup/invite.ts";
 import { permissionNames } from "../../../src/discord/permissions.ts";
+import { toolPermissions } from "../../../src/guild-document/names/permission-names.ts";
 import { tomlOf } from "../../support/bot-config.ts";
 
 const settings = (features: Record<string, boolean> = {}) => tomlOf({ features, game: {} });
