@@ -2,6 +2,7 @@
 
 import { ChannelType, PermissionFlagsBits as Permission } from "discord.js";
 import { toolPermissions } from "../guild-document/names/permission-names.ts";
+import { slugOf } from "./documents/people.ts";
 import type { Users } from "./world/accounts/users.ts";
 import { chatChannelOf } from "./world/channels/channels.ts";
 import { noColors } from "./world/state/defaults.ts";
@@ -132,10 +133,7 @@ export function addInvites(world: World): void {
 		const channel = chatChannelOf(guild);
 		const inviter = world.users.get(guild.owner_id);
 		if (!channel || !inviter) continue;
-		const code = guild.name
-			.toLowerCase()
-			.replaceAll(/[^a-z0-9]+/g, "-")
-			.replaceAll(/^-+|-+$/g, "");
+		const code = slugOf(guild.name);
 		const isFree = code !== "" && !world.invites.get(code);
 		world.invites.add(channel, { inviter, max_age: 0, ...(isFree && { code }) });
 	}

@@ -46,17 +46,15 @@ export function botRoleOf(
 	return managed.find(({ name }) => names.includes(name)) ?? managed.find(mayModerate);
 }
 
-function usernameOf(name: string): string | undefined {
-	const username = name
+/** Such as "the-cooks". */
+export const slugOf = (name: string) =>
+	name
 		.toLowerCase()
 		.replaceAll(/[^a-z0-9]+/g, "-")
-		.replaceAll(/^-|-$/g, "")
-		.slice(0, 32);
-	return username.length < 2 ? undefined : username;
-}
+		.replaceAll(/^-|-$/g, "");
 
 /** The name of the bot's role, or else one such as "alpha", but none in `taken`. */
 export function botNameOf(role: Role | undefined, taken: ReadonlySet<string>) {
-	const names = [role && usernameOf(role.name), ...botNames];
-	return names.find((name) => name && !taken.has(name)) ?? `bot${taken.size}`;
+	const names = [slugOf(role?.name ?? "").slice(0, 32), ...botNames];
+	return names.find((name) => name.length > 1 && !taken.has(name)) ?? `bot${taken.size}`;
 }

@@ -4,6 +4,7 @@
 // speakers, regions and AFK channels; a status stays when everyone has left.
 
 import { ChannelType } from "discord.js";
+import { newVoice } from "../state/defaults.ts";
 import { type Guild, type GuildChannel, isVoice, type Member, type VoiceState } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
 import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
@@ -26,10 +27,7 @@ export class Voice {
 		const state: VoiceState = {
 			user_id: id,
 			session_id: known?.session_id ?? this.state.newId(),
-			self_deaf: false,
-			self_mute: false,
-			self_stream: false,
-			self_video: false,
+			...newVoice,
 			...known,
 			channel_id: channel.id,
 			// On a stage everyone starts in the audience.

@@ -1,11 +1,11 @@
 // The pictures of custom emoji, guilds and roles, by their paths on Discord's CDN.
 // https://discord.com/developers/docs/reference#image-formatting-cdn-endpoints
 
-/** The image formats that Discord accepts. */
-type PictureFormat = "png" | "jpeg" | "gif" | "webp" | "avif";
+import { pictureType } from "../../../guild-document/read/picture.ts";
 
 export interface Picture {
-	format: PictureFormat;
+	/** Such as "png". */
+	format: string;
 	/** Whether the picture is stored in an animated format, such as GIF. */
 	animated: boolean;
 	bytes: Uint8Array;
@@ -13,19 +13,15 @@ export interface Picture {
 
 /** Recognizes the format of an image by its first bytes. Returns undefined if Discord does not accept the format. */
 export function recognizePicture(bytes: Uint8Array): Picture | undefined {
-	const start = Buffer.from(bytes.subarray(0, 21)).toString("latin1");
-	const picture = (format: PictureFormat, animated = false) => ({ format, animated, bytes });
-	if (start.startsWith("\x89PNG\r\n\x1a\n")) return picture("png");
-	if (start.startsWith("\xff\xd8\xff")) return picture("jpeg");
-	if (/^GIF8[79]a/.test(start)) return picture("gif", true);
+	const type = pictureType(bytes);
+	if (!type) return undefined;
+	const start = Buffer.from(bytes.subarray(0, 16)).toString("latin1");
 	// Its flags: https://developers.google.com/speed/webp/docs/riff_container#extended_file_format
-	const isExtended = start.startsWith("VP8X", 12);
-	if (start.startsWith("RIFF") && start.startsWith("WEBP", 8))
-		return picture("webp", isExtended && ((bytes[20] ?? 0) & 2) !== 0);
-	if (start.startsWith("ftypavif", 4)) return picture("avif");
+	const isAnimatedWebp = start.startsWith("VP8X", 12) && ((bytes[20] ?? 0) & 2) !== 0;
 	// The brand of image sequences.
-	if (start.startsWith("ftypavis", 4)) return picture("avif", true);
-	return undefined;
+	const isSequence = start.startsWith("ftypavis", 4);
+	const animated = type === "image/gif" || (type === "image/webp" && isAnimatedWebp) || isSequence;
+	return { format: type.replace("image/", ""), animated, bytes };
 }
 
 export class Pictures {

@@ -61,7 +61,7 @@ export interface AuditLogChange {
 }
 
 /** `changes` has untyped keys and values, because they are computed by comparing arbitrary objects. */
-type SentAuditLogEntry = Omit<Sent<APIAuditLogEntry>, "changes" | "options" | "reason"> & {
+export type SentAuditLogEntry = Omit<Sent<APIAuditLogEntry>, "changes" | "options" | "reason"> & {
 	changes?: readonly AuditLogChange[] | undefined;
 	options?: Sent<APIAuditLogOptions> | undefined;
 	reason?: string | undefined;

@@ -91,6 +91,8 @@ export const newUserProfile = {
 	primary_guild: null,
 };
 
+export const newVoice = { self_deaf: false, self_mute: false, self_stream: false, self_video: false };
+
 export const noColors = { primary_color: 0, secondary_color: null, tertiary_color: null };
 
 export function newRole(id: string): Role {

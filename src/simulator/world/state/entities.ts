@@ -4,8 +4,6 @@
 import type {
 	APIApplicationCommand,
 	APIAttachment,
-	APIAuditLogEntry,
-	APIAuditLogOptions,
 	APIAutoModerationRule,
 	APIBan,
 	APIEmoji,
@@ -44,7 +42,7 @@ import type {
 	WebhookType,
 } from "discord.js";
 import { ChannelType } from "discord.js";
-import type { AuditLogChange, Sent, SentEmbed, SentStage } from "./api-types.ts";
+import type { Sent, SentAuditLogEntry, SentEmbed, SentStage } from "./api-types.ts";
 
 type Complete<T> = { [P in keyof T]-?: ReadonlyList<Exclude<T[P], undefined>> };
 type ReadonlyList<T> = T extends readonly (infer Item)[] ? readonly Item[] : T;
@@ -141,11 +139,7 @@ export type StageInstance = SentStage;
 
 export type Ban = Readonly<APIBan> & { user: User };
 
-export type AuditLogEntry = Readonly<Omit<APIAuditLogEntry, "changes" | "options" | "reason">> & {
-	changes?: readonly AuditLogChange[] | undefined;
-	options?: Sent<APIAuditLogOptions> | undefined;
-	reason?: string | undefined;
-};
+export type AuditLogEntry = SentAuditLogEntry;
 
 export type GuildSettings = Pick<
 	APIGuild,

@@ -69,14 +69,9 @@ function rolePermissions(guild: Guild, member: Member): bigint {
 	return has(granted, "Administrator") ? allPermissions : granted;
 }
 
-function limitInTimeout(member: Member, granted: bigint): bigint {
-	if (granted === allPermissions || !inTimeout(member)) return granted;
-	return granted & leftInTimeout;
-}
-
-function inTimeout(member: Member): boolean {
-	const until = member.communication_disabled_until;
-	return until !== null && Date.parse(until) > Date.now();
+function limitInTimeout({ communication_disabled_until: until }: Member, granted: bigint): bigint {
+	const isTimedOut = until !== null && Date.parse(until) > Date.now();
+	return isTimedOut && granted !== allPermissions ? granted & leftInTimeout : granted;
 }
 
 /** After overwrites. Threads use their parent's, with SEND_MESSAGES_IN_THREADS to send. 0n for non-members. */

@@ -22,7 +22,7 @@ import {
 	PermissionFlagsBits,
 } from "discord.js";
 import type { EventPayloads, Sent, SentGuild, SentThreadMember } from "./api-types.ts";
-import { newChannel } from "./defaults.ts";
+import { newChannel, newVoice } from "./defaults.ts";
 import type {
 	Account,
 	Channel,
@@ -189,10 +189,7 @@ export function voiceState(guild: Guild, { user, deaf, mute }: Member): Sent<API
 		channel_id: null,
 		user_id: user.id,
 		session_id: "",
-		self_deaf: false,
-		self_mute: false,
-		self_stream: false,
-		self_video: false,
+		...newVoice,
 		suppress: false,
 		request_to_speak_timestamp: null,
 		...guild.voiceStates.get(user.id),
