@@ -2,7 +2,7 @@
 
 import { ApplicationCommandOptionType as Option } from "discord.js";
 import type { SentOption } from "../../interactions/given-options.ts";
-import type { Channel, CommandOption } from "../../world/state/entities.ts";
+import type { Channel, Command, CommandOption } from "../../world/state/entities.ts";
 import { formError, missingField } from "../errors.ts";
 import { boolean, list, object, required, text, unchecked } from "../fields/fields.ts";
 import { isSubcommand } from "../fields/option-fields.ts";
@@ -23,30 +23,21 @@ interface Reading {
 	partial: boolean;
 }
 
-/** In the form sent to the application, with the users, roles and channels. Throws Discord's error if invalid. */
+/**
+ * In the form sent to the application, with the users, roles and channels. Throws Discord's error if invalid, and if
+ * `partial` unless exactly one option is `focused`, and has suggestions.
+ */
 export function resolveOptions(
-	call: Call,
-	place: Channel,
-	options: readonly CommandOption[],
+	{ options }: Pick<Command, "options">,
 	given: readonly SentOption[],
+	reading: Omit<Reading, "resolved">,
 ) {
 	const resolved: Resolved = {};
-	const read = readOptions({ call, place, resolved, partial: false }, options, given, ["data", "options"]);
-	return { ...(read.length > 0 && { options: read }), ...(Object.keys(resolved).length > 0 && { resolved }) };
-}
-
-/** Throws unless exactly one option is `focused`, and has suggestions. */
-export function focusedOptions(
-	call: Call,
-	place: Channel,
-	options: readonly CommandOption[],
-	given: readonly SentOption[],
-) {
-	const reading = { call, place, resolved: {}, partial: true };
 	const path = ["data", "options"];
-	const read = readOptions(reading, options, given, path);
-	if (focusedIn(read).length !== 1)
-		throw formError("APPLICATION_COMMAND_INVALID_OPTION_VALUE", "Exactly one option is focused", ...path);
+	const read = readOptions({ ...reading, resolved }, options, given, path);
+	if (!reading.partial)
+		return { ...(read.length > 0 && { options: read }), ...(Object.keys(resolved).length > 0 && { resolved }) };
+	if (focusedIn(read).length !== 1) throw invalid("Exactly one option is focused", ...path);
 	return { options: read };
 }
 

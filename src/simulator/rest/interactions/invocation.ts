@@ -26,7 +26,7 @@ import { permissionsIn } from "../access.ts";
 import { apiError, formError, found } from "../errors.ts";
 import { choice, integer, list, object, required, snowflake, text } from "../fields/fields.ts";
 import { applicationOf, type Call, type ReadForm } from "../route.ts";
-import { focusedOptions, givenOptions, resolveOptions } from "./command-options.ts";
+import { givenOptions, resolveOptions } from "./command-options.ts";
 import { submission, submitted } from "./modals.ts";
 import { chosenIn, invalidComponent, type Resolved, resolveUser } from "./resolved.ts";
 
@@ -108,9 +108,9 @@ export function checkInvocation(call: InvocationCall): Invocation {
 
 function commandData(call: InvocationCall, channel: Channel, command: Command): object {
 	const { options = [], target_id = "" } = call.body.data;
-	if (call.body.type === InteractionType.ApplicationCommandAutocomplete)
-		return focusedOptions(call, channel, command.options, options);
-	if (command.type === CommandKind.ChatInput) return resolveOptions(call, channel, command.options, options);
+	const partial = call.body.type === InteractionType.ApplicationCommandAutocomplete;
+	if (partial || command.type === CommandKind.ChatInput)
+		return resolveOptions(command, options, { call, place: channel, partial });
 	return { target_id, resolved: resolveTarget(call, channel, command, target_id) };
 }
 
