@@ -130,9 +130,26 @@ export class GameServer extends ControlledServer<Misbehaviour, GameRoute> {
 	}
 
 	/** Reports a chargeback to the bot. Resolves with the bot's response; rejects if the bot is unreachable. */
-	chargeback(given: Chargeback, target: ChargebackTarget): Promise<ChargebackAnswer> {
-		const secret = target.secret === undefined ? this.secret : target.secret;
-		return sendChargeback(chargebackEvent(given, this.idField), { ...target, secret });
+	chargeback({ chatId, ...given }: Chargeback, target: ChargebackTarget): Promise<ChargebackAnswer> {
+		const { username, tier, uuid = randomUUID(), timestamp = new Date().toISOString() } = given;
+		return this.#report({ uuid, username, [this.idField]: chatId, tier, timestamp }, target);
+	}
+
+	async #report(event: ChargebackAnswer["event"], target: ChargebackTarget): Promise<ChargebackAnswer> {
+		const { url, secret = this.secret, body = event } = target;
+		const response = await fetch(new URL("/webhook/chargeback", url), {
+			method: "POST",
+			headers: { "content-type": "application/json", ...(secret !== null && { authorization: `Bearer ${secret}` }) },
+			body: typeof body === "string" ? body : JSON.stringify(body),
+		});
+		const text = await response.text();
+		const parsed = parseJson(text);
+		return {
+			status: response.status,
+			body: parsed === undefined ? text : parsed,
+			event,
+			again: (other = {}) => this.#report(event, { url, secret, ...other, body: other.body }),
+		};
 	}
 
 	protected controls(): ControlRoutes {
@@ -246,43 +263,4 @@ export interface ChargebackAnswer {
 	event: Readonly<Record<string, string | null>>;
 	/** Sends the same chargeback event to the bot again, possibly with another URL, secret or body. */
 	again(target?: Partial<ChargebackTarget>): Promise<ChargebackAnswer>;
-}
-
-function chargebackEvent(
-	{ username, chatId, tier, uuid, timestamp }: Chargeback,
-	idField: "chat_id" | "discord_id",
-): ChargebackAnswer["event"] {
-	return {
-		uuid: uuid ?? randomUUID(),
-		username,
-		[idField]: chatId,
-		tier,
-		timestamp: timestamp ?? new Date().toISOString(),
-	};
-}
-
-/** Sends a chargeback event to the bot's webhook. Rejects if the bot is unreachable. */
-async function sendChargeback(
-	event: ChargebackAnswer["event"],
-	target: ChargebackTarget & { secret: string | null },
-): Promise<ChargebackAnswer> {
-	const { url, secret, body = event } = target;
-	const response = await fetch(new URL("/webhook/chargeback", url), {
-		method: "POST",
-		headers: { "content-type": "application/json", ...(secret !== null && { authorization: `Bearer ${secret}` }) },
-		body: typeof body === "string" ? body : JSON.stringify(body),
-	});
-	const text = await response.text();
-	const parsed = parseJson(text);
-	return {
-		status: response.status,
-		body: parsed === undefined ? text : parsed,
-		event,
-		again: (other = {}) =>
-			sendChargeback(event, {
-				url: other.url ?? url,
-				secret: other.secret === undefined ? secret : other.secret,
-				body: other.body,
-			}),
-	};
 }
