@@ -1,5 +1,6 @@
 // Pictures of emoji and icons as documents refer to them: by the start of their SHA-256.
 
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { GuildDocument } from "../format/document.ts";
 import { mapDocument } from "../format/map-document.ts";
@@ -44,6 +45,20 @@ export function pictureIssue(bytes: Uint8Array, hash: string): string | undefine
 /** "guild.pictures" beside the file "guild.yaml". */
 export function picturesDirectoryOf(file: string): string {
 	return join(dirname(file), `${basename(file).replace(/\.(ya?ml|json)$/i, "")}.pictures`);
+}
+
+/** Of such a directory: bytes, or why it cannot be used; undefined if it is not there. Throws errors of the system. */
+export function pictureIn(directory: string, hash: string): { bytes: Uint8Array } | { issue: string } | undefined {
+	const name = readdirSync(directory).find((one) => one.startsWith(`${hash}.`));
+	if (name === undefined) return undefined;
+	const path = join(directory, name);
+	// The sender of a document may send a link to a device along with it.
+	const found = statSync(path);
+	if (!found.isFile() || found.size > maxPictureBytes)
+		return { issue: `${path} is no file of at most ${maxPictureBytes / 1024 / 1024} MiB` };
+	const bytes = readFileSync(path);
+	const issue = pictureIssue(bytes, hash);
+	return issue === undefined ? { bytes } : { issue: `${path}: ${issue}` };
 }
 
 /** For an icon that was not downloaded; never compared. A missing field would mean the default, and delete the icon. */

@@ -1,10 +1,10 @@
 // The options of the command line that start a simulator with the guilds of documents. Simulator and demo have them.
 
-import { readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import * as v from "valibot";
 import { type GuildDocument, InvalidDocument, parseDocument } from "../../guild-document/format/document.ts";
-import { maxPictureBytes, pictureIssue, picturesDirectoryOf, picturesIn } from "../../guild-document/read/picture.ts";
+import { pictureIn, picturesDirectoryOf, picturesIn } from "../../guild-document/read/picture.ts";
 import { ConfigError, didYouMean, formatValue, integer, parseSettings } from "../../lib/config.ts";
 import { type BuildOptions, defaultMembers, type GuildFile } from "./build-guild.ts";
 
@@ -74,7 +74,7 @@ async function readWorld(file: string): Promise<GuildFile | { file: string; issu
 		const { size } = await stat(file);
 		if (size > maxFileBytes) return { file, issues: [`it has more than ${maxFileBytes} bytes`] };
 		const document = parseDocument(await Bun.file(file).text());
-		const { pictures, issues } = await readPictures(file, document);
+		const { pictures, issues } = readPictures(file, document);
 		return issues.length > 0 ? { file, issues } : { file, document, pictures };
 	} catch (error) {
 		if (error instanceof InvalidDocument) return { file, issues: error.issues };
@@ -84,25 +84,14 @@ async function readWorld(file: string): Promise<GuildFile | { file: string; issu
 	}
 }
 
-async function readPictures(file: string, document: GuildDocument) {
+function readPictures(file: string, document: GuildDocument) {
 	const directory = picturesDirectoryOf(file);
-	const names = await readdir(directory).catch(() => []);
 	const pictures = new Map<string, Uint8Array>();
 	const issues: string[] = [];
-	for (const hash of picturesIn(document)) {
-		const name = names.find((one) => one.startsWith(`${hash}.`));
-		if (name === undefined) continue;
-		const path = join(directory, name);
-		const found = await stat(path);
-		// The sender of a document may send a link to a device along with it.
-		if (!found.isFile() || found.size > maxPictureBytes) {
-			issues.push(`${path} is no file of at most ${maxPictureBytes / 1024 / 1024} MiB`);
-			continue;
-		}
-		const bytes = await Bun.file(path).bytes();
-		const issue = pictureIssue(bytes, hash);
-		if (issue === undefined) pictures.set(hash, bytes);
-		else issues.push(`${path}: ${issue}`);
+	for (const hash of existsSync(directory) ? picturesIn(document) : []) {
+		const found = pictureIn(directory, hash);
+		if (found && "bytes" in found) pictures.set(hash, found.bytes);
+		else if (found) issues.push(found.issue);
 	}
 	return { pictures, issues };
 }

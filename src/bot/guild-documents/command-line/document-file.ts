@@ -1,17 +1,7 @@
 // Files with guild documents, and the pictures beside them: `guild.yaml` and `guild.pictures/<hash>.png`. A file is written
 // under another name first, so that it is there completely or not at all.
 
-import {
-	existsSync,
-	mkdirSync,
-	readdirSync,
-	readFileSync,
-	renameSync,
-	rmdirSync,
-	rmSync,
-	statSync,
-	writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import {
 	type GuildDocument,
@@ -22,7 +12,7 @@ import {
 	toYaml,
 } from "../../../guild-document/format/document.ts";
 import {
-	maxPictureBytes,
+	pictureIn,
 	pictureIssue,
 	picturesDirectoryOf,
 	pictureType,
@@ -173,21 +163,10 @@ function parse(text: string, name: string): GuildDocument {
 }
 
 /** Bytes, or why the picture cannot be used. */
-type PictureFile = { bytes: Uint8Array } | { issue: string };
-
-export function readPicture(directory: string | undefined, hash: string): PictureFile {
+export function readPicture(directory: string | undefined, hash: string): { bytes: Uint8Array } | { issue: string } {
 	if (directory === undefined) return { issue: "standard input has no pictures beside it" };
 	try {
-		const [name] = readdirSync(directory).filter((name) => name.startsWith(`${hash}.`));
-		if (name === undefined) return { issue: `it is not in ${directory}` };
-		const path = join(directory, name);
-		// The sender of a document may send a link to a device along with it.
-		const found = statSync(path);
-		if (!found.isFile() || found.size > maxPictureBytes)
-			return { issue: `${path} is no file of at most ${maxPictureBytes / 1024 / 1024} MiB` };
-		const bytes = readFileSync(path);
-		const issue = pictureIssue(bytes, hash);
-		return issue === undefined ? { bytes } : { issue: `${path}: ${issue}` };
+		return pictureIn(directory, hash) ?? { issue: `it is not in ${directory}` };
 	} catch (error) {
 		return { issue: systemMessage(error) };
 	}

@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { GuildDocument } from "../../../guild-document/format/document.ts";
-import { maxPictureBytes, picturesIn } from "../../../guild-document/read/picture.ts";
+import { picturesIn } from "../../../guild-document/read/picture.ts";
 import { describeConnectionError } from "../../../lib/http.ts";
 import { isObject, parseJson } from "../../../lib/json.ts";
 import type { Log } from "../../../lib/log.ts";
@@ -11,6 +11,7 @@ import { askOnTerminal } from "../../../lib/program/ask.ts";
 import { CheckFailed } from "../../../lib/program/check.ts";
 import { askPort } from "../../../lib/program/own-port.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
+import { within } from "../../../lib/wait.ts";
 import type { BotConfig } from "../../config/config.ts";
 import { askPortOwner, botHeaders, botUrl, type PortOwner } from "../../setup/port-owner.ts";
 import { routePrefix } from "../route.ts";
@@ -245,8 +246,7 @@ async function sendPictures({ send, report, command }: Work, document: GuildDocu
 	for (const hash of hashes) {
 		const picture = readPicture(directory, hash);
 		if ("issue" in picture) report(`The bot has no picture ${hash}, and neither have you: ${picture.issue}.`);
-		else if (picture.bytes.length <= maxPictureBytes)
-			await send("add-picture", { hash, data: Buffer.from(picture.bytes).toString("base64") });
+		else await send("add-picture", { hash, data: Buffer.from(picture.bytes).toString("base64") });
 	}
 }
 
@@ -301,18 +301,9 @@ async function withProgress<T>(
 	work: Promise<T>,
 ): Promise<T> {
 	const from = performance.now();
-	let timer: Timer;
-	const show = () => {
-		const seconds = Math.round((performance.now() - from) / 1000);
-		report(`${what} … ${seconds} s`);
-		timer = setTimeout(show, againMs);
-	};
-	timer = setTimeout(show, firstMs);
-	try {
-		return await work;
-	} finally {
-		clearTimeout(timer);
-	}
+	for (let waitMs = firstMs; (await within(waitMs, work)) === "late"; waitMs = againMs)
+		report(`${what} … ${Math.round((performance.now() - from) / 1000)} s`);
+	return work;
 }
 
 /** Added to the bot's own timeout, so that the bot's error message still arrives. */
