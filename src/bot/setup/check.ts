@@ -26,7 +26,7 @@ import { settingChecks } from "../settings/of-guild.ts";
 import { checkStore, type StoreSettings } from "../store/store.ts";
 import { selectLastProofs } from "../store/tables/guild-backups.ts";
 import { type SettingVersion, selectCurrentSettings } from "../store/tables/setting-versions.ts";
-import { approvalChecks, checkPermissions, gameChecks, inviteTo, provenIn } from "./guild-checks.ts";
+import { approvalChecks, checkPermissions, gameChecks, inviteTo, proofChecks } from "./guild-checks.ts";
 import { askPortOwner } from "./port-owner.ts";
 
 interface BotCheckOptions extends Pick<CheckOptions, "write"> {
@@ -119,11 +119,15 @@ function checksOf(
 			: [{ title: "CLIENT_ID", needs: [login], run: () => checkClientId(clientId, connection.discord) }]),
 		guild,
 		{ title: "permissions", needs: [guild], run: () => checkPermissions(guilds, toml) },
-		...(toml.backup ? [{ title: "proven backup", needs: [guild], run: () => checkProof(config, guilds) }] : []),
-		...[...gameChecks(toml, () => connection.guilds), ...checksIn(stored, toml, () => guilds)].map((check) => ({
-			...check,
-			needs: [guild],
-		})),
+		...[
+			...proofChecks(
+				toml,
+				() => readStore(storeOf(config), selectLastProofs),
+				() => guilds,
+			),
+			...gameChecks(toml, () => connection.guilds),
+			...checksIn(stored, toml, () => guilds),
+		].map((check) => ({ ...check, needs: [guild] })),
 	];
 }
 
@@ -132,15 +136,6 @@ function storeOf({ databaseUrl, dbSchema: schema, dataDirectory: directory }: Bo
 }
 
 const readSettings = (store: StoreSettings) => readStore(store, selectCurrentSettings);
-
-/** The oldest of the guilds that have backups. */
-async function checkProof(config: BotConfig, guilds: readonly Guild[]): Promise<Found> {
-	const rows = await readStore(storeOf(config), selectLastProofs);
-	const times = rows.flatMap(({ guild_id, proven_at }) =>
-		guilds.some(({ id }) => id === guild_id) ? Number(proven_at) : [],
-	);
-	return provenIn(times.length > 0 ? Math.min(...times) : 0);
-}
 
 /** Empty if the database cannot be read, of which its own check tells. */
 async function readStore<Row>(store: StoreSettings, select: (sql: Sql) => Promise<readonly Row[]>) {

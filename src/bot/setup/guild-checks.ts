@@ -7,6 +7,7 @@ import type { Log } from "../../lib/log.ts";
 import { type Check, CheckFailed, type Found } from "../../lib/program/check.ts";
 import type { BotConfig } from "../config/config.ts";
 import type { Values } from "../settings/keys.ts";
+import type { GuildBackupRow } from "../store/tables/guild-backups.ts";
 import { invitePermissions, inviteUrl, neededFor } from "./invite.ts";
 
 /** In a guild that already has the bot, the link grants missing permissions. */
@@ -109,8 +110,18 @@ export function approvalChecks(
 	return [{ title: "approval.channel", run }];
 }
 
-/** `at`: when a backup was proven last; 0 for never. */
-export function provenIn(at: number): Found {
-	if (Date.now() - at < 30 * 86_400_000) return `a rehearsal restored one at ${time(new Date(at))}`;
-	return { warning: "no rehearsal has restored one in 30 days. Next step: rehearse with the scenario restore" };
+/** One if the bot makes backups: by the oldest proof of the guilds that have some. */
+export function proofChecks(
+	{ backup }: BotConfig["toml"],
+	select: () => Promise<readonly Pick<GuildBackupRow, "guild_id" | "proven_at">[]>,
+	guilds: () => readonly Guild[],
+): Check[] {
+	if (!backup) return [];
+	const run = async () => {
+		const own = (await select()).filter(({ guild_id }) => guilds().some(({ id }) => id === guild_id));
+		const at = own.length > 0 ? Math.min(...own.map(({ proven_at }) => Number(proven_at))) : 0;
+		if (Date.now() - at < 30 * 86_400_000) return `a rehearsal restored one at ${time(new Date(at))}`;
+		return { warning: "no rehearsal has restored one in 30 days. Next step: rehearse with the scenario restore" };
+	};
+	return [{ title: "proven backup", run }];
 }

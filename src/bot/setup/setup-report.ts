@@ -23,8 +23,9 @@ import { type Check, CheckFailed, type Found } from "../../lib/program/check.ts"
 import { listFirst } from "../../lib/text.ts";
 import type { GuildSettings } from "../settings/guild-settings.ts";
 import { settingChecks } from "../settings/of-guild.ts";
+import { selectLastProofs } from "../store/tables/guild-backups.ts";
 import type { BotTool, Self } from "../tool/context.ts";
-import { approvalChecks, provenIn, requireLeast } from "./guild-checks.ts";
+import { approvalChecks, proofChecks, requireLeast } from "./guild-checks.ts";
 import { inviteUrl } from "./invite.ts";
 
 interface SetupOptions {
@@ -34,7 +35,6 @@ interface SetupOptions {
 	connection: Connection;
 	self: Self;
 	settings: GuildSettings;
-	backups(): Promise<readonly { provenAt: Date | undefined }[]>;
 }
 
 export async function reportSetup(options: SetupOptions): Promise<string[]> {
@@ -59,8 +59,9 @@ async function lineOf({ title, run }: Check): Promise<string> {
 }
 
 function checksOf(options: SetupOptions): Check[] {
-	const { guild, guilds, connection, self, settings, backups } = options;
+	const { guild, guilds, connection, self, settings } = options;
 	const { tools, toml, store } = self;
+	const guildOnly = () => [guild];
 	return [
 		{ title: "guilds", run: () => guilds.map(guildName).join(", ") },
 		{ title: "Discord's Gateway", run: () => checkGateway(guild, connection) },
@@ -88,19 +89,8 @@ function checksOf(options: SetupOptions): Check[] {
 		{ title: "rank", run: () => checkRank(guild) },
 		{ title: "Administrator roles", run: () => checkAdministratorRoles(guild) },
 		{ title: "channels", run: () => checkChannels(guild) },
-		...(toml.backup && store.state === "ready"
-			? [
-					{
-						title: "proven backup",
-						run: async () => provenIn(Math.max(0, ...(await backups()).map(({ provenAt }) => Number(provenAt ?? 0)))),
-					},
-				]
-			: []),
-		...approvalChecks(
-			toml,
-			(id) => settings.of(id),
-			() => [guild],
-		),
+		...(store.state === "ready" ? proofChecks(toml, () => selectLastProofs(store.sql), guildOnly) : []),
+		...approvalChecks(toml, (id) => settings.of(id), guildOnly),
 		...settingChecks(settings.state(guild.id), () => guild),
 	];
 }

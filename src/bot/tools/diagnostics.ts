@@ -60,8 +60,8 @@ export const runSetupCheck = readTool({
 		"Check what the bot needs in a guild: intents, permissions, rank, hidden channels, configuration; with next steps.",
 	person: { permissions: [{ permission: "ManageGuild", inGuild: true }], managesBot: true },
 	input: { guild_id },
-	run(_, { discord, guild, connection, self, settings, guildDocuments, mayTouch }) {
+	run(_, { discord, guild, connection, self, settings, mayTouch }) {
 		const guilds = [...discord.guilds.cache.values()].filter(({ id, available }) => available && mayTouch(id));
-		return reportSetup({ guild, guilds, connection, self, settings, backups: () => guildDocuments.backups(guild) });
+		return reportSetup({ guild, guilds, connection, self, settings });
 	},
 });
