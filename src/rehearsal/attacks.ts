@@ -12,7 +12,7 @@ const powers = bitsOf(["Administrator", "ManageChannels", "BanMembers"]);
 const staff = elevatedPermissions | bitsOf("ModerateMembers");
 
 /** Sixty accounts of one day join, one each second. Each writes twice, where it may. */
-export const playRaid: Scenario = async (stage, { settings }, random) => {
+export const playRaid: Scenario = async (stage, { settings }) => {
 	const { guild, world, request, done, after } = stage;
 	addInvites(world);
 	const [invite] = world.invites.list({ guild_id: guild.id });
@@ -21,7 +21,7 @@ export const playRaid: Scenario = async (stage, { settings }, random) => {
 	let written = 0;
 	async function write(raider: Account): Promise<void> {
 		const places = stage.placesOf(raider);
-		const path = `/channels/${places[Math.floor(random() * places.length)]}/messages`;
+		const path = `/channels/${places[Math.floor(Math.random() * places.length)]}/messages`;
 		if (await request(raider, "POST", path, { content: `Free gifts at https://gifts.example/${written}` }))
 			written += 1;
 	}
@@ -58,7 +58,7 @@ export const playRaid: Scenario = async (stage, { settings }, random) => {
 };
 
 /** Who can do most deletes a channel and bans a member each second for a minute. */
-export const playHijack: Scenario = async (stage, { settings }, random) => {
+export const playHijack: Scenario = async (stage, { settings }) => {
 	const { guild, request, done, after } = stage;
 	const people = [...guild.members.values()].filter(({ user }) => !user.bot && user.id !== guild.owner_id);
 	const powerOf = ({ user }: Member) => Number(guildPermissions(guild, user.id) & powers);
@@ -69,7 +69,7 @@ export const playHijack: Scenario = async (stage, { settings }, random) => {
 	let deleted = 0;
 	let banned = 0;
 	for (let second = 0; second < 60; second += 1) {
-		const [channel] = channels.splice(Math.floor(random() * channels.length), 1);
+		const [channel] = channels.splice(Math.floor(Math.random() * channels.length), 1);
 		if (channel && (await request(account, "DELETE", `/channels/${channel}`))) deleted += 1;
 		if (await request(account, "PUT", `/guilds/${guild.id}/bans/${others.pop()?.user.id}`)) banned += 1;
 		await advance(1_000);
@@ -102,7 +102,7 @@ const kindsOfSpam: readonly [what: string, preset: string, text: (number: number
 ];
 
 /** Members whose accounts are hijacked, and one account of one day. Each writes a message each second, in another channel. */
-export const playSpam: Scenario = async (stage, { settings }, random) => {
+export const playSpam: Scenario = async (stage, { settings }) => {
 	const { guild, world, request, done, after } = stage;
 	const { "automod.presets": chosen = [], "spam.exempt_roles": exempt = [] } = settings as Record<string, string[]>;
 	const people = [...guild.members.values()].filter(({ user, roles }) => {
@@ -110,7 +110,7 @@ export const playSpam: Scenario = async (stage, { settings }, random) => {
 		return !user.bot && !isStaff && !roles.some((id) => exempt.includes(id));
 	});
 	const spammers = kindsOfSpam.map(([what, preset, text]) => {
-		const [member] = people.splice(Math.floor(random() * people.length), 1);
+		const [member] = people.splice(Math.floor(Math.random() * people.length), 1);
 		const isNew = preset === "new_account_links" || !member;
 		const account = isNew ? stage.newAccount(`spammer${preset}`) : stage.hijack(member);
 		if (isNew) world.members.add(guild, account.user);

@@ -50,7 +50,7 @@ export const playDocument: Scenario = async (stage, { change, backup }) => ({
 	lines: (await carryOut(stage, change ?? backup?.document)).lines,
 });
 
-export const playRestore: Scenario = async (stage, { backup, document, toml }, random) => {
+export const playRestore: Scenario = async (stage, { backup, document, toml }) => {
 	const { guild, owner, request } = stage;
 	const all = [
 		...Array.from(guild.channels.keys(), (id) => `/channels/${id}`),
@@ -59,7 +59,7 @@ export const playRestore: Scenario = async (stage, { backup, document, toml }, r
 		),
 	];
 	let deleted = 0;
-	const order = all.map((path) => ({ path, at: random() })).sort((a, b) => a.at - b.at);
+	const order = all.map((path) => ({ path, at: Math.random() })).sort((a, b) => a.at - b.at);
 	for (const { path } of order.slice(0, Math.ceil(all.length / 2)))
 		if (await request(owner, "DELETE", path)) deleted += 1;
 	await advance(60_000);

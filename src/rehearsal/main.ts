@@ -19,11 +19,11 @@ const scenarios: Record<Rehearsal["scenario"], Scenario> = {
 };
 
 async function play(given: Rehearsal, missing: Set<string>): Promise<Answer> {
-	const random = seed(given.seed);
+	seed(given.seed);
 	report({ step: "building the copy" });
 	await using stage = await openStage(given, missing);
 	report({ step: `playing ${given.scenario}` });
-	const answer = await scenarios[given.scenario](stage, { ...given, settings: stage.settings }, random);
+	const answer = await scenarios[given.scenario](stage, { ...given, settings: stage.settings });
 	return { ...answer, lines: [...answer.lines, ...stage.costs()] };
 }
 

@@ -82,11 +82,10 @@ const virtual = { Date: VirtualDate, setTimeout: timerOf(false), setInterval: ti
 Object.assign(globalThis, { ...virtual, clearTimeout: clear, clearInterval: clear });
 performance.now = () => now - startedAt;
 
-/** Of Math.random, too. */
-export function seed(number: number): () => number {
+/** Of Math.random. */
+export function seed(number: number): void {
 	let drawn = 0;
 	Math.random = () => Number(Bun.hash.wyhash(`${number} ${drawn++}`) >> 11n) / 2 ** 53;
-	return Math.random;
 }
 
 const parent = process.ppid;

@@ -18,7 +18,7 @@ import type { Account, Member } from "../simulator/world/state/entities.ts";
 import { has } from "../simulator/world/state/permissions.ts";
 import { advance, call, during, isWatched, show } from "./sandbox.ts";
 
-export type Scenario = (stage: Stage, given: Rehearsal, random: () => number) => Promise<Answer>;
+export type Scenario = (stage: Stage, given: Rehearsal) => Promise<Answer>;
 
 export type Stage = Awaited<ReturnType<typeof openStage>>;
 
