@@ -113,6 +113,9 @@ export async function openStage(given: Rehearsal, missing: Set<string>, rateLimi
 
 	const plan = (document: unknown) => ask("plan", { guild_id: guild.id, document });
 
+	const canWrite = (user: Account["user"], channel: Parameters<typeof world.channels.permissionsOf>[0]) =>
+		channel.type === 0 && has(world.channels.permissionsOf(channel, user), ["ViewChannel", "SendMessages"]);
+
 	const kept = await setEach(given, missing, (some) => tool("set_settings", { settings: some }));
 	// The bot makes AutoMod rules.
 	await advance(5_000);
@@ -136,11 +139,7 @@ export async function openStage(given: Rehearsal, missing: Set<string>, rateLimi
 			world.users.addPerson({ username, id: world.state.newId(Date.now() - 86_400_000) }),
 		/** Ids of the text channels in which it may write. */
 		placesOf: ({ user }: Account) =>
-			[...guild.channels.values()]
-				.filter(
-					(one) => one.type === 0 && has(world.channels.permissionsOf(one, user), ["ViewChannel", "SendMessages"]),
-				)
-				.map(({ id }) => id),
+			[...guild.channels.values()].filter((one) => canWrite(user, one)).map(({ id }) => id),
 		/** That were not deleted. */
 		messagesOf: (userId: string) =>
 			[...guild.channels.keys()]
