@@ -341,8 +341,9 @@ export function guardRest(
 	const places = new Semaphore({ max: Infinity, maxPerCaller });
 	// discord.js's queues and the pacing are first come, first served: a caller that floods waits before them.
 	const original: Request = (options) => {
-		const caller = ["person", "call"].includes(currentCall().priority ?? "") ? currentRun()?.caller : undefined;
-		return places.run(options.signal as AbortSignal, () => queue(options), caller);
+		const { priority } = currentCall();
+		const caller = priority === "person" || priority === "call" ? currentRun()?.caller : undefined;
+		return caller ? places.run(options.signal as AbortSignal, () => queue(options), caller) : queue(options);
 	};
 	const request: Request = async (options) => {
 		const run = currentRun();

@@ -1,5 +1,5 @@
-// Rehearsals: a scenario played on a copy of a guild, in a child process that has no token and reaches no server. One of a
-// guild runs at a time.
+// Rehearsals: a scenario played on a copy of a guild, in a child process that has no token and reaches no server. One
+// runs at a time.
 
 import { readFile } from "node:fs/promises";
 import { maxReasonLength, oneLine, truncate, withoutTokens } from "../../../discord/text.ts";
@@ -161,8 +161,7 @@ export class Rehearsals {
 			eachLine(child.stderr, (line) => {
 				if (/^(?:\w*error|panic)\b/i.test(line)) crash = `: ${truncate(withoutTokens(oneLine(line)), maxReasonLength)}`;
 			}),
-		]);
-		clearInterval(guard);
+		]).finally(() => clearInterval(guard));
 		const { answer } = said;
 		const error = said.error || ending || (child.signalCode ? "its process was killed" : `it crashed${crash}`);
 		if (!answer) throw new ToolError(`The rehearsal failed: ${error.replace(/\.$/, "")}. The guild is as it was.`);
