@@ -31,8 +31,16 @@ const defaultBackOffMs = [1_000, 300_000] as const;
 export class RateShare {
 	#freeAt = -Infinity;
 
-	get waitMs(): number {
-		return this.#freeAt - performance.now();
+	/** Waits until it may be used. False if that would take longer than `maxMs`, or if the bot shuts down first. */
+	async ready(closing: AbortSignal, maxMs = Infinity): Promise<boolean> {
+		const until = performance.now() + maxMs;
+		for (;;) {
+			if (closing.aborted || this.#freeAt > until) return false;
+			const waitMs = this.#freeAt - performance.now();
+			if (waitMs <= 0) return true;
+			// Rejects only when the bot closes.
+			await sleep(waitMs, closing).catch(() => {});
+		}
 	}
 
 	note({ limit, remaining, resetAfterMs }: RateLimitState): void {
@@ -56,14 +64,8 @@ export class RoleWriter {
 	}
 
 	/** False if the bot shuts down first. */
-	async ready(): Promise<boolean> {
-		for (;;) {
-			if (this.#closing.aborted) return false;
-			const { waitMs } = this.#share;
-			if (waitMs <= 0) return true;
-			// Rejects only when the bot closes.
-			await sleep(waitMs, this.#closing).catch(() => {});
-		}
+	ready(): Promise<boolean> {
+		return this.#share.ready(this.#closing);
 	}
 
 	/** Rejects only on internal errors. */

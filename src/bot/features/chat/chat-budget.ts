@@ -79,6 +79,14 @@ export function createBudget({ store: { sql }, settings, log, now, timezone, reg
 	};
 }
 
+/** Whether a person may be told why a question is not answered: one notice a minute, five in a guild. */
+export function createNotices(now = () => performance.now()) {
+	const notified = new Limiter({ max: 1, windowMs: 60_000, now });
+	const notices = new Limiter({ max: 5, windowMs: 60_000, now });
+	return (guildId: string, userId: string) =>
+		notices.hasRoom(guildId) && notified.accepts(userId) && notices.accepts(guildId);
+}
+
 /** Where the provider reports no usage. */
 export const estimateUsage = (sent: unknown, text: string) => ({
 	input: Math.ceil(JSON.stringify(sent).length / 4),

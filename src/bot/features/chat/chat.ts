@@ -22,6 +22,7 @@ import type { AskedCalls } from "../../approval/asked-calls.ts";
 import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
 import type { ComponentHandler, ComponentInteraction } from "../../commands/components.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
+import { GuildSemaphores } from "../../commands/guild-semaphores.ts";
 import type { MenuHandler } from "../../commands/menus.ts";
 import { buttonRow } from "../../messages/buttons.ts";
 import { noMentions } from "../../messages/split-message.ts";
@@ -30,9 +31,8 @@ import type { Person } from "../../store/tables/privacy.ts";
 import type { Routine } from "../../store/tables/routines.ts";
 import { ignoreUnavailable } from "../../store/unavailable.ts";
 import { answerQuestion, createMessageApi, isGone, readNonce } from "./chat-answer.ts";
-import { type Budget, createBudget } from "./chat-budget.ts";
+import { type Budget, createBudget, createNotices } from "./chat-budget.ts";
 import { type Conversations, createConversations } from "./chat-conversations.ts";
-import { createLimits } from "./chat-limits.ts";
 import { createPlans, type PlanMessage, type Plans } from "./chat-plans.ts";
 import { systemPrompt, toAiMessages } from "./chat-prompt.ts";
 import { isForgetting, type Question, questionOf, readQuestion, sanitize } from "./chat-question.ts";
@@ -57,6 +57,7 @@ const defaultTiming: ChatTiming = {
 	retryMs: 3_000,
 	now: () => Date.now(),
 };
+const answerLimits = { max: 3, maxWaiting: 10, maxOwnWaiting: 2, maxWaitMs: 60_000 };
 const shutdownGraceMs = 3_000;
 const maxToolAnswerMs = 60_000;
 const showPrefix = "askshow";
@@ -93,7 +94,8 @@ interface Way {
 class Chat implements Feature {
 	readonly menus: readonly MenuHandler[];
 	readonly components: readonly ComponentHandler[];
-	readonly #limits = createLimits();
+	readonly #semaphores = new GuildSemaphores(answerLimits);
+	readonly #mayNotify = createNotices();
 	readonly #conversations: Conversations;
 	readonly #budget: Budget;
 	readonly #community: Community;
@@ -218,7 +220,7 @@ class Chat implements Feature {
 			this.#ask(question, { continues }).catch((error): undefined => this.#logFailure(question, error));
 		const why = text === "" ? (elsewhere ?? said("chat.empty")) : await asked();
 		if (why?.key === "chat.restart") await this.#reply(why, question);
-		else if (why && this.#limits.mayNotify(guildId, question.userId)) await this.#reply(why, question);
+		else if (why && this.#mayNotify(guildId, question.userId)) await this.#reply(why, question);
 	}
 
 	/** /ask */
@@ -257,14 +259,14 @@ class Chat implements Feature {
 	async #inTurn(run: Run, way: Way): Promise<Said | undefined> {
 		const { question, ending } = run;
 		const { guildId, userId } = question;
-		let release: (() => void) | undefined;
+		let release: (() => void) | string;
 		try {
-			release = await this.#limits.acquire(guildId, userId, ending);
+			release = await this.#semaphores.acquire(guildId, userId, ending);
 		} catch {
 			// Waiting for a slot rejects only when the run ends.
 			return ending.reason === "restart" ? said("chat.restart") : undefined;
 		}
-		if (!release) return said("chat.busy");
+		if (typeof release === "string") return said("chat.busy");
 		const { answerTimeoutMs } = this.options;
 		const maxMs = hasTools(this.options, guildId) ? Math.min(maxToolAnswerMs, answerTimeoutMs) : answerTimeoutMs;
 		const timer = setTimeout(() => run.end("timeout"), maxMs);

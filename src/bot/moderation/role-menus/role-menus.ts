@@ -1,23 +1,22 @@
 // Role menus: messages with buttons or a select menu by which members give themselves roles. Part of the feature
 // `moderation`. Presses are not recorded as moderation cases, because no moderator acts.
 
-import { setTimeout as sleep } from "node:timers/promises";
 import { type APIMessage, type Guild, type Message, Routes } from "discord.js";
 import { roleIds } from "../../../discord/members/member-filter.ts";
 import { whyReadOnly } from "../../../discord/permissions.ts";
 import { toToolError } from "../../../discord/rest/errors.ts";
-import { inBackground, isOutcomeUnknown, observeRateLimit, type RateLimitState } from "../../../discord/rest/rest.ts";
+import { inBackground, isOutcomeUnknown, observeRateLimit } from "../../../discord/rest/rest.ts";
 import { menuPrefix, readMenu, readMenuId, refreshed, roleIdIn } from "../../../discord/role-menu.ts";
 import { auditReason } from "../../../discord/text.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
-import { Overloaded, Semaphore } from "../../../lib/semaphore.ts";
-import { Pending } from "../../../lib/wait.ts";
+import { Pending, within } from "../../../lib/wait.ts";
 import { SaidError } from "../../../texts/said-error.ts";
 import { said, sayIn } from "../../../texts/texts.ts";
 import { deferPrivately } from "../../commands/answer.ts";
 import type { ComponentHandler, ComponentInteraction } from "../../commands/components.ts";
 import { Limiter } from "../../commands/cooldown.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
+import { type GuildLimits, GuildSemaphores } from "../../commands/guild-semaphores.ts";
 import { createIsRestricted, type IsRestricted, RateShare } from "../../commands/role-writer.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import { type Change, type Choice, changeFor, describeChange, type ReservedRoles, reservedRoles } from "./choice.ts";
@@ -26,17 +25,18 @@ import { createMenuTool } from "./menu-tool.ts";
 
 type RoleMenus = Required<Pick<Feature, "tools" | "menus" | "components" | "close">>;
 
-export function createRoleMenus(options: FeatureOptions, limits?: PressLimits): RoleMenus {
+export function createRoleMenus(options: FeatureOptions, limits = defaultPressLimits): RoleMenus {
 	const { connection, mutex, log } = options;
 	const reserved = reservedRoles(options.settings);
-	const queue = new PressQueue(limits);
+	const closing = new AbortController();
 	const running = new Pending();
 	const presses = createPressHandler({
 		connection,
 		mutex,
 		isRestricted: createIsRestricted(options),
 		reserved,
-		queue,
+		limits,
+		closing: closing.signal,
 		log,
 		onPressed: createMenuRefresh({ mutex, log, running }),
 	});
@@ -49,7 +49,7 @@ export function createRoleMenus(options: FeatureOptions, limits?: PressLimits): 
 			builder.component,
 		],
 		async close() {
-			queue.close();
+			closing.abort(new SaidError(said("menu.restarting")));
 			await running.settled();
 		},
 	};
@@ -100,7 +100,9 @@ function refreshedIn(guild: Guild, components: Components) {
 interface PressOptions extends Pick<FeatureOptions, "connection" | "mutex" | "log"> {
 	isRestricted: IsRestricted;
 	reserved: ReservedRoles;
-	queue: PressQueue;
+	limits: PressLimits;
+	/** Its reason is for people. */
+	closing: AbortSignal;
 	/** Called after each press, because the labels in the role menu's message may be outdated. */
 	onPressed(message: Message): void;
 }
@@ -109,7 +111,23 @@ type Press = ComponentInteraction & { guildId: string; message: Message };
 
 /** All checks are made when the press is handled, with the member's current roles. */
 function createPressHandler(options: PressOptions): ComponentHandler {
-	const { connection, mutex, isRestricted, reserved, queue, log, onPressed } = options;
+	const { connection, mutex, isRestricted, reserved, limits, closing, log, onPressed } = options;
+	const semaphores = new GuildSemaphores(limits);
+	const shares = new LruMap<string, RateShare>(maxGuilds);
+	/** By guild and person: until when presses are refused. */
+	const held = new LruMap<string, number>(maxHeld);
+
+	const shareOf = (guildId: string) => shares.getOrMake(guildId, () => new RateShare());
+
+	/** Returns when the press may be carried out. Rejects with a SaidError if too many wait, or at the shutdown. */
+	async function enter({ guildId, user }: Press): Promise<() => void> {
+		const release = await semaphores.acquire(guildId, user.id, closing);
+		if (typeof release === "string") throw new SaidError(said(release === "own" ? "menu.busy.own" : "menu.busy"));
+		if (await shareOf(guildId).ready(closing, limits.maxWaitMs)) return release;
+		release();
+		closing.throwIfAborted();
+		throw new SaidError(said("menu.busy"));
+	}
 
 	async function carryOut({ guildId, user, message }: Press, choice: Choice): Promise<Change> {
 		const guild = connection.guild(guildId);
@@ -124,13 +142,14 @@ function createPressHandler(options: PressOptions): ComponentHandler {
 			const rules = readMenu(message.components.map((one) => one.toJSON()) as APIMessage["components"]);
 			if (!rules) throw new SaidError(notAMenu);
 			// A request of unknown outcome that Discord executes late could undo a newer choice or exceed the menu's limit.
-			queue.requireSettled(guildId, user.id);
+			const key = `${guildId} ${user.id}`;
+			if ((held.get(key) ?? 0) > performance.now()) throw new SaidError(said("menu.unsettled"));
 			const change = changeFor(guild, rules, choice, roles, reserved);
 			await observeRateLimit(
-				(state) => queue.note(guildId, state),
+				(state) => shareOf(guildId).note(state),
 				() => write(guild, user.id, roles, change, message.id),
 			).catch((error) => {
-				if (isOutcomeUnknown(error)) queue.hold(guildId, user.id);
+				if (isOutcomeUnknown(error)) held.set(key, performance.now() + limits.holdMs);
 				throw error;
 			});
 			return change;
@@ -156,16 +175,21 @@ function createPressHandler(options: PressOptions): ComponentHandler {
 		prefix: menuPrefix,
 		async run(interaction, rest) {
 			const { press, choice } = readPress(interaction, rest);
-			const place = queue.enter(press.guildId, press.user.id);
+			const entered = enter(press);
+			// Who cannot wait is told with one request.
+			await within(0, entered);
 			try {
 				// Discord allows 3 s for a response. The response is deferred before roles change, so that the result can be
 				// shown.
 				// https://discord.com/developers/docs/interactions/receiving-and-responding#interaction-callback
 				await deferPrivately(press);
-				await place.turn();
+				await entered;
 				await answer(press, await carryOut(press, choice));
 			} finally {
-				place.leave();
+				entered.then(
+					(release) => release(),
+					() => {},
+				);
 				onPressed(press.message);
 			}
 		},
@@ -209,15 +233,7 @@ async function write(
 	else if (removed !== undefined) await rest.delete(Routes.guildMemberRole(guild.id, userId, removed), { reason });
 }
 
-export interface PressLimits {
-	/** Maximum number of presses per guild that are handled at the same time. */
-	running: number;
-	/** Maximum number of waiting presses per guild. */
-	waiting: number;
-	/** Maximum number of presses per member and guild, both waiting and being handled. */
-	perPerson: number;
-	/** Maximum time that a press waits, in milliseconds. Discord accepts responses to an interaction for 15 minutes. */
-	waitMs: number;
+interface PressLimits extends GuildLimits {
 	/**
 	 * How long a member's presses are refused after a request to change the member's roles had an unknown outcome, in
 	 * milliseconds. Discord may still execute that request after a later one. The duration is a guess.
@@ -225,118 +241,14 @@ export interface PressLimits {
 	holdMs: number;
 }
 
+/** Discord accepts responses to an interaction for 15 minutes. */
 export const defaultPressLimits: PressLimits = {
-	running: 3,
-	waiting: 60,
-	perPerson: 3,
-	waitMs: 60_000,
+	max: 3,
+	maxWaiting: 60,
+	maxOwnWaiting: 2,
+	maxWaitMs: 60_000,
 	holdMs: 60_000,
 };
 
 const maxHeld = 1_000;
-
-const tooMany = said("menu.busy");
-
-interface GuildQueue {
-	readonly semaphore: Semaphore;
-	readonly people: Map<string, number>;
-	readonly share: RateShare;
-}
-
-/**
- * Presses of each guild are handled in order of arrival. The number of waiting ones is limited per guild and per member,
- * so a flood in one guild delays no other guild.
- */
-export class PressQueue {
-	readonly #guilds = new Map<string, GuildQueue>();
-	readonly #held = new LruMap<string, number>(maxHeld);
-	readonly #closing = new AbortController();
-
-	constructor(private readonly limits: PressLimits = defaultPressLimits) {}
-
-	/** At the end of the guild's queue. Throws a SaidError for the member if it is full. */
-	enter(guildId: string, userId: string) {
-		if (this.#closing.signal.aborted) throw restarting();
-		const { running: max, waiting: maxWaiting, waitMs: maxWaitMs } = this.limits;
-		const queue = this.#guilds.get(guildId) ?? {
-			semaphore: new Semaphore({ max, maxWaiting, maxWaitMs }),
-			people: new Map(),
-			share: new RateShare(),
-		};
-		const own = queue.people.get(userId) ?? 0;
-		if (own >= this.limits.perPerson) throw new SaidError(said("menu.busy.own"));
-		const left = new AbortController();
-		const turn = takeTurn(queue.semaphore, AbortSignal.any([left.signal, this.#closing.signal]));
-		const isGranted = turn.then(
-			() => true,
-			() => false,
-		);
-		this.#guilds.set(guildId, queue);
-		queue.people.set(userId, own + 1);
-		return {
-			/** Resolves when the press may be handled. Rejects with a SaidError for the member on a timeout. */
-			turn: async () => {
-				await turn;
-				await this.#pauseOf(queue);
-			},
-			/** Call it when the press was handled or no longer waits. */
-			leave: () => {
-				left.abort();
-				void isGranted.then((granted) => granted && queue.semaphore.release());
-				const rest = (queue.people.get(userId) ?? 1) - 1;
-				if (rest > 0) queue.people.set(userId, rest);
-				else queue.people.delete(userId);
-				if (queue.people.size === 0 && queue.share.waitMs <= 0) this.#guilds.delete(guildId);
-			},
-		};
-	}
-
-	/** Delays the next press until the rate limit resets, if the rest is reserved for tools and commands. */
-	note(guildId: string, state: RateLimitState): void {
-		this.#guilds.get(guildId)?.share.note(state);
-	}
-
-	/** Makes `requireSettled` throw for some time, after a role change of this member had an unknown outcome. */
-	hold(guildId: string, userId: string): void {
-		const until = performance.now() + this.limits.holdMs;
-		this.#held.set(`${guildId} ${userId}`, until);
-	}
-
-	/** Throws a SaidError for the member if Discord may still execute an earlier role change. */
-	requireSettled(guildId: string, userId: string): void {
-		const until = this.#held.get(`${guildId} ${userId}`) ?? -Infinity;
-		if (until > performance.now()) throw new SaidError(said("menu.unsettled"));
-	}
-
-	/** Refuses new presses and rejects the waiting ones. */
-	close(): void {
-		this.#closing.abort();
-	}
-
-	async #pauseOf(queue: GuildQueue): Promise<void> {
-		const until = performance.now() + this.limits.waitMs;
-		for (;;) {
-			const ms = queue.share.waitMs;
-			if (ms <= 0) return;
-			if (performance.now() + ms > until) throw new SaidError(tooMany);
-			await sleep(ms, undefined, { signal: this.#closing.signal }).catch(() => {
-				throw restarting();
-			});
-		}
-	}
-}
-
-function takeTurn(semaphore: Semaphore, signal: AbortSignal): Promise<void> {
-	const refusal = (error: unknown) => (error instanceof Overloaded ? new SaidError(tooMany) : restarting());
-	try {
-		return Promise.resolve(semaphore.acquire(signal)).catch((error) => {
-			throw refusal(error);
-		});
-	} catch (error) {
-		throw refusal(error);
-	}
-}
-
-function restarting(): SaidError {
-	return new SaidError(said("menu.restarting"));
-}
+const maxGuilds = 1_000;

@@ -1,7 +1,7 @@
 // What AI chat may use in a guild: questions, tokens, channels and roles, on both databases.
 
 import { expect, test } from "bun:test";
-import { createBudget } from "../../../../src/bot/features/chat/chat-budget.ts";
+import { createBudget, createNotices } from "../../../../src/bot/features/chat/chat-budget.ts";
 import type { Values } from "../../../../src/bot/settings/keys.ts";
 import { daysAt, selectUse } from "../../../../src/bot/store/tables/chat-use.ts";
 import { migrations } from "../../../../src/bot/store/tables.ts";
@@ -122,4 +122,16 @@ test.each<[Limits, place: object, Refusal]>([
 ])("%j: to who asks in %j it says %p", async (limits, place, refusal) => {
 	const { ask } = await begin(down, limits);
 	expect(await ask("ada", "cooks", place)).toBe(refusal);
+});
+
+test("a person gets one notice in 60 s, and a guild five", () => {
+	let now = 0;
+	const mayNotify = createNotices(() => now);
+	expect(mayNotify("cooks", "ada")).toBe(true);
+	expect(mayNotify("cooks", "ada")).toBe(false);
+	const told = Array.from({ length: 50 }, (_, n) => mayNotify("cooks", `person ${n}`));
+	expect(told.filter(Boolean)).toHaveLength(4);
+	expect(mayNotify("bakers", "bob")).toBe(true);
+	now = 60_000;
+	expect(mayNotify("cooks", "ada")).toBe(true);
 });

@@ -3,11 +3,7 @@
 import { expect, test } from "bun:test";
 import { type APIMessage, type ButtonInteraction, ChannelType, Events, type Interaction, Routes } from "discord.js";
 import { answerPrivately, describeFailure } from "../../../../src/bot/commands/answer.ts";
-import {
-	createRoleMenus,
-	defaultPressLimits,
-	type PressLimits,
-} from "../../../../src/bot/moderation/role-menus/role-menus.ts";
+import { createRoleMenus, defaultPressLimits } from "../../../../src/bot/moderation/role-menus/role-menus.ts";
 import { StoreUnavailable } from "../../../../src/bot/store/unavailable.ts";
 import { type MenuEntry, menuComponents, menuPrefix } from "../../../../src/discord/role-menu.ts";
 import { sayIn } from "../../../../src/texts/texts.ts";
@@ -24,7 +20,7 @@ const names = ["Regular", "Newcomer"] as const;
 
 /** Role menus alone, with a menu of Regular and Newcomer, as if it had been there before the bot started. */
 async function startPresses(
-	limits: Partial<PressLimits> = {},
+	limits: Partial<typeof defaultPressLimits> = {},
 	setup: Partial<FeatureSetup> = {},
 	rules: { max?: number } = {},
 ) {
@@ -154,7 +150,7 @@ test("a custom_id that its message does not have, or of a message by another aut
 });
 
 test("a full queue answers everyone at once, lets others of the person wait, and goes on", async () => {
-	await using bot = await startPresses({ running: 1, waiting: 2, perPerson: 2 });
+	await using bot = await startPresses({ max: 1, maxWaiting: 1, maxOwnWaiting: 1 });
 	const { simulator } = bot;
 	const stall = simulator.faults.stall(`GET ${memberRoute}`);
 	const first = bot.press("liwei", "Regular");
@@ -177,7 +173,7 @@ test("a full queue answers everyone at once, lets others of the person wait, and
 });
 
 test("300 people at once are all answered before Discord has answered one request, and as many get their role as may wait", async () => {
-	await using bot = await startPresses({ waiting: 20 });
+	await using bot = await startPresses({ maxWaiting: 20 });
 	const { simulator, guild } = bot;
 	const { world, faults } = simulator;
 	const people = Array.from({ length: 300 }, (_, at) => `person${at}`);
@@ -187,11 +183,11 @@ test("300 people at once are all answered before Discord has answered one reques
 	const presses = people.map(async (name) => {
 		answers.push(await bot.press(name, "Regular"));
 	});
-	const { running } = defaultPressLimits;
-	const served = running + 20;
+	const { max } = defaultPressLimits;
+	const served = max + 20;
 	await until("the others are told", () => answers.length === 300 - served);
 	expect(deferrals(bot)).toBe(300);
-	expect(bot.requests("GET").length).toBeLessThanOrEqual(running);
+	expect(bot.requests("GET").length).toBeLessThanOrEqual(max);
 	expect(new Set(answers)).toEqual(
 		new Set(["Many people are choosing roles at the moment. Nothing was done; try again in a minute."]),
 	);
@@ -201,7 +197,7 @@ test("300 people at once are all answered before Discord has answered one reques
 	expect(bot.requests("PUT")).toHaveLength(served);
 });
 
-pressTest("a press that waited too long does nothing", { running: 1, waitMs: 1 }, async (bot) => {
+pressTest("a press that waited too long does nothing", { max: 1, maxWaitMs: 1 }, async (bot) => {
 	const stall = bot.simulator.faults.stall(`GET ${memberRoute}`);
 	const first = bot.press("liwei", "Regular");
 	await until("it is asked for", () => bot.requests("GET").length > 0);
@@ -294,7 +290,7 @@ test("nobody whose roles are restricted by a chargeback gets one, nor while the 
 });
 
 test("presses that wait when the bot ends are told so, and the one that is carried out is finished", async () => {
-	await using bot = await startPresses({ running: 1 });
+	await using bot = await startPresses({ max: 1 });
 	const stall = bot.simulator.faults.stall(`GET ${memberRoute}`);
 	const first = bot.press("liwei", "Regular");
 	await until("it is asked for", () => bot.requests("GET").length > 0);

@@ -1,21 +1,25 @@
-// Concurrent answers and their queue, and notices.
+// Work for people in guilds: how much runs at once, and in which order the rest waits.
 
 import { describe, expect, test } from "bun:test";
-import { createLimits } from "../../../../src/bot/features/chat/chat-limits.ts";
+import { GuildSemaphores } from "../../../src/bot/commands/guild-semaphores.ts";
 
 const never = new AbortController().signal;
 
-describe("a person", () => {
-	test("gets one notice in 60 s", () => {
-		let now = 0;
-		const limits = createLimits({ now: () => now });
-		expect(limits.mayNotify("cooks", "ada")).toBe(true);
-		expect(limits.mayNotify("cooks", "ada")).toBe(false);
-		now = 60_000;
-		expect(limits.mayNotify("cooks", "ada")).toBe(true);
-	});
+/** `acquire` resolves with undefined where `full` says whose queue is. */
+function createLimits({ maxWaitMs = 60_000 } = {}) {
+	const semaphores = new GuildSemaphores({ max: 3, maxWaiting: 10, maxOwnWaiting: 2, maxWaitMs });
+	const full = (...asked: Parameters<GuildSemaphores["acquire"]>) => semaphores.acquire(...asked);
+	return {
+		full,
+		async acquire(...asked: Parameters<GuildSemaphores["acquire"]>) {
+			const acquired = await full(...asked);
+			return typeof acquired === "string" ? undefined : acquired;
+		},
+	};
+}
 
-	test("gets one answer at a time, and two more questions wait in order", async () => {
+describe("a person", () => {
+	test("is served one at a time, and two more wait in order", async () => {
 		const limits = createLimits();
 		const order: string[] = [];
 		const first = await limits.acquire("cooks", "ada", never);
@@ -24,7 +28,7 @@ describe("a person", () => {
 			order.push(name);
 			leave?.();
 		});
-		expect(await limits.acquire("cooks", "ada", never)).toBeUndefined();
+		expect(await limits.full("cooks", "ada", never)).toBe("own");
 		expect(order).toEqual([]);
 		first?.();
 		await Promise.all(waiting);
@@ -39,7 +43,7 @@ describe("a guild", () => {
 		const inside = await Promise.all(["a", "b", "c"].map(enter));
 		expect(inside.every(Boolean)).toBe(true);
 		const waiting = Array.from({ length: 10 }, (_, n) => enter(`w${n}`));
-		expect(await enter("late")).toBeUndefined();
+		expect(await limits.full("cooks", "late", never)).toBe("guild");
 		expect(await limits.acquire("bakers", "late", never)).toBeDefined();
 		for (const leave of inside) leave?.();
 		for (const turn of waiting) (await turn)?.();
@@ -68,13 +72,6 @@ describe("a guild", () => {
 		d?.();
 		await waiting[0];
 		expect(entered).toEqual(["d", "e", "b"]);
-	});
-
-	test("gets five notices in 60 s", () => {
-		const limits = createLimits({ now: () => 0 });
-		const told = Array.from({ length: 50 }, (_, n) => limits.mayNotify("cooks", `person ${n}`));
-		expect(told.filter(Boolean)).toHaveLength(5);
-		expect(limits.mayNotify("bakers", "ada")).toBe(true);
 	});
 });
 
