@@ -12,6 +12,7 @@ import {
 } from "../lib/program/program.ts";
 import { startBot } from "./bot.ts";
 import { readConfig, readHealthAddress } from "./config/config.ts";
+import { renewSchema } from "./config/example.ts";
 import { helpVariables } from "./config/settings.ts";
 import { deniableTools } from "./features/index.ts";
 import { gameServerChecks } from "./game/check.ts";
@@ -76,6 +77,7 @@ if (command) {
 	]);
 	await checkProgram(configure, (config, log) => guildFile(command, config, log, { open: openGuildDocuments }));
 }
+renewSchema(process.env.CONFIG_DIR);
 await runProgram(configure, startBot);
 // What only the start needed, such as code that runs once: 4 of the 98 MiB of an idle bot.
 Bun.shrink();

@@ -15,8 +15,6 @@ interface CompileOptions {
 	host: string;
 }
 
-const timeoutMs = 10 * 60_000;
-
 const flags = [
 	"--compile",
 	// Identifiers are not minified: libraries read class names, and people read stack traces.
@@ -60,12 +58,10 @@ export async function compileGuildhall(options: CompileOptions): Promise<string>
 		"src/guildhall/main.ts",
 	];
 	try {
-		const child = Bun.spawn(command, { cwd: root, stdout: "pipe", stderr: "pipe", timeout: timeoutMs });
+		const child = Bun.spawn(command, { cwd: root, stdout: "pipe", stderr: "pipe" });
 		const output = await Promise.all([child.stdout.text(), child.stderr.text()]);
-		if ((await child.exited) !== 0) {
-			const end = child.signalCode ?? `exit code ${child.exitCode}`;
-			throw new Error(`bun build failed with ${end}: ${output.join("").trim() || "no output"}`);
-		}
+		if ((await child.exited) !== 0)
+			throw new Error(`bun build failed with exit code ${child.exitCode}: ${output.join("").trim()}`);
 		renameSync(made, path);
 	} finally {
 		rmSync(scratch, { recursive: true, force: true });

@@ -40,6 +40,7 @@ mkdir "$work/documents"
 git archive HEAD README.md LICENSE CHANGELOG.md .github/{SECURITY.md,screenshots} src/docs \
 	src/{build,gateway,simulator}/README.md src/bot/{approval,features,settings,moderation,tools}/README.md \
 	src/bot/game/{README.md,openapi.yaml,plugin.mjs} instances/{README.md,PRIVACY.md,example} \
+	src/guild-document/{README.md,guild-document.schema.json} \
 	docker/{README.md,systemd,proxy,monitoring} | tar -x -C "$work/documents"
 src/build/unlink.sh "$work/documents"
 src/build/docs.sh "$work/documents/docs"
@@ -113,10 +114,11 @@ image() {
 	mkdir "$root"
 	# Bun brings its own certificates and time zones; of a system it needs only libc.
 	libc=$(sh "$packages/libc.sh" "$architecture" "$root") || return 1
-	mkdir -p "$root"/{data,instances,tmp,etc,usr/local/bin}
+	mkdir -p "$root"/{data,instances,tmp,etc,usr/local/bin,usr/local/share/guildhall}
 	# Otherwise names in /etc/hosts would be asked of DNS first.
 	echo "hosts: files dns" >"$root/etc/nsswitch.conf"
 	cp "$work/$2/guildhall" "$root/usr/local/bin/"
+	cp -r "$work/documents/docs" "$root/usr/local/share/guildhall/"
 	chmod -R u=rwX,go=rX "$root"
 	chmod 1777 "$root"/{data,instances,tmp}
 	archive -C "$root" -cf "$layer" .

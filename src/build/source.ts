@@ -7,15 +7,7 @@ export interface Source {
 	dirty: boolean;
 }
 
-const inputs = [
-	"src",
-	"instances/example",
-	"docker/proxy/Caddyfile",
-	"docker/systemd/guildhall.service",
-	"package.json",
-	"bun.lock",
-	"bunfig.toml",
-];
+const inputs = ["src", "docker", "instances/example", "package.json", "bun.lock", "bunfig.toml"];
 const commitLength = 12;
 
 /** Outside a git checkout, the commit is BUILD_COMMIT, or "unknown". */

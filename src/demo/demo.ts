@@ -267,17 +267,10 @@ ${given.hasGame && name === "beta" ? `\n[mcp]\napproval = "destructive"\napprova
 }
 
 async function respondsWith(url: string, text: string): Promise<void> {
-	const end = performance.now() + readyWithinMs;
 	let last = "";
-	while (performance.now() < end) {
-		try {
-			const signal = AbortSignal.timeout(1_000);
-			last = (await (await fetch(url, { signal })).text()).trim();
-		} catch (error) {
-			last = String(error);
-		}
-		if (last === text) return;
-		await Bun.sleep(20);
+	for (const end = performance.now() + readyWithinMs; performance.now() < end; await Bun.sleep(20)) {
+		last = await fetch(url, { signal: AbortSignal.timeout(1_000) }).then((response) => response.text(), String);
+		if (last.trim() === text) return;
 	}
 	throw new ConfigError("the start of the Guildhall demo", [
 		`${url} did not return "${text}" within ${readyWithinMs / 1000} s; its last response was "${last}"`,

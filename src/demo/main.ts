@@ -96,12 +96,11 @@ await runProgram(
 async function requirePort(part: "gateway" | "simulator", port: number, address: string): Promise<void> {
 	const tried = await tryPort(port, address);
 	if (typeof tried === "number") return;
-	const free = `add --${part}-port 0 (any free port).`;
-	const lines: Record<string, string> = {
-		EADDRINUSE: `Port ${port} is in use. Stop the program that uses it, or ${free}`,
-		EADDRNOTAVAIL: `${address} is not an address of this machine. Change --${part}-bind-addr.`,
-	};
-	console.error(lines[tried] ?? `Port ${port} cannot be used (${tried}). Choose another one, or ${free}`);
+	const issue =
+		tried === "EADDRINUSE"
+			? `Port ${port} is in use. Stop the program that uses it`
+			: `${address}:${port} cannot be used (${tried}). Change --${part}-bind-addr`;
+	console.error(`${issue}, or add --${part}-port 0 (any free port).`);
 	process.exit(1);
 }
 

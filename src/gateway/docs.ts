@@ -4,10 +4,8 @@ import { methodNotAllowed } from "../lib/program/listen.ts";
 import { build } from "../lib/program/program.ts";
 
 const below = "/docs/";
-/** Where it is without DOCS_DIR. `guildhall install` copies it to /usr/local/share. */
-const beside = process.execPath
-	.replace(/[^/\\]*$/, "docs")
-	.replace(/^\/usr\/local\/bin\//, "/usr/local/share/guildhall/");
+/** Where it is without DOCS_DIR: in a release beside the executable, installed in share beside bin. */
+const beside = process.execPath.replace(/[^/\\]*$/, "docs").replace(/\/bin\/docs$/, "/share/guildhall/docs");
 const usual = build ? beside : `${import.meta.dir}/../../dist/docs`;
 const missing = `There is no documentation here: "bun run docs" makes it, a release has it in docs, and DOCS_DIR names the folder.\n`;
 

@@ -4,45 +4,30 @@
 import { basename } from "node:path";
 import { parseCommandLine } from "../lib/program/program.ts";
 
-const programs: Record<string, { description?: string; run: () => Promise<unknown> }> = {
-	up: { description: "the gateway and all bots of a directory", run: () => import("../up/main.ts") },
-	gateway: { description: "one MCP endpoint in front of several bots", run: () => import("../gateway/main.ts") },
-	bot: { description: "a Discord bot with an MCP server", run: () => import("../bot/main.ts") },
-	"new-instance": {
-		description: "makes the directory of another bot",
-		run: () => import("../bot/setup/new-instance-main.ts"),
-	},
-	check: { description: "checks all bots of a directory and the gateway", run: () => import("../up/check-main.ts") },
-	connect: {
-		description: "connects a client that starts servers as processes to a gateway",
-		run: () => import("../connect/main.ts"),
-	},
-	install: {
-		description: "installs this executable on a server, as a service",
-		run: async () => (await import("../install/program.ts")).installProgram(),
-	},
-	upgrade: {
-		description: "replaces this executable by the newest release",
-		run: async () => (await import("../install/upgrade-program.ts")).upgradeProgram(),
-	},
-	uninstall: {
-		description: "removes what install made",
-		run: async () => (await import("../install/program.ts")).uninstallProgram(),
-	},
-	simulator: {
-		description: "Discord in memory, with a game server and an AI provider",
-		run: () => import("../simulator/main.ts"),
-	},
-	rehearsal: { run: () => import("../rehearsal/main.ts") }, // a bot starts it
-	demo: { description: "a simulator, two bots and the gateway", run: () => import("../demo/main.ts") },
-	completion: { description: "prints a script for bash, zsh or fish", run: () => import("./completion.ts") },
+const install = () => import("../install/program.ts");
+const programs: Record<string, [description: string, run: () => Promise<unknown>]> = {
+	up: ["the gateway and all bots of a directory", () => import("../up/main.ts")],
+	gateway: ["one MCP endpoint in front of several bots", () => import("../gateway/main.ts")],
+	bot: ["a Discord bot with an MCP server", () => import("../bot/main.ts")],
+	"new-instance": ["makes the directory of another bot", () => import("../bot/setup/new-instance-main.ts")],
+	check: ["checks all bots of a directory and the gateway", () => import("../up/check-main.ts")],
+	connect: ["connects a client that starts servers as processes to a gateway", () => import("../connect/main.ts")],
+	install: ["installs this executable on a server, as a service", async () => (await install()).installProgram()],
+	upgrade: ["replaces this executable by the newest release", () => import("../install/upgrade-program.ts")],
+	uninstall: ["removes what install made", async () => (await install()).uninstallProgram()],
+	simulator: ["Discord in memory, with a game server and an AI provider", () => import("../simulator/main.ts")],
+	demo: ["a simulator, two bots and the gateway", () => import("../demo/main.ts")],
+	completion: ["prints a script for bash, zsh or fish", () => import("./completion.ts")],
+	// A bot starts it: people do not.
+	rehearsal: ["", () => import("../rehearsal/main.ts")],
 };
 
-const names = Object.keys(programs).filter((name) => programs[name]?.description);
+const shown = Object.entries(programs).filter(([, [description]]) => description);
+const names = shown.map(([name]) => name);
 
 function usage(): string {
 	const width = Math.max(...names.map(({ length }) => length));
-	const rows = names.map((name) => `  ${name.padEnd(width)}  ${programs[name]?.description}`);
+	const rows = shown.map(([name, [description]]) => `  ${name.padEnd(width)}  ${description}`);
 	return `Usage: guildhall <program> [--help] [--version]
 
 ${rows.join("\n")}
@@ -50,18 +35,17 @@ ${rows.join("\n")}
 guildhall <program> --help shows the options of each.`;
 }
 
-function programOf(name = ""): (typeof programs)[string] | undefined {
+function programOf(name = "") {
 	return Object.hasOwn(programs, name) ? programs[name] : undefined;
 }
 
 const named = programOf(process.argv[2]);
 // The programs read their arguments from index 2 on.
 if (named) process.argv.splice(2, 1);
-// A link called "gateway" or "bot" runs the program of this name. An earlier release was installed as guildhall-gateway
-// and guildhall-bot.
-const [, linked] = /^(?:guildhall-)?(gateway|bot)(?:\.exe)?$/.exec(basename(process.argv0)) ?? [];
-const program = named ?? programOf(linked);
-if (program) await program.run();
+// A link called "gateway" or "bot" runs the program of this name.
+const [, linked] = /^(gateway|bot)(?:\.exe)?$/.exec(basename(process.argv0)) ?? [];
+const [, run] = named ?? programOf(linked) ?? [];
+if (run) await run();
 else {
 	parseCommandLine(usage, {}, undefined, names);
 	console.error(usage());

@@ -64,6 +64,8 @@ main() {
 	[ -z "$domain" ] || [ -n "$server" ] || fail "--domain needs root on Linux with systemd"
 	compare_installed
 	file=guildhall-$wanted-$platform.tar.gz
+	# Where the gateway looks for it.
+	case $to in */bin) docs=${to%/bin}/share/guildhall/docs ;; *) docs='' ;; esac
 	find_tools
 
 	say "1. Fetch $from/$file"
@@ -71,7 +73,7 @@ main() {
 	if [ -n "$server" ]; then
 		say "3. Run: guildhall install${domain:+ --domain $domain}${yes:+ --yes}"
 	else
-		say "3. Install it as $to/guildhall"
+		say "3. Install it as $to/guildhall${docs:+, and its documentation as $docs}"
 	fi
 	if [ -n "$dry" ]; then
 		say "Nothing was changed (--dry-run)."
@@ -170,6 +172,7 @@ as_file() {
 # A program that runs from the old file continues undisturbed.
 replace() {
 	mkdir -p "$to" && cp "$unpacked/guildhall" "$to/.guildhall.new" && chmod 755 "$to/.guildhall.new" &&
+		{ [ -z "$docs" ] || { rm -rf "$docs" && mkdir -p "${docs%/docs}" && cp -R "$unpacked/docs" "$docs"; }; } &&
 		mv "$to/.guildhall.new" "$to/guildhall"
 }
 

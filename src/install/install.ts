@@ -1,6 +1,7 @@
 // `guildhall install` and `guildhall uninstall`: show the plan, ask, and carry it out.
 
 import { existsSync } from "node:fs";
+import { ConfigError } from "../lib/config.ts";
 import { installedInstances } from "../lib/program/instances.ts";
 import { version } from "../lib/program/program.ts";
 import { directoryStep, recordStep, userSteps } from "./account.ts";
@@ -131,7 +132,7 @@ function nextSteps(domain: string | undefined, system: System): string[] {
 
 /** What to print; rethrows internal errors. */
 export function describeFailure(error: unknown): string {
-	if (error instanceof InstallError) return error.message;
+	if (error instanceof InstallError || error instanceof ConfigError) return error.message;
 	const { code, message } = error as NodeJS.ErrnoException;
 	if (code === undefined) throw error;
 	return message;

@@ -3,8 +3,7 @@
 import { existsSync, linkSync, readdirSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { ConfigError } from "../lib/config.ts";
-import { accessIssue, becomeOwnerOf, defaultInstances } from "../lib/program/instances.ts";
+import { becomeOwnerOf, defaultInstances, requireAccess } from "../lib/program/instances.ts";
 import { build, isNewer, parseCommandLine, version } from "../lib/program/program.ts";
 import { newestRelease, releasesAddress } from "../lib/program/releases.ts";
 import { send } from "../up/commands.ts";
@@ -25,25 +24,23 @@ const usage = () => `Usage: guildhall upgrade [--from <url>] [--directory <direc
 Replaces this executable by the newest release, and the programs that "guildhall up" runs with it: fetches the release, verifies
 its checksum, and asks. Then, one program after the other, it copies the database, restarts the program and checks its health.
 If one fails, it puts the former executable and the copies back, and says what was written since. Databases in PostgreSQL are
-not copied. The copies of the last ${keptBackups} upgrades are kept. If it was killed, run it again: it goes on. "guildhall up" itself,
-which only starts the others, keeps its version until it is started again.
+not copied. The copies of the last ${keptBackups} upgrades are kept. If it was killed, run it again: it goes on.
 
   --from       the address of a release's files (default: ${releasesAddress(process.env) || "none: the release was not published"})
   --directory  the directory of all instances (default: ${defaultInstances()})
   --yes        do not ask`;
 
 const healthySeconds = 60;
+const upIsFormer = `"guildhall up" itself, which only starts the others, is the former one until it is started again.`;
 
-export async function upgradeProgram(): Promise<never> {
-	const options = { from: { type: "string" }, directory: { type: "string" }, yes: { type: "boolean" } } as const;
-	const { directory, from, yes } = parseCommandLine(usage, options);
-	try {
-		const address = from?.replace(/\/$/, "") ?? releasesAddress(process.env);
-		process.exit(await upgrade(resolve(directory || defaultInstances()), address, askUnless(yes)));
-	} catch (error) {
-		console.error(error instanceof ConfigError ? error.message : describeFailure(error));
-		process.exit(1);
-	}
+const options = { from: { type: "string" }, directory: { type: "string" }, yes: { type: "boolean" } } as const;
+const { directory, from, yes } = parseCommandLine(usage, options);
+try {
+	const address = from?.replace(/\/$/, "") ?? releasesAddress(process.env);
+	process.exit(await upgrade(resolve(directory || defaultInstances()), address, askUnless(yes)));
+} catch (error) {
+	console.error(describeFailure(error));
+	process.exit(1);
 }
 
 type Ask = ReturnType<typeof askUnless>;
@@ -51,8 +48,7 @@ type Ask = ReturnType<typeof askUnless>;
 async function upgrade(directory: string, address: string | undefined, ask: Ask): Promise<number> {
 	const present = process.execPath;
 	if (!build) throw new InstallError("guildhall upgrade replaces an executable, but it runs from the sources here.");
-	const access = accessIssue(directory) ?? accessIssue(dirname(present));
-	if (access) throw new InstallError(access);
+	for (const place of [directory, dirname(present)]) requireAccess(place);
 	const system = openSystem();
 	using _lock = lockSystem(system.isBooted && process.getuid?.() === 0 ? system : openSystem(dirname(present)));
 	const scratch = join(dirname(present), ".guildhall-upgrade");
@@ -82,10 +78,12 @@ async function upgrade(directory: string, address: string | undefined, ask: Ask)
 	});
 	if (readdirSync(backups).length > 0) console.log(`Databases of before are in ${backups}.`);
 	if (result === "mixed") throw new InstallError("Going back is not complete. Run guildhall upgrade again to go on.");
+	const isNew = result === "new";
+	if (isNew && dirname(present).endsWith("/bin")) await mover("docs");
 	await mover("end");
 	deleteOldBackups(dirname(backups));
-	console.log(result === "new" ? "The new version runs." : "The former version runs again.");
-	return result === "new" ? 0 : 1;
+	console.log(isNew ? `The new version runs. ${upIsFormer}` : "The former version runs again.");
+	return isNew ? 0 : 1;
 }
 
 /** Puts "new", "former" and a link to the directory for the copies into `scratch`, unless there is nothing to do. */
@@ -106,7 +104,7 @@ async function prepare(scratch: string, directory: string, address: string | und
 	console.log(`This replaces ${present}, ${version}, by ${wanted}, and restarts bots and gateway of ${directory}.`);
 	if (!(await ask("Continue?"))) return false;
 	console.log(`… fetch ${address}, and verify it`);
-	const command = ["sh", "-s", "--", "--version", wanted, "--from", address, "--to", scratch];
+	const command = ["sh", "-s", "--", "--version", wanted, "--from", address, "--to", join(scratch, "bin")];
 	const { success } = Bun.spawnSync(command, { stdin: Buffer.from(script), stdout: "ignore", stderr: "inherit" });
 	if (!success) {
 		rmSync(scratch, { recursive: true, force: true });
@@ -116,7 +114,7 @@ async function prepare(scratch: string, directory: string, address: string | und
 		);
 	}
 	symlinkSync(join(directory, `.backups/${version}-${Date.now()}`), join(scratch, "backups"));
-	renameSync(join(scratch, "guildhall"), join(scratch, "new"));
+	renameSync(join(scratch, "bin/guildhall"), join(scratch, "new"));
 	linkSync(present, join(scratch, "former"));
 	// `guildhall install` and `uninstall` take both files for their own.
 	const record = new InstallRecord(openSystem());
@@ -137,6 +135,8 @@ function startMover(scratch: string, executable: string) {
 while read -r line; do eval "$line" && echo done || echo failed; done`;
 	const commands = {
 		new: 'mv -f "$0/new" "$1"',
+		// Where install.sh puts them, and the gateway looks.
+		docs: 'to=$(dirname "$1")/../share/guildhall && mkdir -p "$to" && rm -rf "$to/docs" && mv "$0/share/guildhall/docs" "$to"',
 		// Links need no space.
 		former: 'ln -f "$0/former" "$0/next" && mv -f "$0/next" "$1"',
 		end: 'rm -rf "$0"',
@@ -148,6 +148,6 @@ while read -r line; do eval "$line" && echo done || echo failed; done`;
 		await child.stdin.flush();
 		const { value = new Uint8Array() } = await results.read();
 		if (!Buffer.from(value).includes("done"))
-			throw new InstallError(`Could not write ${executable}. Run guildhall upgrade again to go on.`);
+			throw new InstallError("Could not put the files in their place. Run guildhall upgrade again to go on.");
 	};
 }

@@ -1,9 +1,8 @@
 // Entry point of `guildhall check`.
 
-import { resolve } from "node:path";
 import { ConfigError } from "../lib/config.ts";
 import type { UpStatus } from "../lib/instances/control.ts";
-import { accessIssue, becomeOwnerOf, defaultInstances } from "../lib/program/instances.ts";
+import { defaultInstances, enterInstances } from "../lib/program/instances.ts";
 import { parseCommandLine, runs } from "../lib/program/program.ts";
 import { checkAll } from "./check.ts";
 import { send } from "./commands.ts";
@@ -17,15 +16,9 @@ databases, a login of each bot, its guilds. Changes nothing. Exits with 0 if all
   --directory <path>  the directory of all instances (default: ${defaultInstances()})`;
 
 const values = parseCommandLine(usage, { directory: { type: "string" } });
-const directory = resolve(values.directory || defaultInstances());
-const issue = accessIssue(directory);
-if (issue) {
-	console.error(issue);
-	process.exit(1);
-}
-// Files that a check creates, such as SQLite's, must belong to the owner of the directory.
-becomeOwnerOf(directory);
 try {
+	// Files that a check creates, such as SQLite's, must belong to the owner of the directory.
+	const directory = enterInstances(values.directory);
 	const response = await send(directory, { command: "status" }).catch(() => undefined);
 	const status = response && "status" in response ? response.status : undefined;
 	const isPassed = await checkAll(directory, { ...process.env, ...runningPort(status) }, console.log);

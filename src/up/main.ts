@@ -1,11 +1,10 @@
 // Entry point of `up`: reads the command line and the environment.
 
-import { resolve } from "node:path";
 import * as v from "valibot";
 import { ConfigError, parseSettings, trimEnv } from "../lib/config.ts";
 import { consoleLink } from "../lib/console-link.ts";
 import { createLineWriter, type LogOptions, logSettings, readLogOptions } from "../lib/log.ts";
-import { accessIssue, becomeOwnerOf, defaultInstances } from "../lib/program/instances.ts";
+import { defaultInstances, enterInstances } from "../lib/program/instances.ts";
 import { parseCommandLine, runProgram, runs } from "../lib/program/program.ts";
 import { type CommandLine, runCommand, usageIssue } from "./commands.ts";
 import { commands } from "./control.ts";
@@ -56,7 +55,7 @@ await runProgram(
 		if (!settings) throw new ConfigError("the environment", issues);
 		const log = readLogOptions(settings);
 		({ format } = log);
-		return { directory: readDirectory(), env, log: { ...log, format: "json" as const } };
+		return { directory: enterInstances(values.directory), env, log: { ...log, format: "json" as const } };
 	},
 	(config, log) => startUp(config, log, write, screen && showLink),
 	(line) => write(parseLine("up", line, new Date().toISOString())),
@@ -83,20 +82,10 @@ function readCommandLine(): CommandLine | undefined {
 
 async function command(line: CommandLine): Promise<never> {
 	try {
-		process.exit(await runCommand(line, readDirectory()));
+		process.exit(await runCommand(line, enterInstances(values.directory)));
 	} catch (error) {
 		if (!(error instanceof ConfigError)) throw error;
 		console.error(error.message);
 		process.exit(1);
 	}
-}
-
-function readDirectory(): string {
-	const { directory = defaultInstances() } = values;
-	if (directory === "") throw new ConfigError("the command line", ["--directory: expected a path"]);
-	const path = resolve(directory);
-	const issue = accessIssue(path);
-	if (issue) throw new ConfigError("the command line", [issue]);
-	becomeOwnerOf(path);
-	return path;
 }

@@ -29,9 +29,9 @@ interface ChildOptions {
 	/** With those of `cacheEnvironment`; no others are inherited. */
 	env: Record<string, string>;
 	/** Lines on stdout. */
-	onLine(line: string): void;
+	onLine?(line: string): void;
 	/** Lines on stderr after it listens. */
-	onErrorLine(line: string): void;
+	onErrorLine?(line: string): void;
 }
 
 const maxReasonLines = 40;
@@ -54,18 +54,18 @@ export function startChildProcess(options: ChildOptions): ChildProcess {
 	const reason: string[] = [];
 	let logged = "";
 	const out = eachLine(child.stdout, (line) => {
-		options.onLine(line);
+		options.onLine?.(line);
 		logged = endReasonIn(line) ?? logged;
 		if (isListening) return;
 		const url = urlIn(line);
 		if (url === undefined) return;
 		isListening = true;
 		// Once the program listens, earlier lines on stderr are not the reason of its end.
-		for (const line of reason.splice(0)) options.onErrorLine(line);
+		for (const line of reason.splice(0)) options.onErrorLine?.(line);
 		listening.resolve(url);
 	});
 	const errors = eachLine(child.stderr, (line) => {
-		if (isListening) options.onErrorLine(line);
+		if (isListening) options.onErrorLine?.(line);
 		else if (reason.length < maxReasonLines) reason.push(line);
 	});
 	return { pid: child.pid, listening: listening.promise, exited: exit(), kill: (signal) => child.kill(signal) };

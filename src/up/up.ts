@@ -10,6 +10,7 @@ import { commandOf } from "../lib/program/launch.ts";
 import { eachLine } from "../lib/program/lines.ts";
 import { type Running, runs, version } from "../lib/program/program.ts";
 import { newerRelease, releasesAddress } from "../lib/program/releases.ts";
+import { singleFlight } from "../lib/wait.ts";
 import { checkAll } from "./check.ts";
 import { claimState, socketPath } from "./claim.ts";
 import { listenForCommands } from "./control.ts";
@@ -68,14 +69,7 @@ export async function startUp(
 			});
 		},
 		async checkBot(env) {
-			const { exited } = startChildProcess({
-				program: "bot",
-				args: ["--check-config"],
-				env,
-				onLine() {},
-				onErrorLine() {},
-			});
-			const { code, reason } = await exited;
+			const { code, reason } = await startChildProcess({ program: "bot", args: ["--check-config"], env }).exited;
 			return code === 0 ? undefined : reason;
 		},
 		async isFree(hostname, port) {
@@ -113,12 +107,9 @@ export async function startUp(
 			return lines;
 		},
 	});
-	let isLooking = false;
 	let isToldOfGateway = false;
 	let lastProblem = "";
-	const look = async () => {
-		if (isLooking) return;
-		isLooking = true;
+	const look = singleFlight(async () => {
 		try {
 			await programs.updateIfChanged();
 			lastProblem = "";
@@ -130,8 +121,7 @@ export async function startUp(
 			if (message !== lastProblem) log.error("could not read the directory of the instances", { reason: message });
 			lastProblem = message;
 		}
-		isLooking = false;
-	};
+	});
 	void look();
 	const timer = setInterval(look, pollMs);
 	const askNewest = async () => {

@@ -1,14 +1,16 @@
 // The example and the reference of instances say what the schemas say: every key, in its place, with its default.
 
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { providerDefaults } from "../../src/ai/providers.ts";
 import { apiKeyPattern } from "../../src/ai/settings.ts";
+import { renewSchema } from "../../src/bot/config/example.ts";
 import { toml, variables } from "../../src/bot/config/settings.ts";
 import { toolsetNames } from "../../src/bot/config/tool-choice.ts";
 import { isPlaceholder } from "../../src/lib/config.ts";
 import { type JsonSchema, toJsonSchema } from "../../src/mcp/json-schema.ts";
+import { openPlace } from "../support/place.ts";
 import { issuesOf, read } from "./config/instance.ts";
 
 const instances = join(import.meta.dir, "../../instances");
@@ -154,6 +156,16 @@ test("config.schema.json is the schema of config.toml, with a text for each key"
 	expect(described.length).toBe(
 		keys.filter(({ section }) => !/^(\.env|ai\.providers\.mine\.extra)$/.test(section)).length,
 	);
+});
+
+test("an instance's copy of the schema becomes that of the bot; where there is none, none is made", () => {
+	using place = openPlace();
+	const file = "config.schema.json";
+	renewSchema(place.path);
+	expect(existsSync(place.at(file))).toBe(false);
+	place.write(file, "{}");
+	renewSchema(place.path);
+	expect(place.read(file)).toBe(readFileSync(join(instances, "example", file), "utf8"));
 });
 
 const envLine = /^(# )?([A-Z][A-Z0-9_]*)=(.*)$/;

@@ -18,7 +18,7 @@ import { startSimulator } from "../support/simulator.ts";
 function workplace() {
 	const path = mkdtempSync(join(tmpdir(), "guildhall-executables-"));
 	copyFileSync(join(executables ?? "", "guildhall"), join(path, "guildhall"));
-	for (const name of ["bot", "gateway", "guildhall-gateway"]) symlinkSync("guildhall", join(path, name));
+	for (const name of ["bot", "gateway"]) symlinkSync("guildhall", join(path, name));
 	/** Starts the executable with arguments separated by spaces, or a link to it. */
 	const start = (command: string, env: Record<string, string> = {}) => {
 		const [name = "", ...args] = command.split(" ");
@@ -66,7 +66,6 @@ describe.skipIf(executables === undefined)("the executable", () => {
 		["guildhall", "Usage: guildhall <program>"],
 		["gateway", "Usage: guildhall gateway ["],
 		["bot", "Usage: CONFIG_DIR=<directory> guildhall bot ["],
-		["guildhall-gateway", "Usage: guildhall gateway ["],
 		["bot gateway", "Usage: guildhall gateway ["],
 	])("%s --help prints the usage of that program", async (command, usage) => {
 		using place = workplace();

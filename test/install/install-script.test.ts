@@ -25,6 +25,7 @@ beforeAll(() => {
 	write(`${name}/guildhall`, executable("1.2.3"), 0o755);
 	// Does not get smaller when packed.
 	write(`${name}/README.md`, crypto.getRandomValues(new Uint8Array(60_000)));
+	write(`${name}/docs/index.html`);
 	run(["tar", "-czf", `${name}.tar.gz`, name]);
 	const archive = readFileSync(join(place, `${name}.tar.gz`));
 	const sum = Bun.SHA256.hash(archive, "hex");
@@ -129,6 +130,7 @@ test.each(rows)("%s: %s", async (_name, end, expected, row = {}) => {
 	expect(code).toBe(end === "refused" || end === "1.10.0" ? 1 : 0);
 	const installed = existsSync(file) ? readFileSync(file, "utf8").match(/echo "(\S+) /)?.[1] : undefined;
 	expect(installed ?? (code === 0 ? "none" : "refused")).toBe(end);
+	expect(existsSync(join(home, ".local/share/guildhall/docs/index.html"))).toBe(end === "1.2.3");
 	if (row.args === "--dry-run") expect(requests).toEqual([]);
 	// Nothing remains of the download.
 	expect(existsSync(join(bin, ".guildhall.new"))).toBe(false);

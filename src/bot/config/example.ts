@@ -1,5 +1,7 @@
 // The files of instances/example, the templates for new instances. They are embedded, since an executable has no sources.
 
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import env from "../../../instances/example/.env" with { type: "text" };
 import schema from "../../../instances/example/config.schema.json" with { type: "text" };
 import config from "../../../instances/example/config.toml" with { type: "text" };
@@ -12,6 +14,15 @@ export const example: ReadonlyMap<string, string> = new Map([
 	["config.schema.json", schema as unknown as string],
 	["personality.txt", personality],
 ]);
+
+/** An editor's copy of the schema follows the bot's version. In a directory that cannot be written, it does not. */
+export function renewSchema(directory = ""): void {
+	try {
+		const file = join(directory, "config.schema.json");
+		if (readFileSync(file, "utf8") !== example.get("config.schema.json"))
+			writeFileSync(file, schema as unknown as string);
+	} catch {}
+}
 
 const headerLine = /^(?:# )?\[([\w.]+)\]$/;
 

@@ -2,13 +2,12 @@
 // instances.
 
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import * as v from "valibot";
 import { ConfigError, isPlaceholder } from "../../lib/config.ts";
 import { readTable } from "../../lib/instances/table.ts";
 import { askSecret } from "../../lib/program/ask.ts";
-import { accessIssue, becomeOwnerOf, defaultInstances } from "../../lib/program/instances.ts";
+import { enterInstances } from "../../lib/program/instances.ts";
 import { variables } from "../config/settings.ts";
 import { checkName } from "./new-instance.ts";
 import { exitWith, type NewInstanceOptions, newInstance } from "./new-instance-report.ts";
@@ -19,17 +18,10 @@ const question =
 const firstSharedId = BigInt(Date.UTC(2017) - 1_420_070_400_000) << 22n;
 
 /** Asks for the token or reads it from stdin, and exits. */
-export async function newInstanceProgram({
-	name,
-	directory = defaultInstances(),
-	tokenStdin,
-}: NewInstanceOptions): Promise<never> {
+export async function newInstanceProgram({ name, directory, tokenStdin }: NewInstanceOptions): Promise<never> {
 	const cwd = process.cwd();
-	const path = resolve(directory);
-	const issue = accessIssue(path);
-	if (issue) exitWith({ code: 1, text: issue });
-	becomeOwnerOf(path);
 	try {
+		const path = enterInstances(directory);
 		// The name is checked before the operator is asked for a token.
 		checkName(name, path);
 		const token = tokenStdin ? await tokenFromStdin(path) : await askForToken(path);

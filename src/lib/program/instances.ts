@@ -1,6 +1,8 @@
 // Finds the directory of all instances, and lets root work there as the user who owns it.
 
 import { accessSync, constants, existsSync, lstatSync } from "node:fs";
+import { resolve } from "node:path";
+import { ConfigError } from "../config.ts";
 import { build } from "./program.ts";
 
 export const installedExecutable = "/usr/local/bin/guildhall";
@@ -46,15 +48,20 @@ export function becomeOwnerOf(directory: string, identity: Identity = ownIdentit
 	return true;
 }
 
-/** Why this process may not use the directory, and the next step; undefined if it may, or if there is none. */
-export function accessIssue(directory: string): string | undefined {
+/** The absolute path of what `--directory` says, whose owner root becomes (`becomeOwnerOf`). ConfigError without the right to it. */
+export function enterInstances(given: string | undefined): string {
+	const directory = resolve(given || defaultInstances());
+	requireAccess(directory);
+	becomeOwnerOf(directory);
+	return directory;
+}
+
+/** ConfigError if this process may not use the directory; not if there is none. */
+export function requireAccess(directory: string): void {
 	try {
 		accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
-		return undefined;
 	} catch (error) {
-		const { code } = error as NodeJS.ErrnoException;
-		return code === "EACCES"
-			? `${directory}: only root and its owner may use it. Run the command with sudo.`
-			: undefined;
+		if ((error as NodeJS.ErrnoException).code === "EACCES")
+			throw new ConfigError(directory, ["only root and its owner may use it. Run the command with sudo."]);
 	}
 }

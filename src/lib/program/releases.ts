@@ -7,16 +7,14 @@ import { build, isNewer } from "./program.ts";
 const dayMs = 24 * 60 * 60_000;
 const timeoutMs = 10_000;
 
+/** On GitHub; undefined while the owner is a placeholder. */
+export const [, repository] = /^github:(?!OWNER\/)(.+)$/.exec(packageJson.repository) ?? [];
+
 /** Of the newest release's files: GUILDHALL_RELEASES. "off", and a placeholder in place of the owner: none. */
-export function releasesAddress(
-	env: Readonly<Record<string, string | undefined>>,
-	repository = packageJson.repository,
-) {
-	const { GUILDHALL_RELEASES: set } = env;
+export function releasesAddress({ GUILDHALL_RELEASES: set }: Readonly<Record<string, string | undefined>>) {
 	if (set) return set === "off" ? undefined : set.replace(/\/$/, "");
-	const [, name = ""] = /^github:(?!OWNER\/)(.+)$/.exec(repository) ?? [];
 	// Sources are brought up to date by git.
-	return build && name ? `https://github.com/${name}/releases/latest/download` : undefined;
+	return build && repository ? `https://github.com/${repository}/releases/latest/download` : undefined;
 }
 
 /** By a GET that says nothing of this installation. Rejects if there is no release. */

@@ -19,6 +19,8 @@ import {
 	pictureTypes,
 } from "../../../guild-document/read/picture.ts";
 import { CheckFailed } from "../../../lib/program/check.ts";
+import { version } from "../../../lib/program/program.ts";
+import { repository } from "../../../lib/program/releases.ts";
 import { maxDocumentBytes } from "./requests.ts";
 
 /** Stands for standard input or output on the command line. */
@@ -49,8 +51,13 @@ function extensionOf(file: string): "yaml" | "json" {
 export function formatDocument(file: string, document: GuildDocument): string {
 	return file !== standardStream && extensionOf(file) === "json"
 		? `${JSON.stringify(document, null, "\t")}\n`
-		: toYaml(document);
+		: schemaLine + toYaml(document);
 }
+
+/** For editors; none while the schema is published nowhere. https://github.com/redhat-developer/yaml-language-server */
+const schemaLine = repository
+	? `# yaml-language-server: $schema=https://raw.githubusercontent.com/${repository}/v${version}/src/guild-document/guild-document.schema.json\n`
+	: "";
 
 /** Undefined for standard input and output. */
 export function picturesDirectory(file: string): string | undefined {
