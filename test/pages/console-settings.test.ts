@@ -278,7 +278,7 @@ inChromium(
 		await page.click("details[open] button", "Prove it now");
 		await page.sees("a rehearsal restored");
 	},
-	60_000,
+	120_000,
 );
 
 inChromium("a role menu is built by keyboard and posted", async () => {

@@ -186,5 +186,5 @@ test.skipIf(!chromium)(
 		expect(browser.problems).toEqual([]);
 		await server.join("late", "Invites are currently paused for this server.");
 	},
-	60_000,
+	120_000,
 );

@@ -11,7 +11,7 @@ import { adviceKey } from "../../src/mcp/tool.ts";
 import { connectedConfig, tomlOf } from "../support/bot-config.ts";
 import { storeBackup, storeSettings } from "../support/guild-settings.ts";
 import { recordLog } from "../support/log.ts";
-import { connectTo } from "../support/mcp.ts";
+import { connectTo, type McpCaller } from "../support/mcp.ts";
 import { startSimulator } from "../support/simulator.ts";
 import { until } from "../support/until.ts";
 import { startWorld } from "../support/world.ts";
@@ -150,6 +150,15 @@ const settings = {
 	"auto_role.from_role": mods.id,
 };
 
+/** Of a rehearsal that has ended. */
+async function answerTo(request: McpCaller["request"], args: object) {
+	for (;;) {
+		const { content, _meta } = Object(await request("tools/call", { name: "rehearse", arguments: args }));
+		const text: string = content.map((part: { text: string }) => part.text).join("\n");
+		if (!text.startsWith("The rehearsal is running: ")) return { text, advice: _meta?.[adviceKey] };
+	}
+}
+
 async function startGuild(document: object) {
 	const file = { file: "guild.yaml", document: readDocument({ version: 1, ...document }) };
 	const simulator = await startSimulator({ worlds: [file], worldOptions: { botRoles: ["Helper"] } });
@@ -171,20 +180,12 @@ async function startGuild(document: object) {
 	const exported = JSON.parse(text.slice(text.indexOf("{")));
 	await storeBackup(config, guildId, JSON.stringify({ ...exported, members: [...exported.members, ...gone] }));
 	const { running, call, request } = await start();
-	async function answerTo(args: object) {
-		for (;;) {
-			const { content, _meta } = Object(await request("tools/call", { name: "rehearse", arguments: args }));
-			const text = content.map((part: { text: string }) => part.text).join("\n");
-			if (!text.startsWith("The rehearsal is running: ")) return { text, advice: _meta?.[adviceKey] };
-		}
-	}
 	return {
 		simulator,
 		config,
 		call,
-		/** Until it has ended. */
-		answerTo,
-		rehearse: async (args: object): Promise<string> => (await answerTo(args)).text,
+		answerTo: (args: object) => answerTo(request, args),
+		rehearse: async (args: object): Promise<string> => (await answerTo(request, args)).text,
 		async [Symbol.asyncDispose]() {
 			await running.close();
 			await simulator.close();
@@ -232,11 +233,11 @@ test("other settings can be tried", async () => {
 		/did not stop it: night\.strip is not set\.\n(?:.*\n)*With \{"night\.strip":true\}:\n.* took roles/,
 	);
 	expect(hijack.advice).toEqual({ set: { "night.strip": true, "spam.dry": true } });
-}, 60_000);
+}, 120_000);
 
 test("what cannot be played is said at once, and one rehearsal of a guild runs at a time", async () => {
 	await using world = await startWorld({}, { toml });
-	const said = async (args: object) => (await world.call("rehearse", { ...args })).text;
+	const said = async (args: object) => (await answerTo(world.mcp.request, args)).text;
 	expect(await said({ scenario: "raid" })).toContain('Pass settings={"moderation.raid":"10 joins in 60s"} to try it');
 	expect(await said({ scenario: "spam" })).toContain("spam.on is not set");
 	for (const scenario of ["restore", "document"])
@@ -257,7 +258,7 @@ test("what cannot be played is said at once, and one rehearsal of a guild runs a
 	expect(await said({ scenario: "document", document: { channels: [{ name: "" }] } })).toContain(
 		"is invalid, for these reasons. Nothing was done.",
 	);
-}, 60_000);
+}, 120_000);
 
 const backups: Pick<Backups, "read" | "prove"> = {
 	read: () => Promise.reject(new Error("none")),
@@ -313,7 +314,7 @@ test("a rehearsal is watched on the simulator's page, read only", async () => {
 
 test("a child that crashes, takes too long or says nothing fails its rehearsal only", async () => {
 	const played = (code: string, limits = {}) =>
-		new Rehearsals(backups, [process.execPath, "-e", code], limits).play("1", "key", given, 30_000);
+		new Rehearsals(backups, [process.execPath, "-e", code], limits).play("1", "key", given, 90_000);
 	await expect(played("process.exit(1)")).rejects.toThrow("The rehearsal failed: it crashed. The guild is as it was.");
 	await expect(played("setInterval(() => {}, 1000)", { timeoutMs: 200 })).rejects.toThrow("it was ended after 0.2 s");
 	await expect(played("console.log('{')")).rejects.toThrow("it crashed");

@@ -381,7 +381,7 @@ sceneTest(
 		await (await ada.press(await used.followUp(), "Do it")).reply();
 		await until("the setting is on", async () => /night\.raid.*true/.test(await stored("night.raid")));
 	},
-	60_000,
+	120_000,
 );
 
 sceneTest(
@@ -399,5 +399,5 @@ sceneTest(
 		expect(await rehearse("document", "channels: [{ name: planned }]")).toContain("The plan: create 1\n");
 		expect(await rehearse("raid")).toStartWith("“Raid alarm” is not set, so nothing would happen.");
 	},
-	60_000,
+	120_000,
 );

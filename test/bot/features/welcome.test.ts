@@ -49,6 +49,11 @@ async function startScene(options: SceneOptions = {}) {
 		simulator,
 		greetings,
 		join: stage.join,
+		/** Of joins and leaves up to this one's. */
+		hears: (name: string) =>
+			until(`${name} is known`, () =>
+				stage.connection.guilds.some(({ members }) => members.cache.has(stage.member(name).user.id)),
+			),
 		idOf: (name: string) => stage.member(name).user.id,
 		greeted: (count: number) =>
 			until(`${count} greetings`, () => {
@@ -79,18 +84,19 @@ test.each([
 	[undefined, "Welcome", "… and 2 others. Welcome!"],
 	["de", "Willkommen", "… und 2 weitere. Willkommen!"],
 ] as const)("without words of the operator's a server of the language %p is greeted", async (locale, word, summary) => {
-	await using scene = await startScene({ locale, timing: { singles: 1, quietMs: 200 } });
+	await using scene = await startScene({ locale, timing: { singles: 1, quietMs: 3_600_000 } });
 	for (const name of ["nora", "a1", "a2"]) scene.join(name);
-	const greetings = await scene.greeted(2);
-	expect(greetings.map(({ content }) => content)).toEqual([`${word}, <@${scene.idOf("nora")}>!`, summary]);
+	await scene.greeted(1);
+	await scene.hears("a2");
+	await scene.stage.stop();
+	const said = scene.greetings().map(({ content }) => content);
+	expect(said).toEqual([`${word}, <@${scene.idOf("nora")}>!`, summary]);
 });
 
 test("of 100 who join at once three are greeted one by one, and the rest in one message that pings nobody", async () => {
 	await using scene = await startScene({ timing: { quietMs: 3_600_000 } });
 	for (let at = 0; at < 100; at++) scene.join(`raider${at}`);
-	await until("the bot has heard of all", () =>
-		scene.stage.connection.guilds.some(({ members }) => members.cache.has(scene.idOf("raider99"))),
-	);
+	await scene.hears("raider99");
 	await scene.greeted(3);
 	// It greets the crowd before its time.
 	await scene.stage.stop();
@@ -103,15 +109,23 @@ test("of 100 who join at once three are greeted one by one, and the rest in one 
 
 test("who leaves before the summary is not counted, and the only one who stays is greeted alone", async () => {
 	await using scene = await startScene({
-		timing: { singles: 0, quietMs: 200 },
+		timing: { singles: 0, quietMs: 3_600_000 },
 		settings: { summary: "{count} more in {guild}" },
 	});
-	const { world } = scene.simulator;
-	for (const name of ["a1", "a2", "a3", "a4"]) scene.join(name);
-	for (const name of ["a1", "a2"]) world.members.remove(scene.stage.guild, scene.stage.member(name));
+	const { stage, simulator } = scene;
+	const leave = (name: string) => simulator.world.members.remove(stage.guild, stage.member(name));
+	for (const name of ["a1", "a2", "a3"]) scene.join(name);
+	for (const name of ["a1", "a2"]) leave(name);
+	scene.join("a4");
+	await scene.hears("a4");
+	await stage.stop();
 	expect((await scene.greeted(1))[0]?.content).toBe("2 more in The Cooks");
-	for (const name of ["b1", "b2"]) scene.join(name);
-	world.members.remove(scene.stage.guild, scene.stage.member("b1"));
+	await stage.start();
+	scene.join("b1");
+	leave("b1");
+	scene.join("b2");
+	await scene.hears("b2");
+	await stage.stop();
 	expect((await scene.greeted(2))[1]?.content).toBe(`Welcome, <@${scene.idOf("b2")}>!`);
 });
 
@@ -120,22 +134,21 @@ test("a raid without an end is greeted every now and then, and nobody of it one 
 	for (let at = 0; at < 10; at++) scene.join(`one${at}`);
 	await scene.greeted(4);
 	for (let at = 0; at < 5; at++) scene.join(`two${at}`);
-	const counts = () =>
-		scene.greetings().flatMap(({ content }) => {
-			const [, count] = /^… and (\d+) others?\b/.exec(content) ?? [];
-			return count === undefined ? [] : [Number(count)];
-		});
-	await until("all of them are counted", () => counts().reduce((sum, count) => sum + count, 0) === 12);
-	expect(counts().length).toBeGreaterThan(1);
-	expect(scene.greetings()).toHaveLength(3 + counts().length);
+	// Who is alone when a slow machine looks is greeted as one.
+	const crowds = () =>
+		scene
+			.greetings()
+			.slice(3)
+			.map(({ content }) => Number(/^… and (\d+) other/.exec(content)?.[1] ?? 1));
+	await until("all of them are counted", () => crowds().reduce((sum, count) => sum + count, 0) === 12);
+	expect(crowds().length).toBeWithin(2, 12);
 });
 
 test("a bot that ends greets the crowd that it has in mind", async () => {
 	await using scene = await startScene({ timing: { quietMs: 60_000 } });
 	for (let at = 0; at < 10; at++) scene.join(`raider${at}`);
 	await scene.greeted(3);
-	const known = () => scene.stage.connection.discord.guilds.cache.get(scene.stage.guild.id)?.members.cache.size;
-	await until("it has heard", () => known() === scene.stage.guild.members.size);
+	await scene.hears("raider9");
 	await scene.stage.stop();
 	expect(scene.greetings().at(-1)?.content).toBe("… and 7 others. Welcome!");
 });

@@ -112,7 +112,7 @@ test("a call that waited for an approval names who decided", async () => {
 	const key: Principal = { id: "key:k", name: "k", access: "all" };
 	await world.call(key, "ban", { user_ids, reason: "spam" }, "request-1.2");
 	const now = Date.parse(world.posts().at(-1)?.timestamp ?? "");
-	const window = { from: now - 60_000, before: now + 60_000, limit: 10, request: "request-1", hours: true };
+	const window = { from: now - 3_600_000, before: now + 3_600_000, limit: 10, request: "request-1", hours: true };
 	const waiting = (await world.ask(undefined, method, window)).result;
 	expect(waiting).toMatchObject({ calls: [{ tool: "approval", outcome: "waiting" }], hours: [] });
 	expect((await world.ask(undefined, method, { ...window, request: "request" })).result).toMatchObject({ calls: [] });

@@ -310,6 +310,6 @@ describe("a principal with less access", () => {
 		const { as, world } = await started;
 		const ask = as({ id: "key:c", name: "c", access: "read" });
 		await ask("tools/call", { name: "kick" });
-		expect(world.logged.at(-1)).toMatch(/tool="kick" effect="\w+" outcome="refused"/);
+		expect(world.logged.findLast((line) => line.includes('tool="kick"'))).toContain(' outcome="refused"');
 	});
 });

@@ -68,7 +68,7 @@ test("what moderators do by hand is shown with who did it, to whom and what chan
 	await until("the role", () => JSON.stringify(notes()).includes("@Last"));
 	await world.stop();
 	expect(titled("Member left").length + titled("Member joined").length).toBe(6);
-}, 60_000);
+}, 120_000);
 
 test("the first of many are shown one by one, and the rest together, also at a shutdown", () => {
 	const posted: string[] = [];

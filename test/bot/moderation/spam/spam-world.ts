@@ -16,8 +16,8 @@ import { type FeatureSetup, startFeature } from "../../features/running-feature.
 export const staffChannel = "The Cooks/staff";
 
 export const quickTiming: IncidentsTiming = {
-	storeMs: 2_000,
-	timeoutMs: 2_000,
+	storeMs: 60_000,
+	timeoutMs: 60_000,
 	quietMs: 20,
 	watchMs: 60_000,
 	gatherMs: 5,
