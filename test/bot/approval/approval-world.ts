@@ -201,7 +201,9 @@ export const isBanned = ({ guild, simulator }: ApprovalWorld, name = "zoe") => g
 export async function rename(world: ApprovalWorld, nick: string): Promise<void> {
 	const { simulator, guild } = world;
 	simulator.world.members.edit(guild, memberNamed({ guild }, "zoe"), { nick });
-	await world.call(undefined, "get_member", ban(world));
+	await until("the bot knows it", async () =>
+		(await world.call(undefined, "get_member", ban(world))).text.includes(nick),
+	);
 }
 
 export function readAnswer({ result, error }: JsonObject): Answer {
