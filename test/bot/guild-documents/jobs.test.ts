@@ -372,7 +372,7 @@ describe("a step", () => {
 		["", "roles channels roles/:role_id channels roles/:role_id"],
 		["Changed", "roles channels channels :channel_id channels roles/:role_id roles/:role_id"],
 	])("that gives a role comes between new channels, but after an edit: %p", async (topic, order) => {
-		await using running = await startService({ hasRealRules: true });
+		await using running = await startService({ hasRealRules: true, options: { arrivedAfterMs: 60_000 } });
 		const { guild, simulator } = running.bot;
 		const people = [...guild.members.values()].filter(({ user }) => !user.bot).slice(0, 2);
 		const { id } = simulator.channel(`${guild.name}/general`);

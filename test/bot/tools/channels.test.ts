@@ -429,6 +429,7 @@ describe("delete_channel", () => {
 		const { text } = await world.call("delete_channel", args);
 		expect(text).toStartWith("Deleted the category channel #Talk");
 		expect(channelNamed(world, "general").parent_id).toBeNull();
+		await world.heard();
 		const again = await world.call("delete_channel", args);
 		expect(again.text).toContain("There is no channel");
 	});
