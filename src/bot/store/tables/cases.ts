@@ -2,7 +2,7 @@
 // rows are deleted only if the guild wants that, and never the newest. Times are in epoch milliseconds.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { inBatches, many, rowsOf, type Sql } from "../../../lib/store/statement.ts";
+import { inBatches, many, rowsOf, runNamed, type Sql } from "../../../lib/store/statement.ts";
 
 const maxBatch = 50;
 
@@ -157,6 +157,22 @@ export interface ModeratorCount {
 
 export type CasePosition = Pick<CaseRow, "created_at" | "number">;
 
+/**
+ * Of the columns only the first that is given is compared as it is, and so with its index: expressions (action || '') are in none,
+ * and both databases choose badly among several. "number > 0" makes SQLite use the index of time.
+ */
+function runFor<Row extends object>(
+	...[sql, select, guild, filter, rest, more]: [Sql, string, string, CaseFilter, string, Record<string, number>?]
+): Promise<Row[]> {
+	const { userIds, moderatorIds, action, from = 0, until = Number.MAX_SAFE_INTEGER } = filter;
+	const columns = { user_id: userIds, moderator_id: moderatorIds, action: action === undefined ? action : [action] };
+	const given = Object.entries(columns).flatMap(([name, values]) => (values ? [[name, many(values)] as const] : []));
+	const conditions = given.map(([name], index) => `${name}${index > 0 ? " || ''" : ""} IN $${name}`);
+	const text = `${select} FROM cases WHERE guild_id = $guild AND ${conditions.join(" AND ") || "number > 0"}
+		AND created_at >= $from AND created_at < $until AND deleted_at IS NULL ${rest}`;
+	return runNamed<Row>(sql, text, { guild, from, until, ...Object.fromEntries(given), ...more });
+}
+
 /** Newest first, after the case `before`. */
 export function selectCases(
 	sql: Sql,
@@ -164,104 +180,57 @@ export function selectCases(
 	filter: CaseFilter,
 	{ limit, before }: { limit: number; before?: CasePosition | undefined },
 ): Promise<CaseRow[]> {
-	const { userIds, moderatorIds, action, from = 0 } = filter;
-	const { until = Number.MAX_SAFE_INTEGER } = filter;
-	const { created_at: at, number } = before && before.created_at < until ? before : { created_at: until, number: 0 };
-	// There is one statement per index, because neither database would use an index for a combined statement.
-	if (userIds !== undefined)
-		return sql<CaseRow>`
-			SELECT * FROM cases
-			WHERE guild_id = ${guildId} AND user_id IN ${many(userIds)} AND created_at >= ${from}
-				AND (created_at, number) < (${at}, ${number}) AND deleted_at IS NULL
-				AND (CAST(${moderatorIds ? 1 : null} AS INTEGER) IS NULL OR moderator_id IN ${many(moderatorIds ?? [""])})
-				AND (CAST(${action ?? null} AS TEXT) IS NULL OR action = ${action ?? null})
-			ORDER BY created_at DESC, number DESC LIMIT ${limit}`;
-	if (moderatorIds !== undefined)
-		return sql<CaseRow>`
-			SELECT * FROM cases
-			WHERE guild_id = ${guildId} AND moderator_id IN ${many(moderatorIds)} AND created_at >= ${from}
-				AND (created_at, number) < (${at}, ${number}) AND deleted_at IS NULL
-				AND (CAST(${action ?? null} AS TEXT) IS NULL OR action = ${action ?? null})
-			ORDER BY created_at DESC, number DESC LIMIT ${limit}`;
-	if (action !== undefined)
-		return sql<CaseRow>`
-			SELECT * FROM cases
-			WHERE guild_id = ${guildId} AND action = ${action} AND created_at >= ${from}
-				AND (created_at, number) < (${at}, ${number}) AND deleted_at IS NULL
-			ORDER BY created_at DESC, number DESC LIMIT ${limit}`;
-	// "number > 0" makes SQLite use the right index here, and not for the other queries.
-	return sql<CaseRow>`
-		SELECT * FROM cases
-		WHERE guild_id = ${guildId} AND number > 0 AND created_at >= ${from}
-			AND (created_at, number) < (${at}, ${number}) AND deleted_at IS NULL
-		ORDER BY created_at DESC, number DESC LIMIT ${limit}`;
+	const { until = Infinity } = filter;
+	const [older, page] =
+		before && before.created_at < until
+			? (["AND (created_at, number) < ($at, $number)", { ...filter, until: before.created_at + 1 }] as const)
+			: ["", filter];
+	const rest = `${older} ORDER BY created_at DESC, number DESC LIMIT $limit`;
+	const position = { at: before?.created_at ?? 0, number: before?.number ?? 0 };
+	return runFor<CaseRow>(sql, "SELECT *", guildId, page, rest, { ...position, limit });
 }
 
 /** The number of the case that `selectCases` lists `distance` before the case `from`. Reads all newer cases at worst. */
 export async function selectNewerCase(
-	...[sql, guildId, filter, from, distance]: [Sql, string, CaseFilter, CasePosition, number]
+	...[sql, guildId, filter, { created_at: at, number }, distance]: [Sql, string, CaseFilter, CasePosition, number]
 ): Promise<number | null> {
-	const { userIds, moderatorIds, action = null, until = Number.MAX_SAFE_INTEGER } = filter;
-	const [row] = await sql<CaseRow>`
-		SELECT * FROM cases
-		WHERE guild_id = ${guildId} AND created_at < ${until} AND deleted_at IS NULL
-			AND (created_at, number) >= (${from.created_at}, ${from.number})
-			AND (CAST(${userIds ? 1 : null} AS INTEGER) IS NULL OR user_id IN ${many(userIds ?? [""])})
-			AND (CAST(${moderatorIds ? 1 : null} AS INTEGER) IS NULL OR moderator_id IN ${many(moderatorIds ?? [""])})
-			AND (CAST(${action} AS TEXT) IS NULL OR action = ${action})
-		ORDER BY created_at, number LIMIT 1 OFFSET ${distance}`;
+	const rest = "AND (created_at, number) >= ($at, $number) ORDER BY created_at, number LIMIT 1 OFFSET $distance";
+	const newer = { ...filter, from: at };
+	const [row] = await runFor<CaseRow>(sql, "SELECT number", guildId, newer, rest, { at, number, distance });
 	return row?.number ?? null;
 }
 
 /** Only actions that were carried out; no deleted cases. */
 export function countCasesOf(sql: Sql, guildId: string, userId: string): Promise<{ action: string; count: number }[]> {
-	// The expressions (action || '') are in no index, so SQLite uses the index of people, which is the best one here.
-	return sql<{ action: string; count: number }>`
-		SELECT action || '' AS action, COUNT(*) AS count FROM cases
-		WHERE guild_id = ${guildId} AND user_id = ${userId} AND state = 'done' AND deleted_at IS NULL
-		GROUP BY action || '' ORDER BY action || ''`;
+	const rest = "AND state = 'done' GROUP BY action || '' ORDER BY action || ''";
+	return runFor(sql, "SELECT action || '' AS action, COUNT(*) AS count", guildId, { userIds: [userId] }, rest);
 }
 
 /** Only actions that were carried out. */
 export function countCasesByModerator(
 	sql: Sql,
 	guildId: string,
-	{ moderatorIds, action, from = 0, until }: Omit<CaseFilter, "userIds">,
+	filter: Omit<CaseFilter, "userIds">,
 ): Promise<ModeratorCount[]> {
-	// Expressions are in no index: the index of time is the best one. "number > 0" selects it, as for pages.
-	return sql<ModeratorCount>`
-		SELECT moderator_id || '' AS moderator_id, action || '' AS action, COUNT(*) AS count FROM cases
-		WHERE guild_id = ${guildId} AND number > 0 AND created_at >= ${from}
-			AND created_at < ${until ?? Number.MAX_SAFE_INTEGER} AND state = 'done' AND deleted_at IS NULL
-			AND (CAST(${moderatorIds ? 1 : null} AS INTEGER) IS NULL OR moderator_id || '' IN ${many(moderatorIds ?? [""])})
-			AND (CAST(${action ?? null} AS TEXT) IS NULL OR action || '' = ${action ?? null})
-		GROUP BY moderator_id || '', action || '' ORDER BY moderator_id || '', action || ''`;
+	const groups = "moderator_id || '', action || ''";
+	const select = "SELECT moderator_id || '' AS moderator_id, action || '' AS action, COUNT(*) AS count";
+	return runFor(sql, select, guildId, filter, `AND state = 'done' GROUP BY ${groups} ORDER BY ${groups}`);
 }
 
 /** Only actions that were carried out, at or after `from`. */
 export async function countCasesSince(
-	sql: Sql,
-	guildId: string,
-	userId: string,
-	action: string,
-	from: number,
+	...[sql, guildId, userId, action, from]: [Sql, string, string, string, number]
 ): Promise<number> {
-	// The expression is in no index, so SQLite uses the index of people, which is the best one here.
-	const [row] = await sql<{ count: number }>`
-		SELECT COUNT(*) AS count FROM cases
-		WHERE guild_id = ${guildId} AND user_id = ${userId} AND created_at >= ${from}
-			AND action || '' = ${action} AND state = 'done' AND deleted_at IS NULL`;
+	const filter = { userIds: [userId], action, from };
+	const [row] = await runFor<ModeratorCount>(sql, "SELECT COUNT(*) AS count", guildId, filter, "AND state = 'done'");
 	return row?.count ?? 0;
 }
 
 /** Of each person with any. Only actions that were carried out, at or after `from`. */
 export function countCasesByUser(sql: Sql, guildId: string, action: string | undefined, from: number) {
-	return sql<{ user_id: string; count: number }>`
-		SELECT user_id, COUNT(*) AS count FROM cases
-		WHERE guild_id = ${guildId} AND user_id IS NOT NULL AND created_at >= ${from}
-			AND state = 'done' AND deleted_at IS NULL
-			AND (CAST(${action ?? null} AS TEXT) IS NULL OR action || '' = ${action ?? null})
-		GROUP BY user_id`;
+	const rest = "AND user_id IS NOT NULL AND state = 'done' GROUP BY user_id";
+	const select = "SELECT user_id, COUNT(*) AS count";
+	return runFor<{ user_id: string; count: number }>(sql, select, guildId, { action, from }, rest);
 }
 
 /** Must run in a transaction. */
