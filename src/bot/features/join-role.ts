@@ -15,7 +15,7 @@ import {
 } from "../commands/role-writer.ts";
 import { PerGuild } from "../settings/per-guild.ts";
 import { Durable, NotNow } from "../store/durable.ts";
-import { deleteJoinRoleNotes, saveJoinRoleNotes, selectJoinRoleNotes } from "../store/tables/join-roles.ts";
+import { deleteJoinRoleNotes, saveJoinRoleNotes, selectJoinRoleNotes } from "../store/tables/joins.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 import { joinedAtMs } from "./activity.ts";
 

@@ -13,7 +13,7 @@ import { sayIn } from "../../texts/texts.ts";
 import { type GuildSettings, problemsIn, read, type Stored } from "../settings/guild-settings.ts";
 import { allKeys, choicesOf, isKey, kindOf, type SettingKey, sectionOf, sectionsIn } from "../settings/keys.ts";
 import { defaultOf, problemsOf, requireUsable, typedLines, withIds } from "../settings/of-guild.ts";
-import { daysAt, selectUse } from "../store/tables/chat-use.ts";
+import { daysAt, selectUse } from "../store/tables/chat.ts";
 import { ignoreUnavailable } from "../store/unavailable.ts";
 import { guild_id } from "../tool/arguments/arguments.ts";
 import type { BotContext, Self } from "../tool/context.ts";

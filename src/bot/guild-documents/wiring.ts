@@ -6,7 +6,7 @@ import { restoreDifference } from "../../guild-document/steps/restore-steps.ts";
 import { inSlices } from "../../lib/slices.ts";
 import type { BotConfig } from "../config/config.ts";
 import type { Store } from "../store/store.ts";
-import { guildMessageRows } from "../store/tables/guild-messages.ts";
+import { guildMessageRows } from "../store/tables/guild-jobs.ts";
 import { Backups } from "./backups/backups.ts";
 import { DeletionWatch, type DeletionWatchOptions } from "./backups/deletion-watch.ts";
 import { createGuildDocuments, type GuildDocumentsOptions } from "./guild-documents.ts";

@@ -6,7 +6,7 @@ import type { BotConfig } from "../config/config.ts";
 import type { BackupsStatus } from "../guild-documents/backups/backups.ts";
 import type { GuildSettings } from "../settings/guild-settings.ts";
 import type { Store } from "../store/store.ts";
-import { daysAt, selectUse } from "../store/tables/chat-use.ts";
+import { daysAt, selectUse } from "../store/tables/chat.ts";
 import { ignoreUnavailable } from "../store/unavailable.ts";
 import type { Observed } from "./metrics.ts";
 

@@ -12,7 +12,7 @@ import { createPictures } from "../../../src/bot/guild-documents/read/pictures.t
 import { readGuildState } from "../../../src/bot/guild-documents/read/read-guild.ts";
 import { createRules } from "../../../src/bot/guild-documents/wiring.ts";
 import { settingsInDocuments } from "../../../src/bot/settings/in-documents.ts";
-import { guildMessageRows } from "../../../src/bot/store/tables/guild-messages.ts";
+import { guildMessageRows } from "../../../src/bot/store/tables/guild-jobs.ts";
 import { ToolError } from "../../../src/lib/tool-error.ts";
 import { type FeatureSetup, startFeature } from "../features/running-feature.ts";
 import { smallDifference } from "./small-difference.ts";

@@ -4,7 +4,7 @@
 import { type Said, said } from "../../../texts/texts.ts";
 import { Limiter } from "../../commands/cooldown.ts";
 import type { FeatureOptions } from "../../commands/feature.ts";
-import { addUse, daysAt, selectUse } from "../../store/tables/chat-use.ts";
+import { addUse, daysAt, selectUse } from "../../store/tables/chat.ts";
 import { ignoreUnavailable } from "../../store/unavailable.ts";
 import type { Question } from "./chat-question.ts";
 

@@ -6,7 +6,7 @@ import { LruMap } from "../../../lib/lru-map.ts";
 import { within } from "../../../lib/wait.ts";
 import { Durable } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
-import { saveTurns, selectChain, selectLatestAnswer, type Turn, turnRows } from "../../store/tables/conversations.ts";
+import { saveTurns, selectChain, selectLatestAnswer, type Turn, turnRows } from "../../store/tables/chat.ts";
 import type { Person } from "../../store/tables/privacy.ts";
 import { ignoreUnavailable, StoreUnavailable } from "../../store/unavailable.ts";
 

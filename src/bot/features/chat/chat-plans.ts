@@ -10,7 +10,7 @@ import { buttonRow } from "../../messages/buttons.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import { at } from "../../results/result.ts";
 import type { Store } from "../../store/store.ts";
-import { type AskedPlan, askedPlanRows } from "../../store/tables/asked-plans.ts";
+import { type AskedPlan, askedPlanRows } from "../../store/tables/chat.ts";
 
 /** For which a plan can be carried out. */
 export const planMs = 15 * 60_000;

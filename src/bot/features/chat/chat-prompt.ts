@@ -2,7 +2,7 @@
 
 import type { AiMessage } from "../../../ai/ai.ts";
 import type { BotConfig } from "../../config/config.ts";
-import type { Turn } from "../../store/tables/conversations.ts";
+import type { Turn } from "../../store/tables/chat.ts";
 import { sanitize } from "./chat-question.ts";
 import { toolRules } from "./chat-tools.ts";
 import type { Facts } from "./community.ts";

@@ -1,7 +1,7 @@
 // What AI chat told one person alone: shown to them when they press a button, and known in their next questions. In memory only.
 
 import { LruMap } from "../../../lib/lru-map.ts";
-import type { Turn } from "../../store/tables/conversations.ts";
+import type { Turn } from "../../store/tables/chat.ts";
 import type { PlanMessage } from "./chat-plans.ts";
 
 const maxKept = 300;

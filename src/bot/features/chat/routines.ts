@@ -14,7 +14,7 @@ import { rowOf } from "../../messages/buttons.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import { at } from "../../results/result.ts";
 import { Durable, requireGuild } from "../../store/durable.ts";
-import { type Routine, routineRows } from "../../store/tables/routines.ts";
+import { type Routine, routineRows } from "../../store/tables/chat.ts";
 import { nextTime, readSchedule } from "./routine-times.ts";
 
 const maxRoutines = 20;

@@ -14,8 +14,13 @@ import type { Sql } from "../../../lib/store/statement.ts";
 import type { Said } from "../../../texts/texts.ts";
 import { Durable, type DurableOptions, DurablePart, NotNow, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
-import { auditLogMarkRows, raiseMark } from "../../store/tables/audit-log-marks.ts";
-import { type IncidentRow, incidentRows, insertIncident } from "../../store/tables/incidents.ts";
+import {
+	auditLogMarkRows,
+	type IncidentRow,
+	incidentRows,
+	insertIncident,
+	raiseMark,
+} from "../../store/tables/incidents.ts";
 import type { Backups } from "./backups.ts";
 
 /** Resolves when it was sent, or if it cannot be sent. `isStored`: or else the database is unavailable. */

@@ -31,9 +31,9 @@ import {
 	type GuildJobStepRow,
 	guildJobRows,
 	guildJobStepRows,
+	guildMessageRows,
+	undoneEntryRows,
 } from "../../store/tables/guild-jobs.ts";
-import { guildMessageRows } from "../../store/tables/guild-messages.ts";
-import { undoneEntryRows } from "../../store/tables/undone-entries.ts";
 import { attempt, fixedRoles, isEmptyOrder, partsOf, type Rules } from "../plans/plans.ts";
 import type { Pictures } from "../read/pictures.ts";
 import type { OwnSettings } from "../read/read-guild.ts";

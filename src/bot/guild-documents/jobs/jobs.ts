@@ -19,7 +19,6 @@ import {
 	guildJobRows,
 	guildJobStepRows,
 	type RunningGuildJob,
-	selectGuildJobIds,
 	selectRunningGuildJobs,
 } from "../../store/tables/guild-jobs.ts";
 import { fitting, maxPlanBytes, refusalLine, stepLine, thingText } from "../plans/plan-text.ts";
@@ -135,8 +134,8 @@ export class Jobs {
 	}
 
 	/** The latest first. */
-	idsOf(guildId: string, limit: number): Promise<string[]> {
-		return selectGuildJobIds(this.#sql, guildId, limit);
+	async idsOf(guild_id: string, limit: number): Promise<string[]> {
+		return (await guildJobRows.all(this.#sql, { guild_id }, "started_at DESC, id", limit)).map(({ id }) => id);
 	}
 
 	/** At once if it is not running. Rejects if the database is unavailable. */

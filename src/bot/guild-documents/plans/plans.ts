@@ -23,7 +23,7 @@ import type { Difference, GuildState, Refusal, Step } from "../../../guild-docum
 import { listFirst } from "../../../lib/text.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import type { Store } from "../../store/store.ts";
-import { guildPlanRows, maxGuildPlans, saveGuildPlan } from "../../store/tables/guild-plans.ts";
+import { guildPlanRows, maxGuildPlans, saveGuildPlan } from "../../store/tables/guild-jobs.ts";
 import type { ReadGuild, Unreadable } from "../read/read-guild.ts";
 
 /** Plain data, which can be shown and stored. */

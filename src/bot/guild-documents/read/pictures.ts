@@ -14,7 +14,7 @@ import {
 	selectKnownPictures,
 	selectPictureHashes,
 	touchGuildPictures,
-} from "../../store/tables/guild-pictures.ts";
+} from "../../store/tables/guild-backups.ts";
 import { StoreUnavailable } from "../../store/unavailable.ts";
 import type { PictureHashes, PictureReference } from "./read-guild.ts";
 

@@ -29,7 +29,7 @@ import type { Part } from "../../../guild-document/format/document.ts";
 import type { Restore } from "../../../guild-document/restore.ts";
 import type { BotSettings, GuildState, KnownMessage, StepKind } from "../../../guild-document/steps.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
-import type { GuildMessageRow } from "../../store/tables/guild-messages.ts";
+import type { GuildMessageRow } from "../../store/tables/guild-jobs.ts";
 import { StoreUnavailable } from "../../store/unavailable.ts";
 
 /** An emoji by its id, the icon of a guild or role by Discord's hash. */

@@ -12,8 +12,8 @@ import type { Sql } from "../../../lib/store/statement.ts";
 import { type Said, said } from "../../../texts/texts.ts";
 import { banReason, banReasonStart } from "../../game/chargeback-steps.ts";
 import { Durable, DurablePart, type Step } from "../../store/durable.ts";
-import { auditLogMarkRows, raiseMark } from "../../store/tables/audit-log-marks.ts";
 import { selectBansFor } from "../../store/tables/chargebacks.ts";
+import { auditLogMarkRows, raiseMark } from "../../store/tables/incidents.ts";
 import { hasSpamNear } from "../../store/tables/spam-incidents.ts";
 import type { CasesOptions, NewCase } from "./case.ts";
 

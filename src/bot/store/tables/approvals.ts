@@ -1,52 +1,11 @@
 // Table "approvals": tool calls that a person has to approve before they run. Every change of a state is one conditional
-// statement, so that a call runs at most once. Times are in epoch milliseconds.
+// statement, so that a call runs at most once. Table "secrets": random keys that the bot makes for itself and needs again after a
+// restart. Times are in epoch milliseconds.
 
 import type { RowOf } from "../../../lib/store/row.ts";
 import { many, rowsOf, type Sql } from "../../../lib/store/statement.ts";
 
-/** "approved": checked again, nothing changed yet. "unknown": stopped while running. "withdrawn": the key ended. */
-const states = [
-	"pending",
-	"approved",
-	"running",
-	"denied",
-	"expired",
-	"withdrawn",
-	"done",
-	"failed",
-	"unknown",
-] as const;
-
-export type ApprovalState = (typeof states)[number];
-
-export interface ApprovalRow extends RowOf<typeof approvalsTable, "approvals"> {
-	/** 12 hexadecimal digits. */
-	id: string;
-	/** "root" for the holder of the root key. */
-	principal_id: string;
-	/** JSON; null for the holder of the root key. */
-	principal: string | null;
-	/** As the client itself states it; "" if unknown. */
-	client: string;
-	/** Guild in which the call would act, even without an argument `guild_id`. */
-	guild_id: string | null;
-	/** JSON with sorted keys. */
-	arguments: string;
-	/** JSON array of lines; "null" if the tool has no dry run. */
-	plan: string;
-	/** What people read of the dry run, in the language of the channel; "" if it is for models alone. */
-	summary: string;
-	/** Hash of tool, arguments, guild and plan. */
-	hash: string;
-	/** Random; buttons of messages with another token do nothing. */
-	token: string;
-	state: ApprovalState;
-	shown_state: ApprovalState;
-	/** Run, denied, expired or failed; null while the request is open. */
-	ended_at: number | null;
-}
-
-export const approvalsTable = `
+export const approvalTables = `
 	CREATE TABLE approvals (
 		id TEXT NOT NULL PRIMARY KEY,
 		principal_id TEXT NOT NULL,
@@ -72,7 +31,53 @@ export const approvalsTable = `
 		result TEXT
 	);
 	CREATE INDEX approvals_of_principal ON approvals (principal_id, created_at);
-	CREATE INDEX approvals_by_end ON approvals (ended_at)`;
+	CREATE INDEX approvals_by_end ON approvals (ended_at);
+	CREATE TABLE secrets (
+		name TEXT NOT NULL PRIMARY KEY,
+		value TEXT NOT NULL
+	)`;
+
+/** "approved": checked again, nothing changed yet. "unknown": stopped while running. "withdrawn": the key ended. */
+const states = [
+	"pending",
+	"approved",
+	"running",
+	"denied",
+	"expired",
+	"withdrawn",
+	"done",
+	"failed",
+	"unknown",
+] as const;
+
+export type ApprovalState = (typeof states)[number];
+
+export interface ApprovalRow extends RowOf<typeof approvalTables, "approvals"> {
+	/** 12 hexadecimal digits. */
+	id: string;
+	/** "root" for the holder of the root key. */
+	principal_id: string;
+	/** JSON; null for the holder of the root key. */
+	principal: string | null;
+	/** As the client itself states it; "" if unknown. */
+	client: string;
+	/** Guild in which the call would act, even without an argument `guild_id`. */
+	guild_id: string | null;
+	/** JSON with sorted keys. */
+	arguments: string;
+	/** JSON array of lines; "null" if the tool has no dry run. */
+	plan: string;
+	/** What people read of the dry run, in the language of the channel; "" if it is for models alone. */
+	summary: string;
+	/** Hash of tool, arguments, guild and plan. */
+	hash: string;
+	/** Random; buttons of messages with another token do nothing. */
+	token: string;
+	state: ApprovalState;
+	shown_state: ApprovalState;
+	/** Run, denied, expired or failed; null while the request is open. */
+	ended_at: number | null;
+}
 
 export const approvalRows = rowsOf<ApprovalRow, "id">("approvals", ["id"]);
 
@@ -122,4 +127,11 @@ export function withdrawApprovals(sql: Sql, principalIds: readonly string[], now
 	return sql<ApprovalRow>`
 		UPDATE approvals SET state = ${"withdrawn"}, ended_at = ${now}
 		WHERE principal_id IN ${many(principalIds)} AND state IN ${many(["pending", "approved"])} RETURNING *`;
+}
+
+export async function loadSecret(sql: Sql, name: string, fresh: string): Promise<string> {
+	await sql`INSERT INTO secrets (name, value) VALUES (${name}, ${fresh}) ON CONFLICT (name) DO NOTHING`;
+	const [row] = await sql<{ value: string }>`SELECT value FROM secrets WHERE name = ${name}`;
+	if (!row) throw new Error(`the secret ${name} was not stored`);
+	return row.value;
 }

@@ -1,38 +1,13 @@
 // Tables of backups: "guild_backups" with the documents, "guild_backup_pictures" with the pictures they refer to, and
-// "guild_backup_checks" with when each guild was last compared with its latest backup. Times are in epoch milliseconds.
+// "guild_backup_checks" with when each guild was last compared with its latest backup. "guild_pictures" has each picture once, by
+// its hash, and "guild_picture_sources" which picture an emoji or icon of Discord has, so that it is downloaded only once. Times
+// are in epoch milliseconds.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { firstRow, inBatches, many, type Sql, upsert } from "../../../lib/store/statement.ts";
+import { firstRow, inBatches, many, rowsOf, type Sql, upsert } from "../../../lib/store/statement.ts";
 import type { Store } from "../../../lib/store/store.ts";
 
-/** Without the guild document. */
-export interface GuildBackupRow extends Omit<RowOf<typeof guildBackupsTables, "guild_backups">, "document"> {
-	/** 1, 2, 3 … in each guild: later is higher even if the clock was set back. */
-	number: number;
-	/** Bytes of the document as JSON text. */
-	length: number;
-	/** Of the document as JSON text, hexadecimal. */
-	sha256: string;
-	/** With categories. Far fewer in the next backup: the guild may have been wiped. */
-	channels: number;
-	/** For people: which sections could not be read, and why. Empty if complete. */
-	omitted: string;
-	/** Null if newer backups may replace it. */
-	kept_at: number | null;
-	proven_at: number | null;
-}
-
-export interface NewGuildBackup
-	extends Pick<
-		GuildBackupRow,
-		"guild_id" | "made_at" | "guild_name" | "length" | "sha256" | "channels" | "roles" | "omitted"
-	> {
-	/** JSON text, or compressed JSON text. */
-	document: string;
-	pictures: readonly string[];
-}
-
-export const guildBackupsTables = `
+export const guildBackupTables = `
 	CREATE TABLE guild_backups (
 		guild_id TEXT NOT NULL,
 		number INTEGER NOT NULL,
@@ -59,7 +34,45 @@ export const guildBackupsTables = `
 	CREATE TABLE guild_backup_checks (
 		guild_id TEXT NOT NULL PRIMARY KEY,
 		checked_at BIGINT NOT NULL
-	)`;
+	);
+	CREATE TABLE guild_pictures (
+		hash TEXT NOT NULL PRIMARY KEY,
+		media_type TEXT NOT NULL,
+		data TEXT NOT NULL,
+		used_at BIGINT NOT NULL
+	);
+	CREATE TABLE guild_picture_sources (
+		source TEXT NOT NULL PRIMARY KEY,
+		hash TEXT NOT NULL
+	);
+	CREATE INDEX guild_picture_sources_hash ON guild_picture_sources (hash)`;
+
+/** Without the guild document. */
+export interface GuildBackupRow extends Omit<RowOf<typeof guildBackupTables, "guild_backups">, "document"> {
+	/** 1, 2, 3 … in each guild: later is higher even if the clock was set back. */
+	number: number;
+	/** Bytes of the document as JSON text. */
+	length: number;
+	/** Of the document as JSON text, hexadecimal. */
+	sha256: string;
+	/** With categories. Far fewer in the next backup: the guild may have been wiped. */
+	channels: number;
+	/** For people: which sections could not be read, and why. Empty if complete. */
+	omitted: string;
+	/** Null if newer backups may replace it. */
+	kept_at: number | null;
+	proven_at: number | null;
+}
+
+export interface NewGuildBackup
+	extends Pick<
+		GuildBackupRow,
+		"guild_id" | "made_at" | "guild_name" | "length" | "sha256" | "channels" | "roles" | "omitted"
+	> {
+	/** JSON text, or compressed JSON text. */
+	document: string;
+	pictures: readonly string[];
+}
 
 const batchSize = 500;
 
@@ -161,4 +174,62 @@ export async function keepGuildBackup(
 
 export async function proveGuildBackup(sql: Sql, { guild_id, number }: GuildBackupKey, at: number): Promise<void> {
 	await sql`UPDATE guild_backups SET proven_at = ${at} WHERE guild_id = ${guild_id} AND number = ${number}`;
+}
+
+type PictureSource = RowOf<typeof guildBackupTables, "guild_picture_sources">;
+
+interface GuildPictureRow {
+	/** First 32 hexadecimal digits of the SHA-256 hash. */
+	hash: string;
+	media_type: string;
+	/** Base64. */
+	data: string;
+	/** Epoch milliseconds, wrong by up to an hour. */
+	used_at: number;
+}
+
+export const pictureRows = rowsOf<GuildPictureRow, "hash">("guild_pictures", ["hash"]);
+
+/** A source is the id of an emoji, or Discord's hash of an icon. */
+export const pictureSourceRows = rowsOf<PictureSource, "source">("guild_picture_sources", ["source"]);
+
+const toleranceMs = 3_600_000;
+
+export async function selectPictureHashes(sql: Sql, sources: readonly string[]): Promise<Map<string, string>> {
+	const hashes = new Map<string, string>();
+	for (const batch of inBatches(sources, batchSize)) {
+		const rows = await sql<{ source: string; hash: string }>`
+			SELECT s.source, s.hash FROM guild_picture_sources s
+			JOIN guild_pictures p ON p.hash = s.hash WHERE s.source IN ${many(batch)}`;
+		for (const { source, hash } of rows) hashes.set(source, hash);
+	}
+	return hashes;
+}
+
+export function saveGuildPicture(
+	store: Pick<Store, "transaction">,
+	picture: GuildPictureRow,
+	source: string,
+): Promise<void> {
+	return store.transaction(async (sql) => {
+		await sql`
+			INSERT INTO guild_pictures ${many([picture])} ON CONFLICT (hash) DO UPDATE SET used_at = excluded.used_at`;
+		await pictureSourceRows.save(sql, [{ source, hash: picture.hash }]);
+	});
+}
+
+export async function selectKnownPictures(sql: Sql, hashes: readonly string[]): Promise<Set<string>> {
+	const known = new Set<string>();
+	for (const batch of inBatches(hashes, batchSize))
+		for (const { hash } of await sql<{ hash: string }>`SELECT hash FROM guild_pictures WHERE hash IN ${many(batch)}`)
+			known.add(hash);
+	return known;
+}
+
+/** Epoch milliseconds. Skips pictures whose stored time is less than an hour off. */
+export async function touchGuildPictures(sql: Sql, hashes: readonly string[], now: number): Promise<void> {
+	for (const batch of inBatches(hashes, batchSize))
+		await sql`
+			UPDATE guild_pictures SET used_at = ${now} WHERE hash IN ${many(batch)}
+				AND (used_at < ${now - toleranceMs} OR used_at > ${now + toleranceMs})`;
 }

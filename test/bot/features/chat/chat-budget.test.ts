@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { createBudget, createNotices } from "../../../../src/bot/features/chat/chat-budget.ts";
 import type { Values } from "../../../../src/bot/settings/keys.ts";
-import { daysAt, selectUse } from "../../../../src/bot/store/tables/chat-use.ts";
+import { daysAt, selectUse } from "../../../../src/bot/store/tables/chat.ts";
 import { migrations } from "../../../../src/bot/store/tables.ts";
 import { StoreUnavailable } from "../../../../src/bot/store/unavailable.ts";
 import { createRegistry } from "../../../../src/lib/metrics.ts";

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { systemPrompt, toAiMessages } from "../../../../src/bot/features/chat/chat-prompt.ts";
 import { sanitize, sanitizeName } from "../../../../src/bot/features/chat/chat-question.ts";
-import type { Turn } from "../../../../src/bot/store/tables/conversations.ts";
+import type { Turn } from "../../../../src/bot/store/tables/chat.ts";
 
 const instance = { personality: undefined, botName: "Alpha", timezone: "UTC" };
 const newYear = Date.UTC(2027, 0, 1, 4, 30);

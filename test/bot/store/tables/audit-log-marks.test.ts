@@ -1,7 +1,7 @@
 // Stored marks of audit logs, on both databases.
 
 import { expect, test } from "bun:test";
-import { auditLogMarkRows, raiseMark } from "../../../../src/bot/store/tables/audit-log-marks.ts";
+import { auditLogMarkRows, raiseMark } from "../../../../src/bot/store/tables/incidents.ts";
 import { migrations } from "../../../../src/bot/store/tables.ts";
 import { onBoth, openStore } from "../../../support/stores.ts";
 

@@ -5,20 +5,18 @@ import { eraseOld } from "../../../../src/bot/store/personal-data.ts";
 import {
 	keepGuildBackup,
 	type NewGuildBackup,
+	pictureRows,
+	pictureSourceRows,
 	proveGuildBackup,
 	saveGuildBackup,
+	saveGuildPicture,
 	selectBackupChecks,
 	selectGuildBackup,
 	selectGuildBackups,
-} from "../../../../src/bot/store/tables/guild-backups.ts";
-import {
-	pictureRows,
-	pictureSourceRows,
-	saveGuildPicture,
 	selectKnownPictures,
 	selectPictureHashes,
 	touchGuildPictures,
-} from "../../../../src/bot/store/tables/guild-pictures.ts";
+} from "../../../../src/bot/store/tables/guild-backups.ts";
 import { migrations } from "../../../../src/bot/store/tables.ts";
 import { onBoth, openStore } from "../../../support/stores.ts";
 import { testWith } from "../../../support/test-with.ts";

@@ -5,7 +5,7 @@ import { expect, test } from "bun:test";
 import * as approvals from "../../../../src/bot/store/tables/approvals.ts";
 import * as cases from "../../../../src/bot/store/tables/cases.ts";
 import * as locks from "../../../../src/bot/store/tables/channel-locks.ts";
-import * as conversations from "../../../../src/bot/store/tables/conversations.ts";
+import * as conversations from "../../../../src/bot/store/tables/chat.ts";
 import * as donators from "../../../../src/bot/store/tables/donators.ts";
 import * as backups from "../../../../src/bot/store/tables/guild-backups.ts";
 import * as reports from "../../../../src/bot/store/tables/reports.ts";
