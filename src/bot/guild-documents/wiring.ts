@@ -29,7 +29,7 @@ interface WiringOptions
 /** Starts nothing. */
 export function wireGuildDocuments({ mutex, denies, backup, notify, night, maxStateAgeMs, ...shared }: WiringOptions) {
 	const { connection, store, log, guilds, ownSettings } = shared;
-	const pictures = createPictures({ store, downloads: connection.pictures });
+	const pictures = createPictures({ store, download: connection.downloadPicture });
 	const backups = new Backups({ ...shared, settings: backup, pictures });
 	const mayTouch = (guildId: string) => guilds?.has(guildId) ?? true;
 	const messages = (guildId: string) => guildMessageRows.all(store.sql, { guild_id: guildId });

@@ -29,7 +29,7 @@ import { describeRefused, type PrivilegedIntent, portal, privilegedIntents, refu
 import { completeMembers, defaultCaches, MemberCache } from "../members/member-cache.ts";
 import { MemberLoader } from "../members/member-loader.ts";
 import { keepObfuscated } from "../obfuscation.ts";
-import { Pictures } from "../rest/pictures.ts";
+import { createPictureDownload, type DownloadPicture } from "../rest/pictures.ts";
 import { RequestPacing } from "../rest/request-pacing.ts";
 import { guardRest, type OutcomeCounter, platformTimeoutMs, resendPauseMs, restOptions } from "../rest/rest.ts";
 import { DroppedEvents } from "./dropped-events.ts";
@@ -123,7 +123,7 @@ export class Connection {
 	/** Resolves when only the operator can mend why the bot cannot connect, such as after a token reset. */
 	readonly failed: Promise<Error>;
 	readonly requests: RequestPacing;
-	readonly pictures: Pictures;
+	readonly downloadPicture: DownloadPicture;
 	readonly droppedEvents: DroppedEvents;
 
 	readonly #timing: typeof connectionTiming;
@@ -146,7 +146,7 @@ export class Connection {
 
 	constructor(private readonly options: ConnectionOptions) {
 		const { log } = options;
-		this.pictures = new Pictures(options);
+		this.downloadPicture = createPictureDownload(options);
 		this.requests = new RequestPacing({
 			perSecond: options.requestsPerSecond,
 			onPause: ({ why, status, waitMs }) =>

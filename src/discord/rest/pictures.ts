@@ -20,7 +20,36 @@ export interface Picture {
 	readonly mediaType: string;
 }
 
-export interface PicturesOptions {
+/** Of an emoji, a guild or a role. */
+export interface PictureReference {
+	/** The id of the emoji, or Discord's hash of the icon. */
+	source: string;
+	/** At the CDN, in the formats that are tried in turn. */
+	files: readonly string[];
+}
+
+/** PNG, or WebP if animated, uploaded as AVIF or not convertible. */
+export function emojiPicture(id: string, isAnimated: boolean): PictureReference {
+	const path = `emojis/${id}`;
+	// Discord recommends WebP for all emoji; PNG loses nothing when it is uploaded again.
+	const files = isAnimated ? [".webp?animated=true&size=256"] : [".png?size=256", ".webp?size=256"];
+	return { source: id, files: files.map((file) => path + file) };
+}
+
+/** PNG; GIF if animated, or WebP if it was not uploaded as a GIF. */
+export function guildIcon(guildId: string, hash: string): PictureReference {
+	const path = `icons/${guildId}/${hash}`;
+	const moving = [".gif?size=1024", ".webp?animated=true&size=1024"];
+	const files = hash.startsWith("a_") ? moving : [".png?size=1024"];
+	return { source: hash, files: files.map((file) => path + file) };
+}
+
+/** PNG. */
+export function roleIcon(roleId: string, hash: string): PictureReference {
+	return { source: hash, files: [`role-icons/${roleId}/${hash}.png?size=256`] };
+}
+
+interface DownloadOptions {
 	/** Without a trailing slash. */
 	cdn: string;
 	/** Called after every request that was sent. */
@@ -34,63 +63,31 @@ const maxBytes = 10 * 1024 * 1024;
 
 const defaultRetryAfter = 1;
 
-export class Pictures {
-	constructor(private readonly options: PicturesOptions) {}
+export type DownloadPicture = ReturnType<typeof createPictureDownload>;
 
-	/**
-	 * PNG, or WebP if animated, uploaded as AVIF or not convertible; undefined if the CDN lacks it. Rejects as requests
-	 * do.
-	 */
-	emoji(id: string, isAnimated: boolean): Promise<Picture | undefined> {
-		// Discord recommends WebP for all emoji; PNG loses nothing when it is uploaded again.
-		const path = `emojis/${id}`;
-		return this.#download(
-			isAnimated ? [`${path}.webp?animated=true&size=256`] : [`${path}.png?size=256`, `${path}.webp?size=256`],
-		);
-	}
-
-	/** PNG; GIF if animated, or WebP if it was not uploaded as a GIF. Otherwise like `emoji`. */
-	guildIcon(guildId: string, hash: string): Promise<Picture | undefined> {
-		const path = `icons/${guildId}/${hash}`;
-		return this.#download(
-			hash.startsWith("a_")
-				? [`${path}.gif?size=1024`, `${path}.webp?animated=true&size=1024`]
-				: [`${path}.png?size=1024`],
-		);
-	}
-
-	/** PNG. Otherwise like `emoji`. */
-	roleIcon(roleId: string, hash: string): Promise<Picture | undefined> {
-		return this.#download([`role-icons/${roleId}/${hash}.png?size=256`]);
-	}
-
-	async #download(files: readonly string[]): Promise<Picture | undefined> {
-		const { timeoutSignal = (ms: number) => AbortSignal.timeout(ms) } = this.options;
+/** Undefined if the CDN lacks the picture. Rejects as requests do. */
+export function createPictureDownload(options: DownloadOptions) {
+	const { cdn, responses, timeoutSignal = (ms: number) => AbortSignal.timeout(ms) } = options;
+	return async ({ files }: Pick<PictureReference, "files">): Promise<Picture | undefined> => {
 		const run = currentRun();
 		const signals = [timeoutSignal(platformTimeoutMs), run && toAbortSignal(run.signal)];
 		const signal = AbortSignal.any(signals.filter((one) => one !== undefined));
-		for (const [index, file] of files.entries()) {
-			const isLast = index === files.length - 1;
-			const result = await this.#request(file, signal).catch((error) => {
+		for (const file of files) {
+			const result = await request(file, signal).catch((error) => {
 				if (!isWorthRepeating(error)) throw error;
-				return this.#request(file, signal);
+				return request(file, signal);
 			});
 			if (result !== "unsupported") return result;
-			if (isLast) throw failure(415, file, "in no format");
 		}
-		return undefined;
-	}
+		throw failure(415, files.at(-1) ?? "", "in no format");
+	};
 
-	async #request(file: string, signal: AbortSignal): Promise<Picture | undefined | "unsupported"> {
-		const { cdn, responses } = this.options;
+	async function request(file: string, signal: AbortSignal): Promise<Picture | undefined | "unsupported"> {
 		if (signal.aborted) throw new PlatformTimeout("not sent");
 		let status = 0;
 		try {
-			const response = await fetch(`${cdn}/${file}`, {
-				headers: { "user-agent": DefaultUserAgent },
-				signal,
-				redirect: "manual",
-			});
+			const headers = { "user-agent": DefaultUserAgent };
+			const response = await fetch(`${cdn}/${file}`, { headers, signal, redirect: "manual" });
 			status = response.status;
 			const picture = await readPicture(response, file);
 			responses?.add([outcomeOf(status)]);

@@ -61,11 +61,7 @@ async function startBackups(setup: Setup = {}) {
 				pictures: createPictures({
 					store,
 					now: () => clock.now,
-					downloads: {
-						emoji: async (id) => ({ bytes: new TextEncoder().encode(id), mediaType: "image/png" }),
-						guildIcon: async () => undefined,
-						roleIcon: async () => undefined,
-					},
+					download: async ({ source }) => ({ bytes: new TextEncoder().encode(source), mediaType: "image/png" }),
 				}),
 				log,
 				registry,

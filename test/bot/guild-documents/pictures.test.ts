@@ -1,23 +1,25 @@
 // Pictures of emoji and icons, with a real store and a CDN made of functions.
 
 import { expect } from "bun:test";
-import { createPictures, type Picture, type PicturesOptions } from "../../../src/bot/guild-documents/read/pictures.ts";
-import type { PictureReference } from "../../../src/bot/guild-documents/read/read-guild.ts";
+import { createPictures, type PicturesOptions } from "../../../src/bot/guild-documents/read/pictures.ts";
 import { eraseOld } from "../../../src/bot/store/personal-data.ts";
 import { saveGuildBackup } from "../../../src/bot/store/tables/guild-backups.ts";
 import { migrations } from "../../../src/bot/store/tables.ts";
 import { StoreUnavailable } from "../../../src/bot/store/unavailable.ts";
+import {
+	emojiPicture,
+	guildIcon,
+	type Picture,
+	type PictureReference,
+	roleIcon,
+} from "../../../src/discord/rest/pictures.ts";
 import { PlatformBusy, PlatformFailure, type ToolRun, withinRun } from "../../../src/discord/rest/rest.ts";
 import { pictureHash } from "../../../src/guild-document/read/picture.ts";
 import { onBoth, openStore, type TestStore } from "../../support/stores.ts";
 import { testWith } from "../../support/test-with.ts";
 
 const dayMs = 86_400_000;
-const emoji = (number: number): PictureReference => ({
-	kind: "emoji",
-	id: `15000000000000${String(number).padStart(4, "0")}`,
-	animated: false,
-});
+const emoji = (number: number) => emojiPicture(`15000000000000${String(number).padStart(4, "0")}`, false);
 const emojis = (count: number) => Array.from({ length: count }, (_, number) => emoji(number));
 const bytesOf = (name: string) => new TextEncoder().encode(`picture ${name}`);
 
@@ -28,21 +30,13 @@ function startPictures(
 	options: Partial<PicturesOptions> = {},
 ) {
 	const asked: string[] = [];
-	const download = async (source: string) => {
+	const download = async ({ source }: PictureReference) => {
 		asked.push(source);
 		const picture = { bytes: bytesOf(source), mediaType: "image/png" };
 		const given = answer(source);
 		return given === undefined ? picture : given;
 	};
-	const pictures = createPictures({
-		store,
-		downloads: {
-			emoji: (id) => download(id),
-			guildIcon: (guildId, icon) => download(`${guildId}/${icon}`),
-			roleIcon: (roleId, icon) => download(`${roleId}/${icon}`),
-		},
-		...options,
-	});
+	const pictures = createPictures({ store, download, ...options });
 	return { pictures, asked };
 }
 
@@ -50,17 +44,13 @@ onBoth((databases) => {
 	const openedTest = testWith(async () => openStore(await databases.place(), { migrations }));
 
 	openedTest("pictures are downloaded once, also across restarts", async (opened) => {
-		const wanted: PictureReference[] = [
-			...emojis(10),
-			{ kind: "icon", guildId: "1", icon: "a_1" },
-			{ kind: "role_icon", roleId: "2", icon: "b2" },
-		];
+		const wanted = [...emojis(10), guildIcon("1", "a_1"), roleIcon("2", "b2")];
 		const { pictures, asked } = startPictures(opened);
 		const first = await pictures.hashesOf(wanted);
 		expect(first.missing).toBeUndefined();
 		expect(first.hashes.size).toBe(12);
-		expect(first.hashes.get("a_1")).toBe(pictureHash(bytesOf("1/a_1")));
-		expect(first.hashes.get("b2")).toBe(pictureHash(bytesOf("2/b2")));
+		expect(first.hashes.get("a_1")).toBe(pictureHash(bytesOf("a_1")));
+		expect(first.hashes.get("b2")).toBe(pictureHash(bytesOf("b2")));
 		expect(asked).toHaveLength(12);
 		const again = startPictures(opened);
 		expect(await again.pictures.hashesOf(wanted)).toEqual(first);
@@ -82,7 +72,7 @@ onBoth((databases) => {
 	openedTest("an uploaded picture keeps its hash, whatever Discord makes of it", async (opened) => {
 		const { pictures, asked } = startPictures(opened);
 		const hash = await pictures.add({ bytes: bytesOf("soup"), mediaType: "image/png" });
-		await pictures.remember(emoji(1), hash);
+		await pictures.remember(emoji(1).source, hash);
 		const { hashes } = await pictures.hashesOf([emoji(1)]);
 		expect([...hashes.values()]).toEqual([hash]);
 		expect(asked).toEqual([]);
@@ -129,7 +119,7 @@ onBoth((databases) => {
 	});
 
 	openedTest("one picture that fails does not stop the others", async (opened) => {
-		const { id } = emoji(3) as { id: string };
+		const { source: id } = emoji(3);
 		const { pictures } = startPictures(opened, (source) =>
 			source === id ? Promise.reject(new PlatformFailure("read", new Error("broken"))) : undefined,
 		);
@@ -140,7 +130,7 @@ onBoth((databases) => {
 	});
 
 	openedTest("a picture that the CDN does not have is not missing", async (opened) => {
-		const { id } = emoji(3) as { id: string };
+		const { source: id } = emoji(3);
 		const { pictures } = startPictures(opened, (source) => (source === id ? Promise.resolve(undefined) : undefined));
 		const { hashes, missing } = await pictures.hashesOf(emojis(5));
 		expect(hashes.size).toBe(4);
@@ -148,7 +138,7 @@ onBoth((databases) => {
 	});
 
 	openedTest("a picture that is too large to be stored is left out, and downloaded once", async (opened) => {
-		const { id } = emoji(3) as { id: string };
+		const { source: id } = emoji(3);
 		const { pictures, asked } = startPictures(opened, (source) =>
 			source === id
 				? Promise.resolve({ bytes: new Uint8Array(2 * 1024 * 1024 + 1), mediaType: "image/gif" })

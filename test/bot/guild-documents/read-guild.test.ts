@@ -2,8 +2,9 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import { type PictureReference, readGuildState } from "../../../src/bot/guild-documents/read/read-guild.ts";
+import { readGuildState } from "../../../src/bot/guild-documents/read/read-guild.ts";
 import { StoreUnavailable } from "../../../src/bot/store/unavailable.ts";
+import { emojiPicture, type PictureReference } from "../../../src/discord/rest/pictures.ts";
 import { partNames } from "../../../src/guild-document/format/document.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { startConnection } from "../../support/connection.ts";
@@ -157,9 +158,7 @@ test("hashes of pictures come from the source, and missing ones are named", asyn
 		},
 	};
 	const { state, unreadable } = await readGuildState(guild, ["emojis"], { connection, pictures });
-	expect(asked).toEqual([
-		state.guild.emojis.map(({ id, animated = false }) => ({ kind: "emoji", id: String(id), animated })),
-	]);
+	expect(asked).toEqual([state.guild.emojis.map(({ id, animated = false }) => emojiPicture(String(id), animated))]);
 	expect(state.guild.emojis.map(({ name }) => name)).toContain("soup");
 	expect(state.pictures.get("1")).toBe(hash);
 	expect(unreadable).toEqual([{ part: "emojis", why: "1 is missing" }]);

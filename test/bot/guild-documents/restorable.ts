@@ -55,7 +55,7 @@ export async function startRestorable(more: number) {
 				if (user.username === "owner") simulator.world.emojis.add(guild, user, { name: "soup" });
 		},
 		create({ connection, store, log }) {
-			const pictures = createPictures({ store, downloads: connection.pictures });
+			const pictures = createPictures({ store, download: connection.downloadPicture });
 			const backups = new Backups({
 				settings: { every: backUpMs, keep: 14 },
 				guilds: undefined,
@@ -74,7 +74,7 @@ export async function startRestorable(more: number) {
 	if (!made || !found) throw new Error("the bot runs in a guild");
 	const backups = made;
 	const guild: Guild = found;
-	const pictures = createPictures({ store, downloads: connection.pictures });
+	const pictures = createPictures({ store, download: connection.downloadPicture });
 	const rules = createRules({ connection, pictures, denies: () => false });
 
 	/** Starts a service. `pass` is called before each step, and without one before each reading of the guild. */

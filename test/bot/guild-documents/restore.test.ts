@@ -23,7 +23,7 @@ async function startDocuments(prepare: (simulator: Simulator) => void) {
 	const bot = await startFeature({
 		prepare,
 		create({ connection, store, log, mutex }) {
-			pictures = createPictures({ store, downloads: connection.pictures });
+			pictures = createPictures({ store, download: connection.downloadPicture });
 			const made = new Backups({
 				settings: { every: dayMs, keep: 14 },
 				guilds: undefined,

@@ -45,7 +45,7 @@ export function createTestDocuments(
 		denies = () => false,
 	}: Pick<ServiceSetup, "rules" | "options" | "hasRealRules" | "denies"> = {},
 ): GuildDocuments {
-	const pictures = createPictures({ store, downloads: connection.pictures });
+	const pictures = createPictures({ store, download: connection.downloadPicture });
 	const ownSettings = settingsInDocuments(settings);
 	const messages = (guildId: string) => guildMessageRows.all(store.sql, { guild_id: guildId });
 	const small: Rules = {

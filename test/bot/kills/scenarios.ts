@@ -585,7 +585,7 @@ function backupsOf({ simulator, guild, clock, person }: World) {
 		const backups = new Backups({
 			...given,
 			settings: { every: dayMs, keep: 14 },
-			pictures: createPictures({ store, downloads: connection.pictures }),
+			pictures: createPictures({ store, download: connection.downloadPicture }),
 			timing: { now: () => clock.now, startDelayMs: 0, spacingMs: 0, maxSleepMs: 50, backOffMs, shutdownGraceMs: 1 },
 		});
 		const notify: DeletionWatchOptions["notify"] = async (...given) =>

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { toToolError } from "../../../src/discord/rest/errors.ts";
-import { Pictures } from "../../../src/discord/rest/pictures.ts";
+import { createPictureDownload, emojiPicture, guildIcon, roleIcon } from "../../../src/discord/rest/pictures.ts";
 import {
 	PlatformBusy,
 	PlatformFailure,
@@ -37,7 +37,7 @@ function startCdn(...responses: (() => Response | Promise<Response>)[]) {
 		requests,
 		outcomes,
 		expiry,
-		pictures: new Pictures({
+		download: createPictureDownload({
 			cdn: server.url.origin,
 			responses: { add: ([outcome]: readonly [PlatformOutcome]) => outcomes.push(outcome) },
 			timeoutSignal: () => expiry.signal,
@@ -69,34 +69,34 @@ test("emoji and icons are downloaded from the simulator in a format that can be 
 	const guild = simulator.guild("The Cooks");
 	const outcomes: string[] = [];
 	const responses = { add: ([outcome]: readonly [string]) => outcomes.push(outcome) };
-	const pictures = new Pictures({ cdn, responses });
+	const download = createPictureDownload({ cdn, responses });
 	const [creator] = guild.members.values();
 	if (!creator) throw new Error("no members");
 	const add = (animated: boolean) => world.emojis.add(guild, creator.user, { name: "soup", animated });
 
 	const still = add(false);
 	const stored = world.pictures.get(`emojis/${still.id}`);
-	const downloaded = await pictures.emoji(still.id, false);
+	const downloaded = await download(emojiPicture(still.id, false));
 	expect(downloaded).toEqual({ bytes: new Uint8Array(stored?.bytes ?? []), mediaType: "image/png" });
 	const moving = add(true);
-	expect(await pictures.emoji(moving.id, true)).toMatchObject({ mediaType: "image/gif" });
+	expect(await download(emojiPicture(moving.id, true))).toMatchObject({ mediaType: "image/gif" });
 	world.emojis.remove(guild, moving);
-	expect(await pictures.emoji(moving.id, true)).toBeUndefined();
+	expect(await download(emojiPicture(moving.id, true))).toBeUndefined();
 
 	const picture = { format: "gif", animated: true, bytes: gif } as const;
 	const hash = world.pictures.addIcon("icons", guild.id, picture);
 	const icon = { bytes: new Uint8Array(gif), mediaType: "image/gif" };
-	expect(await pictures.guildIcon(guild.id, hash)).toEqual(icon);
+	expect(await download(guildIcon(guild.id, hash))).toEqual(icon);
 	const other = { ...picture, format: "webp", bytes: animatedWebp } as const;
 	const webpHash = world.pictures.addIcon("icons", guild.id, other);
-	expect(await pictures.guildIcon(guild.id, webpHash)).toMatchObject({ mediaType: "image/webp" });
+	expect(await download(guildIcon(guild.id, webpHash))).toMatchObject({ mediaType: "image/webp" });
 	const frozen = { ...picture, animated: false };
 	const stillHash = world.pictures.addIcon("icons", guild.id, frozen);
-	expect(await pictures.guildIcon(guild.id, stillHash)).toMatchObject({ mediaType: "image/png" });
-	expect(await pictures.guildIcon(guild.id, "0")).toBeUndefined();
+	expect(await download(guildIcon(guild.id, stillHash))).toMatchObject({ mediaType: "image/png" });
+	expect(await download(guildIcon(guild.id, "0"))).toBeUndefined();
 	const [role = ""] = guild.roles.keys();
 	const roleHash = world.pictures.addIcon("role-icons", role, frozen);
-	expect(await pictures.roleIcon(role, roleHash)).toMatchObject({ mediaType: "image/png" });
+	expect(await download(roleIcon(role, roleHash))).toMatchObject({ mediaType: "image/png" });
 	expect(outcomes).toEqual([
 		...["ok", "ok", "client_error"],
 		...["ok", "client_error", "ok", "ok", "client_error", "ok"],
@@ -105,7 +105,7 @@ test("emoji and icons are downloaded from the simulator in a format that can be 
 
 test("the CDN gets no token and no cookie", async () => {
 	await using cdn = startCdn(image());
-	await cdn.pictures.emoji(emojiId, false);
+	await cdn.download(emojiPicture(emojiId, false));
 	const [request] = cdn.requests;
 	expect(request?.path).toBe(`/emojis/${emojiId}.png?size=256`);
 	expect(request?.headers["user-agent"]).toStartWith("DiscordBot ");
@@ -114,9 +114,9 @@ test("the CDN gets no token and no cookie", async () => {
 
 test("an emoji that cannot be a PNG is downloaded as WebP", async () => {
 	await using cdn = startCdn(status(415), image("webp", "image/webp"));
-	expect(await cdn.pictures.emoji(emojiId, false)).toMatchObject({ mediaType: "image/webp" });
+	expect(await cdn.download(emojiPicture(emojiId, false))).toMatchObject({ mediaType: "image/webp" });
 	await using refusing = startCdn(status(415));
-	const error = await failureOf(refusing.pictures.emoji(emojiId, false));
+	const error = await failureOf(refusing.download(emojiPicture(emojiId, false)));
 	expect(error).toBeInstanceOf(PlatformFailure);
 	expect(refusing.outcomes).toEqual(["client_error", "client_error"]);
 });
@@ -132,7 +132,7 @@ test.each([
 	"%s in place of a picture is an error that names the picture",
 	async (_, respond, attempts, outcome, text) => {
 		await using cdn = startCdn(respond);
-		const error = await failureOf(cdn.pictures.guildIcon("1", "abc"));
+		const error = await failureOf(cdn.download(guildIcon("1", "abc")));
 		expect(error).toBeInstanceOf(PlatformFailure);
 		const { message } = error as PlatformFailure;
 		expect(message).toMatch(text);
@@ -144,7 +144,7 @@ test.each([
 
 test("a download that fails once is repeated", async () => {
 	await using cdn = startCdn(status(502), image());
-	expect(await cdn.pictures.emoji(emojiId, false)).toBeDefined();
+	expect(await cdn.download(emojiPicture(emojiId, false))).toBeDefined();
 	expect(cdn.outcomes).toEqual(["server_error", "ok"]);
 });
 
@@ -154,7 +154,7 @@ test("a rate limit of the CDN says how long to wait", async () => {
 		[{}, 1000],
 	] as const) {
 		await using cdn = startCdn(status(429, headers));
-		const error = await failureOf(cdn.pictures.emoji(emojiId, true));
+		const error = await failureOf(cdn.download(emojiPicture(emojiId, true)));
 		expect(error).toBeInstanceOf(PlatformBusy);
 		expect(error).toMatchObject({ retryAfterMs });
 		expect(cdn.outcomes).toEqual(["rate_limited"]);
@@ -170,7 +170,7 @@ test("a CDN that does not respond, or stops in the middle, times out", async () 
 			asked.resolve();
 			return respond();
 		});
-		const download = failureOf(cdn.pictures.emoji(emojiId, false));
+		const download = failureOf(cdn.download(emojiPicture(emojiId, false)));
 		await asked.promise;
 		cdn.expiry.abort();
 		expect(await download).toBeInstanceOf(PlatformTimeout);
@@ -182,18 +182,18 @@ test("a download ends with the tool that needs it", async () => {
 	await using cdn = startCdn(image());
 	const signal = AbortSignal.abort();
 	const run = { signal, endsAt: Infinity, reason: undefined, mayWrite: false };
-	const error = await failureOf(withinRun(run, () => cdn.pictures.emoji(emojiId, false)));
+	const error = await failureOf(withinRun(run, () => cdn.download(emojiPicture(emojiId, false))));
 	expect(error).toMatchObject({ outcome: "not sent" });
 	expect(cdn.requests).toEqual([]);
 });
 
 test("an unreachable CDN is a failure without effect", async () => {
 	const outcomes: string[] = [];
-	const pictures = new Pictures({
+	const download = createPictureDownload({
 		cdn: "http://127.0.0.1:1",
 		responses: { add: ([outcome]: readonly [string]) => outcomes.push(outcome) },
 	});
-	const error = await failureOf(pictures.emoji(emojiId, false));
+	const error = await failureOf(download(emojiPicture(emojiId, false)));
 	expect(error).toBeInstanceOf(PlatformFailure);
 	expect(error).toMatchObject({ outcome: "read" });
 	expect(outcomes).toEqual(["failed", "failed"]);

@@ -229,7 +229,7 @@ export class JobRun {
 		const emojis = state.guild.emojis.filter((emoji) => emoji.id !== id);
 		const request = await this.#requestOf(job, guild, { ...state, guild: { ...state.guild, emojis } }, step_id);
 		const hash = request?.picture?.hash;
-		if (hash !== undefined) await this.options.pictures.remember({ kind: "emoji", id, animated: false }, hash);
+		if (hash !== undefined) await this.options.pictures.remember(id, hash);
 	}
 
 	/** Undefined if the step does not differ any more. */
@@ -372,14 +372,7 @@ export class JobRun {
 		// Before the step is recorded as done: afterwards nothing would do this.
 		if (record && id) await guildMessageRows.save(this.#sql, [{ ...record, guild_id: guild.id, message_id: id }]);
 		if (picture && id !== undefined)
-			await this.options.pictures.remember(
-				picture.field === "image"
-					? { kind: "emoji", id, animated: false }
-					: step.kind === "role"
-						? { kind: "role_icon", roleId: id, icon: icon ?? "" }
-						: { kind: "icon", guildId: id, icon: icon ?? "" },
-				picture.hash,
-			);
+			await this.options.pictures.remember(picture.field === "image" ? id : (icon ?? ""), picture.hash);
 		const isCreated = step.placeholder !== undefined && id !== undefined;
 		if (isCreated) ids.set(step.placeholder as string, id);
 		await this.#save(job, {

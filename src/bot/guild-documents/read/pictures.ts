@@ -2,6 +2,7 @@
 // 32 hexadecimal digits of the SHA-256 of the picture, as in guild documents.
 
 import { describePlatformError } from "../../../discord/rest/errors.ts";
+import type { Picture, PictureReference } from "../../../discord/rest/pictures.ts";
 import { currentRun, endingEarlier, PlatformBusy, timeLeftMs } from "../../../discord/rest/rest.ts";
 import { pictureHash } from "../../../guild-document/read/picture.ts";
 import { Semaphore } from "../../../lib/semaphore.ts";
@@ -16,24 +17,12 @@ import {
 	touchGuildPictures,
 } from "../../store/tables/guild-backups.ts";
 import { StoreUnavailable } from "../../store/unavailable.ts";
-import type { PictureHashes, PictureReference } from "./read-guild.ts";
-
-export interface Picture {
-	bytes: Uint8Array;
-	/** MIME type, such as "image/png". */
-	mediaType: string;
-}
-
-/** Each resolves with undefined if the CDN does not have the picture. */
-interface PictureDownloads {
-	emoji(id: string, isAnimated: boolean): Promise<Picture | undefined>;
-	guildIcon(guildId: string, icon: string): Promise<Picture | undefined>;
-	roleIcon(roleId: string, icon: string): Promise<Picture | undefined>;
-}
+import type { PictureHashes } from "./read-guild.ts";
 
 export interface PicturesOptions {
 	store: Pick<Store, "sql" | "transaction">;
-	downloads: PictureDownloads;
+	/** Undefined if the CDN does not have the picture. */
+	download(reference: PictureReference): Promise<Picture | undefined>;
 	/** Wall clock in epoch milliseconds, which may jump. */
 	now?: () => number;
 }
@@ -51,12 +40,12 @@ const maxBytes = 2 * 1024 * 1024;
 const maxTooLarge = 10_000;
 
 export function createPictures(options: PicturesOptions) {
-	const { store, downloads, now = Date.now } = options;
+	const { store, download, now = Date.now } = options;
 	const semaphore = new Semaphore({ max: maxConcurrent });
 	const tooLarge = new Set<string>();
 
 	async function hashesOf(references: readonly PictureReference[]): Promise<PictureHashes> {
-		const bySource = new Map(references.map((one) => [sourceOf(one), one]));
+		const bySource = new Map(references.map((one) => [one.source, one]));
 		const sources = [...bySource.keys()];
 		let hashes: Map<string, string>;
 		try {
@@ -67,7 +56,7 @@ export function createPictures(options: PicturesOptions) {
 			const missing = "pictures are left out: the bot's database, which keeps them, is unavailable";
 			return { hashes: new Map(), missing };
 		}
-		const absent = [...bySource].filter(([source]) => !hashes.has(source) && !tooLarge.has(source));
+		const absent = [...bySource.values()].filter(({ source }) => !hashes.has(source) && !tooLarge.has(source));
 		const { gone, reason } = await loadAll(absent, hashes);
 		const large = sources.filter((source) => tooLarge.has(source)).length;
 		const left = sources.length - hashes.size - gone - large;
@@ -82,7 +71,7 @@ export function createPictures(options: PicturesOptions) {
 
 	/** Adds to `hashes`. Returns how many the CDN does not have, and why others failed. */
 	async function loadAll(
-		absent: readonly (readonly [string, PictureReference])[],
+		absent: readonly PictureReference[],
 		hashes: Map<string, string>,
 	): Promise<{ gone: number; reason: string }> {
 		const queue = absent.values();
@@ -91,14 +80,14 @@ export function createPictures(options: PicturesOptions) {
 		let reason: string | undefined;
 
 		async function work(): Promise<void> {
-			for (const [source, reference] of queue) {
+			for (const reference of queue) {
 				if (timeLeftMs() <= reserveMs) reason ??= "the time is up";
 				if (reason !== undefined) return;
 				try {
-					const hash = await limited(() => load(source, reference));
+					const hash = await limited(() => load(reference));
 					if (hash === "too large") continue;
 					if (hash === undefined) gone += 1;
-					else hashes.set(source, hash);
+					else hashes.set(reference.source, hash);
 				} catch (error) {
 					// The tool was cancelled.
 					if (currentRun()?.signal.aborted) throw error;
@@ -122,10 +111,10 @@ export function createPictures(options: PicturesOptions) {
 		return semaphore.run(run ? toAbortSignal(run.signal) : new AbortController().signal, work);
 	}
 
-	async function load(source: string, reference: PictureReference): Promise<string | undefined> {
-		const picture = await endingEarlier(reserveMs / 2, () => download(downloads, reference));
-		if (!picture || picture.bytes.length <= maxBytes) return picture && save(picture, source);
-		if (tooLarge.size < maxTooLarge) tooLarge.add(source);
+	async function load(reference: PictureReference): Promise<string | undefined> {
+		const picture = await endingEarlier(reserveMs / 2, () => download(reference));
+		if (!picture || picture.bytes.length <= maxBytes) return picture && save(picture, reference.source);
+		if (tooLarge.size < maxTooLarge) tooLarge.add(reference.source);
 		return "too large";
 	}
 
@@ -154,24 +143,8 @@ export function createPictures(options: PicturesOptions) {
 			return known;
 		},
 		/** After an upload: Discord converts pictures, so that a downloaded copy would have a different hash. */
-		remember: (reference: PictureReference, hash: string) =>
-			pictureSourceRows.save(store.sql, [{ source: sourceOf(reference), hash }]),
+		remember: (source: string, hash: string) => pictureSourceRows.save(store.sql, [{ source, hash }]),
 		/** Returns the hash. */
 		add: (picture: Picture) => save(picture, pictureHash(picture.bytes)),
 	};
-}
-
-function sourceOf(reference: PictureReference): string {
-	return reference.kind === "emoji" ? reference.id : reference.icon;
-}
-
-function download(downloads: PictureDownloads, reference: PictureReference): Promise<Picture | undefined> {
-	switch (reference.kind) {
-		case "emoji":
-			return downloads.emoji(reference.id, reference.animated);
-		case "icon":
-			return downloads.guildIcon(reference.guildId, reference.icon);
-		case "role_icon":
-			return downloads.roleIcon(reference.roleId, reference.icon);
-	}
 }

@@ -25,18 +25,13 @@ import { absentIf, type MemberState, requireKnownMembers } from "../../../discor
 import { roleIds } from "../../../discord/members/member-filter.ts";
 import { fetchGuildChannels, isObfuscated } from "../../../discord/obfuscation.ts";
 import { bitsIn, describeBits, missingPermissions, type Permission } from "../../../discord/permissions.ts";
+import { emojiPicture, guildIcon, type PictureReference, roleIcon } from "../../../discord/rest/pictures.ts";
 import type { Part } from "../../../guild-document/format/document.ts";
 import type { Restore } from "../../../guild-document/restore.ts";
 import type { BotSettings, GuildState, KnownMessage, StepKind } from "../../../guild-document/steps.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import type { GuildMessageRow } from "../../store/tables/guild-jobs.ts";
 import { StoreUnavailable } from "../../store/unavailable.ts";
-
-/** An emoji by its id, the icon of a guild or role by Discord's hash. */
-export type PictureReference =
-	| { kind: "emoji"; id: string; animated: boolean }
-	| { kind: "icon"; guildId: string; icon: string }
-	| { kind: "role_icon"; roleId: string; icon: string };
 
 export interface PictureHashes {
 	/** By emoji id or by Discord's hash of the icon. */
@@ -255,10 +250,10 @@ async function readBans({ client, id }: Guild): Promise<APIBan[]> {
 
 function picturesOf({ id, icon, roles, emojis }: APIGuild, parts: readonly Part[]): PictureReference[] {
 	const references: PictureReference[] = [];
-	if (parts.includes("settings") && icon) references.push({ kind: "icon", guildId: id, icon });
+	if (parts.includes("settings") && icon) references.push(guildIcon(id, icon));
 	if (parts.includes("roles"))
-		for (const { id: roleId, icon } of roles) if (icon) references.push({ kind: "role_icon", roleId, icon });
+		for (const { id: roleId, icon } of roles) if (icon) references.push(roleIcon(roleId, icon));
 	if (parts.includes("emojis"))
-		for (const { id, animated = false } of emojis) if (id) references.push({ kind: "emoji", id, animated });
+		for (const { id, animated = false } of emojis) if (id) references.push(emojiPicture(id, animated));
 	return references;
 }
