@@ -5,9 +5,8 @@
 import { type Guild, type GuildMember, PermissionFlagsBits, type Role } from "discord.js";
 import { SaidError } from "../texts/said-error.ts";
 import { joined, type Said, said } from "../texts/texts.ts";
-import { actingPerson } from "./acting-person.ts";
 import { memberName, roleName } from "./describe.ts";
-import { botMember, missingForBot } from "./permissions.ts";
+import { actingMembers, botMember, missingForBot } from "./permissions.ts";
 
 const sampleSize = 10;
 
@@ -28,73 +27,45 @@ const words = {
 	},
 };
 
-/** Throws a ToolError that names the roles not below bot and acting person. */
-export function requireRolesBelow(guild: Guild, roles: readonly Role[]): void {
-	const person = actingPerson(guild);
-	if (person) requireRolesBelowPerson(person, roles);
-	requireRolesBelowBot(guild, roles);
-}
-
-/** As `requireRolesBelow`, for the bot alone. */
-export function requireRolesBelowBot(guild: Guild, roles: readonly Role[]): void {
-	requireRoles(botMember(guild), "bot", roles);
-}
-
-/** As `requireRolesBelow`, for a person alone. */
-export function requireRolesBelowPerson(person: GuildMember, roles: readonly Role[]): void {
-	requireRoles(person, "you", roles);
-}
-
-function requireRoles(actor: GuildMember, side: keyof typeof words, roles: readonly Role[]): void {
-	const { whose } = words[side];
-	const own = actor.roles.highest;
-	refuseAny(`role(s) out of ${whose} reach`, side, roles, (role) => {
-		if (isAbove(actor, role)) return undefined;
-		return {
-			problem: `${roleName(role)} does not rank below ${whose} highest role, ${roleName(own)}`,
-			people: said(`refusal.role_above_${side}`, { role: mentionOf(role), own: mentionOf(own) }),
-			isOfRank: true,
-		};
-	});
-}
-
-/** Throws a ToolError that names the members not below bot and acting person. The guild's owner never is. */
-export function requireMembersBelow(guild: Guild, members: readonly GuildMember[]): void {
-	const person = actingPerson(guild);
-	if (person) requireBelowPerson(person, members);
-	requireBelowBot(guild, members);
-}
-
-/** As `requireMembersBelow`, for the bot alone. */
-export function requireBelowBot(guild: Guild, members: readonly GuildMember[]): void {
-	requireMembers(botMember(guild), "bot", members);
-}
-
-/** As `requireMembersBelow`, for a person alone. */
-export function requireBelowPerson(person: GuildMember, members: readonly GuildMember[]): void {
-	requireMembers(person, "you", members);
-}
-
-function requireMembers(actor: GuildMember, side: keyof typeof words, members: readonly GuildMember[]): void {
-	const { name, whose, itself } = words[side];
-	const own = actor.roles.highest;
-	refuseAny(`member(s) out of ${whose} reach`, side, members, (member) => {
-		const { highest } = member.roles;
-		const [shown, who] = [memberName(member), `<@${member.id}>`];
-		if (member.id === actor.id)
-			return { problem: `${shown} is ${itself}`, people: said(`refusal.is_${side}`, { who }) };
-		if (member.id === actor.guild.ownerId)
+/** Throws a ToolError that names the roles not below bot and acting person, or `actors`. */
+export function requireRolesBelow(guild: Guild, roles: readonly Role[], actors = actingMembers(guild)): void {
+	for (const actor of actors)
+		refuseAny(actor, "role(s)", roles, (role, side) => {
+			const own = actor.roles.highest;
+			if (isAbove(actor, role)) return undefined;
 			return {
-				problem: `${shown} owns the guild: ${name} cannot act on the owner`,
-				people: said(`refusal.owner_${side}`, { who }),
+				problem: `${roleName(role)} does not rank below ${words[side].whose} highest role, ${roleName(own)}`,
+				people: said(`refusal.role_above_${side}`, { role: mentionOf(role), own: mentionOf(own) }),
+				isOfRank: true,
 			};
-		if (isAbove(actor, highest)) return undefined;
-		return {
-			problem: `${shown} does not rank below ${name}: ${roleName(highest)} is not below ${roleName(own)}`,
-			people: said(`refusal.above_${side}`, { who, role: mentionOf(highest), own: mentionOf(own) }),
-			isOfRank: true,
-		};
-	});
+		});
+}
+
+/** Throws a ToolError that names the members not below bot and acting person, or `actors`. The guild's owner never is. */
+export function requireMembersBelow(
+	guild: Guild,
+	members: readonly GuildMember[],
+	actors = actingMembers(guild),
+): void {
+	for (const actor of actors)
+		refuseAny(actor, "member(s)", members, (member, side) => {
+			const { name, itself } = words[side];
+			const [{ highest }, own] = [member.roles, actor.roles.highest];
+			const [shown, who] = [memberName(member), `<@${member.id}>`];
+			if (member.id === actor.id)
+				return { problem: `${shown} is ${itself}`, people: said(`refusal.is_${side}`, { who }) };
+			if (member.id === guild.ownerId)
+				return {
+					problem: `${shown} owns the guild: ${name} cannot act on the owner`,
+					people: said(`refusal.owner_${side}`, { who }),
+				};
+			if (isAbove(actor, highest)) return undefined;
+			return {
+				problem: `${shown} does not rank below ${name}: ${roleName(highest)} is not below ${roleName(own)}`,
+				people: said(`refusal.above_${side}`, { who, role: mentionOf(highest), own: mentionOf(own) }),
+				isOfRank: true,
+			};
+		});
 }
 
 export function isBelowBot(guild: Guild, role: Role): boolean {
@@ -132,20 +103,21 @@ function mentionOf({ id, guild }: Role): string {
 }
 
 function refuseAny<Thing>(
+	{ id, client }: GuildMember,
 	noun: string,
-	side: keyof typeof words,
 	things: readonly Thing[],
-	refusalFor: (thing: Thing) => Refusal | undefined,
+	refusalFor: (thing: Thing, side: keyof typeof words) => Refusal | undefined,
 ): void {
-	const refusals = things.flatMap((thing) => refusalFor(thing) ?? []);
+	const side = id === client.user.id ? "bot" : "you";
+	const refusals = things.flatMap((thing) => refusalFor(thing, side) ?? []);
 	if (refusals.length === 0) return;
+	const { whose, remedy } = words[side];
 	const first = refusals.slice(0, sampleSize);
 	const more = refusals.length - first.length;
 	const isOfRank = refusals.some((one) => one.isOfRank);
-	const count = things.length > 1 ? `${refusals.length} of ${things.length} ${noun}: ` : "";
+	const count = things.length > 1 ? `${refusals.length} of ${things.length} ${noun} out of ${whose} reach: ` : "";
 	const problems = [...first.map(({ problem }) => problem), ...(more > 0 ? [`and ${more} more`] : [])];
-	const remedy = isOfRank ? [words[side].remedy] : [];
-	const models = [`${count}${problems.join("; ")}.`, ...remedy, "Nothing was done."].join(" ");
+	const models = [`${count}${problems.join("; ")}.`, ...(isOfRank ? [remedy] : []), "Nothing was done."].join(" ");
 	const why = joined([
 		...first.map(({ people }) => people),
 		...(more > 0 ? [said("refusal.more", { count: more })] : []),

@@ -15,7 +15,7 @@ import {
 	requireOfPerson,
 	withTitles,
 } from "../../discord/permissions.ts";
-import { requireRolesBelowPerson } from "../../discord/role-hierarchy.ts";
+import { requireRolesBelow } from "../../discord/role-hierarchy.ts";
 import { inlineText, oneField, oneLine } from "../../discord/text.ts";
 import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
 import { isPlaceholder } from "../../guild-document/match/match.ts";
@@ -160,7 +160,7 @@ function requireRanked(guild: Guild, key: string, before: unknown, after: unknow
 	if (now.includes(guild.id)) throw new SaidError(said("setting.everyone"));
 	const person = actingPerson(guild);
 	const changed = guild.roles.cache.filter(({ id }) => old.includes(id) !== now.includes(id));
-	if (person) requireRolesBelowPerson(person, [...changed.values()]);
+	if (person) requireRolesBelow(guild, [...changed.values()], [person]);
 }
 
 /** What the bot does to people because of a setting. */
@@ -190,7 +190,7 @@ function requireForPerson(guild: Guild, { key, to, id }: Omit<Reference, "needs"
 	const role = guild.roles.cache.get(id);
 	if (to !== "given role" || !role) return;
 	requireOf(person, undefined, bitsIn(undefined, ["ManageRoles"]));
-	requireRolesBelowPerson(person, [role]);
+	requireRolesBelow(guild, [role], [person]);
 }
 
 type Checked = Omit<GuildState, "version">;

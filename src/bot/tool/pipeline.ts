@@ -13,12 +13,7 @@ import { type Finder, MembersLoading, type Person, type VoiceMember } from "../.
 import { bitsIn, botMember, impliedIn, isHeldInGuild, neededBy, requireOf } from "../../discord/permissions.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { currentRun, noteItems, permitWrites, type ToolRun, timeLeftMs, withinRun } from "../../discord/rest/rest.ts";
-import {
-	requireBelowBot,
-	requireBelowPerson,
-	requireRolesBelowBot,
-	requireRolesBelowPerson,
-} from "../../discord/role-hierarchy.ts";
+import { requireMembersBelow, requireRolesBelow } from "../../discord/role-hierarchy.ts";
 import { chosenReason, withCaller, withoutTokens } from "../../discord/text.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { rootPrincipal } from "../../lib/principal.ts";
@@ -486,18 +481,15 @@ function requireBelow(
 ): void {
 	const argument = [role, roles].flat().filter((item) => item instanceof Role);
 	// To assign or remove a role, the bot must rank above the role, not above the member.
+	const actor = person ?? botMember(guild);
 	if (argument.length > 0) {
-		if (person) requireRolesBelowPerson(person, argument);
-		else requireRolesBelowBot(guild, argument);
+		requireRolesBelow(guild, argument, [actor]);
 		return;
 	}
 	const members = [user, users]
 		.flat()
 		.map((item) => (item instanceof GuildMember ? item : (item as Person | undefined)?.member))
 		.filter((item) => item !== undefined);
-	const self = person ?? guild.client.user;
-	const others = members.filter(({ id }) => id !== self.id);
-	const ranking = ranked === "others" ? others : members;
-	if (person) requireBelowPerson(person, ranking);
-	else requireBelowBot(guild, ranking);
+	const others = members.filter(({ id }) => id !== actor.id);
+	requireMembersBelow(guild, ranked === "others" ? others : members, [actor]);
 }

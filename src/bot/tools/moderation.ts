@@ -14,7 +14,7 @@ import { memberFields, memberName, nowIs, roleName, time } from "../../discord/d
 import { role } from "../../discord/find.ts";
 import { requirePruning } from "../../discord/guild-features.ts";
 import { describeBits, isAdministrator } from "../../discord/permissions.ts";
-import { requireRolesBelowPerson } from "../../discord/role-hierarchy.ts";
+import { requireRolesBelow } from "../../discord/role-hierarchy.ts";
 import { readDuration, readTime } from "../../lib/times.ts";
 import { published } from "../../mcp/json-schema.ts";
 import { SaidError } from "../../texts/said-error.ts";
@@ -89,7 +89,7 @@ export const pruneMembers = destructiveTool(
 			requirePruning(guild);
 			const person = actingPerson(guild);
 			// A guess: Discord's prune goes by the rank of the one who prunes, as its kick does.
-			if (person && include_roles) requireRolesBelowPerson(person, include_roles);
+			if (person && include_roles) requireRolesBelow(guild, include_roles, [person]);
 			const exceptions = include_roles ? ` except ${include_roles.map(roleName).join(", ")}` : "";
 			const criteria = `have been inactive for ${days} day(s) and have no roles${exceptions}`;
 			const roleIds = include_roles?.map(({ id }) => id);

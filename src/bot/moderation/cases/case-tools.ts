@@ -7,7 +7,7 @@ import { actingPerson, isForPeople } from "../../../discord/acting-person.ts";
 import { memberName, nowIs, userName } from "../../../discord/describe.ts";
 import { absentIf } from "../../../discord/find.ts";
 import { describeBits, personHas } from "../../../discord/permissions.ts";
-import { requireBelowPerson } from "../../../discord/role-hierarchy.ts";
+import { requireMembersBelow } from "../../../discord/role-hierarchy.ts";
 import { joinLines, maxReasonLength, truncate } from "../../../discord/text.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
 import { SaidError } from "../../../texts/said-error.ts";
@@ -126,9 +126,9 @@ function noteMember({ cases }: CaseToolOptions) {
 	});
 }
 
-function requireBelow(guild: Guild, members: Parameters<typeof requireBelowPerson>[1]): void {
+function requireBelow(guild: Guild, members: Parameters<typeof requireMembersBelow>[1]): void {
 	const acting = actingPerson(guild);
-	if (acting) requireBelowPerson(acting, members);
+	if (acting) requireMembersBelow(guild, members, [acting]);
 }
 
 async function record(

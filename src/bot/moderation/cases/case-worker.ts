@@ -5,9 +5,9 @@ import { type Client, DiscordAPIError, type Guild, type GuildMember, PermissionF
 import { onSessionOrGuild } from "../../../discord/connection/session-events.ts";
 import { userName } from "../../../discord/describe.ts";
 import { fetchMember } from "../../../discord/find.ts";
-import { describeBits, missingPermissions } from "../../../discord/permissions.ts";
+import { botMember, describeBits, missingPermissions } from "../../../discord/permissions.ts";
 import { describePlatformError, saidProblem } from "../../../discord/rest/errors.ts";
-import { isAbove, requireBelowBot } from "../../../discord/role-hierarchy.ts";
+import { isAbove, requireMembersBelow } from "../../../discord/role-hierarchy.ts";
 import { auditReason } from "../../../discord/text.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
@@ -193,7 +193,7 @@ class Escalation {
 		const until = target.communicationDisabledUntilTimestamp ?? 0;
 		if (action === "timeout" && until >= (endsAt ?? 0)) return causeOf(said("case.why.timed_out"));
 		try {
-			requireBelowBot(guild, [target]);
+			requireMembersBelow(guild, [target], [botMember(guild)]);
 		} catch (error) {
 			if (error instanceof ToolError) return { why: error.message, whySaid: saidProblem(error) };
 			throw error;
