@@ -14,8 +14,8 @@ import {
 	type RESTGetAPIAuditLogResult,
 	Routes,
 } from "discord.js";
+import { mayBeAfter } from "../guild-document/names/ids.ts";
 import { absentIf } from "./find.ts";
-import { mayBeAfter } from "./ids.ts";
 
 /** Discord's maximum. */
 export const auditLogPageSize = 100;

@@ -10,9 +10,8 @@ import {
 	partNames,
 	type Role,
 } from "./format/document.ts";
-import { mapDocument, present } from "./format/map-document.ts";
-import { keyOf } from "./format/merge.ts";
-import { channelsWithCategories } from "./format/references.ts";
+import { mapDocument, present } from "./format/fields.ts";
+import { channelsWithCategories, keyOf } from "./format/references.ts";
 
 /** Categories and roles by name or key. Without parts: the categories and roles that are named. */
 export interface Narrowing {

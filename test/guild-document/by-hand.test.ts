@@ -1,7 +1,7 @@
 // Documents written by hand leave fields out. A guild that was made from one is not different from it.
 
 import { expect, test } from "bun:test";
-import { parseDocument } from "../../src/guild-document/format/document.ts";
+import { readDocument } from "../../src/guild-document/format/document.ts";
 import { startSimulator } from "../support/simulator.ts";
 
 const bot = `
@@ -21,7 +21,7 @@ welcome_screen: { enabled: true, channels: [{ channel: rules, description: Read 
 	],
 	["AutoMod rules", `automod: [{ name: Words, trigger: keyword, keyword_filter: [bad], actions: [block_message] }]`],
 ])("%s without all fields are made once", async (_, text) => {
-	const document = parseDocument(`version: 1
+	const document = readDocument(`version: 1
 roles:${bot}
   - { name: Mods }
 ${text}`);

@@ -4,7 +4,6 @@ import { describe, expect, test } from "bun:test";
 import {
 	type GuildDocument,
 	InvalidDocument,
-	parseDocument,
 	readChanges,
 	readDocument,
 	toYaml,
@@ -30,7 +29,7 @@ function issuesOf(read: () => unknown): readonly string[] {
 const nested = (depth: number, open: string, close: string) => open.repeat(depth) + close.repeat(depth);
 
 test("a document without a version has the current one", () => {
-	expect(parseDocument("{}")).toEqual({ version: 1 });
+	expect(readDocument("{}")).toEqual({ version: 1 });
 });
 
 describe("a mistake is named with its path", () => {
@@ -98,7 +97,7 @@ messages: [{ channel: a, poll: { question: "?", answers: [x], duration: 90m } }]
 		["a loop of aliases", "a: &a [*a]", ["it has more than 100000 values"]],
 	];
 	test.each(rows)("%s", (_, text, expected) => {
-		expect([...issuesOf(() => parseDocument(text))]).toEqual(expected);
+		expect([...issuesOf(() => readDocument(text))]).toEqual(expected);
 	});
 
 	const hint =
@@ -156,19 +155,19 @@ test.each([
 	"version: 1\nroles: !!set {a, b}",
 	"? [a]\n: b",
 ])("a hostile text is refused (%#)", (text) => {
-	expect(issuesOf(() => parseDocument(text))).not.toEqual([]);
+	expect(issuesOf(() => readDocument(text))).not.toEqual([]);
 });
 
 test("a text with lines that look like sections is read", () => {
 	const topic = "a\nroles: x\nroles: y\nchannels:";
 	const document = readDocument({ channels: [{ name: "a", topic }], roles: [] });
-	expect(parseDocument(toYaml(document))).toEqual(document);
-	expect(parseDocument(JSON.stringify(document, null, 1))).toEqual(document);
+	expect(readDocument(toYaml(document))).toEqual(document);
+	expect(readDocument(JSON.stringify(document, null, 1))).toEqual(document);
 });
 
 test("a byte order mark and other spellings are read", () => {
 	expect(
-		parseDocument(
+		readDocument(
 			'\uFEFF{"version":1,"everyone":["View Channels","BIT_0"],"roles":[{"name":"a","color":"#ff00aa TO #000000"}],"channels":[{"name":"b","slowmode":"90 minutes","thread_slowmode":"off"}]}'.replace(
 				" TO ",
 				" to ",
@@ -183,7 +182,7 @@ test("a byte order mark and other spellings are read", () => {
 });
 
 test("the color #000000 is read as no color, as Discord stores it", () => {
-	const of = (color: string) => parseDocument(JSON.stringify({ version: 1, roles: [{ name: "a", color }] })).roles?.[0];
+	const of = (color: string) => readDocument(JSON.stringify({ version: 1, roles: [{ name: "a", color }] })).roles?.[0];
 	expect(of("#000000")).toEqual({ name: "a", color: "" });
 	expect(of("#000000 to #8E44AD")?.color).toBe("#000000 to #8E44AD");
 });
@@ -248,7 +247,7 @@ function tryAll(value: unknown, random: Random): boolean {
 	});
 	const document = read;
 	if (!document) return false;
-	expect(parseDocument(toYaml(document))).toEqual(document);
+	expect(readDocument(toYaml(document))).toEqual(document);
 	const merged = mergeDocuments(document, document);
 	for (const one of [document, merged])
 		issuesOf(() => {
@@ -318,7 +317,7 @@ test.each([1, 2])("random texts never throw (seed %d)", (seed) => {
 			const at = random.below(text.length);
 			text = text.slice(0, at) + random.pick(pieces) + text.slice(at + random.below(4));
 		}
-		issuesOf(() => parseDocument(text));
+		issuesOf(() => readDocument(text));
 	}
 });
 
@@ -332,7 +331,7 @@ describe("a YAML text that repeats a part very often is refused at once", () => 
 		],
 	];
 	test.each(rows)("%s", (_, text) => {
-		expect(issuesOf(() => parseDocument(text))).toEqual(["it has more than 100000 values"]);
+		expect(issuesOf(() => readDocument(text))).toEqual(["it has more than 100000 values"]);
 	});
 
 	test("as an object, too", () => {

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { parseDocument } from "../../src/guild-document/format/document.ts";
+import { readDocument } from "../../src/guild-document/format/document.ts";
 import { fieldTables, marker, publishedSchema, readmeFile, schemaFile } from "./reference.ts";
 
 const biome = join(import.meta.dir, "../../node_modules/.bin/biome");
@@ -45,5 +45,5 @@ test("the example of the README is a guild document", async () => {
 	const readme = await Bun.file(readmeFile).text();
 	const examples = [...readme.matchAll(/```yaml\n([\s\S]*?)```/g)];
 	expect(examples).toHaveLength(3);
-	for (const [, example = ""] of examples) parseDocument(example);
+	for (const [, example = ""] of examples) readDocument(example);
 });

@@ -1,7 +1,7 @@
 // Icons that were not loaded when a guild was exported.
 
 import { expect, test } from "bun:test";
-import { parseDocument, toYaml } from "../../src/guild-document/format/document.ts";
+import { readDocument, toYaml } from "../../src/guild-document/format/document.ts";
 import { exportDocument } from "../../src/guild-document/read/export.ts";
 import { picturesIn } from "../../src/guild-document/read/picture.ts";
 import { difference } from "../../src/guild-document/steps/difference.ts";
@@ -26,7 +26,7 @@ test("an export without them keeps them", () => {
 			["other", hash],
 		]),
 	};
-	for (const document of [exported, parseDocument(toYaml(exported))])
+	for (const document of [exported, readDocument(toYaml(exported))])
 		for (const now of [state, loaded]) expect(difference(document, now, { prune: true }).steps).toEqual([]);
 });
 

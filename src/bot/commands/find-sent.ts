@@ -1,7 +1,7 @@
 // Finds a message that the bot may have sent: the response to its request was lost, or the bot was killed before.
 
 import type { APIMessage, Client } from "discord.js";
-import { lowestIdAt } from "../../discord/ids.ts";
+import { lowestIdAt } from "../../guild-document/names/ids.ts";
 import { fetchPage } from "../messages/message-pages.ts";
 
 /** How far Discord's clock may be behind. */

@@ -5,9 +5,9 @@ import { type APIMessage, type Guild, type GuildMember, PermissionFlagsBits, Sno
 import { channelsFromTop } from "../../discord/channel-order.ts";
 import { time } from "../../discord/describe.ts";
 import { isForum } from "../../discord/find.ts";
-import { lowestIdAt } from "../../discord/ids.ts";
 import { isObfuscated } from "../../discord/obfuscation.ts";
 import { countOf, resultLines, thousands } from "../../discord/text.ts";
+import { lowestIdAt } from "../../guild-document/names/ids.ts";
 import { readsContent } from "../messages/message-content.ts";
 import { namesChannels, searchIndex } from "../messages/message-index.ts";
 import { readableIn, readChannels, scopeNotes, scopeOf, withArchived } from "../messages/message-search.ts";

@@ -59,18 +59,19 @@ interface Given {
 	maxValues: number;
 }
 
-/** Throws an InvalidDocument that lists the mistakes. */
-export function readDocument(value: unknown): GuildDocument {
-	return typeof value === "string" ? parseDocument(value) : validate({ value, maxValues });
+/** Of a value, or a text in JSON or YAML. Throws an InvalidDocument that lists the mistakes. */
+export function readDocument(given: unknown): GuildDocument {
+	return validate(parse(given));
 }
 
 /** Without the parts that are null, whose names are `removed`. Throws an InvalidDocument that lists the mistakes. */
 export function readChanges(given: unknown) {
-	const { value, maxValues: max } = typeof given === "string" ? parse(given) : { value: given, maxValues };
-	const removed = partNames.filter((part) => Object(value)[part] === null);
-	const left = removed.length > 0 ? { ...Object(value) } : value;
+	const parsed = parse(given);
+	const value = Object(parsed.value);
+	const removed = partNames.filter((part) => value[part] === null);
+	const left = removed.length > 0 ? { ...value } : parsed.value;
 	for (const part of removed) delete left[part];
-	return { changes: validate({ value: left, maxValues: max }, onlyParts), removed };
+	return { changes: validate({ ...parsed, value: left }, onlyParts), removed };
 }
 
 const onlyParts =
@@ -164,12 +165,8 @@ function hasMoreValues(value: unknown, max: number): boolean {
 	return false;
 }
 
-/** JSON or YAML. Throws an InvalidDocument. */
-export function parseDocument(source: string): GuildDocument {
-	return validate(parse(source));
-}
-
-function parse(source: string): Given {
+function parse(source: unknown): Given {
+	if (typeof source !== "string") return { value: source, maxValues };
 	// Editors may put a byte order mark before the text.
 	const text = source.replace(/^\uFEFF/, "");
 	let value: unknown;

@@ -1,13 +1,12 @@
-// Walking a document by its schema, which says for each field its default value, what it refers to, and what is inside.
-// Exports leave out default values.
+// Walking a document: its things, wherever they stand in it; and, by its schema, the fields of each with their default values,
+// which exports leave out, what they refer to, and what is inside.
 
 import * as v from "valibot";
 import { isObject } from "../../lib/json.ts";
 import { ruleFieldsWith, type TriggerName } from "../names/automod-rule.ts";
 import { editedKinds } from "../names/channel-kinds.ts";
-import type { ChannelKind, GuildDocument } from "./document.ts";
+import type { Category, Channel, ChannelKind, GuildDocument } from "./document.ts";
 import { automod, channel, documentSchema, everyone, type Marks } from "./document-schema.ts";
-import { present } from "./map-document.ts";
 
 interface Field extends Marks {
 	/** Of an object, or of a list of objects. */
@@ -141,4 +140,51 @@ export function mapSettings(settings: Values, keys: BotKeys, refer: Refer): Valu
 		return [key, present(Object.fromEntries(Object.entries(value).map(([name, one]) => [name, change(one)])))];
 	});
 	return present(Object.fromEntries(mapped));
+}
+
+type Item<Things> = NonNullable<Things> extends readonly (infer One)[] ? One : NonNullable<Things>;
+type ChangeOf<Things> = (thing: Item<Things>) => Item<Things> | undefined;
+
+/** By the name of the section. A function returns undefined to remove the thing. */
+type Changes = {
+	[Name in Exclude<keyof GuildDocument, "channels" | "categories">]?: ChangeOf<GuildDocument[Name]>;
+} & {
+	/** In and outside of categories. */
+	channels?: (channel: Channel, category?: Category) => Channel | undefined;
+	/** Its channels are changed afterwards. */
+	categories?: (category: Category) => Category | undefined;
+};
+
+/** Sections that the document lacks, and those without a function, stay as they are. */
+export function mapDocument(document: GuildDocument, changes: Changes): GuildDocument {
+	const { channels: changeChannel, categories: changeCategory = (one) => one, ...others } = changes;
+	const changed: GuildDocument & Record<string, unknown> = { ...document };
+	for (const [name, change] of Object.entries(others)) {
+		const given = changed[name];
+		const apply = change as (thing: unknown) => unknown;
+		if (given !== undefined)
+			changed[name] = Array.isArray(given) ? given.flatMap((one) => apply(one) ?? []) : apply(given);
+	}
+	const inside = (channels: Channel[] | undefined, category?: Category) =>
+		changeChannel ? channels?.flatMap((one) => changeChannel(one, category) ?? []) : channels;
+	return present({
+		...changed,
+		channels: inside(document.channels),
+		categories: document.categories?.flatMap((category) => {
+			const mapped = changeCategory(category);
+			return mapped ? present({ ...mapped, channels: inside(mapped.channels, category) }) : [];
+		}),
+	});
+}
+
+/** Without fields that are undefined. */
+export function present<T extends object>(thing: T): T {
+	return Object.fromEntries(Object.entries(thing).filter(([, value]) => value !== undefined)) as T;
+}
+
+/** Without fields that are undefined, at any depth. */
+export function withoutUndefined<T>(value: T): T {
+	if (Array.isArray(value)) return value.map(withoutUndefined) as T;
+	if (typeof value !== "object" || value === null) return value;
+	return Object.fromEntries(Object.entries(present(value)).map(([name, one]) => [name, withoutUndefined(one)])) as T;
 }

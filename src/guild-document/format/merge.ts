@@ -1,13 +1,8 @@
 // A document with changes, which are a partial document: what both list is changed, what only the changes list is added.
 
-import type { Category, Channel, GuildDocument, Role } from "./document.ts";
-import { present } from "./map-document.ts";
-import { channelsWithCategories } from "./references.ts";
-
-/** What documents list by name. */
-export type Thing = Pick<Role, "name" | "id" | "key">;
-
-export const keyOf = ({ key, name }: Thing) => key ?? name;
+import type { Channel, GuildDocument } from "./document.ts";
+import { present } from "./fields.ts";
+import { channelsIn, keyOf, type Thing } from "./references.ts";
 
 function findIn<T extends Thing>(things: readonly T[], change: Thing): T | undefined {
 	const { id, name } = change;
@@ -77,9 +72,7 @@ export function mergeOrder<T>(current: readonly T[], wanted: readonly T[]): T[] 
 
 function mergeChannels(document: GuildDocument, changes: GuildDocument): GuildDocument {
 	if (!changes.channels && !changes.categories) return document;
-	const before = channelsWithCategories(document);
-	const isCategory = (one: Channel | Category) => document.categories?.includes(one as Category) ?? false;
-	const known = before.filter(({ channel }) => !isCategory(channel)).map(({ channel }) => channel as Channel);
+	const known = channelsIn(document).map(({ channel }) => channel);
 	const moved = new Set<Channel>();
 	const place = (now: readonly Channel[], given: readonly Channel[]): Channel[] => {
 		const incoming = given.flatMap((channel) => {

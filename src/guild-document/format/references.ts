@@ -1,6 +1,11 @@
 // What identifies the things of a guild document: the keys by which others refer to them.
 
-import { type Category, type Channel, everyone, type GuildDocument } from "./document.ts";
+import { type Category, type Channel, everyone, type GuildDocument, type Role } from "./document.ts";
+
+/** What documents list by name. */
+export type Thing = Pick<Role, "name" | "id" | "key">;
+
+export const keyOf = ({ key, name }: Thing) => key ?? name;
 
 /** `longName`, such as "Staff/general", is used if several have the same name. */
 export interface Named {
@@ -45,4 +50,13 @@ export function channelsWithCategories(
 			...(category.channels ?? []).map((channel) => ({ channel, category })),
 		]),
 	];
+}
+
+/** Without categories. Those outside of them are first. */
+export function channelsIn({
+	channels = [],
+	categories = [],
+}: GuildDocument): { channel: Channel; category?: Category }[] {
+	const inside = categories.flatMap((category) => (category.channels ?? []).map((channel) => ({ channel, category })));
+	return [...channels.map((channel) => ({ channel })), ...inside];
 }

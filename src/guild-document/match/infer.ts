@@ -3,10 +3,8 @@
 
 import type { Category, Channel, ChannelKind, GuildDocument, Role, ScheduledEvent } from "../format/document.ts";
 import { channel as channelSchema } from "../format/document-schema.ts";
-import { defaultsOf } from "../format/fields.ts";
-import { mapDocument } from "../format/map-document.ts";
-import type { Thing } from "../format/merge.ts";
-import { channelsWithCategories } from "../format/references.ts";
+import { defaultsOf, mapDocument } from "../format/fields.ts";
+import { channelsIn, channelsWithCategories, type Thing } from "../format/references.ts";
 import { ruleFieldsWith, triggerFields } from "../names/automod-rule.ts";
 import { editedKinds } from "../names/channel-kinds.ts";
 import { quote } from "./pairing.ts";
@@ -14,13 +12,10 @@ import { quote } from "./pairing.ts";
 /** Returns the name of a role, category or other item without surrounding spaces, for comparing names. */
 export const trimmedName = ({ name }: Thing) => name.trim() || name;
 
-/** Whether Discord stores such names in lower case with "-" for spaces, as for text channels. */
-const hasPlainName = (kind: string) => !["voice", "stage", "category"].includes(kind);
-
 /** For comparing: trimmed, and for kinds such as text channels in lower case with "-" for spaces. */
 export function channelNameOf(kind: string, name: string, spaces = /\s+/g): string {
 	const trimmed = trimmedName({ name });
-	return hasPlainName(kind) ? trimmed.toLowerCase().replace(spaces, "-") : trimmed;
+	return ["voice", "stage", "category"].includes(kind) ? trimmed : trimmed.toLowerCase().replace(spaces, "-");
 }
 
 /** What Discord does with Unicode spaces other than the ASCII space is not known: they stay. */
@@ -34,10 +29,7 @@ export const familyOf = ({ kind = "text" }: Channel) => (kind === "announcement"
 /** Takes the missing `kind` of channels and `managed` of roles from `current`. Adds ambiguous kinds to `issues`. */
 export function inferFromGuild(document: GuildDocument, current: GuildDocument, issues: string[]): GuildDocument {
 	const isWhole = document.omitted === "default";
-	const existing = channelsWithCategories(current).filter(({ category, channel }) => category || "kind" in channel) as {
-		channel: Channel;
-		category?: Category;
-	}[];
+	const existing = channelsIn(current);
 	const byId = new Map(existing.map(({ channel }) => [channel.id, channel]));
 	const byName = Map.groupBy(existing, ({ channel }) => channel.name);
 	const kindOf = (one: Channel, category?: Category): ChannelKind => {

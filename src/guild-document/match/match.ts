@@ -10,10 +10,15 @@ import {
 	maxShownKey,
 	type Role,
 } from "../format/document.ts";
-import { type BotKeys, mapReferences, mapSettings, withDefaults, withItemDefaults } from "../format/fields.ts";
-import { mapDocument } from "../format/map-document.ts";
-import { keyOf, type Thing } from "../format/merge.ts";
-import { channelsWithCategories, keysOf } from "../format/references.ts";
+import {
+	type BotKeys,
+	mapDocument,
+	mapReferences,
+	mapSettings,
+	withDefaults,
+	withItemDefaults,
+} from "../format/fields.ts";
+import { channelsIn, channelsWithCategories, keyOf, keysOf, type Thing } from "../format/references.ts";
 import { documentWithIds } from "../read/current-document.ts";
 import { type Keys, keysInGuild } from "../read/export.ts";
 import type { GuildState, Refusal } from "../steps.ts";
@@ -108,8 +113,9 @@ class Matching {
 	readonly referred = new Map<string, string>();
 	readonly refusals: Refusal[] = [];
 	readonly #found = new Map<object, Identity>();
-	readonly #keys = emptyTables();
-	readonly #names = emptyTables();
+	/** Ids by kind and key, or name; "" for what is missing. Categories are channels here. */
+	readonly #byKey = new Map<string, string[]>();
+	readonly #byName = new Map<string, string[]>();
 
 	constructor(
 		readonly given: GuildDocument,
@@ -187,9 +193,10 @@ class Matching {
 			...options,
 		};
 		const pairs = pairUp(pairing);
-		const table = tableOf(kind);
-		const keys = table && this.#keys[table];
-		const names = table && this.#names[table];
+		const add = (table: Map<string, string[]>, name: string, id = "") => {
+			const entry = entryOf(kind === "category" ? "channel" : kind, name);
+			table.set(entry, [...(table.get(entry) ?? []), id]);
+		};
 		for (const one of wanted) {
 			const other = pairs.get(one);
 			const { managed, unseen } = one as { managed?: boolean; unseen?: boolean };
@@ -205,8 +212,8 @@ class Matching {
 			this.#found.set(one, { id, name });
 			if (id !== undefined) this.names.set(id, shownName(one.name, key));
 			if (id !== undefined && !other && one.id !== undefined) this.hints.set(id, one.id);
-			keys?.set(key, [...(keys.get(key) ?? []), id ?? ""]);
-			if (names && key !== one.name) names.set(one.name, [...(names.get(one.name) ?? []), id ?? ""]);
+			add(this.#byKey, key, id);
+			if (key !== one.name) add(this.#byName, one.name, id);
 			if (isMissing)
 				this.refusals.push({
 					subject: `${kind} ${one.name}`,
@@ -218,8 +225,8 @@ class Matching {
 	}
 
 	#matchChannels(): void {
-		const wanted = channelsOf(this.given);
-		const existing = channelsOf(this.current);
+		const wanted = channelsIn(this.given);
+		const existing = channelsIn(this.current);
 		const idOf = (category: Category) => this.#found.get(category)?.id ?? category.id ?? "";
 		const placeOf = new Map(
 			[...wanted, ...existing].map(({ channel, category }) => [channel, category ? idOf(category) : ""]),
@@ -258,16 +265,15 @@ class Matching {
 	}
 
 	#lookUp(kind: "role" | "channel" | "emoji", existing: readonly Thing[]): (reference: string) => string | undefined {
-		const keys = this.#keys[kind];
-		const names = this.#names[kind];
 		const own = this.ownKeys[`${kind}s`];
 		const idsByKey = new Map([...own].map(([id, key]) => [key, id]));
-		const isKnown = (key: string) => keys.has(key) || names.has(key) || idsByKey.has(key);
+		const listed = (name: string) => this.#byKey.get(entryOf(kind, name)) ?? this.#byName.get(entryOf(kind, name));
+		const isKnown = (key: string) => listed(key) !== undefined || idsByKey.has(key);
 		return (given) => {
 			// People also write #channel and @Role.
 			const bare = given.replace(kind === "channel" ? /^#/ : /^@/, "");
 			const reference = isKnown(bare) && !isKnown(given) ? bare : given;
-			const found = keys.get(reference) ?? names.get(reference) ?? [];
+			const found = listed(reference) ?? [];
 			if (found.length === 1) return found[0] || undefined;
 			if (found.length > 1) {
 				this.issues.push(
@@ -305,20 +311,7 @@ function shownName(name: string, key: string): string {
 	return [key, base].some((one) => one === name || one.endsWith(`/${name}`)) ? key : `${name} (key ${key})`;
 }
 
-const emptyTables = (): Record<"role" | "channel" | "emoji", Map<string, string[]>> => ({
-	role: new Map(),
-	channel: new Map(),
-	emoji: new Map(),
-});
-
-/** "channel" also for categories; undefined if documents never refer to this kind. */
-const tableOf = (kind: string) =>
-	(["role", "channel", "emoji"] as const).find((one) => one === (kind === "category" ? "channel" : kind));
-
-function channelsOf({ channels = [], categories = [] }: GuildDocument): { channel: Channel; category?: Category }[] {
-	const inside = categories.flatMap((category) => (category.channels ?? []).map((channel) => ({ channel, category })));
-	return [...channels.map((channel) => ({ channel })), ...inside];
-}
+const entryOf = (kind: string, name: string) => `${kind}\n${name}`;
 
 function placeholdersOf<W extends Thing>(
 	kind: string,

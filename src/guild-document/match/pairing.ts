@@ -1,7 +1,7 @@
 // Pairs the things that a document lists with those of a guild: by id, then by name.
 
 import { escapeInJson, listFirst } from "../../lib/text.ts";
-import type { Thing } from "../format/merge.ts";
+import type { Thing } from "../format/references.ts";
 
 export interface Pairing<W extends Thing, C extends Thing> {
 	/** For messages, such as "role". */

@@ -11,21 +11,20 @@ import {
 	WebhookType,
 } from "discord.js";
 import { durationText, secondsOf } from "../../lib/times.ts";
-import type {
-	AutomodRule,
-	Category,
-	Channel,
-	Emoji,
-	GuildDocument,
-	Onboarding,
-	Overwrite,
-	Role,
-	Settings,
+import {
+	type AutomodRule,
+	type Category,
+	type Channel,
+	type Emoji,
+	everyone,
+	type GuildDocument,
+	type Onboarding,
+	type Overwrite,
+	type Role,
+	type Settings,
 } from "../format/document.ts";
-import { everyone } from "../format/document.ts";
 import { archiveTimes } from "../format/document-schema.ts";
-import { type BotKeys, mapReferences } from "../format/fields.ts";
-import { withoutUndefined } from "../format/map-document.ts";
+import { type BotKeys, mapReferences, withoutUndefined } from "../format/fields.ts";
 import { channelsWithCategories } from "../format/references.ts";
 import { ruleFieldsOf, ruleFieldsWith, triggerOf, wordFields } from "../names/automod-rule.ts";
 import {

@@ -1,8 +1,7 @@
 // A guild as a document: with names in place of ids, and without what has its default value.
 
 import { everyone, type GuildDocument, type Overwrite, type Part, partNames, type Role } from "../format/document.ts";
-import { mapReferences, withoutDefaults } from "../format/fields.ts";
-import { mapDocument, present } from "../format/map-document.ts";
+import { mapDocument, mapReferences, present, withoutDefaults } from "../format/fields.ts";
 import { channelsWithCategories, keysOf } from "../format/references.ts";
 import { compareIds } from "../names/ids.ts";
 import type { GuildState } from "../steps.ts";

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { GuildDocument } from "../format/document.ts";
-import { mapDocument } from "../format/map-document.ts";
+import { mapDocument } from "../format/fields.ts";
 import type { GuildState } from "../steps.ts";
 
 /** Bytes. Discord accepts emoji of up to 256 KiB, and larger icons. */

@@ -4,13 +4,12 @@ import { atOnce } from "../../lib/slices.ts";
 import { type GuildDocument, InvalidDocument, type Part } from "../format/document.ts";
 import { matchDocument } from "../match/match.ts";
 import type { Difference, GuildState } from "../steps.ts";
-import { addBot } from "./bot-steps.ts";
-import { orderChannels } from "./channel-order.ts";
 import { addChannels } from "./channel-steps.ts";
 import { addEmojis, addEvents, addRoles, addRules, addWebhooks } from "./listed-steps.ts";
 import { addBans, addMemberRoles } from "./member-steps.ts";
 import { addMessages } from "./message-steps.ts";
-import { addSettings } from "./settings-steps.ts";
+import { orderChannels } from "./order.ts";
+import { addBot, addSettings } from "./settings-steps.ts";
 import { type DifferenceOptions, StepList } from "./step-list.ts";
 import { addOnboarding, addWelcomeScreen } from "./welcome-steps.ts";
 

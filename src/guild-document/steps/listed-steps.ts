@@ -3,7 +3,7 @@
 import * as schema from "../format/document-schema.ts";
 import { defaultsOf } from "../format/fields.ts";
 import { ruleFieldsOf } from "../names/automod-rule.ts";
-import { orderRoles } from "./role-order.ts";
+import { orderRoles } from "./order.ts";
 import { byId, type StepList } from "./step-list.ts";
 import { automodBody, roleBody, scheduledEventBody } from "./to-api.ts";
 import { isPictureHash } from "./values.ts";

@@ -132,7 +132,8 @@ function editMessage(
 ): void {
 	const { channel: channelId = "", content: after } = message;
 	const { id, content: before } = old;
-	const isSame = after === undefined || before === Object(fillPlaceholders(text, list.ids)).content?.trim();
+	const isSame =
+		after === undefined || before === Object(fillPlaceholders(text, (one) => list.ids.get(one))).content?.trim();
 	const embeds = embedChanges(message, JSON.parse(old.posted));
 	const changes = [
 		...(isSame ? [] : [{ field: "content", before, after }]),

@@ -5,8 +5,7 @@ import { compareIds } from "../names/ids.ts";
 import { permissionNames } from "../read/from-api.ts";
 import type { Restore, RestoredField, RestoreItem } from "../restore.ts";
 import type { ApiRequest, Difference, FieldChange, GuildState, Refusal, Step, StepKind } from "../steps.ts";
-import { placeholdersIn } from "./step-list.ts";
-import { fillPlaceholders, overwritesBody, rawOverwritesOf } from "./to-api.ts";
+import { fillPlaceholders, overwritesBody, placeholdersIn, rawOverwritesOf } from "./to-api.ts";
 import { accessChanges } from "./values.ts";
 
 type Values = Readonly<Record<string, unknown>>;
@@ -126,7 +125,7 @@ class Restoration implements Difference {
 			request: (given) => {
 				const all = new Map([...this.ids, ...given]);
 				const whole = path + (isPlaceholder(idInPath) ? (all.get(idInPath) ?? "0") : idInPath);
-				return { ...sent, path: whole as ApiRequest["path"], body: fillPlaceholders(sent.body, all) };
+				return { ...sent, path: whole as ApiRequest["path"], body: fillPlaceholders(sent.body, (one) => all.get(one)) };
 			},
 		});
 	}

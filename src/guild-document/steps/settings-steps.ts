@@ -1,9 +1,14 @@
-// Steps that change the settings of a guild and the permissions of @everyone.
+// Steps that change the settings of a guild, the permissions of @everyone, and the bot's own settings: those at once, as one
+// version.
 
 import { everyone, type Settings } from "../format/document.ts";
+import { mapSettings } from "../format/fields.ts";
+import { isPlaceholder } from "../match/match.ts";
 import { bitsOfNames } from "../read/from-api.ts";
+import type { BotSettings } from "../steps.ts";
 import type { Phase, StepList } from "./step-list.ts";
 import { settingsBody } from "./to-api.ts";
+import { describeValue } from "./values.ts";
 
 const ofCommunities = ["rules_channel", "public_updates_channel", "safety_alerts_channel", "preferred_locale"] as const;
 
@@ -87,5 +92,44 @@ function addEveryone(list: StepList, wanted: readonly string[], current: readonl
 		guard: { roleIds: [id] },
 		path: `${list.guildPath}/roles/${id}`,
 		body: { permissions: String(bitsOfNames(wanted)) },
+	});
+}
+
+export function addBot(list: StepList): void {
+	const { wanted, current, ids, state } = list;
+	if (!wanted.bot || !state.bot) return;
+	const { keys, check } = state.bot;
+	const made = new Set(ids.values());
+	// What is new is checked when the step is carried out.
+	const given = mapSettings(wanted.bot, keys, (id) => (made.has(id) ? `+${id}` : id));
+	const checked = (values: BotSettings["stored"]) =>
+		check(Object.fromEntries(Object.keys(values).map((key) => [key, given[key]])));
+	const { refused } = checked(wanted.bot);
+	for (const { key, message } of refused) list.refuse(`bot.${key}`, message);
+	const changed = { ...wanted.bot };
+	for (const { key } of refused) delete changed[key];
+	if (Object.keys(changed).length === 0) return;
+	const text = (value: unknown) => (value == null ? "default" : describeValue(value, list.nameOf));
+	const needs: string[] = [];
+	mapSettings(changed, keys, (id) => {
+		needs.push(id);
+		return id;
+	});
+	const { warnings } = checked(changed);
+	list.add("bot", {
+		action: "edit",
+		kind: "bot",
+		name: "bot",
+		targetId: "bot",
+		changes: Object.entries(changed).map(([key, value]) => ({
+			field: key,
+			before: text(current.bot?.[key]),
+			after: text(value),
+		})),
+		note: warnings.map(({ key, message }) => `${key}: ${message}.`).join(" ") || undefined,
+		path: `${list.guildPath}/bot`,
+		body: changed,
+		needs,
+		arrange: (_, all) => mapSettings(changed, keys, (id) => (isPlaceholder(id) ? all.get(id) : id)),
 	});
 }

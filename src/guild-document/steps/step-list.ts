@@ -1,12 +1,11 @@
 // The list that collects the steps of a difference: comparing fields, naming things, and the order of the steps.
 
-import { listFirst } from "../../lib/text.ts";
 import { everyone, type GuildDocument } from "../format/document.ts";
 import { isPlaceholder, type Matched } from "../match/match.ts";
 import { unknownPicture } from "../read/picture.ts";
 import type { Restore } from "../restore.ts";
 import type { ApiRequest, Difference, FieldChange, GuildState, Refusal, Step, StepGuard, StepKind } from "../steps.ts";
-import { fillPlaceholders, rawOverwrites, textWith } from "./to-api.ts";
+import { fillPlaceholders, placeholdersIn, rawOverwrites, textWith } from "./to-api.ts";
 import { accessChanges, describeValue, sameValue } from "./values.ts";
 
 export interface DifferenceOptions {
@@ -164,7 +163,7 @@ export class StepList {
 				// Not a copy for each of thousands of steps.
 				const all = given === this.ids || this.ids.size === 0 ? given : new Map([...this.ids, ...given]);
 				const idOf = (one: string) => (isPlaceholder(one) ? (all.get(one) ?? "0") : one);
-				const filled = body === undefined ? undefined : fillPlaceholders(body, all);
+				const filled = body === undefined ? undefined : fillPlaceholders(body, (one) => all.get(one));
 				return {
 					method,
 					path: typeof path === "string" ? path : path(idOf),
@@ -279,45 +278,4 @@ export class StepList {
 
 export function byId<T extends { id?: string | undefined }>(things: readonly T[] | undefined): ReadonlyMap<string, T> {
 	return new Map(things?.map((thing) => [thing.id ?? "", thing]));
-}
-
-const maxNames = 20;
-
-/** Such as "a, b: below c, above d". */
-export function placesIn(
-	order: readonly string[],
-	moved: readonly string[],
-	nameOf: (id: string) => string,
-): FieldChange[] {
-	const isMoved = new Set(moved);
-	const runs: { above: string | undefined; ids: string[]; below?: string }[] = [];
-	for (const [index, id] of order.entries()) {
-		const above = order[index - 1];
-		const last = runs.at(-1);
-		if (isMoved.has(id)) {
-			if (last && above !== undefined && isMoved.has(above)) last.ids.push(id);
-			else runs.push({ above, ids: [id] });
-		} else if (last) last.below ??= id;
-	}
-	return runs.map(({ above, ids, below }) => {
-		const places = [
-			above === undefined ? "at the top" : `below ${nameOf(above)}`,
-			below === undefined ? "at the bottom" : `above ${nameOf(below)}`,
-		];
-		return { field: listFirst(ids.map(nameOf), maxNames), after: places.join(", ") };
-	});
-}
-
-export function placeholdersIn(body: unknown): string[] {
-	const found: string[] = [];
-	// The table of ids is asked for each placeholder that stands for an id.
-	const ids = {
-		has: () => true,
-		get: (placeholder: string) => {
-			found.push(placeholder);
-			return placeholder;
-		},
-	};
-	fillPlaceholders(body, ids as unknown as ReadonlyMap<string, string>);
-	return found;
 }

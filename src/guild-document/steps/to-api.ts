@@ -9,18 +9,18 @@ import {
 	OverwriteType,
 } from "discord.js";
 import { secondsOf } from "../../lib/times.ts";
-import type {
-	AutomodRule,
-	Channel,
-	Onboarding,
-	Overwrite,
-	Role,
-	ScheduledEvent,
-	Settings,
-	WelcomeScreen,
+import {
+	type AutomodRule,
+	type Channel,
+	everyone,
+	type Onboarding,
+	type Overwrite,
+	type Role,
+	type ScheduledEvent,
+	type Settings,
+	type WelcomeScreen,
 } from "../format/document.ts";
-import { everyone } from "../format/document.ts";
-import { present } from "../format/map-document.ts";
+import { present } from "../format/fields.ts";
 import { isPlaceholder } from "../match/match.ts";
 import { emptyRule, type RuleFields, ruleBody, triggerBody } from "../names/automod-rule.ts";
 import { editedKinds, flagsWith, layouts, sortOrders, videoQualities } from "../names/channel-kinds.ts";
@@ -54,18 +54,29 @@ const idFields = new Set([
 	"requires",
 ]);
 
+type IdOf = (placeholder: string) => string | undefined;
+
 /** Without an id, a placeholder or object with such an `id` leaves its list; elsewhere a placeholder becomes null. */
-export function fillPlaceholders(value: unknown, ids: ReadonlyMap<string, string>, field = ""): unknown {
-	const isUnknown = (one: unknown) => typeof one === "string" && isPlaceholder(one) && !ids.has(one);
+export function fillPlaceholders(value: unknown, idOf: IdOf, field = ""): unknown {
+	const isUnknown = (one: unknown) => typeof one === "string" && isPlaceholder(one) && idOf(one) === undefined;
 	if (field === "content" && typeof value === "string")
-		return value.replaceAll(/(?<=<(?:@&|#))%2B[^>]+(?=>)/g, (one) => ids.get(decodeURIComponent(one)) ?? one);
-	if (typeof value === "string") return idFields.has(field) && isPlaceholder(value) ? (ids.get(value) ?? null) : value;
+		return value.replaceAll(/(?<=<(?:@&|#))%2B[^>]+(?=>)/g, (one) => idOf(decodeURIComponent(one)) ?? one);
+	if (typeof value === "string") return idFields.has(field) && isPlaceholder(value) ? (idOf(value) ?? null) : value;
 	if (Array.isArray(value))
 		return value
 			.filter((one) => !(idFields.has(field) && isUnknown(one)) && !isUnknown(one?.id))
-			.map((one) => fillPlaceholders(one, ids, field));
+			.map((one) => fillPlaceholders(one, idOf, field));
 	if (typeof value !== "object" || value === null) return value;
-	return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, fillPlaceholders(one, ids, name)]));
+	return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, fillPlaceholders(one, idOf, name)]));
+}
+
+export function placeholdersIn(body: unknown): string[] {
+	const found: string[] = [];
+	fillPlaceholders(body, (placeholder) => {
+		found.push(placeholder);
+		return placeholder;
+	});
+	return found;
 }
 
 /** In a text. A placeholder is encoded, because the name in it may have any characters. */
@@ -73,8 +84,7 @@ export const mentionOf = (mark: "@&" | "#", id: string) => `<${mark}${encodeURIC
 
 /** As JSON. Placeholders without an id stay. */
 export function textWith(text: unknown, ids: ReadonlyMap<string, string>): string {
-	const known = { has: () => true, get: (one: string) => ids.get(one) ?? one } as unknown as typeof ids;
-	return JSON.stringify(fillPlaceholders(text, known));
+	return JSON.stringify(fillPlaceholders(text, (one) => ids.get(one) ?? one));
 }
 
 const orNull = (text: string | undefined) => (text === "" ? null : text);

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import * as v from "valibot";
-import { type GuildDocument, InvalidDocument, parseDocument } from "../../guild-document/format/document.ts";
+import { type GuildDocument, InvalidDocument, readDocument } from "../../guild-document/format/document.ts";
 import { pictureIn, picturesDirectoryOf, picturesIn } from "../../guild-document/read/picture.ts";
 import { ConfigError, didYouMean, formatValue, integer, parseSettings } from "../../lib/config.ts";
 import { type BuildOptions, defaultMembers, type GuildFile } from "./build-guild.ts";
@@ -73,7 +73,7 @@ async function readWorld(file: string): Promise<GuildFile | { file: string; issu
 	try {
 		const { size } = await stat(file);
 		if (size > maxFileBytes) return { file, issues: [`it has more than ${maxFileBytes} bytes`] };
-		const document = parseDocument(await Bun.file(file).text());
+		const document = readDocument(await Bun.file(file).text());
 		const { pictures, issues } = readPictures(file, document);
 		return issues.length > 0 ? { file, issues } : { file, document, pictures };
 	} catch (error) {

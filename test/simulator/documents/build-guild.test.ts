@@ -4,12 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-	type GuildDocument,
-	parseDocument,
-	readDocument,
-	toYaml,
-} from "../../../src/guild-document/format/document.ts";
+import { type GuildDocument, readDocument, toYaml } from "../../../src/guild-document/format/document.ts";
 import { exportDocument } from "../../../src/guild-document/read/export.ts";
 import { pictureHash } from "../../../src/guild-document/read/picture.ts";
 import type { GuildState } from "../../../src/guild-document/steps.ts";
@@ -33,7 +28,7 @@ function start(documents: readonly (GuildDocument | string)[], options: Paramete
 		...options,
 		worlds: documents.map((one, index) => ({
 			file: `${index + 1}.yaml`,
-			document: typeof one === "string" ? parseDocument(one) : one,
+			document: typeof one === "string" ? readDocument(one) : one,
 		})),
 	});
 }
@@ -103,7 +98,7 @@ describe("the example in the README", () => {
 test("a guild with all parts is exported as the document from which it was made", async () => {
 	const member = "223456789012345678";
 	const banned = "323456789012345678";
-	const document = parseDocument(`${example}
+	const document = readDocument(`${example}
 webhooks: [{ name: Weather, channel: general }, { name: Weather, channel: mod-chat }]
 welcome_screen:
   enabled: true

@@ -7,8 +7,8 @@ import {
 	type GuildDocument,
 	InvalidDocument,
 	type Part,
-	parseDocument,
 	partNames,
+	readDocument,
 	toYaml,
 } from "../../../guild-document/format/document.ts";
 import {
@@ -162,7 +162,7 @@ function decode(bytes: Uint8Array, name: string): string {
 
 function parse(text: string, name: string): GuildDocument {
 	try {
-		return parseDocument(text);
+		return readDocument(text);
 	} catch (error) {
 		if (!(error instanceof InvalidDocument)) throw error;
 		throw new CheckFailed(`${name} is no valid document of a guild:\n${error.issues.join("\n")}`);

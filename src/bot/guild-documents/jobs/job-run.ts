@@ -6,7 +6,6 @@ import { DiscordAPIError, type Guild, type RouteLike } from "discord.js";
 import { actAsMember } from "../../../discord/acting-person.ts";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { fetchMember } from "../../../discord/find.ts";
-import { mayBeAfter } from "../../../discord/ids.ts";
 import { describePlatformError } from "../../../discord/rest/errors.ts";
 import {
 	observeRateLimit,
@@ -18,6 +17,7 @@ import {
 } from "../../../discord/rest/rest.ts";
 import { auditReason, oneField } from "../../../discord/text.ts";
 import { InvalidDocument } from "../../../guild-document/format/document.ts";
+import { mayBeAfter } from "../../../guild-document/names/ids.ts";
 import type { ApiRequest, Difference, GuildState, Step } from "../../../guild-document/steps.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";

@@ -13,10 +13,9 @@ import {
 	SnowflakeUtil,
 } from "discord.js";
 import { readAuditLog } from "../../../discord/audit-log.ts";
-import { earliestAfter, mayBeAfter } from "../../../discord/ids.ts";
 import { menuComponents } from "../../../discord/role-menu.ts";
 import { jobReasonStart } from "../../../discord/text.ts";
-import { compareIds } from "../../../guild-document/names/ids.ts";
+import { compareIds, earliestAfter, mayBeAfter } from "../../../guild-document/names/ids.ts";
 import type { SentMenu } from "../../../guild-document/steps/message-steps.ts";
 import type { ApiRequest, GuildState, StepKind } from "../../../guild-document/steps.ts";
 import { sayIn } from "../../../texts/texts.ts";

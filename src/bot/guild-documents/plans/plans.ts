@@ -12,7 +12,7 @@ import {
 	type Part,
 	partNames,
 } from "../../../guild-document/format/document.ts";
-import { mapDocument } from "../../../guild-document/format/map-document.ts";
+import { mapDocument } from "../../../guild-document/format/fields.ts";
 import { isPlaceholder } from "../../../guild-document/match/match.ts";
 import { withOverwrites } from "../../../guild-document/names/overwrites.ts";
 import { permissionNames } from "../../../guild-document/read/from-api.ts";

@@ -3,9 +3,9 @@
 import { SnowflakeUtil } from "discord.js";
 import * as v from "valibot";
 import type { Finder } from "../../../discord/find.ts";
-import { lowestIdAt } from "../../../discord/ids.ts";
 import { allBits, bitOf } from "../../../discord/permissions.ts";
 import { lengthOf, maxReasonLength, oneLine } from "../../../discord/text.ts";
+import { lowestIdAt } from "../../../guild-document/names/ids.ts";
 import { readAnyTime, secondsOf } from "../../../lib/times.ts";
 import { published, publishedAs, toJsonSchema } from "../../../mcp/json-schema.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
