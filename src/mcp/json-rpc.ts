@@ -117,7 +117,7 @@ export type RpcResponse =
 	| TextResponse
 	/** From another MCP server, passed on without being parsed. */
 	| (ResponseFacts & { kind: "event"; event: Uint8Array })
-	/** Encoded and compressed in advance (fast/tool-list.ts). */
+	/** Encoded and compressed in advance (tool-list.ts). */
 	| (ResponseFacts & { kind: "list"; list: PreparedEvent });
 
 interface ResponseFacts {

@@ -7,7 +7,6 @@ import type { Log } from "../lib/log.ts";
 import type { Principal } from "../lib/principal.ts";
 import type { Signal } from "../lib/signal.ts";
 import type { TraceContext } from "../lib/trace-context.ts";
-import { ToolList } from "./fast/tool-list.ts";
 import {
 	errorCode,
 	errorResponse,
@@ -24,6 +23,7 @@ import { completePrompt, getPrompt, listPrompts, type Prompt } from "./prompts.t
 import { appsExtension, type ResourceMethod, resourceMethods } from "./resources.ts";
 import type { Session } from "./session.ts";
 import { errorResult, invalidParameters, outcomeIn, readToolCall, type Tool, type ToolCall } from "./tool.ts";
+import { ToolList } from "./tool-list.ts";
 
 /** Offered to `initialize`, newest first. */
 export const protocolVersions = ["2025-11-25", "2025-06-18"] as const;

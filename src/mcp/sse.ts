@@ -20,7 +20,7 @@ export function onOneLine(json: string): string {
 /** Also uncompressed, since not every client accepts gzip. */
 export interface PreparedEvent {
 	plain(): Uint8Array;
-	/** Undefined if it saves nothing. Valid until the next call for the same list. */
+	/** Undefined if it saves nothing. */
 	gzip(): Uint8Array | undefined;
 }
 

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import * as v from "valibot";
-import { ToolList } from "../../src/mcp/fast/tool-list.ts";
 import { eventBytes } from "../../src/mcp/http-response.ts";
 import { parseMessage, RpcError } from "../../src/mcp/json-rpc.ts";
 import { type Caller, createServer, promptSource, type Server, toolSource } from "../../src/mcp/server.ts";
 import { tool } from "../../src/mcp/tool.ts";
+import { ToolList } from "../../src/mcp/tool-list.ts";
 import { recordLog } from "../support/log.ts";
 import { toolSet } from "../support/tool-set.ts";
 

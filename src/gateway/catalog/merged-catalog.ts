@@ -1,6 +1,6 @@
 // The list of all tools, for callers without limits: built when it is needed, and again only if a bot's tools have changed.
 
-import { ToolList } from "../../mcp/fast/tool-list.ts";
+import { ToolList } from "../../mcp/tool-list.ts";
 import type { Backend } from "../backends/backend.ts";
 import { buildCatalog, type Catalog, type CatalogSource } from "./catalog.ts";
 

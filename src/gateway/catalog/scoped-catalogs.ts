@@ -4,7 +4,7 @@
 import { LruMap } from "../../lib/lru-map.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { stagger } from "../../lib/stagger.ts";
-import { ToolList } from "../../mcp/fast/tool-list.ts";
+import { ToolList } from "../../mcp/tool-list.ts";
 import type { BackendOffer } from "../backends/backend.ts";
 import type { BackendView, Views } from "../principals/views.ts";
 import { buildCatalog, type Catalog } from "./catalog.ts";

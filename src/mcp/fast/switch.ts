@@ -1,5 +1,5 @@
-/** Optimizations that can be switched off one by one; a prepared list includes its compressed form. */
-export const fastPathNames = ["plain-event", "tool-list", "one-piece"] as const;
+/** Optimizations that can be switched off one by one. */
+export const fastPathNames = ["plain-event", "one-piece"] as const;
 
 const settings = (process.env.MCP_FAST_PATHS ?? "").split(",");
 
