@@ -30,8 +30,7 @@ import { type ProgressTiming, progressTiming } from "./calls/progress.ts";
 import { createPrompts } from "./calls/prompts.ts";
 import { RecentCalls } from "./calls/recent-calls.ts";
 import { createResources } from "./calls/resources.ts";
-import { MergedCatalog } from "./catalog/merged-catalog.ts";
-import { ScopedCatalogs } from "./catalog/scoped-catalogs.ts";
+import { Catalogs } from "./catalog/catalogs.ts";
 import { describeStatus } from "./catalog/status.ts";
 import type { GatewayConfig } from "./config/config.ts";
 import type { SignInSettings } from "./config/sign-in.ts";
@@ -48,7 +47,7 @@ import { narrow, readOnlyPath } from "./principals/narrowing.ts";
 import { createAskRights, Rights } from "./principals/rights.ts";
 import { Views } from "./principals/views.ts";
 import { Refresher } from "./routing/refresher.ts";
-import { RouteIndex, Router } from "./routing/routing.ts";
+import { Router } from "./routing/routing.ts";
 import { UpClient } from "./routing/up-client.ts";
 import { createWatch } from "./routing/watch.ts";
 import { limitStore } from "./store/limited-store.ts";
@@ -101,21 +100,20 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 	const toolsReader = new ToolsReader(config.instances.length + 8);
 	const common = { token, info, metrics, log, connect, toolsReader, maxInFlight, budget, awayMs, onChange };
 	const backends = config.instances.map((instance) => new Backend({ instance, ...common }));
-	const index = new RouteIndex(backends);
-	const refresher = new Refresher({ index, intervalMs: config.refreshIntervalMs, firstAnswersMs, log });
+	const refresher = new Refresher({ backends, intervalMs: config.refreshIntervalMs, firstAnswersMs, log });
 	const firstList = () => refresher.firstList;
 	const rights = new Rights();
 	const views = new Views(backends, rights);
-	const merged = new MergedCatalog(backends);
-	const offers = new ScopedCatalogs(views, config.callTimeoutMs, firstList);
+	const catalogs = new Catalogs({ backends, views, timeoutMs: config.callTimeoutMs, firstList });
+	const router = new Router({ backends, views, defaultInstance, firstList });
 	const recent = config.console ? new RecentCalls() : undefined;
 	const withdrawals = store && load.withdrawals().createWithdrawals({ backends, store, recent, log, now: clocks.now });
 	const up = config.upSocket === undefined ? undefined : new UpClient(config.upSocket, backends);
 	const watch = createWatch(backends, up);
-	dependentsOfBots.push(...(up ? [up] : []), ...(withdrawals ? [withdrawals] : []), offers, merged, index);
+	dependentsOfBots.push(...(up ? [up] : []), ...(withdrawals ? [withdrawals] : []), catalogs, router);
 	addGauges(metrics, {
 		backends,
-		toolsListBytes: () => Buffer.byteLength(merged.catalog.list),
+		toolsListBytes: () => Buffer.byteLength(catalogs.all.list),
 		refreshAgeSeconds: () => refresher.ageMs / 1000,
 	});
 	const publicUrl = config.signIn?.publicUrl;
@@ -124,10 +122,9 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 	const parts = {
 		config,
 		backends,
-		index,
+		router,
 		views,
-		offers,
-		merged,
+		catalogs,
 		metrics,
 		log,
 		deadlines,
@@ -139,20 +136,19 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 		stepUp: oauth?.stepUp,
 		up,
 	};
-	const router = new Router({ ...parts, defaultInstance });
-	const calls = new Calls({ ...parts, router });
-	const listFor = async (principal: Principal) => (await offers.see(principal)).catalog.toolList;
+	const calls = new Calls(parts);
+	const listFor = async (principal: Principal) => (await catalogs.see(principal)).catalog.toolList;
 	const server = createServer({
 		info,
 		instructions: (principal) => instructionsFor(config, principal),
 		tools: {
 			list: (principal) =>
-				principal ? listFor(principal) : (firstList()?.then(() => merged.toolList) ?? merged.toolList),
+				principal ? listFor(principal) : (firstList()?.then(() => catalogs.all.toolList) ?? catalogs.all.toolList),
 			ttlMs: () => Math.max(0, Math.round(config.refreshIntervalMs - refresher.ageMs)),
 			call: (request, caller) => calls.call(request, caller),
 		},
-		prompts: createPrompts({ ...parts, router }),
-		resources: createResources({ ...parts, router }),
+		prompts: createPrompts(parts),
+		resources: createResources(parts),
 		log,
 		answered(request, response, { principal }) {
 			if (response.kind === "text" && response.initialized) calls.noteClient(request.params, principal);
@@ -173,7 +169,7 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 		// Calls to a bot that is away are held, so the gateway can accept them.
 		notReady: () => (backends.some(({ state }) => state.online || state.away) ? undefined : "no backend is online"),
 		degraded: () => store?.reason !== undefined,
-		status: () => describeStatus(backends, merged.catalog, store),
+		status: () => describeStatus(backends, catalogs.all, store),
 		registry: metrics.registry,
 	};
 	const endpoint = createEndpoint({ server, maxBodyBytes, sessions });

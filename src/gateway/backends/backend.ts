@@ -156,6 +156,8 @@ export class Backend {
 			onReplaced: () => {
 				metrics.reinitialisations.add([this.name]);
 				log.info("opened a new MCP session with a bot: the old one was lost", { instance: this.name });
+				// It may be another version of the bot.
+				options.onChange();
 			},
 			onResent: () => metrics.retries.add([this.name, "session_lost"]),
 		});
@@ -188,7 +190,7 @@ export class Backend {
 		}
 	}
 
-	/** As `BackendView` has it, too. */
+	/** As each `View` has it. */
 	get backend(): Backend {
 		return this;
 	}

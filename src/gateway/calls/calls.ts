@@ -21,8 +21,7 @@ import { errorResult, failureKey, readToolCall, type ToolCall, textResult } from
 import type { Backend, ForwardedCall } from "../backends/backend.ts";
 import { shownGuildName } from "../backends/guilds.ts";
 import { listInstances } from "../catalog/catalog.ts";
-import type { MergedCatalog } from "../catalog/merged-catalog.ts";
-import type { ScopedCatalogs } from "../catalog/scoped-catalogs.ts";
+import type { Catalogs } from "../catalog/catalogs.ts";
 import { describeInstances } from "../catalog/status.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import { accessNote } from "../principals/instructions.ts";
@@ -41,10 +40,7 @@ interface CallsOptions {
 	backends: readonly Backend[];
 	router: Router;
 	views: Views;
-	/** For principals. */
-	offers: ScopedCatalogs;
-	/** For callers without limits. */
-	merged: MergedCatalog;
+	catalogs: Catalogs;
 	metrics: GatewayMetrics;
 	log: Log;
 	/** Aborts calls at a timeout, when the client cancels, and at shutdown. */
@@ -169,9 +165,9 @@ export class Calls {
 	}
 
 	async #listInstances(principal: Principal | undefined): Promise<string[]> {
-		const { config, backends, merged, offers } = this.options;
-		if (!principal) return describeInstances(backends, () => merged.catalog, true);
-		const { views, catalog } = await offers.see(principal);
+		const { config, backends, catalogs } = this.options;
+		if (!principal) return describeInstances(backends, () => catalogs.all, true);
+		const { views, catalog } = await catalogs.see(principal);
 		const lines = await describeInstances(views, () => catalog, false);
 		const limits = accessNote(config, principal);
 		return limits === "" ? lines : [...lines, limits];
@@ -255,8 +251,8 @@ export class Calls {
 	/** Each of these bots that the caller sees and that is online. */
 	async #askAll(answering: readonly Backend[], call: ForwardedCall, record: OpenCall, signal: Signal) {
 		const { principal } = call;
-		const seen = principal && (await this.options.views.load(principal, signal)).map(({ backend }) => backend);
-		const asked = answering.filter((one) => (one.state.online || one.state.away) && (seen?.includes(one) ?? true));
+		const seen = (await this.options.views.load(principal, signal)).map(({ backend }) => backend);
+		const asked = answering.filter((one) => (one.state.online || one.state.away) && seen.includes(one));
 		const part = { ...call, onNotification: asked.length === 1 ? call.onNotification : undefined };
 		return asked.map((backend) => this.#answer(backend.name, part, { ...record, backend }, signal));
 	}
@@ -350,10 +346,9 @@ export class Calls {
 	}
 
 	#errorOf(error: unknown, { backend, tool, principal }: OpenCall, { reason: ended }: Signal): unknown {
-		const { config, backends, views } = this.options;
+		const { config, views } = this.options;
 		const instance = backend?.name ?? "";
-		const routeError = (kind: RouteErrorKind, detail: string) =>
-			new RouteError(kind, detail, principal ? views.now(principal) : backends);
+		const routeError = (kind: RouteErrorKind, detail: string) => new RouteError(kind, detail, views.now(principal));
 		if (error instanceof Overloaded) {
 			const busy = `${instance} is busy with other tool calls (${error.message}); nothing was done. Try again in a few seconds.`;
 			return routeError("Overloaded", busy);

@@ -18,7 +18,8 @@ import {
 import type { Caller, PromptSource } from "../../mcp/server.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { ListedPrompt } from "../backends/listed-prompts.ts";
-import type { ScopedCatalogs } from "../catalog/scoped-catalogs.ts";
+import type { Catalogs } from "../catalog/catalogs.ts";
+import type { View } from "../principals/views.ts";
 import { RouteError, type Router } from "../routing/routing.ts";
 
 const routingArguments = [
@@ -30,22 +31,20 @@ const isRouting = (argument: string) => routingArguments.some(({ name }) => name
 export interface PromptsOptions {
 	backends: readonly Backend[];
 	router: Router;
-	offers: ScopedCatalogs;
+	catalogs: Catalogs;
 	deadlines: Deadlines;
 	/** Settles when enough bots have answered for the first time. Undefined before the bots are asked and afterwards. */
 	firstList(): Promise<unknown> | undefined;
 }
 
-type PromptBackend = Pick<Backend, "name" | "guilds" | "prompts" | "state"> & { backend: Backend };
-
 export function createPrompts(options: PromptsOptions): PromptSource {
-	const { backends, router, offers, deadlines, firstList } = options;
+	const { backends, router, catalogs, deadlines, firstList } = options;
 
-	async function seenBy(principal: Principal | undefined): Promise<readonly PromptBackend[]> {
-		return principal ? (await offers.see(principal)).views : backends;
+	async function seenBy(principal: Principal | undefined): Promise<readonly View[]> {
+		return principal ? (await catalogs.see(principal)).views : backends;
 	}
 
-	function requirePrompt(prompt: string, seen: readonly PromptBackend[]): void {
+	function requirePrompt(prompt: string, seen: readonly View[]): void {
 		const all = seen.flatMap(({ prompts }) => prompts);
 		if (all.some((one) => one.name === prompt)) return;
 		throw unknownPrompt(prompt, [...new Set(all.map(({ name }) => name))]);
@@ -56,7 +55,7 @@ export function createPrompts(options: PromptsOptions): PromptSource {
 		prompt: string,
 		args: PromptArguments,
 		params: (backend: Backend) => JsonObject,
-		seen: readonly PromptBackend[],
+		seen: readonly View[],
 		caller: Caller,
 	): Promise<string> {
 		const signal = deadlines.begin(caller.signal);

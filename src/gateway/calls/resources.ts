@@ -21,12 +21,12 @@ const lists = {
 } as const;
 
 export function createResources(options: PromptsOptions & { views: Views }): ResourceMethods {
-	const { backends, router, views, deadlines, firstList } = options;
+	const { router, views, deadlines, firstList } = options;
 
 	/** Those that the caller may see. */
 	async function seenBy(principal: Principal | undefined, signal: AbortSignal): Promise<Backend[]> {
 		await firstList();
-		const seen = principal ? (await views.load(principal, signal)).map(({ backend }) => backend) : backends;
+		const seen = (await views.load(principal, signal)).map(({ backend }) => backend);
 		return seen.filter(({ session }) => session.server.hasResources);
 	}
 

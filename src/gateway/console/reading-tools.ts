@@ -9,24 +9,24 @@ import { adviceKey } from "../../mcp/tool.ts";
 import type { Calls } from "../calls/calls.ts";
 import type { RecentCalls } from "../calls/recent-calls.ts";
 import { listInstances } from "../catalog/catalog.ts";
-import type { ScopedCatalogs } from "../catalog/scoped-catalogs.ts";
+import type { Catalogs } from "../catalog/catalogs.ts";
 import { ConsoleError, readJson } from "./respond.ts";
 import type { Viewer } from "./viewer.ts";
 
 export interface ReadingToolsOptions {
-	offers: ScopedCatalogs;
+	catalogs: Catalogs;
 	calls: Calls;
 	recent: RecentCalls;
 }
 
 /** Only tools that read. `onStep` gets what a long call reports. */
 export function createReadingTools(options: ReadingToolsOptions, onStep: (viewer: Viewer, step: string) => void) {
-	const { offers } = options;
+	const { catalogs } = options;
 
 	async function listFor({ reader }: Viewer) {
-		const { catalog, views } = await offers.see(reader);
+		const { catalog, views } = await catalogs.see(reader);
 		const all = views.map(({ name }) => name);
-		const { tools } = JSON.parse(catalog.toolList.text) as { tools: JsonObject[] };
+		const { tools } = JSON.parse(catalog.list) as { tools: JsonObject[] };
 		return tools
 			.filter(({ annotations }) => isObject(annotations) && annotations.readOnlyHint === true)
 			.map(({ name, title, description, inputSchema }) => ({

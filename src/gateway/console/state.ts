@@ -6,7 +6,7 @@ import { onOneLine } from "../../lib/text.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { RecentCall, RecentCalls } from "../calls/recent-calls.ts";
 import { conditionOf, reasonFor, wallTime } from "../catalog/status.ts";
-import type { BackendView, Views } from "../principals/views.ts";
+import type { View, Views } from "../principals/views.ts";
 import type { UpClient } from "../routing/up-client.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -24,7 +24,7 @@ export interface StateOptions {
 	up: UpClient | undefined;
 }
 
-export function createState({ backends, views, recent, store, up }: StateOptions) {
+export function createState({ views, recent, store, up }: StateOptions) {
 	const startedAt = Date.now() - Math.round(performance.now());
 
 	function callsFor({ person }: Viewer, from = 0): RecentCall[] {
@@ -32,7 +32,7 @@ export function createState({ backends, views, recent, store, up }: StateOptions
 		return person ? calls.filter((call) => call.person === person.person.id) : calls;
 	}
 
-	function describeBot(bot: Backend | BackendView, calls: readonly RecentCall[], isRoot: boolean) {
+	function describeBot(bot: View, calls: readonly RecentCall[], isRoot: boolean) {
 		const { backend, name, guilds, state, pins } = bot;
 		const own = calls.filter(({ instance }) => instance === name);
 		const reason = reasonFor(backend, isRoot);
@@ -55,7 +55,7 @@ export function createState({ backends, views, recent, store, up }: StateOptions
 	/** Unless the guilds are known. Within a few seconds; never rejects. */
 	async function load({ person }: Viewer): Promise<void> {
 		const signal = AbortSignal.timeout(loadTimeoutMs);
-		if (person) await views.ask(person, signal);
+		await views.ask(person, signal);
 	}
 
 	return {
@@ -63,15 +63,13 @@ export function createState({ backends, views, recent, store, up }: StateOptions
 		/** That the viewer may see, within a few seconds. Never rejects. */
 		async botsFor(viewer: Viewer): Promise<Backend[]> {
 			await load(viewer);
-			const { person } = viewer;
-			const seen = person ? views.now(person) : backends;
-			return seen.map(({ backend }) => backend);
+			return views.now(viewer.person).map(({ backend }) => backend);
 		},
 		load,
 		now(viewer: Viewer) {
 			const { person } = viewer;
 			const calls = callsFor(viewer);
-			const bots = person ? views.now(person) : backends;
+			const bots = views.now(person);
 			const reason = person ? undefined : store?.reason;
 			return {
 				gateway: {

@@ -9,8 +9,14 @@ import type { DroppedTool } from "../backends/listed-tools.ts";
 import type { Pins } from "../config/pins.ts";
 import type { Rights } from "./rights.ts";
 
+/** A bot as a caller sees it. */
+export type View = Pick<
+	Backend,
+	"backend" | "name" | "state" | "guilds" | "ignoredGuilds" | "pins" | "dropped" | "prompts"
+>;
+
 /** Only with the guilds that the principal may use. */
-export class BackendView {
+class BackendView implements View {
 	readonly name: string;
 	/** Always empty: a principal must not learn which guilds are pinned to other bots. */
 	readonly ignoredGuilds: readonly string[] = [];
@@ -32,23 +38,15 @@ export class BackendView {
 	}
 }
 
-interface Routes extends Pick<Principal, "instances" | "guilds"> {
-	sources: readonly (ReadonlyMap<string, string> | undefined)[];
-	views: readonly BackendView[];
-}
-
-const unlimited = {};
-
 export class Views {
-	readonly #routes = new WeakMap<object, Routes>();
-
 	constructor(
 		private readonly backends: readonly Backend[],
 		private readonly rights: Rights,
 	) {}
 
 	/** By what is known now; for a person, bots whose last answer says that the person is in one of their guilds. */
-	now(principal: Principal): BackendView[] {
+	now(principal: Principal | undefined): readonly View[] {
+		if (!principal) return this.backends;
 		const views = this.#reachable(principal).flatMap((backend) => {
 			const guilds = this.#guildsOf(backend, principal);
 			if (!guilds) return [];
@@ -68,33 +66,18 @@ export class Views {
 		);
 	}
 
-	/** The same as `now`, but kept: with many bots, determining them takes longer than forwarding a call. */
-	routes(principal: Principal): readonly BackendView[] {
-		const { person, guilds, instances } = principal;
-		// What the bots said about a person expires.
-		if (person) return this.now(principal);
-		const key = guilds ?? instances ?? unlimited;
-		const known = this.#routes.get(key);
-		if (
-			known?.guilds === guilds &&
-			known?.instances === instances &&
-			this.backends.every((one, at) => sourceOf(one) === known?.sources[at])
-		)
-			return known?.views ?? [];
-		const sources = this.backends.map(sourceOf);
-		const views = this.now(principal);
-		this.#routes.set(key, { guilds, instances, sources, views });
-		return views;
-	}
-
 	/** Where the person is, if there is one; only bots for which `isNeeded`. Never rejects. */
-	async ask(principal: Principal, signal: Signal, isNeeded: (backend: Backend) => boolean = () => true): Promise<void> {
-		const { person } = principal;
+	async ask(
+		principal: Principal | undefined,
+		signal: Signal,
+		isNeeded: (backend: Backend) => boolean = () => true,
+	): Promise<void> {
+		const person = principal?.person;
 		if (person) await this.rights.load(this.#reachable(principal).filter(isNeeded), person.id, signal);
 	}
 
 	/** Like `now`, after `ask`. Never rejects. */
-	async load(principal: Principal, signal: Signal): Promise<BackendView[]> {
+	async load(principal: Principal | undefined, signal: Signal): Promise<readonly View[]> {
 		await this.ask(principal, signal);
 		return this.now(principal);
 	}
@@ -111,10 +94,6 @@ export class Views {
 		const guilds = new Map(own.map(({ id, name }) => [id, name]));
 		return limit ? only(guilds, limit) : guilds;
 	}
-}
-
-function sourceOf({ acceptsPrincipals, guilds }: Backend) {
-	return acceptsPrincipals ? guilds : undefined;
 }
 
 function only(guilds: ReadonlyMap<string, string>, ids: readonly string[]): ReadonlyMap<string, string> {

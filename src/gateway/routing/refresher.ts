@@ -3,10 +3,10 @@
 import type { Log } from "../../lib/log.ts";
 import { stagger, whenFound } from "../../lib/stagger.ts";
 import type { Backend } from "../backends/backend.ts";
-import type { RouteIndex } from "./routing.ts";
+import { RouteIndex } from "./routing.ts";
 
 interface RefresherOptions {
-	index: RouteIndex<Backend>;
+	backends: readonly Backend[];
 	intervalMs: number;
 	/** Milliseconds after the first bot has listed its tools. */
 	firstAnswersMs: number;
@@ -40,7 +40,7 @@ export class Refresher {
 
 	/** Within 5 s. Never rejects. */
 	async refresh(): Promise<void> {
-		const { backends } = this.options.index;
+		const { backends } = this.options;
 		const rounds = stagger(backends, (backend) => backend.refresh()).map(async (refreshed, at) => {
 			await refreshed;
 			this.#logState(backends[at]);
@@ -59,8 +59,8 @@ export class Refresher {
 
 	/** A short time after the first bot; never if no bot lists tools. */
 	async #someTools(rounds: readonly Promise<void>[]): Promise<void> {
-		const { index, firstAnswersMs } = this.options;
-		await whenFound(rounds, () => index.backends.some(({ tools }) => tools));
+		const { backends, firstAnswersMs } = this.options;
+		await whenFound(rounds, () => backends.some(({ tools }) => tools));
 		await Bun.sleep(firstAnswersMs);
 	}
 
@@ -71,8 +71,9 @@ export class Refresher {
 	}
 
 	#warnOfSharedGuilds(): void {
-		const { index, log } = this.options;
-		for (const { name: ignored, guilds } of index.backends)
+		const { backends, log } = this.options;
+		const index = new RouteIndex(backends);
+		for (const { name: ignored, guilds } of backends)
 			for (const guild of guilds.keys()) {
 				const instance = index.serving(guild)?.name ?? ignored;
 				if (instance !== ignored)

@@ -9,7 +9,7 @@ import { raceSignal } from "../../lib/wait.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import type { Backend } from "../backends/backend.ts";
 import { shownGuildName } from "../backends/guilds.ts";
-import type { BackendView, Views } from "../principals/views.ts";
+import type { View, Views } from "../principals/views.ts";
 import { GuildSearch } from "./guild-search.ts";
 
 const maxGuilds = 20;
@@ -41,38 +41,24 @@ export class RouteError extends ToolError {
 
 /** A guild is served by the first bot to which it is pinned or, if there is none, the first that is in it. */
 export class RouteIndex<One extends Routed> {
-	#byName = new Map<string, One>();
-	#byGuild = new Map<string, One>();
-	/** In `#byGuild`. A bot's guilds are replaced, never changed. */
-	#indexed: readonly One["guilds"][] = [];
-	#isStale = true;
+	readonly #byName: ReadonlyMap<string, One>;
+	readonly #byGuild = new Map<string, One>();
 
-	constructor(readonly backends: readonly One[]) {}
-
-	/** The guilds of a bot may have changed. */
-	noteChange(): void {
-		this.#isStale ||= this.backends.some(({ guilds }, at) => guilds !== this.#indexed[at]);
+	/** By the guilds that the bots have now. */
+	constructor(readonly backends: readonly One[]) {
+		// Of several, the first stays.
+		const reversed = backends.toReversed();
+		this.#byName = new Map(reversed.map((backend) => [backend.name, backend]));
+		for (const backend of reversed) for (const id of backend.guilds.keys()) this.#byGuild.set(id, backend);
+		for (const backend of reversed) for (const id of backend.pins.pinned) this.#byGuild.set(id, backend);
 	}
 
 	named(name: string): One | undefined {
-		if (this.#isStale) this.#build();
 		return this.#byName.get(name);
 	}
 
 	serving(guildId: string): One | undefined {
-		if (this.#isStale) this.#build();
 		return this.#byGuild.get(guildId);
-	}
-
-	#build(): void {
-		this.#isStale = false;
-		this.#indexed = this.backends.map(({ guilds }) => guilds);
-		// Of several, the first stays.
-		const reversed = this.backends.toReversed();
-		this.#byName = new Map(reversed.map((backend) => [backend.name, backend]));
-		this.#byGuild = new Map();
-		for (const backend of reversed) for (const id of backend.guilds.keys()) this.#byGuild.set(id, backend);
-		for (const backend of reversed) for (const id of backend.pins.pinned) this.#byGuild.set(id, backend);
 	}
 }
 
@@ -128,20 +114,35 @@ function routeLimited<One extends Routed>(
 
 interface RouterOptions {
 	backends: readonly Backend[];
-	index: RouteIndex<Backend>;
 	views: Views;
 	defaultInstance: string | undefined;
 	/** Resolves when the bots have been asked for the first time; undefined afterwards. */
 	firstList(): Promise<unknown> | undefined;
 }
 
+interface Indexed extends Pick<Principal, "instances" | "guilds"> {
+	/** A bot's guilds are replaced, never changed. Undefined for a bot that gets no requests of principals. */
+	sources: readonly (Backend["guilds"] | undefined)[];
+	/** Of the last look at the sources. */
+	version: number;
+	index: RouteIndex<View>;
+}
+
+const unlimited = {};
+
 export class Router {
 	readonly #guildSearch: GuildSearch;
-	/** By the bots that a principal sees. */
-	readonly #limited = new WeakMap<readonly BackendView[], RouteIndex<BackendView>>();
+	/** By the limits of callers, since determining what they see takes longer than forwarding a call. */
+	readonly #indexes = new WeakMap<object, Indexed>();
+	#version = 0;
 
 	constructor(private readonly options: RouterOptions) {
 		this.#guildSearch = new GuildSearch(options.backends);
+	}
+
+	/** The guilds of a bot may have changed. */
+	noteChange(): void {
+		this.#version++;
 	}
 
 	/** Throws a RouteError, or rejects with one, which names only bots and guilds that the principal may see. */
@@ -155,7 +156,7 @@ export class Router {
 	#find(args: JsonObject, signal: Signal, principal: Principal | undefined): Backend | Promise<Backend> {
 		if (principal) return this.#findLimited(args, signal, principal);
 		try {
-			return route(args, this.options.index, this.options.defaultInstance);
+			return route(args, this.#indexFor(undefined), this.options.defaultInstance).backend;
 		} catch (error) {
 			if (error instanceof RouteError && error.kind === "GuildNotFound") return this.#search(args, signal);
 			throw error;
@@ -172,9 +173,9 @@ export class Router {
 		signal: Signal,
 		principal: Principal | undefined,
 	): Promise<Backend> {
-		const { backends, index } = this.options;
+		const { backends } = this.options;
 		const id = String(args.guild_id);
-		const claimer = principal ? undefined : index.serving(id);
+		const claimer = principal ? undefined : this.#indexFor(undefined).serving(id);
 		const isSure = claimer && (claimer === backends[0] || claimer.pins.pinned.has(id));
 		// If the signal aborts, the call fails as it does elsewhere.
 		if (!isSure) await raceSignal(starting, signal).catch(() => {});
@@ -182,10 +183,9 @@ export class Router {
 	}
 
 	async #search(args: JsonObject, signal: Signal): Promise<Backend> {
-		const { index, defaultInstance } = this.options;
 		const id = String(args.guild_id);
-		await this.#guildSearch.search(signal, () => index.serving(id) !== undefined);
-		return route(args, index, defaultInstance);
+		await this.#guildSearch.search(signal, () => this.#indexFor(undefined).serving(id) !== undefined);
+		return route(args, this.#indexFor(undefined), this.options.defaultInstance).backend;
 	}
 
 	#isCandidate({ name, guilds, pins }: Backend, { instance, guild_id: id }: JsonObject): boolean {
@@ -227,12 +227,19 @@ export class Router {
 		}
 	}
 
-	#indexFor(principal: Principal): RouteIndex<BackendView> {
-		const views = this.options.views.routes(principal);
-		const known = this.#limited.get(views);
-		if (known) return known;
-		const index = new RouteIndex(views);
-		this.#limited.set(views, index);
+	#indexFor(principal: Principal | undefined): RouteIndex<View> {
+		const { backends, views } = this.options;
+		// What the bots said about a person expires.
+		if (principal?.person) return new RouteIndex(views.now(principal));
+		const { guilds, instances } = principal ?? {};
+		const key = principal ? (guilds ?? instances ?? unlimited) : backends;
+		const known = this.#indexes.get(key);
+		const isKnown = known?.guilds === guilds && known?.instances === instances;
+		if (known && isKnown && known.version === this.#version) return known.index;
+		const sources = backends.map((one) => (principal && !one.acceptsPrincipals ? undefined : one.guilds));
+		const isSame = isKnown && sources.every((one, at) => one === known?.sources[at]);
+		const index = known && isSame ? known.index : new RouteIndex(views.now(principal));
+		this.#indexes.set(key, { guilds, instances, sources, version: this.#version, index });
 		return index;
 	}
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Backend } from "../../../src/gateway/backends/backend.ts";
 import { Rights } from "../../../src/gateway/principals/rights.ts";
 import { Views } from "../../../src/gateway/principals/views.ts";
+import { type RouteError, Router } from "../../../src/gateway/routing/routing.ts";
 import { principalCapability } from "../../../src/lib/principal.ts";
 import { createTestBackend } from "../../support/gateway.ts";
 
@@ -17,44 +18,52 @@ function backends(guilds: Record<string, string[]>): Backend[] {
 
 const key = { id: "k", name: "k", access: "all" } as const;
 
-describe("the bots among which a principal's call is routed", () => {
-	const limits = [
-		{},
-		{ guilds: ["1", "3"] },
-		{ instances: ["beta"] },
-		{ instances: ["beta"], guilds: ["1"] },
-		{ guilds: ["nope"] },
-	];
+/** Whose names the error of a call without a target lists. */
+function routing(all: Backend[]) {
+	const views = new Views(all, new Rights());
+	const router = new Router({ backends: all, views, defaultInstance: undefined, firstList: () => undefined });
+	const seen = async (limit: object) => {
+		const found = Promise.try(() => router.find({}, new AbortController().signal, { ...key, ...limit }));
+		const { message } = await found.then(
+			({ name }) => ({ message: `: ${name}.` }),
+			(error: RouteError) => error,
+		);
+		return /: ([^:]*)\.$/.exec(message)?.[1]?.split(", ") ?? [];
+	};
+	return { router, seen };
+}
 
-	test("are those that it sees, after each change of a bot", () => {
+describe("the bots among which a principal's call is routed", () => {
+	test("are those that it sees, after each change of a bot", async () => {
 		const all = backends({ alpha: ["1", "3"], beta: ["2", "3"] });
 		const [alpha, beta] = all;
-		const views = new Views(all, new Rights());
-		const expectSame = () => {
-			for (const limit of limits) {
-				const principal = { ...key, ...limit };
-				expect(views.routes(principal)).toEqual(views.now(principal));
-			}
+		const { router, seen } = routing(all);
+		const expectSeen = async (...expected: string[][]) => {
+			const limits = [{}, { guilds: ["1", "3"] }, { instances: ["beta"] }, { instances: ["beta"], guilds: ["1"] }];
+			for (const [at, limit] of limits.entries())
+				expect([limit, await seen(limit)]).toEqual([limit, expected[at] ?? []]);
+			router.noteChange();
 		};
-		expectSame();
-		expect(views.routes(key)).toBe(views.routes({ ...key, access: "read" }));
-		if (alpha) alpha.guilds = new Map([["4", "four"]]);
-		expectSame();
+		await expectSeen(["alpha", "beta"], ["alpha", "beta"], ["beta"], [""]);
+		if (alpha)
+			alpha.guilds = new Map([
+				["4", "four"],
+				["5", "five"],
+			]);
+		await expectSeen(["alpha", "beta"], ["beta"], ["beta"], [""]);
 		if (beta) beta.session.experimental = [];
-		expectSame();
-		expect(views.routes(key).map(({ name }) => name)).toEqual(["alpha"]);
+		await expectSeen(["alpha"], [""], [""], [""]);
 		if (beta) beta.session.experimental = [principalCapability];
-		expectSame();
+		await expectSeen(["alpha", "beta"], ["beta"], ["beta"], [""]);
 	});
 
-	test("are of their own for each combination of limits", () => {
-		const views = new Views(backends({ alpha: ["1"], beta: ["1"] }), new Rights());
-		const guilds = ["1"];
-		const names = (limit: object) => views.routes({ ...key, ...limit }).map(({ name }) => name);
-		expect(names({ guilds })).toEqual(["alpha", "beta"]);
-		expect(names({ guilds, instances: ["beta"] })).toEqual(["beta"]);
-		expect(names({ guilds })).toEqual(["alpha", "beta"]);
-		expect(names({ guilds, instances: ["alpha"] })).toEqual(["alpha"]);
-		expect(names({ guilds: ["2"] })).toEqual([]);
+	test("are of their own for each combination of limits", async () => {
+		const { seen } = routing(backends({ alpha: ["1", "2"], beta: ["1", "2"] }));
+		const guilds = ["1", "2"];
+		expect(await seen({ guilds })).toEqual(["alpha", "beta"]);
+		expect(await seen({ guilds, instances: ["beta"] })).toEqual(["beta"]);
+		expect(await seen({ guilds })).toEqual(["alpha", "beta"]);
+		expect(await seen({ guilds, instances: ["alpha"] })).toEqual(["alpha"]);
+		expect(await seen({ guilds: ["3"] })).toEqual([""]);
 	});
 });

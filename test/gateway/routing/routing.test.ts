@@ -149,14 +149,3 @@ describe("another type is -32602 naming it", () => {
 		expect(outcome(args, "alpha")).toBe(`-32602 Invalid parameters: ${field}: expected a string`);
 	});
 });
-
-test("the index follows changes of guilds once it is told", () => {
-	const changing = backends({ alpha: ["1", "3"], beta: ["2", "3"] });
-	const index = new RouteIndex(changing);
-	expect(index.serving("1")?.name).toBe("alpha");
-	const [first] = changing;
-	if (first) first.guilds = new Map([["9", "nine"]]);
-	expect(index.serving("9")).toBeUndefined();
-	index.noteChange();
-	expect(["9", "3", "1"].map((id) => index.serving(id)?.name)).toEqual(["alpha", "beta", undefined]);
-});
