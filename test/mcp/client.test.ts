@@ -24,10 +24,7 @@ const token = "a-token-of-the-test";
 /** What carries the requests, and whether it takes a coding that it did not ask for. */
 const carriers = {
 	fetch: { carry: createFetchDispatch, undoesCodings: true },
-	"our HTTP client": {
-		carry: (url: string) => new HttpClient({ url, maxConnections: 8 }).dispatch,
-		undoesCodings: false,
-	},
+	"our HTTP client": { carry: (url: string) => new HttpClient({ url }).dispatch, undoesCodings: false },
 };
 let carrier: (typeof carriers)[keyof typeof carriers] = carriers.fetch;
 

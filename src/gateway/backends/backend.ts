@@ -30,7 +30,6 @@ const checkTimeoutMs = 2_000;
 /** For a bot that is away to accept a session and count as back, in milliseconds. */
 const returnTimeoutMs = 1_000;
 const maxQueueMs = 2_000;
-const spareConnections = 8;
 /** A minute. */
 const maxPause = 40;
 const maxPages = 100;
@@ -132,8 +131,7 @@ export class Backend {
 		this.#inFlight = new Semaphore({ max: maxInFlight, maxWaiting: 2 * maxInFlight, maxWaitMs: maxQueueMs });
 		const url = instance.endpoint;
 		const { connect = createFetchDispatch } = options;
-		if (url.startsWith("http:") && !options.connect)
-			this.#http = new HttpClient({ url, maxConnections: maxInFlight + spareConnections, budget });
+		if (url.startsWith("http:") && !options.connect) this.#http = new HttpClient({ url, budget });
 		this.health = new BackendHealth({
 			name: instance.name,
 			log,

@@ -12,13 +12,7 @@ import {
 	type ResponseHandler,
 } from "../../lib/http.ts";
 import type { Signal } from "../../lib/signal.ts";
-import {
-	ParseError,
-	type ParserEvent,
-	type ParserOptions,
-	type ResponseHead,
-	ResponseParser,
-} from "./response-parser.ts";
+import { ParseError, type ParserEvent, type ResponseHead, ResponseParser } from "./response-parser.ts";
 
 export type Socket = Pick<Bun.Socket, "write" | "ref" | "unref" | "end" | "terminate">;
 
@@ -31,7 +25,7 @@ export class Connection {
 	leftUnsent = false;
 	/** Until it has ended and the pool has seen it. */
 	exchange: Exchange | undefined;
-	readonly #parser: ResponseParser;
+	readonly #parser = new ResponseParser();
 	#socket: Socket | undefined;
 	#state: State = "connecting";
 	#idleSince = 0;
@@ -39,12 +33,7 @@ export class Connection {
 	#unwritten: Uint8Array | undefined;
 
 	/** `settle`: the exchange or the connection may have ended. */
-	constructor(
-		parser: ParserOptions,
-		private readonly settle: (connection: Connection) => void,
-	) {
-		this.#parser = new ResponseParser(parser);
-	}
+	constructor(private readonly settle: (connection: Connection) => void) {}
 
 	get isClosed(): boolean {
 		return this.#state === "closed";

@@ -36,7 +36,7 @@ const stub = Bun.listen<{ received: string }>({
 });
 const url = `http://127.0.0.1:${stub.port}/`;
 // The stub closes each connection after its answer, so none is used again.
-const client = new HttpClient({ url, maxConnections: batchSize, idleTimeoutMs: 0 });
+const client = new HttpClient({ url, idleTimeoutMs: 0 });
 const send = sendBy(client.dispatch);
 afterAll(() => {
 	client.close();

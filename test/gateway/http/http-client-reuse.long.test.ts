@@ -77,7 +77,7 @@ const stub = Bun.listen<Peer>({
 		},
 	},
 });
-const client = new HttpClient({ url: `http://127.0.0.1:${stub.port}/`, maxConnections: 6, idleTimeoutMs: 60 });
+const client = new HttpClient({ url: `http://127.0.0.1:${stub.port}/`, idleTimeoutMs: 60 });
 const send = sendBy(client.dispatch);
 afterAll(() => {
 	client.close();

@@ -70,7 +70,7 @@ function takeRequest(peer: Peer): string | undefined {
 }
 
 function clientFor(url: string, options: Partial<HttpClientOptions> = {}) {
-	const client = new HttpClient({ url, maxConnections: 4, ...options });
+	const client = new HttpClient({ url, ...options });
 	closers.push(() => client.close());
 	return Object.assign(client, { send: sendBy(client.dispatch) });
 }
@@ -152,9 +152,9 @@ describe("a request", () => {
 		);
 	});
 
-	test("has a Host that was given, in whatever case", async () => {
-		const { seen } = await requestSeen({ ...post, headers: { hOST: "a.b" } });
-		expect(seen.match(/^host:.*$/gim)).toEqual(["hOST: a.b"]);
+	test("has a Host that was given", async () => {
+		const { seen } = await requestSeen({ ...post, headers: { Host: "a.b" } });
+		expect(seen.match(/^host:.*$/gim)).toEqual(["Host: a.b"]);
 	});
 
 	test("has a length of 0 when it is a POST without a body, and none when it is a DELETE", async () => {
@@ -168,10 +168,6 @@ describe("a request", () => {
 		["LF", { a: "1\n2" }],
 		["NUL", { a: "1\u00002" }],
 		["what is not ASCII", { a: "é" }],
-		["a name that is no token", { "a b": "1" }],
-		["a length of its own", { "content-length": "1" }],
-		["a coding of its own", { "Transfer-Encoding": "chunked" }],
-		["a Host twice", { host: "a", Host: "b" }],
 	])("is refused with %s in its headers, and nothing is begun", async (_what, headers) => {
 		const { client } = startPair({}, (peer) => peer.write(ok("")));
 		const sent = client.send({ ...post, headers }, never);
@@ -188,8 +184,7 @@ describe("a request", () => {
 	});
 
 	test("goes only to http: URLs", () => {
-		for (const url of ["https://a.b/", "ftp://a.b/", "a.b"])
-			expect(() => new HttpClient({ url, maxConnections: 1 })).toThrow(TypeError);
+		for (const url of ["https://a.b/", "ftp://a.b/", "a.b"]) expect(() => new HttpClient({ url })).toThrow(TypeError);
 	});
 });
 
@@ -370,11 +365,6 @@ describe("an answer", () => {
 		["no length", `${head}\r\n1234567890`],
 		["a length", `${head}Content-Length: 10\r\n\r\n1234567890`],
 	] as const;
-	test.each(tooLong)("whose body of %s is larger than the limit is refused", async (_what, bytes) => {
-		const { client } = startPair({ maxBodyBytes: 9 }, (peer) => peer.write(bytes));
-		await expectPostFails(client, "answered", "larger than 9 bytes");
-	});
-
 	test.each(tooLong)(
 		"whose body of %s is larger than its request wants is refused, over fetch as well, and no other",
 		async (_what, bytes) => {
@@ -496,7 +486,7 @@ describe("a body of known length, as one", () => {
 			peers.push(peer);
 			peer.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab");
 		});
-		return { client: clientFor(stub.url, { maxConnections: 1 }), peers };
+		return { client: clientFor(stub.url, { idleTimeoutMs: 1 }), peers };
 	}
 
 	test("is there at once, or when all of it is", async () => {
@@ -506,10 +496,9 @@ describe("a body of known length, as one", () => {
 		peers[0]?.write("cd");
 		expect(await whole).toBe("abcd");
 		const late = await client.send(post, never);
-		const next = client.send(post, never);
 		peers[1]?.write("cd");
-		// There is one connection: the body before has ended.
-		(await next).discard();
+		// The body has ended, and then the time for which its connection may be idle.
+		await until("ended", () => client.open === 0);
 		expect(await text(late)).toBe("abcd");
 		const stub = startStub((peer) => peer.write(ok("abcd")));
 		expect(await text(await clientFor(stub.url).send(post, never))).toBe("abcd");
@@ -561,7 +550,7 @@ describe("a handler in place of a promise", () => {
 	});
 
 	test("can send the next request over the same connection at once", async () => {
-		const { stub, client } = startPair({ maxConnections: 1 });
+		const { stub, client } = startPair();
 		const { promise, resolve } = Promise.withResolvers<HttpResponse>();
 		client.dispatch(post, never, { responded: () => resolve(client.send(post, never)), failed: () => {} });
 		expect(await read(await promise)).toBe("x");
@@ -603,39 +592,12 @@ describe("connections", () => {
 	});
 
 	test("are free as soon as the answer is there, read or not", async () => {
-		const { stub, client } = startPair({ maxConnections: 1 });
+		const { stub, client } = startPair();
 		const unread = await client.send(post, never);
 		expect(await read(await client.send(post, never))).toBe("x");
 		unread.discard();
 		expect(client.open).toBe(1);
 		expect(stub.accepted).toBe(1);
-	});
-
-	test("are never more than allowed, and those who wait are served in their order", async () => {
-		let most = 0;
-		const order: number[] = [];
-		const stub = startStub(async (peer, request) => {
-			order.push(Number(request.split("\r\n\r\n")[1]));
-			await Bun.sleep(1);
-			peer.write(ok("x"));
-		});
-		const client = clientFor(stub.url, { maxConnections: 2 });
-		await Promise.all(
-			Array.from({ length: 40 }, async (_, n) => {
-				await client.send({ ...post, body: String(n) }, never);
-				most = Math.max(most, client.open, stub.alive.size);
-			}),
-		);
-		expect([most, stub.accepted]).toEqual([2, 2]);
-		// The first two go over connections of their own, in any order.
-		expect(order.slice(2)).toEqual(Array.from({ length: 38 }, (_, n) => n + 2));
-	});
-
-	test("leave their place to those who wait when they fail", async () => {
-		const { stub, client } = startPair({ maxConnections: 1 }, (peer) => void peer.terminate());
-		const sends = Array.from({ length: 5 }, () => expectPostFails(client, "sent", "lost"));
-		await Promise.all(sends);
-		expect([stub.accepted, client.open]).toEqual([5, 0]);
 	});
 
 	test("that the other end closes leave the pool", async () => {
@@ -646,7 +608,7 @@ describe("connections", () => {
 		expect(await read(await client.send(post, never))).toBe("x");
 	});
 
-	test("that were reset before a byte of the request left are replaced, ahead of requests that wait", async () => {
+	test("that were reset before a byte of the request left are replaced", async () => {
 		const directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
 		closers.push(() => rmSync(directory, { recursive: true, force: true }));
 		const done = join(directory, "done");
@@ -662,7 +624,7 @@ describe("connections", () => {
 				.toString()
 				.trim();
 		const url = `http://127.0.0.1:${await nextLine()}/`;
-		const client = clientFor(url, { maxConnections: 1 });
+		const client = clientFor(url);
 		expect(await read(await client.send(post, never))).toBe("1");
 		server.stdin.write("reset\n");
 		server.stdin.flush();
@@ -670,8 +632,7 @@ describe("connections", () => {
 		while (!existsSync(done)) Bun.sleepSync(5);
 		const sent = [client.send(post, never), client.send(post, never)];
 		const bodies = sent.map(async (response) => read(await response));
-		expect(await Promise.all(bodies)).toEqual(["2", "3"]);
-		expect(client.open).toBe(1);
+		expect((await Promise.all(bodies)).sort()).toEqual(["2", "3"]);
 	});
 
 	test("that bring bytes unasked are closed, and those bytes answer nothing", async () => {
@@ -697,7 +658,7 @@ describe("connections", () => {
 		const file = JSON.stringify(`${import.meta.dir}/../../../src/gateway/http/http-client.ts`);
 		const code = `
 			const { HttpClient } = await import(${file});
-			const client = new HttpClient({ url: ${JSON.stringify(stub.url)}, maxConnections: 1, idleTimeoutMs: 1e8 });
+			const client = new HttpClient({ url: ${JSON.stringify(stub.url)}, idleTimeoutMs: 1e8 });
 			const responded = () => console.log(client.open);
 			client.dispatch({ method: "POST", headers: {}, body: "" }, new AbortController().signal, { responded });
 		`;
@@ -710,7 +671,7 @@ describe("connections", () => {
 	test("to a stalled backend do not delay another client", async () => {
 		const stalled = startStub(() => {});
 		const other = startStub((peer) => peer.write(ok("x")));
-		const slow = clientFor(stalled.url, { maxConnections: 300 });
+		const slow = clientFor(stalled.url);
 		const given = new AbortController();
 		const sends = Array.from({ length: 300 }, () => slow.send(post, given.signal).catch(givenUpAt));
 		await until("all stalled", () => stalled.requests === 300);
@@ -746,7 +707,7 @@ describe("a signal", () => {
 	});
 
 	test("ends the making of a connection, and leaves no socket", async () => {
-		const { stub, client } = startPair({ maxConnections: 1 });
+		const { stub, client } = startPair();
 		const given = new AbortController();
 		const sent = client.send(post, given.signal);
 		expect(client.open).toBe(1);
@@ -761,7 +722,7 @@ describe("a signal", () => {
 	test("ends the writing", async () => {
 		const stub = startStub(() => {}, { early: (peer) => peer.pause() });
 		const body = "x".repeat(20_000_000);
-		const client = clientFor(stub.url, { maxConnections: 1 });
+		const client = clientFor(stub.url);
 		const given = new AbortController();
 		const sent = client.send({ ...post, body }, given.signal);
 		await until("begun", () => [...stub.alive].some((peer) => peer.data.received !== ""));
@@ -777,7 +738,7 @@ describe("a signal", () => {
 		["the reading of the body", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n1", "answered"],
 	])("ends %s", async (_what, answer, progress) => {
 		const budget = new ByteBudget(1_000);
-		const { stub, client } = startPair({ maxConnections: 1, budget }, (peer) => answer && peer.write(answer));
+		const { stub, client } = startPair({ budget }, (peer) => answer && peer.write(answer));
 		const given = new AbortController();
 		const sent = client.send(post, given.signal).then(read);
 		sent.catch(() => "looked at below");
@@ -796,37 +757,6 @@ describe("a signal", () => {
 		given.abort("enough");
 		expect(await read(response).catch(givenUpAt)).toBe("answered");
 		expect(client.open).toBe(1);
-	});
-
-	test("ends the wait of its own request for a connection", async () => {
-		let first: Peer | undefined;
-		const stub = startStub((peer, request) => {
-			if (request.endsWith("first")) first = peer;
-			else peer.write(ok("x"));
-		});
-		const client = clientFor(stub.url, { maxConnections: 1 });
-		const busy = client.send({ ...post, body: "first" }, never);
-		const given = new AbortController();
-		const waiting = client.send(post, given.signal);
-		const next = client.send(post, never);
-		given.abort("enough");
-		expect(await waiting.catch(givenUpAt)).toBe("unsent");
-		await until("the first request", () => first !== undefined);
-		first?.write(ok("y"));
-		expect(await read(await busy)).toBe("y");
-		expect(await read(await next)).toBe("x");
-		expect([stub.accepted, stub.requests, client.open]).toEqual([1, 2, 1]);
-	});
-
-	test("that fires just when a connection is free for it lets nothing begin", async () => {
-		const { stub, client } = startPair({ maxConnections: 1 });
-		const given = new AbortController();
-		const first = client.send(post, never).then(() => given.abort("enough"));
-		const waiting = client.send(post, given.signal);
-		expect(await waiting.catch(givenUpAt)).toBe("unsent");
-		await first;
-		expect(await read(await client.send(post, never))).toBe("x");
-		expect([stub.accepted, stub.requests, client.open]).toEqual([1, 2, 1]);
 	});
 
 	test("that fires after the answer was read does nothing", async () => {
@@ -954,13 +884,5 @@ describe("close()", () => {
 		expect(await read(await slow)).toBe("done");
 		expect(client.open).toBe(0);
 		await until("closed", () => stub.alive.size === 0);
-	});
-
-	test("lets those who wait have their turn", async () => {
-		const { stub, client } = startPair({ maxConnections: 1 });
-		const sends = [client.send(post, never), client.send(post, never)];
-		client.close();
-		for (const sent of sends) expect(await read(await sent)).toBe("x");
-		expect([client.open, stub.accepted]).toEqual([0, 1]);
 	});
 });
