@@ -83,11 +83,10 @@ export class ByHand extends DurablePart {
 			if (page) await raiseMark(this.#sql, { ...key, entry_id });
 			return;
 		}
-		for await (const entries of entriesAfter(guild, mark.entry_id, entryKinds)) {
-			for (const entry of entries) if (isCandidate(guild, entry)) await this.#addCase(guild, entry);
-			const newest = entries.at(-1)?.id;
-			if (newest !== undefined) await this.#saveMark(guild.id, newest);
-		}
+		const entries = await entriesAfter(guild, mark.entry_id);
+		for (const entry of entries) if (isCandidate(guild, entry)) await this.#addCase(guild, entry);
+		const newest = entries.at(-1)?.id;
+		if (newest !== undefined) await this.#saveMark(guild.id, newest);
 	}
 
 	attach(client: Client): void {
@@ -103,50 +102,25 @@ export class ByHand extends DurablePart {
 	}
 }
 
-const maxPages = 10;
 /** Entries may appear in the audit log this much after entries with higher ids, in milliseconds. A guess. */
 const disorderMs = 60_000;
 
-/** Newer than the id `mark`, in the order of their ids. Ends early if the bot may not read the audit log. */
-async function* entriesAfter(
-	guild: Guild,
-	mark: string,
-	kinds: readonly AuditLogEvent[],
-): AsyncGenerator<APIAuditLogEntry[]> {
-	let after: string | undefined = mark;
-	while (after !== undefined) {
-		const entries: APIAuditLogEntry[] = [];
-		let horizon: string | undefined;
-		for (const kind of kinds) {
-			const { found, isAll } = await readKind(guild, kind, after);
-			entries.push(...found);
-			const last = found.at(-1)?.id;
-			if (isAll || last === undefined) continue;
-			if (horizon === undefined || compareIds(last, horizon) < 0) horizon = last;
-		}
-		const end = horizon;
-		yield entries
-			.filter(({ id }) => end === undefined || compareIds(id, end) <= 0)
-			.sort((a, b) => compareIds(a.id, b.id));
-		after = horizon;
-	}
-}
+const byId = (a: APIAuditLogEntry, b: APIAuditLogEntry) => compareIds(a.id, b.id);
 
-async function readKind(
-	guild: Guild,
-	action_type: AuditLogEvent,
-	after: string,
-): Promise<{ found: APIAuditLogEntry[]; isAll: boolean }> {
-	const found: APIAuditLogEntry[] = [];
-	for (let page = 0; page < maxPages; page += 1) {
-		const from = found.at(-1)?.id ?? after;
-		const more = (await readAuditLogPage(guild, { action_type, limit: auditLogPageSize, after: from })) ?? [];
-		// With `after`, Discord returns the oldest entries first.
-		more.sort((a, b) => compareIds(a.id, b.id));
-		found.push(...more);
-		if (more.length < auditLogPageSize) return { found, isAll: true };
+/** Newer than the id `mark`, oldest first; none if the bot may not read the audit log. */
+async function entriesAfter(guild: Guild, mark: string): Promise<APIAuditLogEntry[]> {
+	const entries: APIAuditLogEntry[] = [];
+	for (const action_type of entryKinds) {
+		let page: APIAuditLogEntry[];
+		let after = mark;
+		do {
+			page = (await readAuditLogPage(guild, { action_type, limit: auditLogPageSize, after })) ?? [];
+			// With `after`, Discord returns the oldest entries first.
+			after = page.toSorted(byId).at(-1)?.id ?? after;
+			entries.push(...page);
+		} while (page.length === auditLogPageSize);
 	}
-	return { found, isAll: false };
+	return entries.sort(byId);
 }
 
 const entryKinds: readonly AuditLogEvent[] = [
