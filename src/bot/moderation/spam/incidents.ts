@@ -3,6 +3,7 @@
 
 import { type GuildMember, SnowflakeUtil } from "discord.js";
 import { resultLines } from "../../../discord/text.ts";
+import { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import { SlidingWindow } from "../../../lib/sliding-window.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import { Pending, within } from "../../../lib/wait.ts";
@@ -67,7 +68,8 @@ export class Incidents {
 	readonly #open = new Set<string>();
 	readonly #timers = new Map<Incident, Timer>();
 	readonly #work = new Pending();
-	readonly #saving = new Map<Incident, { again: boolean; saved: Promise<void> }>();
+	readonly #saves = new Map<Incident, Promise<void>>();
+	readonly #saving = new KeyedMutex();
 
 	constructor(private readonly options: IncidentsOptions) {
 		const { connection, store, closing, timing, mutex } = options;
@@ -83,26 +85,14 @@ export class Incidents {
 		void this.#work.add(running.catch(failed));
 	}
 
+	/** A save that has not begun has later changes, too. */
 	#save(incident: Incident): Promise<void> {
-		const running = this.#saving.get(incident);
-		if (running) {
-			running.again = true;
-			return running.saved;
-		}
-		const entry = { again: true, saved: Promise.resolve() };
-		const write = async () => {
-			try {
-				while (entry.again) {
-					entry.again = false;
-					await spamIncidentRows.save(this.#sql, [toRow(incident)]);
-				}
-			} finally {
-				this.#saving.delete(incident);
-			}
-		};
-		this.#saving.set(incident, entry);
-		entry.saved = write();
-		return entry.saved;
+		return this.#saves.getOrInsertComputed(incident, () =>
+			this.#saving.withLock(incident.id, () => {
+				this.#saves.delete(incident);
+				return spamIncidentRows.save(this.#sql, [toRow(incident)]);
+			}),
+		);
 	}
 
 	/** If the database does not respond in time, the bot acts nevertheless: speed matters more. */
