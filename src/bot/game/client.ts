@@ -5,6 +5,7 @@ import { inlineText } from "../../discord/text.ts";
 import { describeConnectionError } from "../../lib/http.ts";
 import { parseJson } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
+import { bytesAtMost } from "../../lib/program/listen.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { type Said, said } from "../../texts/texts.ts";
 
@@ -88,7 +89,9 @@ export function createGameClient({ url, secret, log, timeoutMs = 10_000 }: GameC
 			});
 			const { status } = response;
 			if (status === 401) log.warn("game server answered 401: GAME_VERIFY_SECRET differs from its plugin's secret");
-			const text = await readText(response, maxBytes);
+			const bytes = await bytesAtMost(response.body, maxBytes);
+			if (bytes === "too long") throw new GameServerError(said("verify.game.long", { size: `${maxBytes / 1024} KiB` }));
+			const text = bytes.toString();
 			const isEmpty = text.trim() === "";
 			return { status, json: parseJson(text), isEmpty };
 		} catch (cause) {
@@ -152,16 +155,4 @@ function unexpectedResponse(status: number): GameServerError {
 	if (status >= 200 && status < 300) return new GameServerError(said("verify.game.body", values));
 	const isRedirect = status >= 300 && status < 400;
 	return new GameServerError(said(isRedirect ? "verify.game.redirect" : "verify.game.status", values));
-}
-
-async function readText(response: Response, maxBytes: number): Promise<string> {
-	if (!response.body) return "";
-	const chunks: Uint8Array[] = [];
-	let length = 0;
-	for await (const chunk of response.body) {
-		length += chunk.length;
-		if (length > maxBytes) throw new GameServerError(said("verify.game.long", { size: `${maxBytes / 1024} KiB` }));
-		chunks.push(chunk);
-	}
-	return Buffer.concat(chunks).toString();
 }
