@@ -36,7 +36,7 @@ import { createPlans, type PlanMessage, type Plans } from "./chat-plans.ts";
 import { systemPrompt, toAiMessages } from "./chat-prompt.ts";
 import { isForgetting, type Question, questionOf, readQuestion, sanitize } from "./chat-question.ts";
 import { Run } from "./chat-run.ts";
-import { hasTools, Session } from "./chat-session.ts";
+import { hasTools, Session } from "./chat-tools.ts";
 import { type Community, createCommunity } from "./community.ts";
 import { PrivateTexts } from "./private-texts.ts";
 import { createRoutines, type Routines } from "./routines.ts";
