@@ -32,7 +32,6 @@ interface WorkerOptions extends CasesOptions {
 }
 
 export class CaseWorker extends DurablePart {
-	#opening = 0;
 	readonly #unstored = new Map<string, NewCase[]>();
 	protected readonly work: Durable;
 
@@ -44,10 +43,7 @@ export class CaseWorker extends DurablePart {
 	async #scan(): Promise<Step[]> {
 		const { connection, store, now = Date.now, decideAfterMs = callMs } = this.options;
 		if (!connection.ready) return [];
-		const asked = await selectAskedCases(store.sql, maxRead);
-		// The worker is woken when the cases of these calls are stored.
-		if (this.#opening > 0) return [];
-		return asked.map(toCase).map((one) => ({
+		return (await selectAskedCases(store.sql, maxRead)).map(toCase).map((one) => ({
 			...this.#step(one, () => this.#finish(one)),
 			// At most `decideAfterMs`, because the system clock may have jumped.
 			inMs: one.source ? 0 : Math.min(one.createdAt + decideAfterMs - now(), decideAfterMs),
@@ -67,19 +63,11 @@ export class CaseWorker extends DurablePart {
 		await settle(one.guildId, one.number, result);
 	}
 
-	/** The worker leaves these cases alone until `end`. Call `opened` with the stored cases. */
-	hold() {
-		const call = Promise.withResolvers<void>();
-		this.#opening += 1;
-		return {
-			opened: (rows: readonly CaseRow[]) => {
-				this.#opening -= 1;
-				for (const { guild_id: guildId, number } of rows)
-					void this.work.hold(keyOf({ guildId, number }), () => call.promise);
-				this.work.wake();
-			},
-			end: call.resolve,
-		};
+	/** The worker leaves these cases alone until the returned function is called. */
+	hold(rows: readonly CaseRow[]): () => void {
+		const { promise, resolve } = Promise.withResolvers<void>();
+		for (const { guild_id: guildId, number } of rows) void this.work.hold(keyOf({ guildId, number }), () => promise);
+		return resolve;
 	}
 
 	settleLater(guildId: string, number: number, result: CaseResult): void {
@@ -89,10 +77,9 @@ export class CaseWorker extends DurablePart {
 
 	/** In order, as soon as the database is available. False, and nothing is stored, if too many are waiting. */
 	insertLater(guildId: string, added: readonly NewCase[]): boolean {
-		const waiting = this.#unstored.get(guildId) ?? [];
+		const waiting = this.#unstored.getOrInsert(guildId, []);
 		if (waiting.length + added.length > maxWaiting) return false;
 		waiting.push(...added);
-		this.#unstored.set(guildId, waiting);
 		const { insert, moderationLog } = this.options;
 		const store = async () => {
 			for (let [one] = waiting; one; [one] = waiting) {

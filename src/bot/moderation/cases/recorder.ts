@@ -29,70 +29,57 @@ export class Recorder {
 	/** With `mustStore`, rejects with StoreUnavailable if the cases cannot be stored. */
 	async open(call: CaseCall, mustStore = false): Promise<OpenCases> {
 		permitStoring();
-		const { settings, worker, botId, insert } = this.options;
-		const { guild, draft, tell } = call;
+		const { settings, worker, botId, insert, connection, log } = this.options;
+		const { guild, draft, reason, tell } = call;
+		const { action, endsAt } = draft;
 		const { "moderation.tell": toldOf, "moderation.appeal": appeal } = settings.of(guild.id);
-		const wanted = isTellable(draft.action) && (tell ?? toldOf.includes(draft.action));
+		const tellable = isTellable(action) && (tell ?? toldOf.includes(action)) ? action : undefined;
 		const unreachable = new Set(draft.unreachable);
 		const userOf = (id: string) => guild.members.cache.get(id)?.user ?? guild.client.users.cache.get(id);
-		const recipients = wanted ? draft.userIds.filter((id) => !userOf(id)?.bot && !unreachable.has(id)) : [];
-		const told = new Set(recipients.length > maxTold ? [] : recipients);
+		const recipients = tellable ? draft.userIds.filter((id) => !userOf(id)?.bot && !unreachable.has(id)) : [];
 		const tooMany = recipients.length > maxTold;
+		const told = new Set(tooMany ? [] : recipients);
 		const drafts = newCasesOf(call, botId()).map((one) => ({
 			...one,
 			...(told.has(one.userId ?? "") && { told: "asked" as const }),
 		}));
-		let rows: CaseRow[] | undefined;
-		let failure: StoreUnavailable | undefined;
-		// Keeps the worker from looking for the outcome of these cases during the call.
-		const held = worker.hold();
-		try {
-			rows = await insert(guild.id, drafts);
-			draft.opened?.(rows.map(({ number }) => number));
-		} catch (error) {
+		const stored = await insert(guild.id, drafts).catch((error) => {
 			// The action must work even if the database is unavailable.
 			if (!(error instanceof StoreUnavailable) || mustStore) throw error;
-			failure = error;
-		} finally {
-			held.opened(rows ?? []);
-		}
-		const outcomes = await this.#tellAll(guild, draft, call.reason, [...told]);
-		if (rows) await this.#storeTold(rows, outcomes);
+			return error;
+		});
+		const rows = Array.isArray(stored) ? stored : [];
+		const failure = Array.isArray(stored) ? undefined : stored;
+		if (!failure) draft.opened?.(rows.map(({ number }) => number));
+		// Keeps the worker from looking for the outcome of these cases during the call.
+		const endHold = worker.hold(rows);
+		const notice = tellable && { action: tellable, reason, endsAt };
+		const outcomes: ReadonlyMap<string, Told> = notice
+			? await tellPeople({ connection, log, appeal }, guild, [...told], notice)
+			: new Map();
+		await this.#storeTold(rows, outcomes);
 		const notes = [
-			...describeOutcomes(outcomes, appeal !== undefined && hasAppeal(draft.action)),
-			...(tooMany
-				? [
-						result(
-							`Nobody was told: at most ${maxTold} people are told in one call.`,
-							said("result.told_too_many", { count: maxTold }),
-						),
-					]
-				: []),
+			...describeOutcomes(outcomes, appeal !== undefined && hasAppeal(action)),
+			...parts(
+				tooMany &&
+					result(
+						`Nobody was told: at most ${maxTold} people are told in one call.`,
+						said("result.told_too_many", { count: maxTold }),
+					),
+			),
 		];
 		return {
 			settle: async (end) => {
 				try {
-					const numbers = rows
-						? await this.#settleRows(rows, end)
-						: this.#settleUnstored(guild, drafts, outcomes, end, failure);
+					const numbers = failure
+						? this.#settleUnstored(guild, drafts, outcomes, end, failure)
+						: await this.#settleRows(rows, end);
 					return [...numbers, ...notes];
 				} finally {
-					held.end();
+					endHold();
 				}
 			},
 		};
-	}
-
-	#tellAll(
-		guild: Guild,
-		{ action, endsAt }: CaseCall["draft"],
-		reason: string | undefined,
-		userIds: readonly string[],
-	): Promise<ReadonlyMap<string, Told>> {
-		if (userIds.length === 0 || !isTellable(action)) return Promise.resolve(new Map());
-		const { connection, log, settings } = this.options;
-		const { "moderation.appeal": appeal } = settings.of(guild.id);
-		return tellPeople({ connection, log, appeal }, guild, userIds, { action, reason, endsAt });
 	}
 
 	async #storeTold(rows: readonly CaseRow[], outcomes: ReadonlyMap<string, Told>): Promise<void> {
@@ -132,11 +119,11 @@ export class Recorder {
 		drafts: readonly NewCase[],
 		told: ReadonlyMap<string, Told>,
 		end: CaseEnd,
-		failure: StoreUnavailable | undefined,
+		failure: StoreUnavailable,
 	): Part[] {
 		const cause = "The bot's database is unavailable";
 		// If the cases were stored after all, the worker finds their outcome.
-		if (failure?.mayHaveRun)
+		if (failure.mayHaveRun)
 			return [result(`${cause}: it is not known whether the case was stored.`, said("result.case_unknown"))];
 		const isKept = this.options.worker.insertLater(
 			guild.id,
