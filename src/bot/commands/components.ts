@@ -33,12 +33,9 @@ export interface ComponentHandler {
 
 const pressLimits = { max: 20, windowMs: 10_000 } as const;
 
-const maxConcurrent = 1_000;
-
 export function serveComponents(client: Client, handlers: readonly ComponentHandler[], log: Log): void {
 	const byPrefix = new Map(handlers.map((one) => [one.prefix, one]));
 	const limiter = new Limiter(pressLimits);
-	let running = 0;
 
 	async function run(
 		handler: ComponentHandler,
@@ -65,20 +62,11 @@ export function serveComponents(client: Client, handlers: readonly ComponentHand
 		const [prefix = "", ...rest] = interaction.customId.split(":");
 		const handler = byPrefix.get(prefix);
 		if (!handler) return;
-		if (running >= maxConcurrent) {
-			log.debug("component interaction ignored: too many are being handled", { component: prefix });
-			return;
-		}
-		running += 1;
-		run(handler, interaction, rest.join(":"))
-			.catch((error) =>
-				log.warn("could not respond to a component interaction", {
-					component: prefix,
-					reason: String((error as Error).message),
-				}),
-			)
-			.finally(() => {
-				running -= 1;
-			});
+		run(handler, interaction, rest.join(":")).catch((error) =>
+			log.warn("could not respond to a component interaction", {
+				component: prefix,
+				reason: String((error as Error).message),
+			}),
+		);
 	});
 }
