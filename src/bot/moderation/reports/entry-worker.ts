@@ -3,7 +3,6 @@
 
 import {
 	type APIEmbed,
-	ChannelType,
 	type Client,
 	DiscordAPIError,
 	Events,
@@ -15,14 +14,15 @@ import {
 } from "discord.js";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { onSessionOrGuild } from "../../../discord/connection/session-events.ts";
-import { channelName } from "../../../discord/describe.ts";
 import { absentIf } from "../../../discord/find.ts";
-import { bitsIn, describeBits, missingForBot } from "../../../discord/permissions.ts";
 import { isPublic } from "../../../discord/visible-channels.ts";
+import { CheckFailed } from "../../../lib/program/check.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import { languageOf } from "../../../texts/texts.ts";
 import { findSent } from "../../commands/find-sent.ts";
 import type { GuildSettings } from "../../settings/guild-settings.ts";
+import { keys } from "../../settings/keys.ts";
+import { checkReference } from "../../settings/references.ts";
 import { Durable, type DurableOptions, DurablePart, NotNow, requireGuild, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {
@@ -45,6 +45,7 @@ const batchSize = 50;
 /** Of an open report's entry, in milliseconds, so that many reporters cause few requests. */
 const updateIntervalMs = 2_000;
 
+const setting = "moderation.reports";
 const unusable = "reports are refused: the channel of the setting moderation.reports cannot be used";
 
 /**
@@ -222,12 +223,12 @@ export class EntryWorker extends DurablePart {
 	}
 
 	#channelIn(guildId: string): string | undefined {
-		return this.options.settings.of(guildId)["moderation.reports"];
+		return this.options.settings.of(guildId)[setting];
 	}
 
 	override start(): void {
 		this.options.settings.onChange((_, changed) => {
-			if (!changed || changed.changes.some(({ key }) => key === "moderation.reports")) this.work.retryAll();
+			if (!changed || changed.changes.some(({ key }) => key === setting)) this.work.retryAll();
 		});
 		this.work.wake();
 	}
@@ -274,26 +275,22 @@ function keyOf({ guild_id, number }: ReportKey): string {
 	return `${guild_id} ${number}`;
 }
 
-const reportsPermissions = ["ViewChannel", "SendMessages", "EmbedLinks", "ReadMessageHistory"] as const;
-
 type StaffChannel = TextChannel | NewsChannel;
 
-/** Or the reason for the operator. `isPublic`: the only problem is that everyone can see it. */
+/** Or the reason for the operator. `isPublic`: everyone can see it. */
 type ReportsChannel =
 	| { channel: StaffChannel; problem?: never; isPublic?: false }
-	| { channel?: never; problem: string; isPublic?: boolean };
+	| { channel?: never; problem: string; isPublic: boolean };
 
-/**
- * Undefined: the guild takes no reports. It must be hidden from @everyone, because its entries name those who report.
- */
+/** Undefined: the guild takes no reports. */
 function findReportsChannel(guild: Guild, channelId: string | undefined): ReportsChannel | undefined {
 	if (channelId === undefined) return undefined;
 	const channel = guild.channels.cache.get(channelId);
-	if (!channel) return { problem: "it does not exist" };
-	const name = channelName(channel);
-	if (channel.type !== ChannelType.GuildText && channel.type !== ChannelType.GuildAnnouncement)
-		return { problem: `${name} is not a text channel` };
-	const missing = missingForBot(guild, channel, bitsIn(channel, reportsPermissions));
-	if (missing !== 0n) return { problem: `the bot lacks ${describeBits(missing)} in ${name}` };
-	return isPublic(channel) ? { problem: `@everyone can see ${name}`, isPublic: true } : { channel };
+	try {
+		checkReference({ key: setting, to: "channel", id: channelId, needs: keys[setting].needs }, guild);
+		return { channel: channel as StaffChannel };
+	} catch (error) {
+		if (!(error instanceof CheckFailed)) throw error;
+		return { problem: error.message, isPublic: channel !== undefined && isPublic(channel) };
+	}
 }
