@@ -433,7 +433,7 @@ describe("a bot of one's own", () => {
 
 		await run("rm -r instances/alpha");
 		expect(readdirSync(join(place, "instances"))).toEqual(["example"]);
-	});
+	}, 300_000);
 
 	test("the command for a token makes one that is long enough", async () => {
 		expect((await run("openssl rand -hex 32")).said).toMatch(/^[0-9a-f]{64}$/);

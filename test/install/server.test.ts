@@ -98,4 +98,4 @@ test("what they make serves two bots under the domain, and check says what is wr
 	// Killed, it would leave bots that still write to the directory that the test removes.
 	up.kill();
 	expect(await up.exited).toBe(0);
-});
+}, 300_000);

@@ -22,6 +22,6 @@ describe.each(Object.keys(interruptions) as Interruption[])("%s", (interruption)
 			const steps = Array.from({ length: progress.total }, (_, index) => index + 1);
 			expect([...interrupted]).toEqual(steps.filter(isDue));
 		},
-		120_000,
+		300_000,
 	);
 });

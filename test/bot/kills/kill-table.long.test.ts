@@ -42,7 +42,7 @@ onBoth((databases, kind) => {
 			const { kill, outcome } = await run(scenario, store);
 			expect(kill.writes).toBeGreaterThan(0);
 			for (let writes = 0; writes <= kill.writes; writes += every) await tryAt({ kind: "kill", writes }, outcome);
-		}, 120_000);
+		}, 300_000);
 
 		// The test makes the outage, so it is the same on both databases.
 		if (kind === "SQLite" && name in approvals)

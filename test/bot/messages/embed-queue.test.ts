@@ -27,17 +27,19 @@ async function startQueue() {
 	const queue = createEmbedQueue({ connection, log, setting: "audit.channel" });
 	const pushTo = (guildId: string, channelId: string, embed: () => EmbedBuilder | undefined, more = {}) =>
 		queue.push(guildId, { channelId: () => channelId, embed, ...more });
+	const titles = () =>
+		simulator.world.messages.in(id).flatMap(({ embeds }) => embeds.map((embed) => Object(embed).title));
 	const owned = stack.move();
 	return {
 		simulator,
 		id,
-		queue,
 		lines,
 		other,
 		pushTo,
 		push: (number: number) => pushTo("a", id, () => new EmbedBuilder().setTitle(`call-${number}`)),
 		/** The titles of the embeds in the channel. */
-		titles: () => simulator.world.messages.in(id).flatMap(({ embeds }) => embeds.map((embed) => Object(embed).title)),
+		titles,
+		sent: (count: number) => until("all are sent", () => titles().length === count),
 		contents: () => simulator.world.messages.in(id).flatMap(({ content }) => content || []),
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};
@@ -54,7 +56,7 @@ test("beyond the limit, the guild with the most embeds loses its newest, and the
 	const posted = () => simulator.world.messages.in(other.id).flatMap(({ embeds }) => embeds);
 	await until("those of the other guild", () => posted().length === 3);
 	fault.release();
-	await world.queue.settled();
+	await world.sent(998);
 	expect(world.titles()).toEqual(Array.from({ length: 998 }, (_, number) => `call-${number}`));
 	expect(world.contents()).toEqual(["102 more entries were not logged."]);
 	expect(lines).toEqual([]);
@@ -64,14 +66,14 @@ test("an embed that a tool call pushes is sent even if the call is cancelled, or
 	await using world = await startQueue();
 	const run = { signal: AbortSignal.abort(), endsAt: performance.now(), reason: undefined, mayWrite: false };
 	await withinRun(run, async () => world.push(1));
-	await world.queue.settled();
+	await world.sent(1);
 	expect(world.titles()).toEqual(["call-1"]);
 	expect(world.lines).toEqual([]);
 });
 
 test("of entries that Discord refuses together, each is sent alone, and one that it refuses then without its copies", async () => {
 	await using world = await startQueue();
-	const { simulator, id, queue, lines, push, pushTo } = world;
+	const { simulator, id, lines, push, pushTo } = world;
 	const first = simulator.faults.stall("POST /channels/*/messages", { times: 1 });
 	push(0);
 	await until("the first is on its way", () => first.hits === 1);
@@ -85,7 +87,7 @@ test("of entries that Discord refuses together, each is sent alone, and one that
 	// All together, and the first of them alone.
 	simulator.faults.refuse("POST /channels/*/messages", 240_000, { times: 2 });
 	first.release();
-	await queue.settled();
+	await world.sent(1_000);
 	expect(world.titles().slice(0, 4)).toEqual(["call-0", "plain", "call-1", "line"]);
 	expect(world.contents()).toEqual(["4 more entries were not logged."]);
 	expect(simulator.world.messages.in(id)[3]).toMatchObject({
