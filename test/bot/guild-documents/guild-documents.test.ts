@@ -140,13 +140,14 @@ test("settings of the bot are planned with names, set at once, exported and rest
 test("a plan refuses settings of the bot that set_settings would refuse", async () => {
 	let isDenied = false;
 	await using cooks = await startCooks((tool) => tool === "set_settings" && isDenied);
-	const { bot, plan } = cooks.running;
+	const { bot, guild, plan } = cooks.running;
 	const { roles } = bot.simulator.world;
 	const top = roles.add(bot.guild, { name: "Top", permissions: "0" });
 	roles.move(
 		bot.guild,
 		new Map([[top, Math.max(...[...bot.guild.roles.values()].map(({ position }) => position)) + 1]]),
 	);
+	await until("the bot knows it", () => guild().roles.cache.get(top.id)?.position === top.position);
 	const text = await plan({ bot: { "join_role.role": "Top", "welcome.ai": false } });
 	expect(text).toContain("\n~ bot: welcome.ai default → false\n");
 	expect(text).toMatch(/\ncannot: bot\.join_role\.role: .*Top/);

@@ -156,6 +156,7 @@ askingTest("the title counts calls that failed or have no known outcome", async 
 	const calls = [timeout, use("set_nickname", { user_ids, nickname: "N" }), use("kick", { user_ids })];
 	const { plan } = await planFor(scene, { calls: calls.flatMap((one) => one.calls) });
 	simulator.faults.drop("PATCH /guilds/:guild_id/members/:user_id", { when: "after", times: 1 });
+	simulator.faults.refuse("DELETE /guilds/:guild_id/members/:user_id", 50013);
 	await simulator.user("ada").press(plan, "Do it");
 	expect((await ended(plan)).title).toBe("Carried out: 1 of 3 · 1 failed · 1 with unknown outcome");
 });
