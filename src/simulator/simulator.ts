@@ -176,7 +176,7 @@ export class Simulator implements Controllable, AsyncDisposable {
 	};
 
 	async close(): Promise<void> {
-		this.#router.close();
+		this.faults.close();
 		this.interactions.close();
 		this.sockets.close();
 		await this.#server?.stop(true);

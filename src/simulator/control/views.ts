@@ -26,8 +26,7 @@ export function oauth2Summary({ authorizations }: World, clientId: string) {
 	return { client_secret: settings?.clientSecret, redirect_uris: settings?.redirectUris };
 }
 
-export function summarizeFault({ id, match, effect, hits, limits: { times, actor } }: InjectedFault) {
-	const { kind, executed } = effect;
+export function summarizeFault({ id, kind, match, executed, hits, limits: { times, actor } }: InjectedFault) {
 	return { id, kind, match, executed, hits, times, actor };
 }
 

@@ -1,6 +1,7 @@
 // Injected faults: matching requests are refused, held, dropped, rate limited or failed.
 
 import { RESTJSONErrorCodes } from "discord.js";
+import { aborted } from "../../lib/signal.ts";
 import { ApiError, apiError, httpError, rateLimited } from "./errors.ts";
 
 interface FaultLimits {
@@ -10,14 +11,6 @@ interface FaultLimits {
 	actor?: string | undefined;
 }
 
-/** What an injected fault does to a request. If the fault has `executed: true`, the request also takes effect. */
-export type Effect =
-	| { kind: "refuse" | "fail" | "rateLimit"; executed: boolean; error: ApiError }
-	/** An injected fault that holds requests until the test releases them. Then they continue. */
-	| { kind: "stall"; executed: boolean; released: Promise<void> }
-	| { kind: "drop"; executed: boolean }
-	| { kind: "answer"; executed: boolean; rewrite: (right: ResponseData | undefined) => ResponseData };
-
 /** An HTTP response. Its body is JSON unless a content-type header says otherwise. */
 export interface ResponseData {
 	status: number;
@@ -26,41 +19,57 @@ export interface ResponseData {
 	headers?: Readonly<Record<string, string>> | undefined;
 }
 
+/** Closes the connection without a response. */
+export class HangUp extends Error {}
+
 export interface InjectedFault {
 	id: number;
-	limits: FaultLimits;
+	kind: "refuse" | "fail" | "rateLimit" | "stall" | "drop" | "answer";
 	match: string;
-	effect: Effect;
+	/** The request takes effect, and only its response is affected. */
+	executed: boolean;
+	limits: FaultLimits;
 	hits: number;
 	release(): void;
 }
 
 interface ActiveFault extends InjectedFault {
 	matches: (method: string, route: string, path: string) => boolean;
+	/** Throws, waits, or returns a response. `right` is the response of a request that was executed. */
+	apply(right: ResponseData | undefined, signal: AbortSignal): ResponseData | undefined | Promise<undefined>;
 }
 
 /** If several faults match a request, the one that was added first applies. */
 export class Faults {
 	readonly #active = new Set<ActiveFault>();
+	// Faults that hold requests, possibly after their last match.
+	readonly #holding = new Set<InjectedFault>();
 	#count = 0;
+	#closed = false;
 
 	refuse(
 		match: string,
 		code: number,
 		given: { status?: number | undefined; message?: string | undefined } & FaultLimits = {},
 	): InjectedFault {
-		return this.#add(match, { kind: "refuse", executed: false, error: apiError(code, given) }, given);
+		return this.#add("refuse", match, given, throwing(apiError(code, given)));
 	}
 
 	/** Holds requests until the test releases them. With `after` they take effect and only their responses are held. */
 	stall(match: string, given: { after?: boolean | undefined } & FaultLimits = {}): InjectedFault {
 		const gate = Promise.withResolvers<void>();
-		const effect = { kind: "stall", executed: given.after ?? false, released: gate.promise } as const;
-		return this.#add(match, effect, given, gate.resolve);
+		const hold = async (_: unknown, signal: AbortSignal) => {
+			await Promise.race([gate.promise, aborted(signal)]);
+			if (signal.aborted || this.#closed) throw new HangUp();
+			return undefined;
+		};
+		const fault = this.#add("stall", match, { ...given, executed: given.after }, hold, gate.resolve);
+		this.#holding.add(fault);
+		return fault;
 	}
 
 	drop(match: string, given: { when: "before" | "after" } & FaultLimits): InjectedFault {
-		return this.#add(match, { kind: "drop", executed: given.when === "after" } as const, given);
+		return this.#add("drop", match, { ...given, executed: given.when === "after" }, throwing(new HangUp()));
 	}
 
 	rateLimit(
@@ -71,11 +80,8 @@ export class Faults {
 			scope?: "user" | "global" | "shared" | undefined;
 		} & FaultLimits,
 	): InjectedFault {
-		const error = rateLimited(given.retryAfterMs, {
-			global: given.global ?? false,
-			scope: given.scope ?? (given.global ? "global" : "user"),
-		});
-		return this.#add(match, { kind: "rateLimit", executed: false, error }, given);
+		const { retryAfterMs, global = false, scope = global ? "global" : "user" } = given;
+		return this.#add("rateLimit", match, given, throwing(rateLimited(retryAfterMs, { global, scope })));
 	}
 
 	/** Injects a fault: matching message searches get status 202 (the search index is not available yet). */
@@ -86,26 +92,21 @@ export class Faults {
 			documents_indexed: 0,
 			retry_after: given.retryAfterSeconds,
 		});
-		return this.#add(match, { kind: "refuse", executed: false, error }, given);
+		return this.#add("refuse", match, given, throwing(error));
 	}
 
-	/** Injects a fault: matching requests get an HTTP error status. With the option `executed`, they also take effect. */
 	fail(match: string, status: number, given: { executed?: boolean | undefined } & FaultLimits = {}): InjectedFault {
-		const error = httpError(status, "Simulated Failure");
-		return this.#add(match, { kind: "fail", executed: given.executed ?? false, error }, given);
+		return this.#add("fail", match, given, throwing(httpError(status, "Simulated Failure")));
 	}
 
-	/** With the option `executed`, the requests also take effect. */
 	answer(match: string, given: ResponseData & { executed?: boolean | undefined } & FaultLimits): InjectedFault {
-		const { executed = false, status, body, headers } = given;
-		const rewrite = () => ({ status, body, headers });
-		return this.#add(match, { kind: "answer", executed, rewrite }, given);
+		const { status, body, headers } = given;
+		return this.#add("answer", match, given, () => ({ status, body, headers }));
 	}
 
 	/** Requests take effect, but each successful response is replaced by the result of `rewrite`. */
 	rewrite(match: string, rewrite: (right: ResponseData) => ResponseData, limits: FaultLimits = {}): InjectedFault {
-		const effect: Effect = { kind: "answer", executed: true, rewrite: (right = { status: 204 }) => rewrite(right) };
-		return this.#add(match, effect, limits);
+		return this.#add("answer", match, { ...limits, executed: true }, (right = { status: 204 }) => rewrite(right));
 	}
 
 	list(): readonly InjectedFault[] {
@@ -116,31 +117,42 @@ export class Faults {
 		for (const fault of [...this.#active, ...this.#holding]) fault.release();
 	}
 
+	/** Ends all requests that are held, without executing them. */
+	close(): void {
+		this.#closed = true;
+		this.clear();
+	}
+
 	/** The first fault that matches. Counts the request, and removes a fault that has affected its maximum number. */
-	hit(request: { method: string; route: string; path: string; actor: string }): Effect | undefined {
+	hit(request: { method: string; route: string; path: string; actor: string }): ActiveFault | undefined {
 		for (const fault of this.#active) {
 			const { times = Number.POSITIVE_INFINITY, actor } = fault.limits;
 			if (actor !== undefined && actor !== request.actor) continue;
 			if (!fault.matches(request.method, request.route, request.path)) continue;
 			fault.hits += 1;
 			if (fault.hits >= times) this.#active.delete(fault);
-			return fault.effect;
+			return fault;
 		}
 		return undefined;
 	}
 
-	// Faults that hold requests, possibly after their last match.
-	readonly #holding = new Set<InjectedFault>();
-
-	#add(match: string, effect: Effect, limits: FaultLimits, letGo: () => void = () => {}): InjectedFault {
+	#add(
+		kind: InjectedFault["kind"],
+		match: string,
+		{ executed = false, ...limits }: FaultLimits & { executed?: boolean | undefined },
+		apply: ActiveFault["apply"],
+		letGo: () => void = () => {},
+	): InjectedFault {
 		this.#count += 1;
 		const fault: ActiveFault = {
 			id: this.#count,
+			kind,
 			match,
-			effect,
+			executed,
 			limits,
 			hits: 0,
 			matches: matcher(match),
+			apply,
 			release: () => {
 				this.#active.delete(fault);
 				this.#holding.delete(fault);
@@ -148,9 +160,14 @@ export class Faults {
 			},
 		};
 		this.#active.add(fault);
-		if (effect.kind === "stall") this.#holding.add(fault);
 		return fault;
 	}
+}
+
+function throwing(error: Error): () => never {
+	return () => {
+		throw error;
+	};
 }
 
 /** Whether the text has the form "METHOD /path". "*" can stand for the method or the path. */

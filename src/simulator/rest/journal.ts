@@ -1,7 +1,7 @@
 // The journal of executed writes, and the log of all REST requests.
 
 import { Subscribers } from "../world/state/events.ts";
-import type { Effect } from "./faults.ts";
+import type { InjectedFault } from "./faults.ts";
 
 interface JournalEntry {
 	seq: number;
@@ -52,7 +52,7 @@ export interface RequestRecord {
 	/** "waiting" before the response, "hung up" if the connection was closed without one. */
 	status: number | "hung up" | "waiting";
 	/** The kind of the injected fault that affected the request; undefined if none did. */
-	fault: Effect["kind"] | undefined;
+	fault: InjectedFault["kind"] | undefined;
 }
 
 const kept = 10_000;

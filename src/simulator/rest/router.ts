@@ -1,7 +1,6 @@
 // Discord's REST API v10: the checks that all routes share, in Discord's order.
 
 import type { Log } from "../../lib/log.ts";
-import { aborted } from "../../lib/signal.ts";
 import type { Interactions } from "../interactions/interactions.ts";
 import { newUserProfile } from "../world/state/defaults.ts";
 import type { Account } from "../world/state/entities.ts";
@@ -9,7 +8,7 @@ import type { World } from "../world/world.ts";
 import { authenticateByToken, checkRoute, findEntities } from "./access.ts";
 import { type Content, readBody, readForm, readReason } from "./body.ts";
 import { ApiError, apiError, httpError, notSimulated } from "./errors.ts";
-import type { Effect, Faults, ResponseData } from "./faults.ts";
+import { type Faults, HangUp, type InjectedFault, type ResponseData } from "./faults.ts";
 import type { Journal, RequestLog, RequestRecord } from "./journal.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 import type { Call, Route } from "./route.ts";
@@ -34,8 +33,6 @@ const otherPaths = [
 	/^\/guilds\/\d+\/(roles\/member-counts|voice-states\/@me)$/,
 ];
 
-class HangUp extends Error {}
-
 /** A REST request to the simulator and its response. Tests validate both against Discord's OpenAPI document. */
 export interface Exchange {
 	method: string;
@@ -53,7 +50,7 @@ export interface Exchange {
 	/** The response headers, with names in lower case. */
 	headers: Readonly<Record<string, string>>;
 	/** The kind of the injected fault that delayed or replaced the response; undefined if there was none. */
-	fault: Effect["kind"] | undefined;
+	fault: InjectedFault["kind"] | undefined;
 }
 
 const anonymous: Account = {
@@ -81,18 +78,11 @@ export interface UnknownRoute {
 
 export class Router {
 	readonly #unknown = new Map<string, UnknownRoute>();
-	#closed = false;
 
 	constructor(private readonly parts: Parts) {}
 
 	get unknownRoutes(): readonly UnknownRoute[] {
 		return [...this.#unknown.values()];
-	}
-
-	/** Ends all requests that injected faults are holding back, without executing them. */
-	close(): void {
-		this.#closed = true;
-		this.parts.faults.clear();
 	}
 
 	/** Handles a request to the REST API, below /api. `url` is the parsed URL of the request. */
@@ -142,12 +132,10 @@ export class Router {
 		const fault = this.parts.faults.hit({ method: request.method, route: route.path, path, actor: actor.user.id });
 		if (fault && !fault.executed) {
 			record.fault = fault.kind;
-			if (fault.kind !== "answer") await this.#applyFault(fault, request.signal);
-			else {
-				// A proxy in front of the API sends no rate limit headers.
-				seen.limits = {};
-				return fault.rewrite(undefined);
-			}
+			const other = await fault.apply(undefined, request.signal);
+			// A proxy in front of the API sends no rate limit headers.
+			if (other) seen.limits = {};
+			if (other) return other;
 		}
 
 		let changed = true;
@@ -191,9 +179,8 @@ export class Router {
 				...nonceOf(content.body),
 			});
 		record.fault = fault?.kind;
-		if (fault?.kind === "answer") return fault.rewrite(response);
-		if (fault?.executed) await this.#applyFault(fault, request.signal);
-		return response;
+		const other = fault?.executed ? await fault.apply(response, request.signal) : undefined;
+		return other ?? response;
 	}
 
 	#findRoute(method: string, path: string) {
@@ -233,13 +220,6 @@ export class Router {
 		const actor = this.parts.world.accounts.get(asBot ? header.slice(4).trim() : header);
 		if (!actor || (actor.user.bot === true) !== asBot) throw httpError(401, "Unauthorized");
 		return { actor };
-	}
-
-	async #applyFault(fault: Exclude<Effect, { kind: "answer" }>, signal: AbortSignal): Promise<void> {
-		if ("error" in fault) throw fault.error;
-		if (fault.kind === "drop") throw new HangUp();
-		await Promise.race([fault.released, aborted(signal)]);
-		if (signal.aborted || this.#closed) throw new HangUp();
 	}
 
 	#errorResponse(error: unknown, { method, path }: RequestRecord): ResponseData {
