@@ -15,9 +15,24 @@ const headers = {
 	"X-Content-Type-Options": "nosniff",
 };
 
-/** Sends events to all readers. One that is too slow is disconnected: it connects again, and reads the state again. */
+/** Sends what happens to all readers. One that is too slow is disconnected: it connects again, and reads the state again. */
 export class EventLog {
 	readonly #streams = new Set<EventStream>();
+
+	/** Adds all further events. */
+	watch({ world, journal, requests, interactions, sockets }: Controllable): this {
+		world.state.subscribe((event) => {
+			if (!leftOut.has(event.type)) this.add("discord", describe(event));
+		});
+		journal.added.add((entry) => this.add("journal", entry));
+		requests.ended.add((record) => {
+			if (record.fault !== undefined || typeof record.status === "string" || record.status >= 400)
+				this.add("request", record);
+		});
+		interactions.changed.add((one) => this.add("interaction", summarizeInteraction(interactions, one)));
+		sockets.changed.add((connected) => this.add("bots", { connected }));
+		return this;
+	}
 
 	/** `data` is sent as JSON; strings longer than 4,000 characters are cut. */
 	add(event: string, data: unknown): void {
@@ -44,21 +59,6 @@ function cut(_key: string, value: unknown): unknown {
 const leftOut: ReadonlySet<EventType> = new Set(["THREAD_LIST_SYNC", "INTERACTION_CREATE"]);
 
 const watcher = { id: "0", seesContent: true };
-
-/** Adds all further events to `log`, in the format that src/simulator/README.md describes. */
-export function watch(simulator: Controllable, log: EventLog): void {
-	const { world, journal, requests, interactions, sockets } = simulator;
-	world.state.subscribe((event) => {
-		if (!leftOut.has(event.type)) log.add("discord", describe(event));
-	});
-	journal.added.add((entry) => log.add("journal", entry));
-	requests.ended.add((record) => {
-		if (record.fault !== undefined || typeof record.status === "string" || Number(record.status) >= 400)
-			log.add("request", record);
-	});
-	interactions.changed.add((one) => log.add("interaction", summarizeInteraction(interactions, one)));
-	sockets.changed.add((connected) => log.add("bots", { connected }));
-}
 
 function describe(event: WorldEvent) {
 	const { type, guildId } = event;

@@ -8,7 +8,7 @@ import { type Guild, isGuildChannel, isVoice } from "../world/state/entities.ts"
 import { channelPermissions, guildPermissions } from "../world/state/permissions.ts";
 import { BadRequest, type ControlRoutes, count, withBody, withQuery } from "./control.ts";
 import type { Controllable } from "./controllable.ts";
-import { EventLog, watch } from "./event-log.ts";
+import { EventLog } from "./event-log.ts";
 import { startRaid } from "./raid.ts";
 import { summarizeCommands, summarizeFault, summarizeGuild, summarizeInteraction, summarizeState } from "./views.ts";
 
@@ -64,15 +64,13 @@ export function controlRoutes(simulator: Controllable): ControlRoutes {
 
 function stateRoutes(simulator: Controllable): ControlRoutes {
 	const { world } = simulator;
-	const log = new EventLog();
-	let isWatched = false;
+	let log: EventLog | undefined;
 	return {
 		"GET /simulator/state": withQuery(v.object({ user: v.optional(v.string(), "") }), ({ user }) =>
 			summarizeState(simulator, user),
 		),
 		"GET /simulator/events": () => {
-			if (!isWatched) watch(simulator, log);
-			isWatched = true;
+			log ??= new EventLog().watch(simulator);
 			return log.open();
 		},
 		"GET /simulator/guild": withQuery(v.object({ id: v.string(), user: v.optional(v.string(), "") }), ({ id, user }) =>

@@ -1,7 +1,7 @@
 // A game server with the companion plugin: it issues codes, links game accounts to Discord users, lists donators and reports
 // chargebacks. All calls need a shared secret. It can misbehave on demand.
 
-import { hash, randomInt, randomUUID, timingSafeEqual } from "node:crypto";
+import { randomInt, randomUUID } from "node:crypto";
 import * as v from "valibot";
 import { parseJson } from "../../lib/json.ts";
 import { aborted } from "../../lib/signal.ts";
@@ -200,10 +200,7 @@ export class GameServer extends ControlledServer<Misbehaviour, GameRoute> {
 
 	#execute(name: string, request: Request, body: unknown): GameResponse {
 		if (!gameRoutes.some((route) => route === name)) return failure(404, "There is nothing here.");
-		// Digests have equal lengths, so the comparison takes constant time.
-		const digest = (text: string) => hash("sha256", text, "buffer");
-		const given = request.headers.get("authorization") ?? "";
-		if (!timingSafeEqual(digest(given), digest(`Bearer ${this.secret}`))) return failure(401, "Unauthorized");
+		if (request.headers.get("authorization") !== `Bearer ${this.secret}`) return failure(401, "Unauthorized");
 		if (name === "POST /api/verify") return this.#verify(body);
 		if (name !== "POST /api/ban") return { status: 200, body: { donators: this.#listed() } };
 		const { success, output } = v.safeParse(banRequest, body);

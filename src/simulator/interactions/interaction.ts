@@ -70,9 +70,7 @@ export interface Response {
 	choices?: readonly Choice[] | undefined;
 }
 
-export type Interaction = Invocation & Progress;
-
-export interface Progress extends Response {
+export interface Interaction extends Invocation, Response {
 	id: string;
 	/** The secret token with which the application responds to this interaction. */
 	token: string;
@@ -83,7 +81,11 @@ export interface Progress extends Response {
 	state: "waiting" | "failed" | "acknowledged";
 	/** The type of the application's first response; undefined before that response. */
 	answer: InteractionResponseType | undefined;
-	followUps: readonly Message[];
+	followUps: Message[];
+	/** Until the application has to respond. */
+	timer: Timer;
+	/** Resolved, and replaced, at each change. */
+	changed: PromiseWithResolvers<void>;
 }
 
 const version: 1 = 1;

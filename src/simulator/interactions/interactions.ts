@@ -10,7 +10,7 @@ import { Subscribers } from "../world/state/events.ts";
 import { timeOf } from "../world/state/snowflake.ts";
 import { apply } from "../world/state/state.ts";
 import type { World } from "../world/world.ts";
-import { eventOf, type Interaction, type Invocation, originOf, type Progress, type Response } from "./interaction.ts";
+import { eventOf, type Interaction, type Invocation, originOf, type Response } from "./interaction.ts";
 
 export interface InteractionTiming {
 	/** Time within which an application must send its first response to a slash command or button, in milliseconds. */
@@ -21,14 +21,8 @@ export interface InteractionTiming {
 
 export const discordInteractionTiming: InteractionTiming = { acknowledgeMs: 3000, interactionTokenMs: 15 * 60 * 1000 };
 
-type Live = Invocation & { -readonly [K in keyof Progress]: Progress[K] } & {
-	followUps: Message[];
-	timer: Timer;
-	changed: PromiseWithResolvers<void>;
-};
-
 export class Interactions {
-	readonly #all = new Map<string, Live>();
+	readonly #all = new Map<string, Interaction>();
 	readonly #ephemeral = new Map<string, { message: Message; userId: string }>();
 	readonly #edits = new Map<string, readonly string[]>();
 	/** Notified of every new interaction, and again after the application's response or a timeout has changed it. */
@@ -61,7 +55,7 @@ export class Interactions {
 	begin(invocation: Invocation): Interaction {
 		const id = this.world.state.newId();
 		const secret = randomBytes(48).toString("base64url");
-		const interaction: Live = {
+		const interaction: Interaction = {
 			...invocation,
 			id,
 			token: Buffer.from(`interaction:${id}:${secret}`).toString("base64url"),
@@ -85,16 +79,15 @@ export class Interactions {
 		return interaction;
 	}
 
-	#fail(interaction: Live): void {
+	#fail(interaction: Interaction): void {
 		interaction.state = "failed";
 		this.#notify(interaction);
 	}
 
 	acknowledge(interaction: Interaction, answer: InteractionResponseType, response: Response): void {
-		const live = this.#live(interaction);
-		clearTimeout(live.timer);
-		Object.assign(live, { state: "acknowledged", answer, ...response });
-		this.#notify(live);
+		clearTimeout(interaction.timer);
+		Object.assign(interaction, { state: "acknowledged", answer, ...response });
+		this.#notify(interaction);
 	}
 
 	/**
@@ -102,11 +95,10 @@ export class Interactions {
 	 * the function's first result that is not undefined.
 	 */
 	async until<T>(interaction: Interaction, look: () => T | undefined): Promise<T> {
-		const live = this.#live(interaction);
 		for (;;) {
 			const found = look();
 			if (found !== undefined) return found;
-			await live.changed.promise;
+			await interaction.changed.promise;
 		}
 	}
 
@@ -129,15 +121,13 @@ export class Interactions {
 
 	followUp(interaction: Interaction, given: NewMessage): Message {
 		const message = this.write(interaction, given);
-		const live = this.#live(interaction);
-		live.followUps.push(message);
-		this.#notify(live);
+		interaction.followUps.push(message);
+		this.#notify(interaction);
 		return message;
 	}
 
 	/** Edits a response message of the application. Editing a deferred response ("thinking…") completes the response. */
 	edit(interaction: Interaction, message: Message, changes: MessageChanges): void {
-		const live = this.#live(interaction);
 		const thinking = (message.flags & MessageFlags.Loading) !== 0;
 		const whole = { ...changes, flags: (changes.flags ?? message.flags) & ~MessageFlags.Loading };
 		if (this.#ephemeral.has(message.id)) {
@@ -145,13 +135,13 @@ export class Interactions {
 			message.edited_timestamp = new Date().toISOString();
 		} else this.world.messages.edit(interaction.channel, message, whole);
 		if (!thinking) this.#edits.set(message.id, [...this.editsOf(message), message.content]);
-		this.#notify(live);
+		this.#notify(interaction);
 	}
 
 	remove(interaction: Interaction, message: Message): void {
 		if (!this.#ephemeral.delete(message.id))
 			this.world.messages.remove(interaction.channel, message, { actor: interaction.application.user.id });
-		this.#notify(this.#live(interaction));
+		this.#notify(interaction);
 	}
 
 	exists({ id, channel_id }: Message): boolean {
@@ -177,16 +167,10 @@ export class Interactions {
 		}
 	}
 
-	#notify(live: Live): void {
-		const { changed } = live;
-		live.changed = Promise.withResolvers();
+	#notify(interaction: Interaction): void {
+		const { changed } = interaction;
+		interaction.changed = Promise.withResolvers();
 		changed.resolve();
-		this.changed.notify(live);
-	}
-
-	#live({ id }: Interaction): Live {
-		const live = this.#all.get(id);
-		if (!live) throw new Error(`unknown interaction ${id}`);
-		return live;
+		this.changed.notify(interaction);
 	}
 }

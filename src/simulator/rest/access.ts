@@ -124,14 +124,16 @@ export function requireMembersIntent({ actor }: Call): void {
 
 type Parts = Pick<Call, "world" | "interactions">;
 
-interface TokenHolder {
+/** Who sent a request, and what its token is for. */
+export interface Sender {
 	actor: Account;
-	byApplication?: undefined;
-	entities: Partial<Found>;
+	/** An application sent it in the name of the actor, who has authorized it. */
+	byApplication?: true;
+	entities?: Partial<Found>;
 }
 
 /** Undefined if the path has no token. Throws if the token is invalid or expired. */
-export function authenticateByToken(params: Call["params"], parts: Parts): TokenHolder | undefined {
+export function authenticateByToken(params: Call["params"], parts: Parts): Sender | undefined {
 	if (params.webhook_token !== undefined) {
 		const webhook = found(parts.world.webhooks.get(params.webhook_id ?? ""), "UnknownWebhook");
 		if (webhook.token === undefined || webhook.token !== params.webhook_token) throw apiError("InvalidWebhookToken");

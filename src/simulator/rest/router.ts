@@ -5,7 +5,7 @@ import type { Interactions } from "../interactions/interactions.ts";
 import { newUserProfile } from "../world/state/defaults.ts";
 import type { Account } from "../world/state/entities.ts";
 import type { World } from "../world/world.ts";
-import { authenticateByToken, checkRoute, findEntities } from "./access.ts";
+import { authenticateByToken, checkRoute, findEntities, type Sender } from "./access.ts";
 import { type Content, readBody, readForm, readReason } from "./body.ts";
 import { ApiError, apiError, httpError, notSimulated } from "./errors.ts";
 import { type Faults, HangUp, type InjectedFault, type ResponseData } from "./faults.ts";
@@ -58,11 +58,6 @@ const anonymous: Account = {
 	user: { id: "0", ...newUserProfile, username: "anonymous" },
 	privilegedIntents: [],
 };
-
-interface Sender {
-	actor: Account;
-	byApplication?: true;
-}
 
 /** What becomes known of a request, beside its record. */
 interface Seen {
@@ -118,14 +113,14 @@ export class Router {
 	): Promise<ResponseData> {
 		const { route, params } = this.#findRoute(request.method, path);
 		record.route = route.name;
-		const holder = authenticateByToken(params, this.parts);
-		const { actor, byApplication = false } = holder ?? this.#authenticate(request, route);
+		const sender = authenticateByToken(params, this.parts) ?? this.#authenticate(request, route);
+		const { actor, byApplication = false, entities } = sender;
 		record.actor = actor.user.id;
 		seen.limits = this.parts.limiter.take({
 			actor: actor.user.id,
 			route: route.name,
 			major: params.interaction_token ?? params.webhook_id ?? params.channel_id ?? params.guild_id ?? "",
-			exempt: holder?.entities.interaction !== undefined,
+			exempt: entities?.interaction !== undefined,
 		});
 		const content = await (route.form ? readForm : readBody)(request);
 		seen.content = content;
@@ -160,7 +155,7 @@ export class Router {
 				status = other;
 			},
 			...findEntities(this.parts.world, route, params, actor),
-			...holder?.entities,
+			...entities,
 		};
 		checkRoute(route, call);
 		if (route.name === "PATCH /channels/:channel_id" && call.channel)

@@ -128,7 +128,7 @@ function authenticateClient({ world, body, authorizationHeader }: FormCall): str
 	const [id = "", secret = ""] = encoded
 		? Buffer.from(encoded, "base64").toString().split(/:(.*)/s)
 		: [body.client_id, body.client_secret];
-	if (world.authorizations.hasSecret(id, secret)) return id;
+	if (secret !== "" && world.authorizations.settings(id)?.clientSecret === secret) return id;
 	// https://github.com/markbates/goth/issues/183
 	throw oauthError("invalid_client", undefined, 401);
 }

@@ -1,7 +1,7 @@
 // OAuth2: the applications' secrets and redirect URIs, and what people have authorized applications to do in their names.
 // https://docs.discord.com/developers/topics/oauth2
 
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { User } from "../state/entities.ts";
 import type { State } from "../state/state.ts";
 
@@ -44,11 +44,6 @@ export class Authorizations {
 		return this.#set(clientId, { ...settings, ...changes });
 	}
 
-	hasSecret(clientId: string, clientSecret: string): boolean {
-		const settings = this.settings(clientId);
-		return settings !== undefined && timingSafeEqual(sha256(settings.clientSecret), sha256(clientSecret));
-	}
-
 	/** Returns the access token. The code cannot be used again. */
 	exchange(code: string, { clientId, user }: Accepted): string {
 		this.codes.delete(code);
@@ -78,8 +73,4 @@ export class Authorizations {
 
 export function random(): string {
 	return randomBytes(24).toString("base64url");
-}
-
-function sha256(text: string): Buffer {
-	return createHash("sha256").update(text).digest();
 }

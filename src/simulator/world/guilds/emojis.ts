@@ -6,7 +6,7 @@
 import type { Guild, GuildEmoji, User } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
 import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
-import type { Picture, Pictures } from "./pictures.ts";
+import { drawPicture, type Picture, type Pictures } from "./pictures.ts";
 
 export class Emojis {
 	constructor(
@@ -32,7 +32,7 @@ export class Emojis {
 			available: true,
 		};
 		guild.emojis.set(emoji.id, emoji);
-		this.pictures.addEmoji(emoji.id, emoji.animated, given.picture);
+		this.pictures.set(`emojis/${emoji.id}`, given.picture ?? drawPicture(emoji.id, emoji.animated));
 		this.#dispatch(guild);
 		this.state.audit(guild, by, "EmojiCreate", emoji.id, { after: { name: emoji.name } });
 		return emoji;
@@ -48,7 +48,7 @@ export class Emojis {
 	remove(guild: Guild, emoji: GuildEmoji, by?: Attribution): void {
 		guild.emojis.delete(emoji.id);
 		// A guess (cdn-deleted): the CDN has its picture no more.
-		this.pictures.removeEmoji(emoji.id);
+		this.pictures.delete(`emojis/${emoji.id}`);
 		this.#dispatch(guild);
 		this.state.audit(guild, by, "EmojiDelete", emoji.id, { before: { name: emoji.name } });
 	}

@@ -88,7 +88,8 @@ export class Guilds {
 	edit(guild: Guild, changes: GuildChanges, by?: Attribution): void {
 		const before = { ...guild };
 		apply(guild, changes);
-		if (guild.icon !== before.icon) this.parts.pictures.removeIcon("icons", guild.id, before.icon);
+		// A guess (cdn-deleted): the CDN has a former icon no more.
+		if (guild.icon !== before.icon) this.parts.pictures.delete(`icons/${guild.id}/${before.icon}`);
 		this.state.dispatchToGuild("GUILD_UPDATE", guild, serialize.guild(guild));
 		this.state.audit(guild, by, "GuildUpdate", guild.id, { before: auditFields(before), after: auditFields(changes) });
 	}

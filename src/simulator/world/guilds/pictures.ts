@@ -24,23 +24,8 @@ export function recognizePicture(bytes: Uint8Array): Picture | undefined {
 	return { format: type.replace("image/", ""), animated, bytes };
 }
 
-export class Pictures {
-	readonly #all = new Map<string, Picture>();
-
-	/** Returns the picture at a path such as "emojis/123", without a file extension. */
-	get(path: string): Picture | undefined {
-		return this.#all.get(path);
-	}
-
-	/** Stores the picture of an emoji. If `picture` is undefined, draws a small picture that depends only on the id. */
-	addEmoji(id: string, animated: boolean, picture?: Picture): void {
-		this.#all.set(`emojis/${id}`, picture ?? drawPicture(id, animated));
-	}
-
-	removeEmoji(id: string): void {
-		this.#all.delete(`emojis/${id}`);
-	}
-
+/** By paths such as "emojis/123", without a file extension. */
+export class Pictures extends Map<string, Picture> {
 	/**
 	 * Stores the icon of a guild or role and returns its hash. The hash of an animated icon starts with "a_".
 	 * A guess (icon-hash): equal icons have the same hash.
@@ -53,13 +38,8 @@ export class Pictures {
 	): string {
 		const hash = new Bun.CryptoHasher("md5").update(picture.bytes).digest("hex");
 		const name = animated ? `a_${hash}` : hash;
-		this.#all.set(`${kind}/${ownerId}/${name}`, { ...picture, animated });
+		this.set(`${kind}/${ownerId}/${name}`, { ...picture, animated });
 		return name;
-	}
-
-	/** Removes the former icon of a guild or role. A guess (cdn-deleted): Discord's CDN no longer serves such an icon. */
-	removeIcon(kind: "icons" | "role-icons", ownerId: string, hash: string | null): void {
-		this.#all.delete(`${kind}/${ownerId}/${hash}`);
 	}
 }
 

@@ -48,7 +48,7 @@ export class Roles {
 		const before = { ...role };
 		const stored = this.#storeIcon(role, changes);
 		apply(role, stored);
-		if (before.icon && role.icon !== before.icon) this.pictures.removeIcon("role-icons", role.id, before.icon);
+		if (role.icon !== before.icon) this.pictures.delete(`role-icons/${role.id}/${before.icon}`);
 		this.#dispatch("GUILD_ROLE_UPDATE", guild, role);
 		const logged = { before: auditFields(before), after: auditFields(stored) };
 		this.state.audit(guild, by, "RoleUpdate", role.id, logged);
@@ -79,7 +79,7 @@ export class Roles {
 	 */
 	remove(guild: Guild, role: Role, by?: Attribution): void {
 		guild.roles.delete(role.id);
-		if (role.icon) this.pictures.removeIcon("role-icons", role.id, role.icon);
+		this.pictures.delete(`role-icons/${role.id}/${role.icon}`);
 		for (const member of guild.members.values()) member.roles = member.roles.filter((id) => id !== role.id);
 		for (const channel of guild.channels.values())
 			channel.permission_overwrites = channel.permission_overwrites.filter((overwrite) => overwrite.id !== role.id);
