@@ -29,9 +29,7 @@ import { type Account, type Channel, type Guild, type GuildPlace, inGuild } from
 import { World } from "./world/world.ts";
 
 export interface SimulatorOptions {
-	/** The port to listen on. 0, the default, picks a free one. */
 	port?: number;
-	/** The address to listen on. Default: the loopback address. */
 	hostname?: string | undefined;
 	/** Default: that of the demo; if `worlds` is set, only the people of the demo. */
 	seed?: Seed;
@@ -48,14 +46,12 @@ export interface SimulatorOptions {
 	rateLimits?: RateLimits | undefined;
 	/** The clock of the rate limits, in milliseconds. Default: Date.now. */
 	rateLimitNow?: () => number;
-	/** Called with each REST request and its response, so that tests can validate them. */
 	onExchange?: (exchange: Exchange) => void;
 }
 
 interface ChannelView {
 	id: string;
 	channel: Channel;
-	/** Returns the channel's messages, oldest first, one per line: "username: content". */
 	transcript(): string;
 }
 
@@ -79,7 +75,6 @@ export class Simulator implements Controllable, AsyncDisposable {
 	readonly faults = new Faults();
 	readonly interactions: Interactions;
 	readonly sockets: SocketHub;
-	/** The guilds that were built from the option `worlds`, in the same order. */
 	readonly documentGuilds: DocumentGuild[] = [];
 	tour: string[][] = [];
 	readonly #options: SimulatorOptions & { log: Log; hostname: string };
@@ -150,7 +145,6 @@ export class Simulator implements Controllable, AsyncDisposable {
 		);
 	}
 
-	/** Handles a REST request directly, without a network connection. */
 	readonly handle = (request: Request): Promise<Response> => this.#router.handle(request, new URL(request.url));
 
 	/** Returns a client that acts as the bot with this user name. Throws if there is none. */
@@ -265,7 +259,6 @@ function newSignature(): string {
 
 const nothing = { bots: [], guilds: [] };
 
-/** Requests of an account, without a network connection. */
 export function callerOf(router: Pick<Router, "handle">, account: Account): Call {
 	return async (method, path, body) => {
 		const text = method === "GET" ? undefined : JSON.stringify(body ?? {});

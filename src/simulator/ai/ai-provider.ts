@@ -26,7 +26,6 @@ import {
 } from "./chat-completions.ts";
 import { streamAnswer, wrongStreams } from "./stream.ts";
 
-/** A chat completion request that the provider received, and how its response ended. */
 interface AiRequest {
 	model: string | undefined;
 	messages: readonly ChatMessage[];
@@ -39,7 +38,6 @@ interface AiRequest {
 
 interface AiSimulationOptions {
 	port?: number;
-	/** The API key that clients of the simulated AI provider must send. Random by default. */
 	key?: string;
 }
 
@@ -55,10 +53,8 @@ export async function startAiProvider(options: AiSimulationOptions = {}): Promis
 }
 
 export class AiSimulation extends ControlledServer<AiMisbehaviour> {
-	/** The base URL of the simulated AI provider for a bot's configuration: "http://127.0.0.1:PORT/v1". */
 	readonly url = `${this.origin}/v1`;
 	readonly key: string;
-	/** The latest 1,000 chat completion requests that the simulated AI provider received, oldest first. */
 	readonly requests: AiRequest[] = [];
 	answer: (messages: readonly ChatMessage[]) => string = quoteLastMessage;
 	/** Each request takes the first step off the list, or asks the function. Without a step it gets the text of `answer`. */

@@ -59,7 +59,6 @@ export function conversationError({ messages }: ChatRequest): string | undefined
 
 const maxQuoted = 500;
 
-/** The default text of the simulated AI: quotes the last user message. */
 export function quoteLastMessage(messages: readonly ChatMessage[]): string {
 	const last = messages.findLast(({ role }) => role === "user");
 	if (!last) return "I am a simulated AI, and nobody has said anything.";
@@ -104,13 +103,11 @@ export function createCompletion(request: ChatRequest, { text = "", calls = [] }
 
 const about = (model: string) => ({ id: "chatcmpl-simulated", created: 1_800_000_000, model });
 
-/** Converts a completion to the JSON object of a response that is not streamed ("chat.completion"). */
 export function toJson({ model, pieces, calls, finish, usage }: Completion): object {
 	const message = { role: "assistant", content: pieces.join("") || null, tool_calls: calls.length ? calls : undefined };
 	return { ...about(model), object: "chat.completion", choices: [{ index: 0, message, finish_reason: finish }], usage };
 }
 
-/** Returns a server-sent event with one "chat.completion.chunk" object. */
 export function streamEvent(model: string, delta: object, finish: string | null = null): string {
 	return chunk(model, { choices: [{ index: 0, delta, finish_reason: finish }] });
 }
@@ -129,7 +126,6 @@ export function* callEvents({ model, calls }: Pick<Completion, "model" | "calls"
 	}
 }
 
-/** Yields the server-sent events of a whole streamed response, up to "[DONE]". */
 export function* streamEvents({ model, pieces, calls, finish, usage }: Completion): Generator<string> {
 	// Several providers send such comments.
 	yield ": keep-alive\n\n";

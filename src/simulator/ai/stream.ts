@@ -64,7 +64,6 @@ interface StreamOptions {
 	onEnd(how: "whole" | "broken" | "hung up"): void;
 }
 
-/** Streams a completion as server-sent events. */
 export function streamAnswer(answer: Completion, { events, released, onEnd }: StreamOptions): Response {
 	const iterator = inOrder(events(answer, released));
 	const encoder = new TextEncoder();

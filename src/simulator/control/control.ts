@@ -7,7 +7,6 @@ import { parseJson } from "../../lib/json.ts";
 /** By method and path: "GET /simulator/journal". A result that is not a Response is sent as JSON. */
 export type ControlRoutes = Readonly<Record<string, (request: Request) => unknown>>;
 
-/** Unknown routes get status 404. */
 export function createControl(routes: ControlRoutes): (request: Request, url: URL) => Promise<Response> {
 	return async (request, url) => {
 		const refused = refusalReason(request, url);
@@ -33,10 +32,8 @@ export function refusalReason(request: Request, { host, hostname }: URL): string
 	return undefined;
 }
 
-/** Thrown if a request to control the simulator is invalid. The response has status 400 with this error's message. */
 export class BadRequest extends Error {}
 
-/** A whole number of at least 1. */
 export const count = v.pipe(v.number(), v.integer(), v.minValue(1));
 
 /** A route whose JSON body must match the schema; an empty one counts as {}. */
@@ -49,7 +46,6 @@ export function withBody<const S extends v.GenericSchema>(schema: S, run: (given
 	};
 }
 
-/** A route whose query string must match the schema. */
 export function withQuery<const S extends v.GenericSchema>(schema: S, run: (given: v.InferOutput<S>) => unknown) {
 	return (request: Request) => run(parseRequest(schema, Object.fromEntries(urlOf(request).searchParams)));
 }
@@ -86,13 +82,11 @@ interface Misbehaviour<Kind, Route> {
 
 /** A server beside Discord that can misbehave on demand. Its control routes are below /simulator/. */
 export abstract class ControlledServer<Kind extends string, Route extends string = never> implements AsyncDisposable {
-	/** "http://127.0.0.1:PORT" */
 	readonly origin: string;
 	readonly #faults = new Map<string, Misbehaviour<Kind, Route> & { left: number }>();
 	#held = Promise.withResolvers<void>();
 	readonly #server: Bun.Server<undefined>;
 
-	/** A port of 0 takes any free one. */
 	constructor(port: number, kinds: readonly Kind[], routes: readonly Route[] = []) {
 		const misbehaviour = v.strictObject({
 			kind: v.picklist(kinds),
@@ -140,12 +134,10 @@ export abstract class ControlledServer<Kind extends string, Route extends string
 		this.#held = Promise.withResolvers();
 	}
 
-	/** Resolves when `behave()` is called. */
 	protected get released(): Promise<void> {
 		return this.#held.promise;
 	}
 
-	/** How to misbehave at the current request to a route, if so. */
 	protected nextFault(route = "*"): Misbehaviour<Kind, Route> | undefined {
 		const key = this.#faults.has(route) ? route : "*";
 		const found = this.#faults.get(key);

@@ -19,7 +19,6 @@ const headers = {
 export class EventLog {
 	readonly #streams = new Set<EventStream>();
 
-	/** Adds all further events. */
 	watch({ world, journal, requests, interactions, sockets }: Controllable): this {
 		world.state.subscribe((event) => {
 			if (!leftOut.has(event.type)) this.add("discord", describe(event));

@@ -17,7 +17,6 @@ import { botNameOf, botRoleOf, personNamed, rolesOf } from "./people.ts";
 import { type Call, describeError, describeLeft, type ReadState, readState } from "./read-state.ts";
 import { requirementsOf, withFutureEvents } from "./requirements.ts";
 
-/** A guild document, and the name of its file, which messages show. */
 export interface GuildFile {
 	file: string;
 	document: GuildDocument;
@@ -44,7 +43,6 @@ export interface DocumentGuild {
 	notes: readonly string[];
 }
 
-/** Default number of members of a guild whose document lists none. */
 export const defaultMembers = 50;
 const maxAttempts = 3;
 const progressMs = 2_000;
@@ -84,7 +82,6 @@ class GuildBuilder {
 	readonly #pictures = new Map<string, string>();
 	/** What the requests have created, by placeholder. */
 	readonly #ids = new Map<string, string>();
-	/** The error messages of refused steps, by the step's id. */
 	readonly #refused = new Map<string, string>();
 	#reportAt = performance.now() + progressMs;
 

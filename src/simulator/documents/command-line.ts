@@ -11,14 +11,12 @@ import { type BuildOptions, defaultMembers, type GuildFile } from "./build-guild
 const maxMembers = 1_000_000;
 const maxFileBytes = 64 * 1024 * 1024;
 
-/** Command-line options for guild documents, in the form that `parseCommandLine` accepts. */
 export const worldOptions = {
 	world: { type: "string", multiple: true },
 	members: { type: "string" },
 	"bot-role": { type: "string", multiple: true },
 } as const;
 
-/** The lines of `--help` about them. */
 export const worldUsage = `  --world FILE      start with the guild of this document (YAML or JSON);
                     several times: with several guilds, each with a bot
   --members N       members of each of these guilds, invented except for those
@@ -26,7 +24,6 @@ export const worldUsage = `  --world FILE      start with the guild of this docu
   --bot-role NAME   the role of your bot in a document; several times for several
                     documents (default: the highest role of a bot that may moderate)`;
 
-/** The guild documents named on the command line, and the options for building guilds from them. */
 export interface Worlds {
 	worlds: readonly GuildFile[];
 	worldOptions: BuildOptions;

@@ -20,7 +20,6 @@ const names: readonly (readonly [string, string])[] = [
 	["지민", "jimin"],
 ];
 
-/** Returns the display name and user name of an invented person. `number` is 1 for the first person. */
 export function personNamed(number: number) {
 	const [global_name, username] = names[(number - 1) % names.length] ?? ["", ""];
 	return { global_name, username: `${username}${number}` };

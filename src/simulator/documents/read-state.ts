@@ -5,7 +5,6 @@ import type { Guild } from "../world/state/entities.ts";
 
 export interface Reply {
 	status: number;
-	/** The parsed body of the response; undefined if it has none. */
 	body: unknown;
 }
 
@@ -43,7 +42,6 @@ export async function readState(
 	};
 }
 
-/** Says why a step was not carried out, or had no effect. */
 export function describeLeft(
 	step: Step,
 	refused: ReadonlyMap<string, string>,

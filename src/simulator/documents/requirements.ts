@@ -50,7 +50,6 @@ export function requirementsOf(
 }
 
 const weekMs = 7 * 24 * 60 * 60 * 1000;
-/** Minimum time from now to the start of an event, so that the event has not begun when the simulator creates it. */
 const marginMs = 60 * 60 * 1000;
 
 /** Moves events that begin before `nowMs` + `marginMs` by whole weeks, with a line of text for each. */

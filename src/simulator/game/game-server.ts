@@ -22,14 +22,11 @@ interface Player {
 }
 
 interface Code extends Player {
-	/** The verification code that links the player to a Discord user, in upper case. */
 	code: string;
-	/** When the verification code expires, in milliseconds since 1970. */
 	expiresAt: number;
 }
 
 export interface Donator extends Player {
-	/** The id of the Discord user that the donator is linked to; null if not linked. */
 	chat_id: string | null;
 	tier: string;
 }
@@ -45,11 +42,8 @@ type IdField = "chat_id" | "discord_id";
 
 interface GameServerOptions {
 	port?: number;
-	/** The secret that the bot and the game server share. Random by default. */
 	secret?: string;
-	/** Verification codes (which link players to Discord users) that the simulated game server accepts from the start. */
 	codes?: readonly Code[];
-	/** The name of the JSON field in which the game server sends and receives Discord user ids. Default: "chat_id". */
 	idField?: IdField;
 }
 
@@ -90,20 +84,14 @@ export async function startGameServer(options: GameServerOptions = {}): Promise<
 }
 
 export class GameServer extends ControlledServer<Misbehaviour, GameRoute> {
-	/** The base URL of the simulated game server: "http://127.0.0.1:PORT". */
 	readonly url = this.origin;
 	readonly secret: string;
-	/** Verification codes (which link players to Discord users) that nobody has used yet, by code. */
 	readonly codes: Map<string, Code>;
-	/** Players that are linked to a Discord user, by the id of that user. */
 	readonly links = new Map<string, Player>();
-	/** The donators that the simulated route `GET /api/donators` lists. Tests may change the list. */
 	readonly donators: Donator[] = [];
 	/** The JSON field of Discord user ids. Older versions of the plugin use "discord_id". */
 	idField: IdField;
-	/** The reasons of all bans on the game server, by the uuid of the banned player. */
 	readonly bans = new Map<string, string>();
-	/** All requests that the game server received from the bot, oldest first. */
 	readonly requests: GameRequest[] = [];
 	readonly #used = new Set<string>();
 
@@ -235,7 +223,6 @@ function failure(status: number, error: string): GameResponse {
 /** The refunded payment of a player. If the player's uuid is missing, a random one is used. */
 export interface Chargeback {
 	username: string;
-	/** The id of the Discord user that the player is linked to; null if the player is not linked. */
 	chatId: string | null;
 	tier: string;
 	uuid?: string | undefined;
@@ -244,7 +231,6 @@ export interface Chargeback {
 }
 
 interface ChargebackTarget {
-	/** The base URL of the bot that receives the chargeback: "http://127.0.0.1:PORT". */
 	url: string;
 	/** The bearer token. Default: the game server's shared secret. Null sends none. */
 	secret?: string | null | undefined;
@@ -254,10 +240,8 @@ interface ChargebackTarget {
 
 export interface ChargebackAnswer {
 	status: number;
-	/** The body of the bot's response: parsed if it is JSON, else the text. */
 	body: unknown;
 	/** The chargeback event, which was the request body unless the caller set another body. */
 	event: Readonly<Record<string, string | null>>;
-	/** Sends the same chargeback event to the bot again, possibly with another URL, secret or body. */
 	again(target?: Partial<ChargebackTarget>): Promise<ChargebackAnswer>;
 }

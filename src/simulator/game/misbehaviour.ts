@@ -4,13 +4,11 @@ export const gameRoutes = ["POST /api/verify", "GET /api/donators", "POST /api/b
 
 export type GameRoute = (typeof gameRoutes)[number];
 
-/** HTTP status and JSON body of a response of the simulated game server, before any simulated fault changes it. */
 export interface GameResponse {
 	status: number;
 	body: unknown;
 }
 
-/** An error text of 5,000 characters with Discord mentions and Markdown. */
 export const longError = "@everyone @here <@1> <@&1> ``` **[x](https://x.example)**\n".repeat(100).slice(0, 5000);
 
 const hugeBytes = 64 * 1024 * 1024;
@@ -18,11 +16,8 @@ const largeBytes = 64 * 1024 + 1;
 const trickleBytes = 60;
 const trickleEveryMs = 500;
 
-/** The data from which the game server creates the response for a simulated fault. */
 interface ResponseContext {
-	/** The donators that `GET /api/donators` lists when there is no simulated fault. */
 	donators: readonly unknown[];
-	/** Resolves when the test ends the misbehaviour of the game server with `behave()`. */
 	released: Promise<void>;
 }
 

@@ -6,11 +6,9 @@ import { filledIn, inputsIn, type Modal, type ModalInput } from "../world/messag
 export interface Upload {
 	filename: string;
 	content: string | Uint8Array;
-	/** The file's media type; application/octet-stream by default. */
 	content_type?: string;
 }
 
-/** The values of a command's options by name. */
 export type OptionValues = Readonly<Record<string, string | number | boolean>>;
 
 /** An option as a user's client sends it and, with its type, as the application receives it. */
@@ -34,7 +32,6 @@ export function optionsOf(
 	return subcommands.reduceRight<readonly SentOption[]>((inner, name) => [{ name, options: inner }], options);
 }
 
-/** Returns a request body: JSON or, if there are files, a multipart form with JSON and files. */
 export function bodyWith(json: unknown, files: readonly Upload[]) {
 	if (files.length === 0) return JSON.stringify(json);
 	const form = new FormData();

@@ -17,7 +17,6 @@ import type { Interactions } from "./interactions.ts";
 export type MessageIds = Pick<Message, "id" | "channel_id">;
 export type SentMessage = Readonly<MessageIds & Pick<Message, "content" | "attachments">>;
 
-/** A use of a command, button, select menu or modal, with functions to wait for the bot's response. */
 export type InteractionHandle = ReturnType<typeof createHandle>;
 
 /** A message as the user sees it. Its properties always have the current values. */
@@ -45,7 +44,6 @@ export interface VisibleModal {
 	inputs: readonly VisibleInput[];
 }
 
-/** A text input or select menu of a modal, as the bot sent it, with its label. */
 type VisibleInput = ModalInput & { label: string };
 
 export function createHandle(interactions: Interactions, interaction: Interaction) {
@@ -126,7 +124,6 @@ function modalOf({ state, modal }: Interaction): VisibleModal | undefined {
 	};
 }
 
-/** What Discord's client shows in place of a response. */
 function failureOf({ id, command, channel, application }: Interaction): Message {
 	const content = command ? "The application did not respond" : "This interaction failed";
 	return newMessage(id, channel.id, application.user, { content, flags: MessageFlags.Ephemeral });

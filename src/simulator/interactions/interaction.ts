@@ -28,7 +28,6 @@ import {
 import type { World } from "../world/world.ts";
 import type { SentOption } from "./given-options.ts";
 
-/** A valid interaction, as the application (the bot) receives it in INTERACTION_CREATE. */
 export interface Invocation {
 	type: Exclude<InteractionType, InteractionType.Ping>;
 	application: Account;
@@ -72,14 +71,12 @@ export interface Response {
 
 export interface Interaction extends Invocation, Response {
 	id: string;
-	/** The secret token with which the application responds to this interaction. */
 	token: string;
 	/**
 	 * State of the response: "waiting" until the application sends its first response, then "acknowledged"; "failed" if
 	 * it sent none in time.
 	 */
 	state: "waiting" | "failed" | "acknowledged";
-	/** The type of the application's first response; undefined before that response. */
 	answer: InteractionResponseType | undefined;
 	followUps: Message[];
 	/** Until the application has to respond. */

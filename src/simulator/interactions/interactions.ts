@@ -47,7 +47,6 @@ export class Interactions {
 		return found?.token === token ? found : undefined;
 	}
 
-	/** Whether the token of the interaction has expired, so that the application cannot respond any more. */
 	isOver({ id }: Interaction): boolean {
 		return Date.now() - timeOf(id) > this.timing.interactionTokenMs;
 	}
@@ -148,7 +147,6 @@ export class Interactions {
 		return this.#ephemeral.has(id) || this.world.messages.get(channel_id, id) !== undefined;
 	}
 
-	/** Returns the text of a response message after each of its edits, oldest first. */
 	editsOf({ id }: Message): readonly string[] {
 		return this.#edits.get(id) ?? [];
 	}
@@ -159,7 +157,6 @@ export class Interactions {
 		return found?.userId === user.id ? found.message : undefined;
 	}
 
-	/** Changes the state of all interactions that still wait for a response to "failed". */
 	close(): void {
 		for (const live of this.#all.values()) {
 			clearTimeout(live.timer);

@@ -231,7 +231,6 @@ function findCommand(world: World, channel: Channel, name: string, type: Command
 	return first;
 }
 
-/** By custom_id or label. */
 function findNamed<One extends { custom_id?: string; label?: string }>(
 	noun: string,
 	all: readonly One[],

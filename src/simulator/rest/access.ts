@@ -89,25 +89,21 @@ export function requirePermissions(call: Call, channel: Channel, needed: Needed)
 
 type Acting = Pick<Call<":guild_id">, "guild" | "actor">;
 
-/** Throws Discord's error if the sender of the request lacks any of the required permissions in a guild. */
 export function requireGuildPermissions(call: Acting & Pick<Call, "world">, needed: Needed): void {
 	if (!has(guildPermissions(call.guild, call.actor.user.id), needed)) throw apiError("MissingPermissions");
 	requireMfa(call, needed);
 }
 
-/** Throws if a needed permission requires two-factor authentication and the sender does not use it. */
 export function requireMfa({ guild, actor, world }: Acting & Pick<Call, "world">, needed: Needed): void {
 	const isElevated = (bitsOf(needed) & elevatedPermissions) !== 0n;
 	if (isElevated && guild.mfa_level === 1 && !world.users.hasMfa(actor.user))
 		throw apiError("TwoFactorAuthenticationIsRequired");
 }
 
-/** Throws unless the member is the sender of the request or ranks below the sender in the role hierarchy. */
 export function requireAbove({ guild, actor }: Acting, member: Member): void {
 	if (!isAboveMember(guild, actor.user.id, member)) throw apiError("MissingPermissions");
 }
 
-/** Throws unless the role is below the highest role of the sender of the request. */
 export function requireAboveRole({ guild, actor }: Acting, role: Role): void {
 	if (!isAboveRole(guild, actor.user.id, role)) throw apiError("MissingPermissions");
 }
@@ -117,7 +113,6 @@ export function knownRoles(guild: Guild, ids: Iterable<string>): string[] {
 	return Array.from(ids, (id) => found(guild.roles.get(id), "UnknownRole").id);
 }
 
-/** Throws if a bot lacks the intent GuildMembers, which Discord requires for listing members. */
 export function requireMembersIntent({ actor }: Call): void {
 	if (actor.user.bot && !actor.privilegedIntents.includes("GuildMembers")) throw apiError("MissingAccess");
 }

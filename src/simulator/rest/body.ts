@@ -5,7 +5,6 @@ import { apiError, formError } from "./errors.ts";
 
 export interface Content {
 	body: unknown;
-	/** The uploaded files of a multipart request body, by part name. */
 	files: ReadonlyMap<string, Blob>;
 }
 

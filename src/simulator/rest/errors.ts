@@ -3,7 +3,6 @@
 
 import { RESTJSONErrorCodes as Code } from "discord.js";
 
-/** An error response of the simulated REST API. Thrown by a route's handler to end the request. */
 export class ApiError extends Error {
 	override name = "ApiError";
 
@@ -114,13 +113,11 @@ export function apiError(
 	return new ApiError(given.status ?? status, { message: given.message ?? message, code });
 }
 
-/** Returns `entity`. If it is undefined, throws this error of Discord's. */
 export function found<T>(entity: T | undefined, error: ErrorName): T {
 	if (entity === undefined) throw apiError(error);
 	return entity;
 }
 
-/** Creates an error response that has an HTTP status such as 401 or 500 but no JSON error code. */
 export function httpError(status: number, name: string): ApiError {
 	return new ApiError(status, { message: `${status}: ${name}`, code: 0 });
 }
@@ -148,12 +145,10 @@ export function notSimulated(what: string): ApiError {
 	return new ApiError(501, { message: `The simulator does not simulate ${what}.`, code: 0 });
 }
 
-/** The errors of an invalid request body: a tree with the names of the fields as keys. */
 export interface FormErrors {
 	[key: string]: FormErrors | readonly { code: string; message: string }[];
 }
 
-/** The error response for a request body with invalid fields (status 400, "Invalid Form Body"). */
 export class FormError extends ApiError {
 	constructor(readonly tree: FormErrors) {
 		super(400, { message: "Invalid Form Body", code: Code.InvalidFormBodyOrContentType, errors: tree });

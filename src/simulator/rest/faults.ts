@@ -15,7 +15,6 @@ interface FaultLimits {
 export interface ResponseData {
 	status: number;
 	body?: string | undefined;
-	/** The HTTP headers, with names in lower case. */
 	headers?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -84,7 +83,6 @@ export class Faults {
 		return this.#add("rateLimit", match, given, throwing(rateLimited(retryAfterMs, { global, scope })));
 	}
 
-	/** Injects a fault: matching message searches get status 202 (the search index is not available yet). */
 	indexing(match: string, given: { retryAfterSeconds: number } & FaultLimits): InjectedFault {
 		const error = new ApiError(202, {
 			message: "Index not yet available. Try again later",

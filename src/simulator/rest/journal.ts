@@ -5,27 +5,21 @@ import type { InjectedFault } from "./faults.ts";
 
 interface JournalEntry {
 	seq: number;
-	/** When the request was executed, in ISO 8601. */
 	at: string;
 	actor: string;
 	method: string;
 	/** Method and path pattern of the route, such as "POST /channels/:channel_id/messages". */
 	route: string;
-	/** The path of the request without the API version. */
 	path: string;
 	body: unknown;
-	/** The audit log reason from the header X-Audit-Log-Reason, URL-decoded. */
 	reason: string | undefined;
 	nonce?: string | number;
 }
 
-/** Records the REST requests that changed something in the simulated Discord, in order. Tests read them. */
 export class Journal {
 	readonly #entries: JournalEntry[] = [];
-	/** Notified of every new entry. */
 	readonly added = new Subscribers<JournalEntry>();
 
-	/** Returns all recorded requests, or those of one route such as "POST /channels/:channel_id/messages". */
 	entries(route?: string): readonly JournalEntry[] {
 		return this.#entries.filter((entry) => route === undefined || entry.route === route);
 	}
@@ -51,7 +45,6 @@ export interface RequestRecord {
 	actor: string | undefined;
 	/** "waiting" before the response, "hung up" if the connection was closed without one. */
 	status: number | "hung up" | "waiting";
-	/** The kind of the injected fault that affected the request; undefined if none did. */
 	fault: InjectedFault["kind"] | undefined;
 }
 

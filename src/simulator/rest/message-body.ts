@@ -13,7 +13,6 @@ import { apiError, formError } from "./errors.ts";
 import * as f from "./fields/fields.ts";
 import type { Call, ReadForm } from "./route.ts";
 
-/** The flags that a request can set. */
 const settable = MessageFlags.SuppressEmbeds | MessageFlags.SuppressNotifications;
 
 const link = f.text(0, 2048);
@@ -151,7 +150,6 @@ function idsIn(content: string, pattern: RegExp): string[] {
 	return [...new Set(Array.from(content.matchAll(pattern), ([, id]) => id ?? ""))];
 }
 
-/** Throws if a new message is empty: if it has no text, embeds, components, poll or files. */
 export function requireContent(call: Call, body: Content): void {
 	const isEmpty =
 		(body.content ?? "").trim() === "" &&
@@ -162,7 +160,6 @@ export function requireContent(call: Call, body: Content): void {
 	if (isEmpty) throw apiError("CannotSendAnEmptyMessage");
 }
 
-/** Throws if a message has embeds or files and the sender of the request may not send them in the channel. */
 export function requireEmbedsAndFiles(call: Call, channel: Channel, body: Content): void {
 	if (body.embeds?.length) requirePermissions(call, channel, "EmbedLinks");
 	if (call.files.size > 0) requirePermissions(call, channel, "AttachFiles");
@@ -181,7 +178,6 @@ export function newContent(call: Call, channel: Channel, body: Content, repliedT
 	};
 }
 
-/** Returns the changes that an edit makes to a message. Throws if the message would be empty after the edit. */
 export function editedContent(call: Call, channel: Channel, message: Message, body: Content): MessageChanges {
 	const content = (body.content ?? message.content).trim();
 	const embeds = body.embeds ? storedEmbeds(body.embeds) : message.embeds;

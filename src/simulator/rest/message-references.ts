@@ -31,7 +31,6 @@ export function repliedTo(call: Call, channel: Channel, reference: Reference): M
 	return message;
 }
 
-/** Returns the fields that make a new message a reply to the message `id`. */
 export function asReply(channel: Channel, { id }: Message) {
 	return { type: MessageType.Reply, message_reference: referenceTo({ id }, channel) };
 }
@@ -43,7 +42,6 @@ export const forwardable: readonly MessageType[] = [
 	MessageType.ContextMenuCommand,
 ];
 
-/** Throws Discord's error if the message cannot be forwarded. */
 export function asForward(call: Call, target: Channel, body: Content, reference: Reference) {
 	const { content, embeds, components, poll } = body;
 	const parts = embeds?.length || components?.length || call.files.size;

@@ -12,9 +12,7 @@ interface Limit {
 
 export interface RateLimits {
 	global: Limit;
-	/** The rate limit of each route for which no other limit is set. */
 	each: Limit;
-	/** The rate limits of particular routes, by method and path pattern: "POST /channels/:channel_id/messages". */
 	routes?: Readonly<Record<string, Limit>>;
 	/** The limit of changes of a channel's name, and of its topic, of which the rate limit headers say nothing. */
 	renames?: Limit;
@@ -42,7 +40,6 @@ export const realisticLimits: RateLimits = {
 	},
 };
 
-/** Rate limits that are so high that tests do not reach them by accident. */
 export const generousLimits: RateLimits = {
 	global: { requests: 100_000, perMs: 1000 },
 	each: { requests: 10_000, perMs: 1000 },

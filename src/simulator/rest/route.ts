@@ -164,7 +164,6 @@ export function guildChannelOf(call: Call<":channel_id">): GuildChannel {
 	return place;
 }
 
-/** Returns the thread of the request path. Throws if the path's channel is not a thread. */
 export function threadOf(call: Call<":channel_id">): Thread {
 	const place = guildPlaceOf(call);
 	if (isThread(place)) return place;

@@ -36,20 +36,15 @@ const otherPaths = [
 /** A REST request to the simulator and its response. Tests validate both against Discord's OpenAPI document. */
 export interface Exchange {
 	method: string;
-	/** The path pattern of the requested route, such as "/channels/:channel_id/messages". */
 	route: string;
 	query: URLSearchParams;
 	/** The parsed JSON body of the request; {} if the request has no body, undefined if it was refused before it was read. */
 	body: unknown;
-	/** The part names of the uploaded files in a multipart request body. */
 	files: readonly string[];
 	byLibrary: boolean;
 	status: number;
-	/** The response body as JSON text; undefined if the response has no body. */
 	response: string | undefined;
-	/** The response headers, with names in lower case. */
 	headers: Readonly<Record<string, string>>;
-	/** The kind of the injected fault that delayed or replaced the response; undefined if there was none. */
 	fault: InjectedFault["kind"] | undefined;
 }
 
@@ -59,7 +54,6 @@ const anonymous: Account = {
 	privilegedIntents: [],
 };
 
-/** What becomes known of a request, beside its record. */
 interface Seen {
 	limits: Record<string, string>;
 	content?: Content;
@@ -80,7 +74,6 @@ export class Router {
 		return [...this.#unknown.values()];
 	}
 
-	/** Handles a request to the REST API, below /api. `url` is the parsed URL of the request. */
 	async handle(request: Request, url: URL): Promise<Response> {
 		const [, version, path = "/"] = /^\/api(?:\/v(\d+))?(\/.*)?$/.exec(url.pathname) ?? [];
 		const { requests } = this.parts;

@@ -13,12 +13,10 @@ import { channelPermissions, guildPermissions, has, isShown } from "../world/sta
 import * as serialize from "../world/state/serialize.ts";
 import type { World } from "../world/world.ts";
 
-/** Returns the WebSocket URL of the simulated Gateway. `host` is the host and port that the client uses. */
 export function socketUrl(host: string): string {
 	return `ws://${host}/socket`;
 }
 
-/** The WebSocket of a session. */
 interface SessionConnection {
 	send(text: string): unknown;
 	close(code: number, reason: string): void;
@@ -46,7 +44,6 @@ export class Session {
 	#seq = 0;
 	readonly #sent: { seq: number; text: string }[] = [];
 	#sentLength = 0;
-	/** The events to send to the bot. Tests can pause this queue to delay them. */
 	readonly queue = new PausableQueue();
 
 	constructor(
@@ -55,7 +52,6 @@ export class Session {
 		readonly shard: readonly [id: number, count: number],
 	) {}
 
-	/** Sends an event to the bot and stores it, so that it can be sent again if the bot resumes the session. */
 	dispatch<T extends EventType>(type: T, data: EventPayloads[T]): void {
 		// Voice states need their own intent.
 		if (type === "GUILD_CREATE" && !this.hasIntent(Intent.GuildVoiceStates))
@@ -75,13 +71,11 @@ export class Session {
 		this.queue.run(() => this.connection?.send(text));
 	}
 
-	/** Whether all events after sequence number `seq` are still stored. */
 	canReplay(seq: number): boolean {
 		const oldest = this.#sent[0]?.seq ?? this.#seq + 1;
 		return seq <= this.#seq && seq >= oldest - 1;
 	}
 
-	/** Sends the bot all Gateway events after sequence number `seq` again, because it resumed its session. */
 	replay(seq: number): void {
 		this.queue.clear();
 		for (const sent of this.#sent) if (sent.seq > seq) this.connection?.send(sent.text);
@@ -91,13 +85,11 @@ export class Session {
 		return (this.intents & intent) !== 0;
 	}
 
-	/** Whether the bot's shard that opened this Gateway session receives the events of the guild. */
 	serves(guildId: string): boolean {
 		const [id, count] = this.shard;
 		return count === 1 || shardOf(guildId, count) === id;
 	}
 
-	/** Sends a Gateway event to the bot if the bot's intents, guilds and permissions let it receive the event. */
 	dispatchIfConcerned(event: WorldEvent, world: World): void {
 		const { id } = this.bot.user;
 		// A bot without consent to read content cannot identify with the intent.
@@ -180,7 +172,6 @@ export class PausableQueue {
 		if (!paused) for (const work of waiting) work();
 	}
 
-	/** Resumes the queue without calling the functions that were added while it was paused. */
 	clear(): void {
 		this.#waiting = undefined;
 	}

@@ -18,7 +18,6 @@ import { type Alter, PausableQueue, Session, socketUrl } from "./session.ts";
 
 export interface SocketTiming {
 	heartbeatIntervalMs: number;
-	/** How long a bot can resume a session after its connection has closed. */
 	resumeWindowMs: number;
 	/** Minimum time between two requests of a bot for all members of a guild. */
 	allMembersMs: number;
@@ -31,11 +30,9 @@ export const discordTiming: SocketTiming = {
 };
 
 export interface Connection {
-	/** The host and port that the bot uses to reach the simulator. */
 	host: string;
 	version: string;
 	encoding: string;
-	/** Undefined before the bot has identified or resumed. */
 	session: Session | undefined;
 	heartbeat: Timer | undefined;
 	/** The payloads of the bot in the current minute, and when that began (milliseconds since 1970). */
@@ -79,7 +76,6 @@ export class SocketHub {
 	/** Notified after each change, with the user ids of the connected bots. */
 	readonly changed = new Subscribers<readonly string[]>();
 	#refusedStatus: number | undefined;
-	/** The number of WebSocket connections that clients have attempted so far. */
 	upgrades = 0;
 	#alter: Alter | undefined;
 
@@ -124,7 +120,6 @@ export class SocketHub {
 		return upgraded ? undefined : new Response("This is a WebSocket.\n", { status: 426 });
 	}
 
-	/** User ids of the bots that have identified or resumed, one for each connection. */
 	get connected(): readonly string[] {
 		return [...this.#sockets].flatMap(({ data }) => data.session?.bot.user.id ?? []);
 	}
@@ -234,7 +229,6 @@ export class SocketHub {
 		this.#detach(socket);
 	}
 
-	/** Keeps the session for some time, so that the bot can resume it over a new connection. */
 	#detach(socket: Socket): void {
 		const { session } = socket.data;
 		socket.data.session = undefined;

@@ -24,7 +24,6 @@ import { Reactions } from "./messages/reactions.ts";
 import { State } from "./state/state.ts";
 
 export class World {
-	/** Stores the objects, creates their ids and dispatches Gateway events. */
 	readonly state = new State();
 	readonly users = new Users(this.state);
 	readonly accounts = this.users.accounts;

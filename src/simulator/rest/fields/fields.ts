@@ -9,7 +9,6 @@ import { isSnowflake } from "../../world/state/snowflake.ts";
 import { FormError, type FormErrors, formError, missingField, notSimulated } from "../errors.ts";
 
 export interface Field<T> {
-	/** Parses the value of a field in a request body or query string. Throws a FormError if the value is invalid. */
 	read(value: unknown): T;
 }
 
@@ -47,7 +46,6 @@ export function refine<T, U>(field: Field<T | undefined>, convert: (value: T) =>
 	};
 }
 
-/** A request field whose value is a string of `min` to `max` characters. */
 export function text(min: number, max: number) {
 	return optional((value) => {
 		if (typeof value !== "string")
@@ -98,7 +96,6 @@ export const permissionBits = optional((value) => {
 	return BigInt(bits);
 });
 
-/** A field whose value must be one of these numbers or words. */
 export function choice<const T extends number | string>(...choices: readonly T[]) {
 	return optional((value) => {
 		const found = choices.find((one) => one === value);
@@ -120,7 +117,6 @@ export const timestamp = optional((value) => {
 	return new Date(at).toISOString();
 });
 
-/** A request field whose value is a list. `item` parses each item; the number of items has a minimum and a maximum. */
 export function list<F extends Field<unknown>>(item: F, min: number, max: number) {
 	return optional((value) => {
 		if (!Array.isArray(value)) throw formError("LIST_TYPE_CONVERT", "Only iterables may be used in a ListType");
@@ -144,7 +140,6 @@ export type ReadFields<F> = {
 	[K in keyof F as undefined extends Read<F[K]> ? never : K]: Read<F[K]>;
 } & { [K in keyof F as undefined extends Read<F[K]> ? K : never]?: Exclude<Read<F[K]>, undefined> };
 
-/** A request field whose value is an object. `fields` parse the object's properties. */
 export function object<const F extends Fields>(fields: F) {
 	return optional((value) => {
 		if (typeof value !== "object" || value === null || Array.isArray(value))
@@ -160,7 +155,6 @@ export function object<const F extends Fields>(fields: F) {
 	});
 }
 
-/** An object whose `type` decides which fields it has. `unknown` returns the error for a type that is not in the table. */
 export function byType<T extends { type: number }>(
 	forms: Readonly<Record<number, Fields>>,
 	unknown: (type: number, types: readonly number[]) => Error,

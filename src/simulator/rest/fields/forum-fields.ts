@@ -11,7 +11,6 @@ import { boolean, choice, integer, list, nullable, object, required, snowflake, 
 const tagLimit = 20;
 const tagsPerPost = 5;
 
-/** A request field: the number of minutes without messages after which Discord archives a thread. */
 export const archiveDuration = choice(60, 1440, 4320, 10_080);
 export const slowMode = integer(0, 21_600);
 export const appliedTags = list(snowflake, 0, tagsPerPost);

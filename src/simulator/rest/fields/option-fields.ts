@@ -12,7 +12,6 @@ const maxInteger = Number.MAX_SAFE_INTEGER;
 
 const namePattern = /^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$/u;
 
-/** The name of a slash command or option. */
 export const name = f.refine(f.text(1, 32), (given) => {
 	if (namePattern.test(given) && given === given.toLowerCase()) return given;
 	throw formError("APPLICATION_COMMAND_INVALID_NAME", "Command name is invalid");

@@ -9,10 +9,8 @@ import * as f from "./fields.ts";
 /** A component's number, unique in its message or modal. */
 export const componentId = f.integer(0, 2 ** 31 - 1);
 
-/** Text by which an application recognizes a component. */
 export const customId = f.required(f.text(1, 100));
 
-/** The emoji of a button, or of an option of a select menu. */
 export const emoji = f.object({ id: f.snowflake, name: f.text(0, 100), animated: f.boolean });
 
 const common = {

@@ -41,7 +41,6 @@ export function resolveOptions(
 	return { options: read };
 }
 
-/** Returns the options that have `focused`, also those of subcommands. */
 export function focusedIn(options: readonly SentOption[]): SentOption[] {
 	return options.flatMap((one) => (one.options ? focusedIn(one.options) : one.focused ? [one] : []));
 }
@@ -98,7 +97,6 @@ function invalid(message: string, ...path: readonly (string | number)[]) {
 	return formError("APPLICATION_COMMAND_INVALID_OPTION_VALUE", message, ...path);
 }
 
-/** The kinds of objects to which the values of options refer. */
 const referredKinds: Partial<Record<Option, readonly Kind[]>> = {
 	[Option.User]: ["user"],
 	[Option.Role]: ["role"],

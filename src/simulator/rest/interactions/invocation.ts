@@ -57,7 +57,6 @@ export const invocationFields = {
 } as const;
 type InvocationCall = Call<"", ReadForm<typeof invocationFields>>;
 
-/** Checks whether the user may create this interaction. Throws Discord's error if not. */
 export function checkInvocation(call: InvocationCall): Invocation {
 	const { world, body } = call;
 	const { user } = call.actor;

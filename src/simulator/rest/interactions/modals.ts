@@ -74,7 +74,6 @@ const part = f.byType<ModalPart>(
 	wrongType,
 );
 
-/** The data of a response that opens a modal. */
 export const modalData = f.required(
 	f.refine(
 		f.object({

@@ -92,7 +92,6 @@ const partialChannel = [
 	"thread_metadata",
 ];
 
-/** Returns Discord's error for a component that does not exist or cannot be used in this way. */
 export function invalidComponent() {
 	return formError("COMPONENT_VALIDATION_FAILED", "Component validation failed", "data");
 }

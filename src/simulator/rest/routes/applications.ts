@@ -48,7 +48,6 @@ const form = unchecked as Field<Form>;
 
 type FormCall = Pick<Call<"", Form>, "world" | "body" | "authorizationHeader">;
 
-/** Seconds, as in Discord's examples. */
 const expires_in = 604_800;
 
 export const applicationRoutes = [

@@ -67,7 +67,6 @@ function put(call: Call<typeof everywhere>, form: NewCommand) {
 	return { command: commands.add(scope, details), isNew: true };
 }
 
-/** Throws if an application would have too many commands of a type. */
 function checkCounts(commands: readonly Pick<Command, "type">[]): void {
 	for (const [type, max] of Object.entries(maxCommands))
 		if (commands.filter((one) => String(one.type) === type).length > max)

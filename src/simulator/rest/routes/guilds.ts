@@ -58,7 +58,6 @@ const kinds: Readonly<Record<string, readonly GuildChannelType[]>> = {
 	public_updates_channel_id: textTypes,
 	safety_alerts_channel_id: textTypes,
 };
-/** The guild settings that must contain a channel id if the guild is a community. */
 const communityChannels = ["rules_channel_id", "public_updates_channel_id"] as const;
 
 /** Whether the guild is a community and needs this channel for its rules or updates, so that it cannot be deleted. */

@@ -25,7 +25,6 @@ const oneRole = "/guilds/:guild_id/members/:user_id/roles/:role_id";
 
 type MemberCall = Call<":guild_id/members/:user_id">;
 
-/** The sender must be allowed to assign each added role and to remove each removed role. */
 function checkRoles(call: MemberCall, wanted: readonly string[]): void {
 	requireGuildPermissions(call, "ManageRoles");
 	for (const id of new Set(wanted).symmetricDifference(new Set(call.member.roles)))

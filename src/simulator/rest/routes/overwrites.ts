@@ -13,12 +13,10 @@ const overwriteLimit = 1000;
 
 const overwriteFields = { type: choice(0, 1), allow: permissionBits, deny: permissionBits };
 
-/** The field `permission_overwrites` of a request body that creates or edits a channel. */
 export const overwriteList = list(object({ ...overwriteFields, id: required(snowflake) }), 0, overwriteLimit);
 
 type GivenOverwrite = ReadForm<typeof overwriteFields> & { id: string };
 
-/** Throws if the sender of the request may not set these overwrites. */
 export function checkOverwrites(
 	call: Call,
 	guild: Guild,
@@ -46,7 +44,6 @@ export function requireReadable(guild: Guild, channel: GuildChannel): void {
 	throw apiError(350003, { message: "Onboarding channels must be readable by everyone" });
 }
 
-/** Throws if new permission overwrites would hide a channel of the guild's onboarding from @everyone. */
 export function keepReadable(guild: Guild, channel: GuildChannel, overwrites: readonly Overwrite[]): void {
 	if (!onboardingChannelIds(guild).has(channel.id)) return;
 	requireReadable(guild, { ...channel, permission_overwrites: [...overwrites] });

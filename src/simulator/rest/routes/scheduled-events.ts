@@ -109,7 +109,6 @@ function checkPlace(guild: Guild, event: Place & Pick<ScheduledEvent, "entity_me
 		throw apiError("CannotExecuteActionOnThisChannelType");
 }
 
-/** Throws if a scheduled event would start or end in the past, or end before it starts. */
 function checkTimes(
 	changes: ScheduledEventChanges,
 	event: Pick<ScheduledEvent, "scheduled_start_time" | "scheduled_end_time">,

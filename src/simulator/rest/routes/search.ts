@@ -96,7 +96,6 @@ function readableIn(call: Call<":guild_id">, named: readonly string[] | undefine
 	);
 }
 
-/** The messages that match all filters, each with one of its values. Values with the prefix "-" exclude messages. */
 function searchMessages(messages: readonly Message[], search: Search): Message[] {
 	const found = messages.filter((message) => matches(message, search)).sort((a, b) => compareIds(b.id, a.id));
 	const wanted = wordsIn(search.content ?? "");

@@ -34,7 +34,6 @@ const startFields = {
 	rate_limit_per_user: slowMode,
 };
 
-/** A request body that edits a thread. */
 export const threadForm = required(
 	object({
 		name: text(1, 100),

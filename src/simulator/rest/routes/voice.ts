@@ -11,7 +11,6 @@ import { apiError, found, notSimulated } from "../errors.ts";
 import { boolean, choice, nullable, required, snowflake, text } from "../fields/fields.ts";
 import { type Call, guildChannelOf, type ReadForm, route } from "../route.ts";
 
-/** The fields of a member that change the voice state. */
 export const voiceFields = { mute: boolean, deaf: boolean, channel_id: nullable(snowflake) };
 
 /** The changes to make. Throws if the member is in no voice channel or the sender lacks a permission. */

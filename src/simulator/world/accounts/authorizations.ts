@@ -11,7 +11,6 @@ export interface OAuth2Settings {
 	redirectUris: readonly string[];
 }
 
-/** A person has authorized an application. */
 interface Authorization {
 	clientId: string;
 	user: User;
@@ -25,7 +24,6 @@ export class Authorizations {
 	readonly #settings = new Map<string, OAuth2Settings>();
 	/** That applications have not yet exchanged for a token. */
 	readonly codes = new Map<string, Accepted>();
-	/** By access token. */
 	readonly #authorizations = new Map<string, Authorization>();
 
 	constructor(private readonly state: State) {}
@@ -37,7 +35,6 @@ export class Authorizations {
 		return this.#set(clientId, { clientSecret: random(), redirectUris: [] });
 	}
 
-	/** Changes the OAuth2 settings of a bot's application. Throws if there is no such bot. */
 	configure(clientId: string, changes: Partial<OAuth2Settings>): OAuth2Settings {
 		const settings = this.settings(clientId);
 		if (!settings) throw new Error(`the simulator has no application ${clientId}`);
@@ -52,7 +49,6 @@ export class Authorizations {
 		return token;
 	}
 
-	/** Who has authorized the application with this access token. */
 	personWith(token: string): User | undefined {
 		return this.#authorizations.get(token)?.user;
 	}

@@ -6,7 +6,6 @@ import { InteractionContextType } from "discord.js";
 import type { Command, Guild } from "../state/entities.ts";
 import { has } from "../state/permissions.ts";
 
-/** The global commands or, if `guild_id` is set, those registered in this guild. */
 export interface Scope {
 	application_id: string;
 	guild_id?: string | undefined;
@@ -47,7 +46,6 @@ export class Commands {
 		return command;
 	}
 
-	/** Replaces the details of a command. If a field changes, the command gets a new `version`. */
 	edit(command: Command, details: CommandDetails): Command {
 		const before = { ...command };
 		Object.assign(command, details);
@@ -60,7 +58,6 @@ export class Commands {
 	}
 }
 
-/** Whether two commands have the same name and type. Such commands replace each other. */
 export function isSame(a: Pick<Command, "name" | "type">, b: Pick<Command, "name" | "type">): boolean {
 	return a.name === b.name && a.type === b.type;
 }

@@ -21,13 +21,11 @@ const discordSharding: ShardingSettings = { shards: undefined, maxConcurrency: 1
 
 const guildsPerShard = 1_000;
 
-/** Returns the number of the shard that receives the events of a guild, if the bot has `shards` shards. */
 export function shardOf(guildId: string, shards: number): number {
 	return Number((BigInt(guildId) >> 22n) % BigInt(shards));
 }
 
 export class Sharding {
-	/** Can be changed at any time. A change affects later requests and connections. */
 	readonly settings: ShardingSettings = { ...discordSharding };
 	readonly #identifiedAt = new Map<string, number>();
 
@@ -46,7 +44,6 @@ export class Sharding {
 		return guilds.length > this.settings.maxGuilds;
 	}
 
-	/** If so, the shard is recorded as having identified. */
 	takeIdentify(botId: string, shard: number): boolean {
 		const key = `${botId} ${shard % this.settings.maxConcurrency}`;
 		const now = performance.now();

@@ -15,7 +15,6 @@ export class Users {
 	/** Discord's language of each user who has chosen one, by user id; otherwise en-US. */
 	readonly locales = new Map<string, `${Locale}`>();
 
-	/** The ids of users without two-factor authentication. */
 	readonly withoutMfa = new Set<string>();
 
 	readonly developer: User;
@@ -42,7 +41,6 @@ export class Users {
 		return !this.withoutMfa.has(user.bot ? this.developer.id : user.id);
 	}
 
-	/** Adds a user who has no token and so cannot call the REST API. Without `id`, the user gets a new id. */
 	add(given: NewUser): User {
 		const user: User = {
 			id: given.id ?? this.state.newId(),
@@ -54,7 +52,6 @@ export class Users {
 		return user;
 	}
 
-	/** Adds a person (not a bot) with a token for the REST API. Without `token`, the token is random. */
 	addPerson(given: NewUser & { token?: string }): Account {
 		return this.#addAccount(this.add(given), given.token, []);
 	}

@@ -117,14 +117,12 @@ export class Channels {
 		return parent !== undefined && isGuildChannel(parent) && parent.nsfw;
 	}
 
-	/** The direct message channel of two users, or undefined if there is none. */
 	findDm(one: User, other: User): DmChannel | undefined {
 		for (const channel of this.values())
 			if (!inGuild(channel) && channel.recipients.includes(one) && channel.recipients.includes(other)) return channel;
 		return undefined;
 	}
 
-	/** Returns the direct message channel of two users and creates it if there is none. */
 	openDm(one: User, other: User): DmChannel {
 		const known = this.findDm(one, other);
 		if (known) return known;

@@ -13,7 +13,6 @@ export class Stages extends GuildObjects<StageInstance> {
 		super(state, "StageInstance");
 	}
 
-	/** The live stage in a stage channel, or undefined if there is none. */
 	of(channel: GuildChannel): StageInstance | undefined {
 		return this.in(this.state.guildOf(channel)).find(({ channel_id }) => channel_id === channel.id);
 	}

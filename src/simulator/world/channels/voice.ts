@@ -40,7 +40,6 @@ export class Voice {
 		this.state.auditCounted(guild, by, "MemberMove", null, channel.id);
 	}
 
-	/** Disconnects a guild member from their voice channel. Does nothing if they are in none. */
 	leave(guild: Guild, member: Member, by?: Attribution): void {
 		if (!guild.voiceStates.delete(member.user.id)) return;
 		this.dispatch(guild, member);
@@ -58,7 +57,6 @@ export class VoiceStatuses {
 
 	constructor(private readonly state: State) {}
 
-	/** The status text of a voice channel, or null if it has none. */
 	of({ id }: GuildChannel): string | null {
 		return this.#statuses.get(id) ?? null;
 	}

@@ -13,7 +13,6 @@ import type { Attribution, Changes, State } from "../state/state.ts";
 
 export type NewRule = Omit<AutoModerationRule, "id" | "guild_id">;
 
-/** An AutoMod rule that a message text violates, and the part of the text that matched. */
 export interface Violation {
 	rule: AutoModerationRule;
 	/** The rule's keyword that matched the text, or null if the rule limits the number of mentions instead. */
@@ -36,7 +35,6 @@ export class AutoModeration extends GuildObjects<AutoModerationRule> {
 		super(state, "AutoModerationRule");
 	}
 
-	/** Adds an AutoMod rule to a guild. Omitted fields of its `trigger_metadata` get empty default values. */
 	add(guild: Guild, given: NewRule, by?: Attribution): AutoModerationRule {
 		const rule = {
 			id: this.state.nextId(),

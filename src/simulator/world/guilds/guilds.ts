@@ -46,14 +46,12 @@ export class Guilds {
 		return this.state.guilds.values();
 	}
 
-	/** The guild that a channel or thread belongs to; undefined for direct messages. */
 	of(channel: GuildPlace): Guild;
 	of(channel: Channel): Guild | undefined;
 	of(channel: Channel): Guild | undefined {
 		return inGuild(channel) ? this.state.guildOf(channel) : undefined;
 	}
 
-	/** `everyone` is the permission bits of @everyone. Without `id` it gets a new id. */
 	add(given: { name: string; owner: User; everyone?: bigint; id?: string | undefined }): Guild {
 		const id = given.id ?? this.state.newId();
 		const { owner } = given;
@@ -104,7 +102,6 @@ export class Guilds {
 		this.state.guilds.delete(guild.id);
 	}
 
-	/** Dispatches the event GUILD_CREATE to a bot that has joined the guild. */
 	dispatchCreate(guild: Guild, bot: User): void {
 		this.state.dispatchToGuild("GUILD_CREATE", guild, this.serializeFor(guild, bot), { only: [bot.id] });
 	}

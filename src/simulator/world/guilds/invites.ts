@@ -19,7 +19,6 @@ export class Invites {
 
 	constructor(private readonly state: State) {}
 
-	/** The invites of a guild or of a channel, without expired ones. */
 	list(place: Place): Invite[] {
 		return [...this.#all.values()].filter(isIn(place)).filter((one) => this.#isValid(one));
 	}
@@ -67,7 +66,6 @@ export class Invites {
 		);
 	}
 
-	/** Counts one use of an invite, and deletes the invite when it has reached `max_uses`. */
 	use(invite: Invite): void {
 		invite.uses += 1;
 		if (invite.uses === invite.max_uses) this.remove(invite);
@@ -91,7 +89,6 @@ function auditFields(invite: Invite): object {
 	return { ...rest, inviter_id: inviter.id };
 }
 
-/** When an invite expires, or null if it never does. */
 export function expiryOf({ created_at, max_age }: Invite): Date | null {
 	if (max_age === 0) return null;
 	return new Date(Date.parse(created_at) + max_age * 1000);

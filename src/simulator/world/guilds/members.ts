@@ -55,7 +55,6 @@ export class Members {
 		return member;
 	}
 
-	/** Creates `count` users without tokens, named `<prefix>1`, `<prefix>2` and so on, and adds them to a guild. */
 	addMany(guild: Guild, count: number, prefix = "member"): void {
 		const { users } = this.parts;
 		for (let number = 1; number <= count; number += 1) this.add(guild, users.add({ username: `${prefix}${number}` }));
@@ -90,7 +89,6 @@ export class Members {
 		this.#lastSeenMs.set(member, at.getTime());
 	}
 
-	/** The members of a guild who have not been active for `days` days and have no roles other than `roleIds`. */
 	inactive(guild: Guild, days: number, roleIds: readonly string[]): Member[] {
 		const since = Date.now() - days * dayMs;
 		return [...guild.members.values()].filter(
@@ -104,7 +102,6 @@ export class Members {
 	}
 }
 
-/** Those whose user name, global name or nickname starts with the query, ignoring case. */
 export function membersNamed(guild: Guild, query: string, limit: number): Member[] {
 	const wanted = query.toLowerCase();
 	const isFound = ({ user: { username, global_name }, nick }: Member) =>

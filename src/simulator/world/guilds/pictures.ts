@@ -4,14 +4,12 @@
 import { pictureType } from "../../../guild-document/read/picture.ts";
 
 export interface Picture {
-	/** Such as "png". */
 	format: string;
 	/** Whether the picture is stored in an animated format, such as GIF. */
 	animated: boolean;
 	bytes: Uint8Array;
 }
 
-/** Recognizes the format of an image by its first bytes. Returns undefined if Discord does not accept the format. */
 export function recognizePicture(bytes: Uint8Array): Picture | undefined {
 	const type = pictureType(bytes);
 	if (!type) return undefined;

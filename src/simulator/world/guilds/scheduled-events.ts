@@ -11,7 +11,6 @@ import type { Verb } from "../state/events.ts";
 import { GuildObjects } from "../state/guild-objects.ts";
 import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
 
-/** The fields of a new scheduled event. Name, start time and entity type are required. */
 type NewScheduledEvent = Pick<ScheduledEvent, "name" | "scheduled_start_time" | "entity_type"> & ScheduledEventChanges;
 
 export type ScheduledEventChanges = Changes<

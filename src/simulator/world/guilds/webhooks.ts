@@ -33,7 +33,6 @@ export class Webhooks extends GuildObjects<Webhook> {
 		return found && this.state.channels.has(found.channel_id) ? found : undefined;
 	}
 
-	/** Whether a webhook with this id exists. True also if its channel has been deleted. */
 	has(id: string): boolean {
 		return this.all.has(id);
 	}
@@ -73,7 +72,6 @@ export class Webhooks extends GuildObjects<Webhook> {
 	}
 }
 
-/** Each message can override the webhook's name and avatar. */
 export function authorOf(
 	{ id, name }: Webhook,
 	given: { username?: string | null | undefined; avatar_url?: string | null | undefined } = {},

@@ -3,10 +3,8 @@
 
 import { type ButtonStyle, ComponentType, type TextInputStyle } from "discord.js";
 
-/** A button of a message. It has either a `custom_id` or a `url`. */
 export interface Button {
 	type: ComponentType.Button;
-	/** The button's component id, unique among the components of a message. */
 	id: number;
 	style: ButtonStyle;
 	label?: string;
@@ -37,12 +35,10 @@ export interface SelectMenu {
 	disabled?: boolean;
 }
 
-/** All buttons of a message, in the order in which they appear. */
 export function buttonsIn(components: readonly unknown[]): Button[] {
 	return componentsIn(components).filter((one) => one.type === ComponentType.Button);
 }
 
-/** All select menus of a message, in the order in which they appear. */
 export function selectMenusIn(components: readonly unknown[]): SelectMenu[] {
 	return componentsIn(components).filter((one) => one.type !== ComponentType.Button);
 }
@@ -97,7 +93,6 @@ export function inputsIn({ components }: Modal) {
 	});
 }
 
-/** Returns the data of a submitted modal: `fill` returns each input with its value. */
 export function filledIn<T>({ custom_id, components }: Modal, fill: (input: ModalInput) => T) {
 	return {
 		custom_id,

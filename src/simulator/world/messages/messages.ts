@@ -94,7 +94,6 @@ export class Messages {
 		this.threads = new Threads(state, this);
 	}
 
-	/** All messages of a channel, oldest first. */
 	in(channelId: string): readonly Message[] {
 		return this.#byChannel.get(channelId) ?? [];
 	}
@@ -119,7 +118,6 @@ export class Messages {
 		if (isThread(channel) && !isStart(channel, message)) channel.message_count -= 1;
 	}
 
-	/** Deletes all messages of a channel that is removed. Dispatches no events. */
 	removeChannel(channelId: string): void {
 		this.#byChannel.delete(channelId);
 	}
@@ -184,7 +182,6 @@ export class Messages {
 		this.#audit(channel, by, "MessageBulkDelete", channel.id, { count: String(ids.length) });
 	}
 
-	/** Pins a message and adds the system message which says that `user` pinned it. */
 	pin(channel: Channel, message: Message, user: User, by?: Attribution): void {
 		message.pinned_at = new Date().toISOString();
 		this.#notePin(channel, message, "MessagePin", by);

@@ -19,7 +19,6 @@ export class Polls {
 		private readonly messages: Messages,
 	) {}
 
-	/** Adds a message with a poll to a channel. A timer ends the poll at its `expiry`. */
 	add(channel: Channel, author: User, given: NewPoll, message: Partial<Message> = {}): Message & { poll: Poll } {
 		const poll: Poll = {
 			allow_multiselect: false,
@@ -59,7 +58,6 @@ export class Polls {
 		}
 	}
 
-	/** Ends a message's poll and adds the system message with the result. Does nothing if the poll has already ended. */
 	end(channel: Channel, message: Message): void {
 		const { poll } = message;
 		if (!poll || poll.ended) return;

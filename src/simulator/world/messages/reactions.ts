@@ -48,7 +48,6 @@ export class Reactions {
 		);
 	}
 
-	/** Removes all reactions from a message, or only those with `emoji` if it is defined. */
 	clear(channel: Channel, message: Message, emoji?: Emoji): void {
 		const removed = emoji && reactionWith(message, emoji);
 		message.reactions = emoji ? message.reactions.filter((one) => one !== removed) : [];

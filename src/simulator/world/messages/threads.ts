@@ -120,7 +120,6 @@ export class Threads {
 			this.messages.add(thread, editor, { content, type: MessageType.ChannelNameChange });
 	}
 
-	/** Removes a thread with its messages. The message from which it was started stays in the parent channel. */
 	remove(thread: Thread, by?: Attribution): void {
 		const { state } = this;
 		const { id, guild_id, parent_id, type } = thread;
@@ -136,7 +135,6 @@ export class Threads {
 		state.audit(state.guildOf(thread), by, "ThreadDelete", id, { before: auditFields(thread) });
 	}
 
-	/** Removes a thread without an event, as with its channel. */
 	forget({ id, guild_id }: Thread): void {
 		this.state.guilds.get(guild_id)?.threads.delete(id);
 		this.state.channels.delete(id);
@@ -156,7 +154,6 @@ export class Threads {
 			.sort((a, b) => compareIds(b.id, a.id));
 	}
 
-	/** The thread that was started from this message, or undefined if there is none. */
 	startedFrom({ id, channel_id, flags }: Message): Thread | undefined {
 		if ((flags & MessageFlags.HasThread) === 0) return undefined;
 		for (const { threads } of this.state.guilds.values()) {

@@ -28,7 +28,6 @@ export function roleChanges(guild: Guild, before: readonly string[], after: read
 	];
 }
 
-/** The overwrite's id, its type and, for a role, its name. */
 export function overwriteOptions(guild: Guild, overwrite: Overwrite): Record<string, string> {
 	return {
 		id: overwrite.id,

@@ -11,7 +11,6 @@ import {
 import type { GuildChannel, GuildSettings, Member, Onboarding, Role, User } from "./entities.ts";
 import { bitsOf } from "./permissions.ts";
 
-/** The default permissions of the @everyone role in a new guild. */
 export const everyonePermissions = bitsOf([
 	"ViewChannel",
 	"SendMessages",
@@ -52,7 +51,6 @@ export const newGuildSettings: Omit<GuildSettings, "name"> = {
 	widget_channel_id: null,
 };
 
-/** The fields of a new guild channel that do not depend on the guild. */
 export const newChannel = () =>
 	({
 		parent_id: null,
@@ -73,7 +71,6 @@ export const newChannel = () =>
 		flags: 0,
 	}) satisfies Partial<GuildChannel>;
 
-/** The onboarding of a guild whose onboarding was never edited. */
 export const noOnboarding: Onboarding = {
 	prompts: [],
 	default_channel_ids: [],
@@ -81,7 +78,6 @@ export const noOnboarding: Onboarding = {
 	mode: GuildOnboardingMode.OnboardingDefault,
 };
 
-/** Default values for the fields of a new user, except `id` and `username`. */
 export const newUserProfile = {
 	discriminator: "0",
 	global_name: null,

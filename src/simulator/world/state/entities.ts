@@ -57,11 +57,9 @@ export type User = Stored<
 
 export type PrivilegedIntent = "GuildMembers" | "GuildPresences" | "MessageContent";
 
-/** A user who can call the simulated Discord's REST API with a token: a bot or a person. */
 export interface Account {
 	token: string;
 	user: User;
-	/** The privileged Gateway intents that are enabled for a bot in Discord's developer portal. Empty for people. */
 	privilegedIntents: readonly PrivilegedIntent[];
 }
 
@@ -79,7 +77,6 @@ export type GuildChannelType =
 	| ChannelType.GuildForum
 	| ChannelType.GuildMedia;
 
-/** A guild channel of any type, with the fields of all channel types. */
 export type GuildChannel = Complete<
 	Omit<APIGuildForumChannel, "type" | "flags" | "last_pin_timestamp" | "default_auto_archive_duration"> &
 		Pick<APIGuildVoiceChannel, "bitrate" | "user_limit" | "rtc_region" | "video_quality_mode">
@@ -108,7 +105,6 @@ export type Thread = Stored<
 	Maybe<APIThreadChannel, "applied_tags"> &
 	Complete<Omit<APIThreadMetadata, "auto_archive_duration">> & {
 		type: ThreadType;
-		/** After how many minutes without messages the thread is archived. */
 		auto_archive_duration: number;
 		flags: number;
 		/** When each member of the thread joined it (ISO 8601), by user id. */
@@ -163,10 +159,8 @@ export type GuildSettings = Pick<
 	widget_channel_id: string | null;
 };
 
-/** A guild's welcome screen as stored. When the simulator sends it, channels that have been deleted are left out. */
 export type WelcomeScreen = Sent<APIGuildWelcomeScreen>;
 
-/** Channels and roles that have been deleted are left out when it is sent. */
 export type Onboarding = Sent<Omit<APIGuildOnboarding, "guild_id">>;
 
 /** Roles, channels and so on are in maps by id; members, bans and voice states by user id. */
@@ -179,7 +173,6 @@ export interface Guild extends GuildSettings {
 	/** 1 if moderators of the guild must have two-factor authentication, otherwise 0. */
 	mfa_level: number;
 	incidents_data: Readonly<Pick<APIIncidentsData, "invites_disabled_until" | "dms_disabled_until">> | null;
-	/** The guild's welcome screen; null until someone edits it for the first time. */
 	welcomeScreen: WelcomeScreen | null;
 	onboarding: Onboarding;
 	roles: Map<string, Role>;
@@ -190,7 +183,6 @@ export interface Guild extends GuildSettings {
 	bans: Map<string, Ban>;
 	emojis: Map<string, GuildEmoji>;
 	voiceStates: Map<string, VoiceState>;
-	/** The entries of the guild's audit log, oldest first. */
 	auditLog: AuditLogEntry[];
 }
 
@@ -206,12 +198,7 @@ export type ScheduledEvent = Stored<
 	| "privacy_level"
 	| "status"
 	| "entity_type"
-> & {
-	creator_id: string;
-	entity_metadata: { location: string } | null;
-	/** The ids of the users who are interested in the scheduled event. */
-	userIds: Set<string>;
-};
+> & { creator_id: string; entity_metadata: { location: string } | null; userIds: Set<string> };
 
 export type AutoModerationRule = Complete<APIAutoModerationRule>;
 
@@ -233,12 +220,10 @@ export type Poll = Pick<APIPoll, "allow_multiselect" | "layout_type"> & {
 	question: { text: string };
 	answers: readonly { answer_id: number; poll_media: { text: string; emoji?: Emoji | undefined } }[];
 	expiry: string;
-	/** The ids of the users who voted for each poll answer, by answer id, in the order of voting. */
 	votes: Map<number, readonly string[]>;
 	ended: boolean;
 };
 
-/** The copy of a message's content that a forward of the message contains. */
 export type Snapshot = Pick<Message, keyof Message & keyof APIMessageSnapshotFields>;
 
 export interface Reaction {
@@ -271,9 +256,7 @@ export type Message = Stored<
 		attachments: readonly Attachment[];
 		embeds: readonly SentEmbed[];
 		components: readonly unknown[];
-		/** When the message was pinned (ISO 8601), or null if it is not pinned. */
 		pinned_at: string | null;
-		/** The reactions to the message, in the order in which each emoji was first used. */
 		reactions: readonly Reaction[];
 		flags: number;
 		message_reference?: APIMessageReference;
@@ -301,7 +284,6 @@ export type Invite = Pick<APIExtendedInvite, "code" | "uses" | "max_uses" | "max
 	role_ids: readonly string[];
 };
 
-/** The types of commands: slash commands, and those in the context menus of users and messages. */
 export type CommandType = Exclude<ApplicationCommandType, ApplicationCommandType.PrimaryEntryPoint>;
 
 /** Global, or of one guild if `guild_id` is set. In a context menu it has no description and no options. */
@@ -321,7 +303,6 @@ export type Command = Stored<
 /** By locale, such as "de". */
 export type Localizations = Readonly<Record<string, string>> | null | undefined;
 
-/** An option of a slash command, with the fields of all option types. */
 export interface CommandOption {
 	type: ApplicationCommandOptionType;
 	name: string;
@@ -336,7 +317,6 @@ export interface CommandOption {
 	min_length?: number;
 	max_length?: number;
 	autocomplete?: boolean;
-	/** The options of a subcommand, or the subcommands of a group. */
 	options?: readonly CommandOption[];
 }
 
@@ -356,7 +336,6 @@ export function inGuild(channel: Channel): channel is GuildPlace {
 	return "guild_id" in channel;
 }
 
-/** Whether a channel belongs to a guild and is not a thread. False for direct message channels. */
 export function isGuildChannel(channel: Channel): channel is GuildChannel {
 	return inGuild(channel) && !isThread(channel);
 }

@@ -8,7 +8,6 @@ import type { MessageReader } from "./serialize.ts";
 export interface Audience {
 	/** If set, only the users with these ids receive a Gateway event. */
 	only?: readonly string[];
-	/** The id of a user who does not receive a Gateway event. */
 	except?: string;
 	/** The id of a user who receives a Gateway event even without the required Gateway intent. */
 	always?: string;
@@ -27,7 +26,6 @@ export interface WorldEvent<T extends EventType = EventType> extends Audience {
 const None = 0;
 const verbs = ["CREATE", "UPDATE", "DELETE"] as const;
 
-/** The last word in the name of an event about something created, updated or deleted, as in CHANNEL_CREATE. */
 export type Verb = (typeof verbs)[number];
 
 function changesOf<Noun extends string>(intent: number, ...nouns: readonly Noun[]) {
@@ -94,11 +92,9 @@ export const directIntents: Readonly<Partial<Record<EventType, number>>> = {
 	TYPING_START: Intent.DirectMessageTyping,
 };
 
-/** A set of functions that are called with each value that is passed to `notify`, in the order in which they were added. */
 export class Subscribers<T> {
 	readonly #all = new Set<(value: T) => void>();
 
-	/** Calls `subscriber` with every value from now on. */
 	add(subscriber: (value: T) => void): void {
 		this.#all.add(subscriber);
 	}

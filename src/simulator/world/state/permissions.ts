@@ -40,7 +40,6 @@ export const elevatedPermissions = bitsOf([
 ]);
 
 type PermissionName = keyof typeof Permission;
-/** Permissions by name, or their bits. */
 export type Needed = PermissionName | readonly PermissionName[] | bigint;
 
 export function bitsOf(needed: Needed): bigint {
@@ -53,7 +52,6 @@ export function has(permissions: bigint, needed: Needed): boolean {
 	return (permissions & bits) === bits;
 }
 
-/** The permission bits that a member has in a guild. 0n for users who are not members. */
 export function guildPermissions(guild: Guild, userId: string): bigint {
 	const member = guild.members.get(userId);
 	if (!member) return 0n;
@@ -140,7 +138,6 @@ function withoutImplied(granted: bigint, channel: GuildChannel): bigint {
 	return has(granted, "SendMessages") ? granted : granted & ~needSendMessages;
 }
 
-/** Compares two roles, to sort the highest first. Of two roles with the same position, the older one is higher. */
 export function compareRoles(a: Role, b: Role): number {
 	return b.position - a.position || compareIds(a.id, b.id);
 }

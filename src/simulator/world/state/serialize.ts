@@ -45,7 +45,6 @@ const flagOf = {
 	MessageContent: ApplicationFlags.GatewayMessageContent,
 } as const;
 
-/** The `flags` of a bot's application, which say which privileged intents are enabled. */
 export function applicationFlags(bot: Account): number {
 	return bot.privilegedIntents.reduce((bits, name) => bits | flagOf[name], 0);
 }
@@ -55,7 +54,6 @@ export function ownUser(account: Account, mfa_enabled: boolean): Sent<APIUser> {
 	return { ...account.user, bot: account.user.bot === true, verified: true, mfa_enabled, locale: "en-US", email: null };
 }
 
-/** Converts a guild channel to Discord's API object, with only the fields that channels of its type have. */
 export function guildChannel(channel: GuildChannel): EventPayloads["CHANNEL_CREATE"] {
 	const { id, type, guild_id, name, position, flags, nsfw, permission_overwrites, parent_id } = channel;
 	const { topic, last_message_id, rate_limit_per_user } = channel;
@@ -146,7 +144,6 @@ export function threads(all: readonly Thread[], viewerId: string) {
 	};
 }
 
-/** The API object for a member of a thread, or undefined if the user is not a member. */
 export function threadMember({ id, members }: Thread, user_id: string): SentThreadMember | undefined {
 	const join_timestamp = members.get(user_id);
 	return join_timestamp === undefined ? undefined : { id, user_id, join_timestamp, flags: 0 };
@@ -170,7 +167,6 @@ export function channel(
 	return { ...rest, name: null, recipients: recipients.filter((user) => user.id !== viewer.user.id), flags: 0 };
 }
 
-/** Converts a guild member to Discord's API object, without the field `user`. */
 export function bareMember({ user: _, ...member }: Member): Sent<Omit<APIGuildMember, "user">> {
 	return { ...member, avatar: null, banner: null, premium_since: null };
 }
@@ -198,12 +194,10 @@ export function voiceState(guild: Guild, { user, deaf, mute }: Member): Sent<API
 	};
 }
 
-/** With the guild and the member, as it is outside of guild objects. */
 export function memberVoiceState(guild: Guild, of: Member) {
 	return { ...voiceState(guild, of), guild_id: guild.id, member: member(of) };
 }
 
-/** Converts a custom emoji to Discord's API object, without the user who created it. */
 export function emoji({ user: _, ...rest }: GuildEmoji): Sent<APIEmoji> {
 	return rest;
 }
@@ -212,7 +206,6 @@ export function emojis(of: Guild): Sent<APIEmoji[]> {
 	return Array.from(of.emojis.values(), emoji);
 }
 
-/** Converts a guild to Discord's API object, with roles and emoji but without channels and members. */
 export function guild(of: Guild): SentGuild {
 	const { channels, threads, members, bans, voiceStates, auditLog, welcomeScreen, onboarding, ...rest } = of;
 	return {

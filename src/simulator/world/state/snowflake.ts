@@ -34,7 +34,6 @@ function compose(atMs: number, low: number): string {
 	return String((BigInt(Math.trunc(atMs) - epochMs) << lowBits) | BigInt(low));
 }
 
-/** Returns the creation time that a Discord id (snowflake) contains, in milliseconds since 1970. */
 export function timeOf(id: string): number {
 	return Number(BigInt(id) >> lowBits) + epochMs;
 }

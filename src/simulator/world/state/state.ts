@@ -30,7 +30,6 @@ type AuditDetails = Changes<{
 /** New values for fields of an object. Fields that are undefined or missing keep their value. */
 export type Changes<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
-/** Copies the fields of `changes` that are not undefined to `entity`. */
 export function apply<T extends object>(entity: T, changes: Changes<T>): void {
 	for (const [key, value] of Object.entries(changes)) if (value !== undefined) Object.assign(entity, { [key]: value });
 }
@@ -44,7 +43,6 @@ export class State {
 	readonly users = new Map<string, entity.User>();
 	readonly accounts = new Map<string, entity.Account>();
 	readonly guilds = new Map<string, Guild>();
-	/** The channels and threads of all guilds, and all direct message channels, by id. */
 	readonly channels = new Map<string, Channel>();
 
 	readonly #events = new Subscribers<WorldEvent>();
@@ -56,7 +54,6 @@ export class State {
 		return id;
 	}
 
-	/** Calls `subscriber` with every Gateway event that is dispatched from now on. */
 	subscribe(subscriber: (event: WorldEvent) => void): void {
 		this.#events.add(subscriber);
 	}
@@ -70,7 +67,6 @@ export class State {
 		this.dispatch<T>({ type, guildId: guild.id, data: () => data, ...to });
 	}
 
-	/** Dispatches a Gateway event to the users who can view a channel. */
 	dispatchToChannel<T extends EventType>(type: T, channel: Channel, data: EventPayloads[T]): void {
 		this.dispatch<T>({ type, data: () => data, ...viewersOf(channel) });
 	}
@@ -139,7 +135,6 @@ export class State {
 		else guild.auditLog[index] = { ...known, options };
 	}
 
-	/** The guild that a channel or thread belongs to. Throws if the guild does not exist. */
 	guildOf({ id, guild_id }: { id: string; guild_id: string }): Guild {
 		const guild = this.guilds.get(guild_id);
 		if (!guild) throw new Error(`${id} has no guild`);

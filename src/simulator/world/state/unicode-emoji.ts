@@ -2,7 +2,6 @@
 
 import type { Emoji } from "./entities.ts";
 
-/** Returns the Unicode emoji that a text consists of, or undefined if the text is not exactly one emoji. */
 export function parseUnicodeEmoji(text: string): Emoji | undefined {
 	// Some can be written with and without the variation selector.
 	const plain = text.replaceAll("\ufe0f", "");
