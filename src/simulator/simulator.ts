@@ -6,15 +6,15 @@ import { parseJson } from "../lib/json.ts";
 import { createLog, type Log } from "../lib/log.ts";
 import { LruMap } from "../lib/lru-map.ts";
 import { reachableHost } from "../lib/program/listen.ts";
+import { pageFiles } from "../pages/page-files.ts" with { type: "macro" };
+import { serveFiles } from "../pages/static-files.ts";
 import { createControl, refusalReason, urlOf } from "./control/control.ts";
 import type { Controllable } from "./control/controllable.ts";
-import { servePage } from "./control/page.ts";
 import { controlRoutes } from "./control/routes.ts";
 import { type BuildOptions, buildGuild, type DocumentGuild, type GuildFile } from "./documents/build-guild.ts";
 import type { Call } from "./documents/read-state.ts";
-import { bodyWith } from "./interactions/given-options.ts";
 import { discordInteractionTiming, Interactions, type InteractionTiming } from "./interactions/interactions.ts";
-import { UserClient } from "./interactions/user-client.ts";
+import { bodyWith, UserClient } from "./interactions/user-client.ts";
 import { isRedirectedToPage, serveAuthorizePage } from "./rest/authorize-page.ts";
 import { servePicture } from "./rest/cdn.ts";
 import { Faults } from "./rest/faults.ts";
@@ -58,6 +58,8 @@ interface ChannelView {
 // Above Discord's limit, so that Discord's error is sent.
 const bodyLimitBytes = 64 * 1024 * 1024;
 const maxFiles = 1_000;
+
+const servePage = serveFiles(pageFiles("simulator"), "/", "/pages");
 
 const fileHeaders = { "Content-Security-Policy": "sandbox; default-src 'none'", "X-Content-Type-Options": "nosniff" };
 
@@ -210,12 +212,11 @@ export class Simulator implements Controllable, AsyncDisposable {
 		const isUpgrade = request.headers.get("upgrade") === "websocket";
 		if (isSocket || (pathname === "/" && isUpgrade)) return this.sockets.upgrade(request, called, server);
 		if (pathname.startsWith("/simulator/")) return this.#control(request, called);
-		const page = servePage(request, called);
-		if (page) return page;
-		if (pathname === "/oauth2/authorize") {
+		const page = servePage(request, pathname);
+		if (page || pathname === "/oauth2/authorize") {
 			const refused = refusalReason(request, called);
 			if (refused) return new Response(`${refused}\n`, { status: 403 });
-			return serveAuthorizePage(this.world, request, called);
+			return page ?? serveAuthorizePage(this.world, request, called);
 		}
 		const file = this.#files.get(pathname.replace("/attachments/", ""));
 		if (file) return new Response(file, { headers: fileHeaders });

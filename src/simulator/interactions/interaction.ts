@@ -6,6 +6,7 @@ import {
 	type APIAuthorizingIntegrationOwnersMap,
 	type APIMessageComponentInteraction,
 	type APIMessageComponentInteractionData,
+	type ApplicationCommandOptionType,
 	ApplicationCommandType,
 	InteractionContextType,
 	type InteractionResponseType,
@@ -26,7 +27,6 @@ import {
 	type User,
 } from "../world/state/entities.ts";
 import type { World } from "../world/world.ts";
-import type { SentOption } from "./given-options.ts";
 
 export interface Invocation {
 	type: Exclude<InteractionType, InteractionType.Ping>;
@@ -55,6 +55,15 @@ export type InvocationPlace = Sent<
 		"channel" | "channel_id" | "app_permissions" | "guild" | "guild_id" | "guild_locale" | "member" | "user"
 	>
 > & { channel: { permissions?: string } };
+
+/** An option as a user's client sends it and, with its type, as the application receives it. */
+export interface SentOption {
+	name: string;
+	type?: ApplicationCommandOptionType;
+	value?: unknown;
+	focused?: boolean;
+	options?: readonly SentOption[];
+}
 
 export interface Choice {
 	name: string;

@@ -3,7 +3,14 @@
 
 import { ApplicationCommandType as CommandKind, ComponentType, InteractionType } from "discord.js";
 import { mayUse } from "../world/accounts/commands.ts";
-import { buttonsIn, selectMenusIn } from "../world/messages/components.ts";
+import {
+	buttonsIn,
+	filledIn,
+	inputsIn,
+	type Modal,
+	type ModalInput,
+	selectMenusIn,
+} from "../world/messages/components.ts";
 import {
 	type Account,
 	type Channel,
@@ -15,10 +22,17 @@ import {
 } from "../world/state/entities.ts";
 import { has } from "../world/state/permissions.ts";
 import type { World } from "../world/world.ts";
-import { type OptionValues, optionsOf, submissionOf, type Upload } from "./given-options.ts";
 import { createHandle, type InteractionHandle, type MessageIds, type SentMessage } from "./handle.ts";
-import type { Choice, Interaction } from "./interaction.ts";
+import type { Choice, Interaction, SentOption } from "./interaction.ts";
 import type { Interactions } from "./interactions.ts";
+
+export interface Upload {
+	filename: string;
+	content: string | Uint8Array;
+	content_type?: string;
+}
+
+export type OptionValues = Readonly<Record<string, string | number | boolean>>;
 
 interface ClientContext {
 	world: World;
@@ -240,4 +254,39 @@ function findNamed<One extends { custom_id?: string; label?: string }>(
 	if (found) return found;
 	const names = all.map(({ label, custom_id }) => label ?? custom_id);
 	throw new Error(`the message has no ${noun} ${wanted}; it has: ${names.join(", ") || "none"}`);
+}
+
+/** The options of a subcommand are nested in it. `focused` is the option whose value the user is typing. */
+function optionsOf(subcommands: readonly string[], values: OptionValues, focused?: string): readonly SentOption[] {
+	const options = Object.entries(values).map(
+		([name, value]): SentOption => ({ name, value, ...(name === focused && { focused: true }) }),
+	);
+	return subcommands.reduceRight<readonly SentOption[]>((inner, name) => [{ name, options: inner }], options);
+}
+
+export function bodyWith(json: unknown, files: readonly Upload[]) {
+	if (files.length === 0) return JSON.stringify(json);
+	const form = new FormData();
+	form.append("payload_json", JSON.stringify(json));
+	for (const [index, { filename, content, content_type }] of files.entries()) {
+		const type = content_type ?? "application/octet-stream";
+		// A Uint8Array can be a view of a shared buffer, which a File does not take.
+		const bytes = typeof content === "string" ? content : Buffer.from(content);
+		form.append(`files[${index}]`, new File([bytes], filename, { type }));
+	}
+	return form;
+}
+
+/** Returns the request data of a modal submitted with these values. Inputs without a value keep their initial value. */
+function submissionOf(modal: Modal, values: Readonly<Record<string, string | readonly string[]>>) {
+	const known = inputsIn(modal).map(({ input }) => input.custom_id);
+	for (const name of Object.keys(values))
+		if (!known.includes(name)) throw new Error(`the modal has no input ${name}; its inputs are: ${known.join(", ")}`);
+	const fill = (input: ModalInput) => {
+		const { type, id, custom_id } = input;
+		const given = values[custom_id];
+		if (type === ComponentType.TextInput) return { type, id, custom_id, value: given ?? input.value ?? "" };
+		return { type, id, custom_id, values: [given ?? []].flat() };
+	};
+	return filledIn(modal, fill);
 }

@@ -1,7 +1,7 @@
 // The values of a command's options, and the objects to which they refer.
 
 import { ApplicationCommandOptionType as Option } from "discord.js";
-import type { SentOption } from "../../interactions/given-options.ts";
+import type { SentOption } from "../../interactions/interaction.ts";
 import type { Channel, Command, CommandOption } from "../../world/state/entities.ts";
 import { formError, missingField } from "../errors.ts";
 import { boolean, list, object, required, text, unchecked } from "../fields/fields.ts";

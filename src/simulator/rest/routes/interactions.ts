@@ -6,8 +6,7 @@ import {
 	MessageFlags,
 	ApplicationCommandOptionType as Option,
 } from "discord.js";
-import type { SentOption } from "../../interactions/given-options.ts";
-import type { Interaction, Response } from "../../interactions/interaction.ts";
+import type { Interaction, Response, SentOption } from "../../interactions/interaction.ts";
 import { isThread, type Message } from "../../world/state/entities.ts";
 import { apiError, atKey, notSimulated } from "../errors.ts";
 import { boolean, integer, notOneOf, object, required, unchecked } from "../fields/fields.ts";

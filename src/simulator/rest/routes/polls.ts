@@ -2,8 +2,7 @@
 // https://discord.com/developers/docs/resources/poll
 
 import type { NewPoll } from "../../world/messages/polls.ts";
-import type { Emoji } from "../../world/state/entities.ts";
-import { parseUnicodeEmoji } from "../../world/state/unicode-emoji.ts";
+import { type Emoji, parseUnicodeEmoji } from "../../world/state/entities.ts";
 import { apiError, formError, found } from "../errors.ts";
 import * as f from "../fields/fields.ts";
 import { serializeMessage } from "../message-body.ts";

@@ -2,10 +2,9 @@
 // https://discord.com/developers/docs/resources/message#create-reaction
 
 import { idsOf, reactionWith } from "../../world/messages/reactions.ts";
-import type { Emoji, Reaction } from "../../world/state/entities.ts";
+import { type Emoji, parseUnicodeEmoji, type Reaction } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
 import { isSnowflake } from "../../world/state/snowflake.ts";
-import { parseUnicodeEmoji } from "../../world/state/unicode-emoji.ts";
 import { permissionsIn, requirePermissions } from "../access.ts";
 import { apiError, found } from "../errors.ts";
 import { integer, pageById, snowflake } from "../fields/fields.ts";

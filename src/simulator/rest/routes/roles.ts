@@ -1,9 +1,8 @@
 // Roles: listing, creating, editing, ordering and deleting.
 
 import type { RoleChanges } from "../../world/guilds/roles.ts";
-import type { Guild, Role } from "../../world/state/entities.ts";
+import { type Guild, parseUnicodeEmoji, type Role } from "../../world/state/entities.ts";
 import { allPermissions } from "../../world/state/permissions.ts";
-import { parseUnicodeEmoji } from "../../world/state/unicode-emoji.ts";
 import { requireAboveRole, requireGuildPermissions } from "../access.ts";
 import { apiError, formError, found } from "../errors.ts";
 import * as f from "../fields/fields.ts";

@@ -2,7 +2,6 @@
 
 import { ChannelType, PermissionFlagsBits as Permission } from "discord.js";
 import type { Messages } from "../messages/messages.ts";
-import { overwriteOptions } from "../state/audit-log.ts";
 import { newChannel } from "../state/defaults.ts";
 import type { Channel, DmChannel, Guild, GuildChannel, GuildChannelType, Overwrite, User } from "../state/entities.ts";
 import { inGuild, isGuildChannel, isThread, isVoice } from "../state/entities.ts";
@@ -192,4 +191,12 @@ export function chatChannelOf(guild: Guild): GuildChannel | undefined {
 	return (
 		open.find(({ name }) => name === "general") ?? open.find(({ id }) => id === guild.system_channel_id) ?? open[0]
 	);
+}
+
+function overwriteOptions(guild: Guild, overwrite: Overwrite): Record<string, string> {
+	return {
+		id: overwrite.id,
+		type: String(overwrite.type),
+		...(overwrite.type === 0 && { role_name: guild.roles.get(overwrite.id)?.name ?? "" }),
+	};
 }

@@ -4,7 +4,7 @@ import type { Users } from "../accounts/users.ts";
 import type { Voice } from "../channels/voice.ts";
 import type { Messages } from "../messages/messages.ts";
 import type { Threads } from "../messages/threads.ts";
-import { roleChanges } from "../state/audit-log.ts";
+import type { AuditLogChange } from "../state/api-types.ts";
 import { newMember } from "../state/defaults.ts";
 import type { Ban, Guild, Member, User } from "../state/entities.ts";
 import type { Audience } from "../state/events.ts";
@@ -100,6 +100,17 @@ export class Members {
 	#dispatch(type: "GUILD_MEMBER_ADD" | "GUILD_MEMBER_UPDATE", guild: Guild, member: Member, to: Audience): void {
 		this.state.dispatchToGuild(type, guild, { ...serialize.member(member), guild_id: guild.id }, to);
 	}
+}
+
+/** `$add` lists the added roles, `$remove` the removed ones. */
+function roleChanges(guild: Guild, before: readonly string[], after: readonly string[]): AuditLogChange[] {
+	const named = (ids: readonly string[]) => ids.map((id) => ({ id, name: guild.roles.get(id)?.name ?? id }));
+	const added = named(after.filter((id) => !before.includes(id)));
+	const removed = named(before.filter((id) => !after.includes(id)));
+	return [
+		...(added.length > 0 ? [{ key: "$add", new_value: added }] : []),
+		...(removed.length > 0 ? [{ key: "$remove", new_value: removed }] : []),
+	];
 }
 
 export function membersNamed(guild: Guild, query: string, limit: number): Member[] {

@@ -167,7 +167,7 @@ export class Messages {
 	remove(channel: Channel, message: Message, by?: Attribution): void {
 		this.#delete(channel, message);
 		const { id, author } = message;
-		this.state.dispatchToChannel("MESSAGE_DELETE", channel, { ...placeOf(channel), id });
+		this.state.dispatchToChannel("MESSAGE_DELETE", channel, { id });
 		// Discord does not log authors who delete their own messages, and bots that delete single messages.
 		// https://github.com/discord/discord-api-docs/issues/7856
 		const isBot = this.state.users.get(by?.actor ?? "")?.bot === true;
@@ -178,7 +178,7 @@ export class Messages {
 	removeMany(channel: GuildPlace, messages: readonly Message[], by?: Attribution): void {
 		for (const message of messages) this.#delete(channel, message);
 		const ids = messages.map(({ id }) => id);
-		this.state.dispatchToChannel("MESSAGE_DELETE_BULK", channel, { ...placeOf(channel), ids });
+		this.state.dispatchToChannel("MESSAGE_DELETE_BULK", channel, { ids });
 		this.#audit(channel, by, "MessageBulkDelete", channel.id, { count: String(ids.length) });
 	}
 
@@ -200,10 +200,7 @@ export class Messages {
 	#notePin(channel: Channel, message: Message, action: AuditAction, by: Attribution | undefined): void {
 		this.dispatch("MESSAGE_UPDATE", channel, message);
 		const [latest] = this.pinned(channel.id);
-		this.state.dispatchToChannel("CHANNEL_PINS_UPDATE", channel, {
-			...placeOf(channel),
-			last_pin_timestamp: latest?.pinned_at ?? null,
-		});
+		this.state.dispatchToChannel("CHANNEL_PINS_UPDATE", channel, { last_pin_timestamp: latest?.pinned_at ?? null });
 		this.#audit(channel, by, action, message.author.id, { channel_id: channel.id, message_id: message.id });
 	}
 
@@ -220,7 +217,6 @@ export class Messages {
 	startTyping(channel: Channel, user: User): void {
 		const member = this.state.memberIn(channel, user.id);
 		this.state.dispatchToChannel("TYPING_START", channel, {
-			...placeOf(channel),
 			user_id: user.id,
 			timestamp: Math.floor(Date.now() / 1000),
 			member: member && serialize.member(member),

@@ -5,7 +5,7 @@
 
 import { MessageType } from "discord.js";
 import type { Channel, Message, Poll, User } from "../state/entities.ts";
-import { placeOf, type State } from "../state/state.ts";
+import type { State } from "../state/state.ts";
 import type { Messages } from "./messages.ts";
 
 export type NewPoll = Pick<Poll, "question" | "answers" | "expiry"> & Partial<Pick<Poll, "allow_multiselect">>;
@@ -50,7 +50,6 @@ export class Polls {
 			const others = voters.filter((voter) => voter !== user.id);
 			poll.votes.set(id, has ? [...others, user.id] : others);
 			this.state.dispatchToChannel(has ? "MESSAGE_POLL_VOTE_ADD" : "MESSAGE_POLL_VOTE_REMOVE", channel, {
-				...placeOf(channel),
 				user_id: user.id,
 				message_id: message.id,
 				answer_id: id,

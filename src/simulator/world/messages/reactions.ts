@@ -4,7 +4,7 @@
 
 import type { Channel, Emoji, Message, Reaction, User } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
-import { placeOf, type State } from "../state/state.ts";
+import type { State } from "../state/state.ts";
 
 export class Reactions {
 	constructor(private readonly state: State) {}
@@ -17,7 +17,6 @@ export class Reactions {
 		this.#set(message, known, burst, [...ids, user.id]);
 		const member = this.state.memberIn(channel, user.id);
 		this.state.dispatchToChannel("MESSAGE_REACTION_ADD", channel, {
-			...placeOf(channel),
 			...reactionEvent(message, user, emoji, burst),
 			burst_colors: burst ? serialize.burstColors : undefined,
 			message_author_id: message.author.id,
@@ -31,10 +30,7 @@ export class Reactions {
 		if (!known || !ids.includes(user.id)) return;
 		const others = ids.filter((id) => id !== user.id);
 		this.#set(message, known, burst, others);
-		this.state.dispatchToChannel("MESSAGE_REACTION_REMOVE", channel, {
-			...placeOf(channel),
-			...reactionEvent(message, user, emoji, burst),
-		});
+		this.state.dispatchToChannel("MESSAGE_REACTION_REMOVE", channel, reactionEvent(message, user, emoji, burst));
 	}
 
 	#set(message: Message, known: Reaction, burst: boolean, ids: readonly string[]): void {
@@ -51,7 +47,7 @@ export class Reactions {
 	clear(channel: Channel, message: Message, emoji?: Emoji): void {
 		const removed = emoji && reactionWith(message, emoji);
 		message.reactions = emoji ? message.reactions.filter((one) => one !== removed) : [];
-		const where = { ...placeOf(channel), message_id: message.id };
+		const where = { message_id: message.id };
 		if (emoji) this.state.dispatchToChannel("MESSAGE_REACTION_REMOVE_EMOJI", channel, { ...where, emoji });
 		else this.state.dispatchToChannel("MESSAGE_REACTION_REMOVE_ALL", channel, where);
 	}

@@ -343,3 +343,11 @@ export function isGuildChannel(channel: Channel): channel is GuildChannel {
 export function isThread(channel: Channel): channel is Thread {
 	return "archive_timestamp" in channel;
 }
+
+/** Undefined unless the text is exactly one Unicode emoji. */
+export function parseUnicodeEmoji(text: string): Emoji | undefined {
+	// Some can be written with and without the variation selector.
+	const plain = text.replaceAll("\ufe0f", "");
+	const known = [text, plain, `${plain}\ufe0f`].some((form) => /^\p{RGI_Emoji}$/v.test(form));
+	return known ? { id: null, name: text } : undefined;
+}

@@ -3,7 +3,6 @@
 
 import { AuditLogEvent, PermissionFlagsBits as Permission } from "discord.js";
 import type { AuditLogChange, EventPayloads } from "./api-types.ts";
-import { changesBetween } from "./audit-log.ts";
 import type * as entity from "./entities.ts";
 import { type Channel, type Guild, inGuild, isGuildChannel } from "./entities.ts";
 import type { Audience, EventType, WorldEvent } from "./events.ts";
@@ -67,8 +66,14 @@ export class State {
 		this.dispatch<T>({ type, guildId: guild.id, data: () => data, ...to });
 	}
 
-	dispatchToChannel<T extends EventType>(type: T, channel: Channel, data: EventPayloads[T]): void {
-		this.dispatch<T>({ type, data: () => data, ...viewersOf(channel) });
+	/** With the channel and its guild, to the users who can view it. */
+	dispatchToChannel<T extends EventType>(
+		type: T,
+		channel: Channel,
+		data: Omit<EventPayloads[T], "channel_id" | "guild_id">,
+	): void {
+		const whole = { ...placeOf(channel), ...data } as EventPayloads[T];
+		this.dispatch<T>({ type, data: () => whole, ...viewersOf(channel) });
 	}
 
 	/**
@@ -176,4 +181,17 @@ export function viewersOf(channel: Channel) {
 /** Returns the condition that restricts a Gateway event to members with these permission bits in a channel. */
 export function permittedIn({ id }: Channel, needed: Needed) {
 	return { permission: { bits: bitsOf(needed), channelId: id } };
+}
+
+/**
+ * The changed fields of an object for the audit log. A new object is undefined before, a deleted one after. Only the
+ * fields that `after` defines are looked at, those of `before` if the object is deleted. A value of null is left out:
+ * https://docs.discord.com/developers/resources/audit-log#audit-log-change-object-audit-log-change-structure
+ */
+function changesBetween(before: object | undefined, after: object | undefined): AuditLogChange[] {
+	const old: Readonly<Record<string, unknown>> = { ...before };
+	const now: Readonly<Record<string, unknown>> = { ...after };
+	return Object.entries(after ?? old)
+		.filter(([key, value]) => value !== undefined && !Bun.deepEquals(old[key], now[key]))
+		.map(([key]) => ({ key, old_value: old[key] ?? undefined, new_value: now[key] ?? undefined }));
 }
