@@ -20,7 +20,7 @@ import { servePicture } from "./rest/cdn.ts";
 import { Faults } from "./rest/faults.ts";
 import { Journal, RequestLog } from "./rest/journal.ts";
 import { generousLimits, RateLimiter, type RateLimits } from "./rest/rate-limits.ts";
-import { type Exchange, Router, type UnknownRoute } from "./rest/router.ts";
+import { type Exchange, Router } from "./rest/router.ts";
 import { allRoutes } from "./rest/routes/all.ts";
 import { applySeed, demoSeed, type Seed } from "./seed.ts";
 import { type Connection, discordTiming, SocketHub, type SocketTiming } from "./socket/socket.ts";
@@ -115,8 +115,8 @@ export class Simulator implements Controllable, AsyncDisposable {
 		return this.url;
 	}
 
-	get unknownRoutes(): readonly UnknownRoute[] {
-		return this.#router.unknownRoutes;
+	get unknownRoutes() {
+		return this.requests.unknownRoutes();
 	}
 
 	async start(): Promise<void> {

@@ -83,17 +83,12 @@ export function ephemeralMessages(interaction) {
 	const { id, state, reply, follow_ups, application_id, application } = interaction;
 	// Discord shows only commands as sent before the bot responds.
 	if (interaction.type === suggestionType || (interaction.type !== commandType && state === "waiting")) return [];
+	if (state === "acknowledged")
+		return [reply, ...follow_ups].filter((one) => one && !one.deleted && one.flags & messageFlags.ephemeral);
 	const author = { id: application_id, username: application, bot: true };
-	const common = { channel_id: interaction.channel_id, author, reactions: [] };
-	const timestamp = timeOf(id);
-	if (state !== "acknowledged") {
-		const content = state === "failed" ? "The application did not respond" : "";
-		const flags = messageFlags.ephemeral | (content ? 0 : messageFlags.thinking);
-		return [{ ...common, id, timestamp, content, flags, failed: content !== "" }];
-	}
-	return [reply, ...follow_ups]
-		.filter((one) => one && !one.deleted && one.flags & messageFlags.ephemeral)
-		.map((one) => ({ ...common, ...one, timestamp: timeOf(one.id) }));
+	const content = state === "failed" ? "The application did not respond" : "";
+	const flags = messageFlags.ephemeral | (content ? 0 : messageFlags.thinking);
+	return [{ id, author, timestamp: timeOf(id), content, flags }];
 }
 
 /** https://discord.com/developers/docs/reference#snowflakes @param {string} id */

@@ -26,7 +26,7 @@ export function renderMessage(message) {
 	return element(
 		"li",
 		{ id: `message-${id}`, class: isEphemeral(message) ? "message ephemeral" : "message" },
-		reference(message),
+		!isEphemeral(message) && reference(message),
 		avatar(author, name),
 		element(
 			"div.body",

@@ -4,7 +4,6 @@ import type { Interactions } from "../interactions/interactions.ts";
 import type { UserClient } from "../interactions/user-client.ts";
 import type { Faults } from "../rest/faults.ts";
 import type { Journal, RequestLog } from "../rest/journal.ts";
-import type { UnknownRoute } from "../rest/router.ts";
 import type { SocketHub } from "../socket/socket.ts";
 import type { World } from "../world/world.ts";
 
@@ -17,7 +16,6 @@ export interface Controllable {
 	world: World;
 	journal: Journal;
 	requests: RequestLog;
-	unknownRoutes: readonly UnknownRoute[];
 	faults: Faults;
 	interactions: Interactions;
 	sockets: SocketHub;

@@ -19,7 +19,8 @@ const headers = {
 export class EventLog {
 	readonly #streams = new Set<EventStream>();
 
-	watch({ world, journal, requests, interactions, sockets }: Controllable): this {
+	watch(simulator: Controllable): this {
+		const { world, journal, requests, interactions, sockets } = simulator;
 		world.state.subscribe((event) => {
 			if (!leftOut.has(event.type)) this.add("discord", describe(event));
 		});
@@ -28,7 +29,7 @@ export class EventLog {
 			if (record.fault !== undefined || typeof record.status === "string" || record.status >= 400)
 				this.add("request", record);
 		});
-		interactions.changed.add((one) => this.add("interaction", summarizeInteraction(interactions, one)));
+		interactions.changed.add((one) => this.add("interaction", summarizeInteraction(simulator, one)));
 		sockets.changed.add((connected) => this.add("bots", { connected }));
 		return this;
 	}

@@ -96,8 +96,8 @@ function recordRoutes(simulator: Controllable): ControlRoutes {
 			return last === undefined ? entries : entries.slice(-last || Infinity);
 		}),
 		"GET /simulator/requests": () => ({ invalid: requests.invalid, requests: requests.list() }),
-		"GET /simulator/interactions": () => interactions.list().map((one) => summarizeInteraction(interactions, one)),
-		"GET /simulator/unknown-routes": () => simulator.unknownRoutes,
+		"GET /simulator/interactions": () => interactions.list().map((one) => summarizeInteraction(simulator, one)),
+		"GET /simulator/unknown-routes": () => requests.unknownRoutes(),
 		"GET /simulator/routes": () => allRoutes.map(({ name }) => name),
 		"GET /simulator/faults": () => faults.list().map(summarizeFault),
 		"POST /simulator/faults": withBody(faultRequest, (given) => summarizeFault(injectFault(simulator, given))),

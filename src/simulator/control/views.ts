@@ -2,7 +2,6 @@
 
 import { Locale } from "discord.js";
 import type { Interaction } from "../interactions/interaction.ts";
-import type { Interactions } from "../interactions/interactions.ts";
 import type { InjectedFault } from "../rest/faults.ts";
 import { isSubcommand } from "../rest/fields/option-fields.ts";
 import { mayUse } from "../world/accounts/commands.ts";
@@ -31,14 +30,10 @@ export function summarizeFault({ id, kind, match, executed, hits, limits: { time
 }
 
 /** Without the interaction token, which is secret. */
-export function summarizeInteraction(interactions: Interactions, interaction: Interaction) {
+export function summarizeInteraction({ world, interactions }: Controllable, interaction: Interaction) {
 	const { id, type, state, user, application, channel, data, message } = interaction;
 	const summarizeMessage = (message: Message) => ({
-		id: message.id,
-		content: message.content,
-		embeds: message.embeds,
-		components: message.components,
-		flags: message.flags,
+		...world.messages.serialize(message, { id: user.id, seesContent: true }),
 		edits: interactions.editsOf(message),
 		deleted: !interactions.exists(message),
 	});

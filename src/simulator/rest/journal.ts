@@ -13,7 +13,6 @@ interface JournalEntry {
 	path: string;
 	body: unknown;
 	reason: string | undefined;
-	nonce?: string | number;
 }
 
 export class Journal {
@@ -61,6 +60,14 @@ export class RequestLog {
 	/** The latest 10,000, oldest first; with `route` only those of this route. */
 	list(route?: string): readonly RequestRecord[] {
 		return this.#records.slice(-kept).filter((record) => route === undefined || record.route === route);
+	}
+
+	/** Of the latest requests, those for which there is no route, with their number. */
+	unknownRoutes() {
+		const unknown = this.list().filter(({ route, status }) => route === undefined && status === 501);
+		return [...Map.groupBy(unknown, ({ method, path }) => `${method} ${path}`).values()].flatMap(
+			([first, ...others]) => (first ? { method: first.method, path: first.path, count: 1 + others.length } : []),
+		);
 	}
 
 	/** The router adds to the record what it finds out, until it ends. */

@@ -59,20 +59,8 @@ interface Seen {
 	content?: Content;
 }
 
-export interface UnknownRoute {
-	method: string;
-	path: string;
-	count: number;
-}
-
 export class Router {
-	readonly #unknown = new Map<string, UnknownRoute>();
-
 	constructor(private readonly parts: Parts) {}
-
-	get unknownRoutes(): readonly UnknownRoute[] {
-		return [...this.#unknown.values()];
-	}
 
 	async handle(request: Request, url: URL): Promise<Response> {
 		const [, version, path = "/"] = /^\/api(?:\/v(\d+))?(\/.*)?$/.exec(url.pathname) ?? [];
@@ -164,7 +152,6 @@ export class Router {
 				path: redactToken(path),
 				body: content.body,
 				reason,
-				...nonceOf(content.body),
 			});
 		record.fault = fault?.kind;
 		const other = fault?.executed ? await fault.apply(response, request.signal) : undefined;
@@ -184,15 +171,11 @@ export class Router {
 		if (route && !otherPaths.some((other) => other.test(plain)))
 			return { route, params: { ...route.matcher.exec(plain)?.groups } };
 		const redacted = redactToken(path);
-		const key = `${method} ${redacted}`;
-		const count = (this.#unknown.get(key)?.count ?? 0) + 1;
-		// Bounded, because a client can request any number of paths.
-		if (count > 1 || this.#unknown.size < 1000) this.#unknown.set(key, { method, path: redacted, count });
 		this.parts.log.warn("received a request for a Discord API route that the simulator does not have", {
 			method,
 			path: redacted,
 		});
-		throw notSimulated(key);
+		throw notSimulated(`${method} ${redacted}`);
 	}
 
 	#authenticate(request: Request, route: Route): Sender {
@@ -246,12 +229,6 @@ function parseQuery(given: URLSearchParams) {
 		return [key, values.length > 1 ? values : (values[0] ?? "")] as const;
 	});
 	return Object.fromEntries(entries);
-}
-
-function nonceOf(body: unknown): { nonce?: string | number } {
-	if (typeof body !== "object" || body === null || !("nonce" in body)) return {};
-	const { nonce } = body;
-	return typeof nonce === "string" || typeof nonce === "number" ? { nonce } : {};
 }
 
 function respond({ status, body, headers }: ResponseData, limits: Readonly<Record<string, string>>): Response {

@@ -21,12 +21,13 @@ import { Webhooks } from "./guilds/webhooks.ts";
 import { Messages } from "./messages/messages.ts";
 import { Polls } from "./messages/polls.ts";
 import { Reactions } from "./messages/reactions.ts";
+import type { Account } from "./state/entities.ts";
 import { State } from "./state/state.ts";
 
 export class World {
 	readonly state = new State();
 	readonly users = new Users(this.state);
-	readonly accounts = this.users.accounts;
+	readonly accounts: ReadonlyMap<string, Account> = this.state.accounts;
 	readonly sharding = new Sharding(this.state.guilds);
 	readonly authorizations = new Authorizations(this.state);
 	readonly commands = new Commands(this.state.newId);

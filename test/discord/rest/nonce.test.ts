@@ -23,7 +23,7 @@ async function startPlatform() {
 		rest,
 		say: (body: object = { content: "once" }) => rest.post(Routes.channelMessages(channel.id), { body }),
 		/** Of the requests that were executed. */
-		nonces: () => simulator.journal.entries(messages).map(({ nonce }) => String(nonce)),
+		nonces: () => simulator.journal.entries(messages).map(({ body }) => String(Object(body).nonce)),
 		arrivals: () => simulator.requests.list(messages).length,
 		expireRequests() {
 			const due = expiry;

@@ -214,12 +214,10 @@ export function pageById<T>(
 	return before === undefined ? fitting.slice(0, limit) : fitting.slice(-limit);
 }
 
-// A character of base64 has 6 bits; the rest is for "data:image/…;base64,".
-const maxLength = (maxBytes: number) => Math.ceil(maxBytes * 2);
-
 /** A request field with an image of at most `maxBytes` bytes as a data URI. */
 export function image(maxBytes: number) {
-	return refine(text(0, maxLength(maxBytes)), (uri) => readImage(uri, maxBytes));
+	// A character of base64 has 6 bits; the rest is for "data:image/…;base64,".
+	return refine(text(0, maxBytes * 2), (uri) => readImage(uri, maxBytes));
 }
 
 function readImage(uri: string, maxBytes: number): Picture {

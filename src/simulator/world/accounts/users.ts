@@ -8,7 +8,6 @@ import type { State } from "../state/state.ts";
 type NewUser = { username: string; global_name?: string | null; id?: string | undefined };
 
 export class Users {
-	readonly accounts: ReadonlyMap<string, Account>;
 	/** `total`: how many Gateway sessions each bot may start. `used`: how many it has started, by bot id; never reset. */
 	readonly sessionStarts = { total: 1_000, used: new Map<string, number>() };
 	readonly closedDms = new Set<string>();
@@ -20,16 +19,15 @@ export class Users {
 	readonly developer: User;
 
 	constructor(private readonly state: State) {
-		this.accounts = state.accounts;
 		this.developer = this.add({ username: "developer" });
 	}
 
 	get bots(): Account[] {
-		return [...this.accounts.values()].filter(({ user }) => user.bot);
+		return [...this.state.accounts.values()].filter(({ user }) => user.bot);
 	}
 
 	get people(): Account[] {
-		return [...this.accounts.values()].filter(({ user }) => !user.bot);
+		return [...this.state.accounts.values()].filter(({ user }) => !user.bot);
 	}
 
 	get(id: string): User | undefined {
