@@ -247,10 +247,7 @@ function requestOf({ user, token }: Account, origin: string, method: string, pat
 	return new Request(`${origin}/api/v10${path}`, { method, headers, body });
 }
 
-/**
- * Returns the parameters of an attachment's URL: when it expires and was issued, and a signature. The simulator does not
- * check them. https://docs.discord.com/developers/reference#signed-attachment-cdn-urls
- */
+/** Not checked. https://docs.discord.com/developers/reference#signed-attachment-cdn-urls */
 function newSignature(): string {
 	const issued = Math.floor(Date.now() / 1000);
 	const hex = (seconds: number) => seconds.toString(16);

@@ -140,10 +140,7 @@ export function summarizeGuild(world: World, guild: Guild, userId: string) {
 	};
 }
 
-/**
- * Each subcommand is a command of its own: `name` is "name group subcommand", `path` the group and subcommand. Names and
- * descriptions are in the viewer's language; the `name` of an option is what a bot gets, its `label` what is shown.
- */
+/** Each subcommand is a command: `path` is its group and name. An option's `name` is for bots, its `label` what is shown. */
 export function summarizeCommands(
 	world: World,
 	guild: Guild,

@@ -53,10 +53,7 @@ interface Parts {
 	callAs(account: Account): Call;
 }
 
-/**
- * Adds a guild to the simulator that matches a guild document. Keeps ids from the document that are not in use yet.
- * Throws a ConfigError if the document is ambiguous or refers to something that does not exist.
- */
+/** Ids of the document are kept if they are free. ConfigError if it is ambiguous or refers to something that does not exist. */
 export async function buildGuild(parts: Parts, given: GuildFile, options: BuildOptions = {}): Promise<DocumentGuild> {
 	const [owner] = parts.people;
 	const { file } = given;

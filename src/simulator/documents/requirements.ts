@@ -8,9 +8,7 @@ import { bitrateLimits } from "../rest/routes/channels.ts";
 import { emojiLimits } from "../rest/routes/emojis.ts";
 import type { Guild } from "../world/state/entities.ts";
 
-/**
- * Lowest boost level of a guild whose roles can have icons. https://support.discord.com/hc/en-us/articles/360028038352
- */
+/** Of a guild whose roles have icons: https://support.discord.com/hc/en-us/articles/360028038352 */
 const iconTier = 2;
 
 /** The boost level and features that a document needs. `hasAnimatedIcon` is about the document's guild icon. */

@@ -81,10 +81,7 @@ export interface Response {
 export interface Interaction extends Invocation, Response {
 	id: string;
 	token: string;
-	/**
-	 * State of the response: "waiting" until the application sends its first response, then "acknowledged"; "failed" if
-	 * it sent none in time.
-	 */
+	/** "failed": no first response in time. */
 	state: "waiting" | "failed" | "acknowledged";
 	answer: InteractionResponseType | undefined;
 	followUps: Message[];
@@ -145,10 +142,7 @@ function nameOf(name: string, data: object): string {
 	return nested ? `${name} ${nameOf(nested.name, nested)}` : name;
 }
 
-/**
- * The type of a response message. A guess (modal-response-type): a response to a modal that a command opened has the
- * type of a response to this command.
- */
+/** A guess (modal-response-type): a response to a modal that a command opened has the type of one to this command. */
 function typeOf(interaction: Interaction): MessageType {
 	if (interaction.original ?? interaction.message) return MessageType.Reply;
 	const { command } = interaction.trigger ?? interaction;

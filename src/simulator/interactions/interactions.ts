@@ -89,10 +89,7 @@ export class Interactions {
 		this.#notify(interaction);
 	}
 
-	/**
-	 * Calls a function now and after each change of the interaction (response, edit, follow-up, timeout). Resolves with
-	 * the function's first result that is not undefined.
-	 */
+	/** Resolves with the first result of `look`, called now and after each change, that is not undefined. */
 	async until<T>(interaction: Interaction, look: () => T | undefined): Promise<T> {
 		for (;;) {
 			const found = look();
@@ -103,10 +100,7 @@ export class Interactions {
 
 	// Messages
 
-	/**
-	 * Creates a message with which the application responds to an interaction. If the message is ephemeral, only the user
-	 * who used the command or button sees it.
-	 */
+	/** A message of the application. If it is ephemeral, only the user of the interaction sees it. */
 	write(interaction: Interaction, given: NewMessage): Message {
 		const { application, channel, user } = interaction;
 		const whole = { ...given, ...originOf(interaction) };

@@ -75,21 +75,14 @@ export class UserClient {
 		return commandsIn(world, channel).filter((command) => mayUse(command, granted));
 	}
 
-	/**
-	 * Runs the slash command "name", or "bot/name" if several bots have a command of this name. A subcommand is written
-	 * behind it, as in "name subcommand" or "name group subcommand". Users, roles and channels as option values are given
-	 * by id. Rejects with Discord's error if Discord would refuse the command.
-	 */
+	/** `line`: "name", "name subcommand" or "name group subcommand", after "bot/" if several have it. Rejects with Discord's error. */
 	async run(channelName: string, line: string, values: OptionValues = {}): Promise<InteractionHandle> {
 		const { channel, body } = this.#slash(channelName, line, values);
 		const type = InteractionType.ApplicationCommand;
 		return this.#ask(`run /${line} in ${channelName}`, channel, { type, ...body });
 	}
 
-	/**
-	 * Asks the bot for suggestions, as a client does while the user types the value of the option `focused`. `options` has
-	 * the text of this option so far, and the values of others. Rejects if the bot does not respond in time.
-	 */
+	/** Suggestions for the option `focused`; `options` has its text so far. Rejects if the bot does not respond in time. */
 	async suggest(channelName: string, line: string, options: OptionValues, focused: string): Promise<readonly Choice[]> {
 		const { channel, body } = this.#slash(channelName, line, { [focused]: "", ...options }, focused);
 		const type = InteractionType.ApplicationCommandAutocomplete;
@@ -146,10 +139,7 @@ export class UserClient {
 		return this.#use(`choose in ${menu}`, seen, { component_type, custom_id, values });
 	}
 
-	/**
-	 * Submits the modal that the bot opened as its response to `opened`. `values` has the texts of its inputs and the
-	 * values of its select menus, by custom_id. Inputs that are left out keep the value with which the modal opened.
-	 */
+	/** `values` of the modal that the bot opened, by custom_id. Inputs that are left out keep their first value. */
 	async submit(
 		{ id }: Pick<InteractionHandle, "id">,
 		values: Readonly<Record<string, string | readonly string[]>>,

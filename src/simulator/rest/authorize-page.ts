@@ -19,10 +19,7 @@ interface Query {
 	state: string | null;
 }
 
-/**
- * Whether a request is for /api/oauth2/authorize, which Discord redirects to the page on which people authorize
- * applications. https://docs.discord.food/topics/oauth2#preview-oauth2-authorization
- */
+/** Discord redirects it to the page: https://docs.discord.food/topics/oauth2#preview-oauth2-authorization */
 export function isRedirectedToPage({ method, headers }: Request, { pathname }: URL): boolean {
 	return method === "GET" && /^\/api(\/v\d+)?\/oauth2\/authorize$/.test(pathname) && !headers.has("authorization");
 }
@@ -43,10 +40,7 @@ export async function serveAuthorizePage(world: World, request: Request, url: UR
 	}
 }
 
-/**
- * Reads and checks the query parameters of the page on which people authorize applications.
- * A guess (oauth2-error-page): Discord shows an error page with these statuses, also for other response types.
- */
+/** A guess (oauth2-error-page): Discord shows an error page with these statuses, also for other response types. */
 function readQuery(world: World, params: URLSearchParams): Query {
 	const clientId = params.get("client_id") ?? "";
 	const settings = world.authorizations.settings(clientId);

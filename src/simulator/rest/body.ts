@@ -27,10 +27,7 @@ export async function readBody(request: Request): Promise<Content> {
 	return { body: parse(text), files: new Map() };
 }
 
-/**
- * Reads the body of an OAuth2 request: a form whose fields are strings. A body that is not a form counts as an empty
- * form, because Discord refuses both in the same way: https://github.com/discord/discord-api-docs/issues/5249
- */
+/** Another body counts as an empty form: https://github.com/discord/discord-api-docs/issues/5249 */
 export async function readForm(request: Request): Promise<Content> {
 	const type = request.headers.get("content-type") ?? "";
 	const text = await request.text();

@@ -18,10 +18,7 @@ export interface RateLimits {
 	renames?: Limit;
 }
 
-/**
- * Rate limits similar to Discord's. A guess (rate-limits): Discord publishes only the global limit, no limits per
- * route.
- */
+/** A guess (rate-limits): Discord publishes only the global limit, no limits per route. */
 export const realisticLimits: RateLimits = {
 	global: { requests: 50, perMs: 1000 },
 	each: { requests: 10, perMs: 10_000 },

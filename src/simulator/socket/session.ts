@@ -126,10 +126,7 @@ export class Session {
 		return gained;
 	}
 
-	/**
-	 * Sends the active threads of channels that the bot has gained sight of.
-	 * https://discord.com/developers/docs/topics/threads#gaining-access-to-channels
-	 */
+	/** https://discord.com/developers/docs/topics/threads#gaining-access-to-channels */
 	#syncThreads(guild: Guild, gained: readonly string[], world: World): void {
 		const own = this.bot.user.id;
 		const parents = new Set(guild.threads.values().map(({ parent_id }) => parent_id));

@@ -12,10 +12,7 @@ export const maxCommands: Readonly<Record<CommandType, number>> = {
 	[Type.User]: 15,
 	[Type.Message]: 15,
 };
-/**
- * Maximum number of commands in a request that replaces all commands.
- * https://github.com/chenhg5/cc-connect/issues/504 has the errors of Discord for 130 and 134 commands.
- */
+/** Of a request that replaces all commands: https://github.com/chenhg5/cc-connect/issues/504 */
 export const maxReplaced = 130;
 const maxCharacters = 8000;
 

@@ -52,9 +52,7 @@ export const selectFields: Readonly<Record<SelectType, f.Fields>> = {
 	[ComponentType.ChannelSelect]: { ...common, ...defaults, channel_types: f.list(f.integer(0, 20), 0, 25) },
 };
 
-/**
- * Throws if a select menu asks for more values than it can have. A guess (select-counts): the codes of these errors.
- */
+/** A guess (select-counts): the codes of these errors. */
 export function checkCounts(menu: object): void {
 	const {
 		min_values,

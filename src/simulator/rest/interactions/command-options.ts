@@ -23,10 +23,7 @@ interface Reading {
 	partial: boolean;
 }
 
-/**
- * In the form sent to the application, with the users, roles and channels. Throws Discord's error if invalid, and if
- * `partial` unless exactly one option is `focused`, and has suggestions.
- */
+/** As the application gets them. Throws if invalid, and if `partial` unless exactly one option is `focused`. */
 export function resolveOptions(
 	{ options }: Pick<Command, "options">,
 	given: readonly SentOption[],

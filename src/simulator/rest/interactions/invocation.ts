@@ -30,10 +30,7 @@ import { givenOptions, resolveOptions } from "./command-options.ts";
 import { submission, submitted } from "./modals.ts";
 import { chosenIn, invalidComponent, type Resolved, resolveUser } from "./resolved.ts";
 
-/**
- * The fields that the simulator reads when a person's client creates an interaction. Discord's clients send more.
- * https://docs.discord.food/interactions/receiving-and-responding#create-interaction
- */
+/** Clients send more: https://docs.discord.food/interactions/receiving-and-responding#create-interaction */
 export const invocationFields = {
 	type: required(integer(InteractionType.ApplicationCommand, InteractionType.ModalSubmit)),
 	application_id: required(snowflake),

@@ -110,10 +110,7 @@ function checkTypeLimits(guild: Guild, type: GuildChannelType, body: ChannelBody
 		throw formError("NUMBER_TYPE_MAX", "int value should be less than or equal to 99.", "user_limit");
 }
 
-/**
- * Throws if a channel would be age-restricted and a spoiler channel.
- * A guess (spoiler-nsfw): the code of the error. The rule is documented with the flag.
- */
+/** A guess (spoiler-nsfw): the code of the error. The rule is documented with the flag. */
 function checkSpoiler(body: ChannelBody, channel?: GuildChannel): void {
 	const flags = body.flags ?? channel?.flags ?? 0;
 	const isSpoiler = (flags & ChannelFlags.IsSpoilerChannel) !== 0;

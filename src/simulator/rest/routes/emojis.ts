@@ -12,10 +12,7 @@ import { type Call, route } from "../route.ts";
 
 const all = "/guilds/:guild_id/emojis";
 const one = `${all}/:emoji_id` as const;
-/**
- * Maximum number of static emoji, and of animated emoji, by the guild's boost level (0 to 3).
- * https://support.discord.com/hc/en-us/articles/360028038352
- */
+/** Static ones, and animated ones, by boost level: https://support.discord.com/hc/en-us/articles/360028038352 */
 export const emojiLimits = [50, 100, 150, 250];
 const imageLimitBytes = 256 * 1024;
 /** Larger images are refused as a field: https://github.com/Mephisto5558/Teufelsbot/issues/233 */

@@ -80,10 +80,7 @@ function checkChannel({ guild, body }: SettingsCall, isCommunity: boolean, key: 
 	if (!channel || !kinds[key]?.includes(channel.type)) throw formError("CHANNEL_INVALID", "Invalid channel", key);
 }
 
-/**
- * Throws if a change of the guild settings would leave a value that Discord does not allow in a community.
- * A guess (community-level): enabling COMMUNITY does not change such values.
- */
+/** A guess (community-level): enabling COMMUNITY does not change such values. */
 function checkCommunity(guild: Guild, body: ReadForm<typeof settings>, isNew: boolean): void {
 	const current = isNew ? guild : undefined;
 	const level = body.verification_level ?? current?.verification_level;
@@ -96,10 +93,7 @@ function checkCommunity(guild: Guild, body: ReadForm<typeof settings>, isNew: bo
 	if (key) throw formError("BASE_TYPE_CHOICES", "A community cannot have this value.", key);
 }
 
-/**
- * The guild features that `PATCH /guilds/:guild_id` can add and remove, each with a function that throws if the request
- * may not do that. Discord ignores changes of all other features: https://github.com/discord-net/Discord.Net/pull/2605
- */
+/** Discord ignores changes of all other features: https://github.com/discord-net/Discord.Net/pull/2605 */
 const mutable: Readonly<Partial<Record<Feature, (call: SettingsCall, isAdded: boolean) => void>>> = {
 	COMMUNITY: (call, isAdded) => {
 		requireGuildPermissions(call, "Administrator");
@@ -122,10 +116,7 @@ const disabledFeature = "FeatureTemporarilyDisabledServerSide";
 
 const known: ReadonlySet<string> = new Set(Object.values(GuildFeature));
 
-/**
- * Returns the features of a guild after a request with the list `wanted`.
- * A guess (features-unknown): Discord refuses features that neither its documentation nor the guild has.
- */
+/** A guess (features-unknown): Discord refuses features that neither its documentation nor the guild has. */
 function changedFeatures(call: SettingsCall, wanted: readonly string[]): Features {
 	const { features } = call.guild;
 	for (const [index, name] of wanted.entries())
@@ -142,10 +133,7 @@ function changedFeatures(call: SettingsCall, wanted: readonly string[]): Feature
 	return changed;
 }
 
-/**
- * Stores a guild's icon and returns its hash.
- * A guess (icon-animated): the icon is animated only if the guild has the feature ANIMATED_ICON.
- */
+/** A guess (icon-animated): the icon is animated only if the guild has the feature ANIMATED_ICON. */
 function addIcon({ guild, world }: SettingsCall, icon: Picture): string {
 	const animated = icon.animated && guild.features.includes(GuildFeature.AnimatedIcon);
 	return world.pictures.addIcon("icons", guild.id, icon, { animated });

@@ -37,10 +37,7 @@ function withMetadata(call: Call, invite: Invite) {
 	return { ...inviteJson(call, invite), ...metadata(invite) };
 }
 
-/**
- * Error code for joining while invites are paused, from discord-userdoccers:
- * https://github.com/discord-userdoccers/discord-userdoccers/blob/18baa186/pages/datamining/errors.mdx
- */
+/** https://github.com/discord-userdoccers/discord-userdoccers/blob/18baa186/pages/datamining/errors.mdx */
 const invitesPaused = 40069;
 
 function join({ world, actor: { user } }: Call, invite: Invite): boolean {

@@ -74,11 +74,7 @@ function checkDmAllowed(call: Call, channel: Channel): void {
 	if (bothBots || call.world.users.closedDms.has(other?.id ?? "")) throw apiError("CannotSendMessagesToThisUser");
 }
 
-/**
- * Throws if the channel's slow mode does not let the user send a message yet. Bots and people with BYPASS_SLOWMODE
- * are exempt.
- * https://discord.com/developers/docs/resources/channel#channel-object-channel-structure
- */
+/** https://discord.com/developers/docs/resources/channel#channel-object-channel-structure */
 function checkSlowMode(call: Call, channel: Channel): void {
 	if (!inGuild(channel) || channel.rate_limit_per_user === 0) return;
 	if (call.actor.user.bot) return;
@@ -113,11 +109,7 @@ function write(call: Call<"", NewMessage>, channel: Channel): Message {
 	return added;
 }
 
-/**
- * Throws if one of the messages is of a type that cannot be deleted. Sources of the error code:
- * discord/discord-api-docs#4087 for bulk deletes, #1063 for single ones.
- * https://discord.com/developers/docs/resources/message#message-object-message-types
- */
+/** Sources of the error code: discord/discord-api-docs#4087 for bulk deletes, #1063 for single ones. */
 function checkDeletable(messages: readonly Message[]): void {
 	const undeletable: readonly MessageType[] = Constants.UndeletableMessageTypes;
 	if (messages.some(({ type }) => undeletable.includes(type))) throw apiError("CannotExecuteActionOnSystemMessage");

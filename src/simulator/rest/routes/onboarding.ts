@@ -36,21 +36,13 @@ const prompt = f.object({
 	in_onboarding: f.boolean,
 });
 
-/**
- * Returns the channel ids without duplicates. Throws unless all are channels of the guild that @everyone can view.
- * A guess (onboarding-unknown): Discord's error code for an unknown channel.
- * A guess (onboarding-hidden): Discord refuses channels that @everyone cannot view.
- */
+/** A guess (onboarding-unknown): the code. A guess (onboarding-hidden): hidden channels are refused. */
 function channelIds(guild: Guild, ids: readonly string[]): string[] {
 	for (const id of ids) requireReadable(guild, found(guild.channels.get(id), "UnknownChannel"));
 	return [...new Set(ids)];
 }
 
-/**
- * Returns the emoji object of an onboarding option or a welcome channel, as Discord sends it. If `id` and `name` are
- * missing, both are null in the result.
- * A guess (onboarding-emoji): Discord's error code for an unknown custom emoji.
- */
+/** A guess (onboarding-emoji): Discord's error code for an unknown custom emoji. */
 function optionalEmoji(
 	guild: Guild,
 	id: string | null | undefined,
@@ -72,10 +64,7 @@ function optionOf(guild: Guild, given: f.Read<typeof option> & object): PromptOp
 	};
 }
 
-/**
- * Converts an onboarding prompt of a request body to the stored form.
- * A guess (onboarding-prompt-defaults): Discord uses the same default values for omitted fields.
- */
+/** A guess (onboarding-prompt-defaults): Discord uses the same default values for omitted fields. */
 function promptOf(guild: Guild, given: f.Read<typeof prompt> & object): Prompt {
 	return {
 		type: Kind.MultipleChoice,
@@ -96,11 +85,7 @@ const welcomeChannel = f.object({
 	emoji_name: f.text(0, 152_133),
 });
 
-/**
- * Converts the welcome channels of a request body to the stored form. Only f.text, announcement, forum and media channels
- * are allowed (source: TwilightZebby/WelcomeEditor, README).
- * A guess (welcome-channel): Discord's error codes for an unknown channel and for a channel of another type.
- */
+/** A guess (welcome-channel): the error codes. The types of channels: TwilightZebby/WelcomeEditor, README. */
 function welcomeChannels(
 	{ guild }: Call<":guild_id">,
 	given: readonly (f.Read<typeof welcomeChannel> & object)[],

@@ -21,11 +21,7 @@ function emojiOf({ params }: Call<typeof one>): Emoji {
 	return found(parseUnicodeEmoji(text), "UnknownEmoji");
 }
 
-/**
- * Returns the emoji to react with. A custom emoji gets its current name. Throws if the emoji does not exist. Another
- * guild's emoji counts as unknown without USE_EXTERNAL_EMOJIS:
- * https://github.com/discord/discord-api-docs/issues/1350
- */
+/** With its current name. USE_EXTERNAL_EMOJIS: https://github.com/discord/discord-api-docs/issues/1350 */
 function usable(call: Call<typeof one>, emoji: Emoji): Emoji {
 	if (emoji.id === null) return emoji;
 	const { world, channel } = call;

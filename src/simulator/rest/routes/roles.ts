@@ -36,10 +36,7 @@ const roleFields = {
 
 type RoleBody = ReadForm<typeof roleFields>;
 
-/**
- * Returns the colors of a role from a request body, in which `colors` overrides the older field `color`.
- * A guess (role-color): setting only `color` removes a gradient from the role.
- */
+/** `colors` overrides the older field. A guess (role-color): setting only `color` removes a gradient from the role. */
 function colorsOf({ color, colors }: RoleBody) {
 	const primary_color = colors?.primary_color ?? color;
 	if (primary_color === undefined) return undefined;

@@ -162,10 +162,7 @@ const isPrivate = ({ type }: Thread) => type === ChannelType.PrivateThread;
 const membersPath = "/channels/:channel_id/thread-members";
 const oneMember = `${membersPath}/:user_id` as const;
 
-/**
- * Discord's maximum number of members of a thread.
- * https://discord.com/developers/docs/topics/opcodes-and-status-codes, error 30033
- */
+/** Error 30033: https://discord.com/developers/docs/topics/opcodes-and-status-codes */
 const memberLimit = 1000;
 
 function userOf(call: Call<typeof oneMember>): User {

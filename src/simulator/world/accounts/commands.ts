@@ -62,10 +62,7 @@ export function isSame(a: Pick<Command, "name" | "type">, b: Pick<Command, "name
 	return a.name === b.name && a.type === b.type;
 }
 
-/**
- * Whether a global command works in guilds, or in direct messages with the bot if `guild` is undefined.
- * https://docs.discord.com/developers/interactions/application-commands#interaction-contexts
- */
+/** https://docs.discord.com/developers/interactions/application-commands#interaction-contexts */
 function worksIn({ contexts, dm_permission }: Command, guild: Guild | undefined): boolean {
 	if (contexts) return contexts.includes(guild ? InteractionContextType.Guild : InteractionContextType.BotDM);
 	return guild !== undefined || dm_permission !== false;

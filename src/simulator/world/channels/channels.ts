@@ -156,11 +156,7 @@ export class Channels {
 	}
 }
 
-/**
- * Returns the channels of a category that have the same permission overwrites as the category. When the category's
- * overwrites change, Discord also changes the overwrites of these channels.
- * https://discord.com/developers/docs/topics/permissions#permission-syncing
- */
+/** https://discord.com/developers/docs/topics/permissions#permission-syncing */
 function syncedChannels(guild: Guild, category: GuildChannel): GuildChannel[] {
 	const key = overwritesKey(category);
 	return [...guild.channels.values()].filter((one) => one.parent_id === category.id && overwritesKey(one) === key);

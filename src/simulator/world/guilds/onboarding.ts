@@ -26,10 +26,7 @@ const writableChannelMinimum = 5;
 export class Onboardings {
 	constructor(private readonly state: State) {}
 
-	/**
-	 * A guild's onboarding, without the ids of deleted channels and roles.
-	 * A guess (onboarding-deleted): Discord leaves these ids out, too, and keeps onboarding enabled.
-	 */
+	/** A guess (onboarding-deleted): Discord leaves deleted channels and roles out, too, and keeps onboarding enabled. */
 	of({ onboarding, channels, roles }: Guild): Onboarding {
 		const option = (one: PromptOption): PromptOption => ({
 			...one,
@@ -167,18 +164,12 @@ export class WelcomeScreens {
 		return { description, welcome_channels: welcome_channels.filter(({ channel_id }) => channels.has(channel_id)) };
 	}
 
-	/**
-	 * Whether new members see a guild's welcome screen. Without channels it counts as disabled:
-	 * https://github.com/discord/discord-api-docs/pull/4344
-	 */
+	/** Without channels it counts as disabled: https://github.com/discord/discord-api-docs/pull/4344 */
 	isEnabled(guild: Guild): boolean {
 		return guild.features.includes(feature) && (this.of(guild)?.welcome_channels.length ?? 0) > 0;
 	}
 
-	/**
-	 * Edits a guild's welcome screen. Omitted fields keep their values.
-	 * A guess (welcome-audit): Discord adds the same entry to the audit log.
-	 */
+	/** A guess (welcome-audit): Discord adds the same entry to the audit log. */
 	edit(guild: Guild, changes: Changes<WelcomeScreen & { enabled: boolean }>, by?: Attribution): WelcomeScreen {
 		const old = this.of(guild);
 		const before = { ...old, enabled: guild.features.includes(feature) };

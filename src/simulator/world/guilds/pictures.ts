@@ -24,10 +24,7 @@ export function recognizePicture(bytes: Uint8Array): Picture | undefined {
 
 /** By paths such as "emojis/123", without a file extension. */
 export class Pictures extends Map<string, Picture> {
-	/**
-	 * Stores the icon of a guild or role and returns its hash. The hash of an animated icon starts with "a_".
-	 * A guess (icon-hash): equal icons have the same hash.
-	 */
+	/** Returns its hash; that of an animated icon starts with "a_". A guess (icon-hash): equal icons have the same hash. */
 	addIcon(
 		kind: "icons" | "role-icons",
 		ownerId: string,

@@ -73,10 +73,7 @@ export class Roles {
 		}
 	}
 
-	/**
-	 * Removes a role from a guild, from the members who have it, and from the permission overwrites of channels:
-	 * https://github.com/discord/discord-api-docs/issues/4303
-	 */
+	/** Also from members and overwrites: https://github.com/discord/discord-api-docs/issues/4303 */
 	remove(guild: Guild, role: Role, by?: Attribution): void {
 		guild.roles.delete(role.id);
 		this.pictures.delete(`role-icons/${role.id}/${role.icon}`);

@@ -52,10 +52,7 @@ export function newMessage(id: string, channelId: string, author: User, given: N
 	};
 }
 
-/**
- * Messages of these types contain the message to which they refer, in the field `referenced_message`.
- * https://discord.com/developers/docs/resources/message#message-object
- */
+/** With `referenced_message`: https://discord.com/developers/docs/resources/message#message-object */
 const withReferenced: readonly MessageType[] = [
 	MessageType.Reply,
 	MessageType.ThreadStarterMessage,

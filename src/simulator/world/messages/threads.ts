@@ -210,11 +210,7 @@ export class Threads {
 		if (by !== user) this.messages.add(thread, by, { content: "", type, mentions: [user] });
 	}
 
-	/**
-	 * Updates a thread after a new message: increases its message count, unarchives the thread and adds the author to its
-	 * members.
-	 * A guess (thread-notices): system messages about a name change or about members only increase the count.
-	 */
+	/** A guess (thread-notices): system messages about a name change or about members only increase the count. */
 	messageAdded(thread: Thread, message: Message): void {
 		if (isStart(thread, message)) return;
 		const { author } = message;
@@ -231,10 +227,7 @@ export class Threads {
 	}
 }
 
-/**
- * Whether a message is the one that a thread or forum post starts with. Discord does not include it in `message_count`.
- * https://discord.com/developers/docs/resources/channel#channel-object-channel-structure
- */
+/** Not counted: https://discord.com/developers/docs/resources/channel#channel-object-channel-structure */
 export function isStart(thread: Thread, { id, type }: Message): boolean {
 	return id === thread.id || type === MessageType.ThreadStarterMessage;
 }

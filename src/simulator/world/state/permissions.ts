@@ -21,10 +21,7 @@ const needSendMessages =
 
 const leftInTimeout = Permission.ViewChannel | Permission.ReadMessageHistory;
 
-/**
- * Permissions that members can use only with two-factor authentication if the guild requires it (`mfa_level` 1).
- * https://discord.com/developers/docs/topics/permissions#permissions-bitwise-permission-flags
- */
+/** https://discord.com/developers/docs/topics/permissions#permissions-bitwise-permission-flags */
 export const elevatedPermissions = bitsOf([
 	"KickMembers",
 	"BanMembers",
@@ -86,10 +83,7 @@ export function channelPermissions(guild: Guild, place: GuildPlace, userId: stri
 	return limitInTimeout(member, withoutImplied(here, channel));
 }
 
-/**
- * Whether Discord shows a channel of a guild to a member: with VIEW_CHANNEL, while connected to it, and a category if it
- * shows a channel in it. https://docs.discord.com/developers/resources/channel#channel-object-obfuscated-channels
- */
+/** https://docs.discord.com/developers/resources/channel#channel-object-obfuscated-channels */
 export function isShown(guild: Guild, channel: GuildChannel, userId: string): boolean {
 	if (has(channelPermissions(guild, channel, userId), "ViewChannel")) return true;
 	if (guild.voiceStates.get(userId)?.channel_id === channel.id) return true;

@@ -38,11 +38,7 @@ export function timeOf(id: string): number {
 	return Number(BigInt(id) >> lowBits) + epochMs;
 }
 
-/**
- * A reviver for JSON.parse that turns integers beyond 2^53 into strings of their digits. Thus ids that a client sends
- * as numbers keep all digits, as with Discord.
- * https://discord.com/developers/docs/reference#id-serialization
- */
+/** Keeps ids that are sent as numbers: https://discord.com/developers/docs/reference#id-serialization */
 export function keepLargeIntegers(_key: string, value: unknown, context?: { source?: string }): unknown {
 	if (!Number.isInteger(value) || Number.isSafeInteger(value)) return value;
 	return /^\d+$/.exec(context?.source ?? "")?.[0] ?? value;

@@ -76,10 +76,7 @@ export class State {
 		this.dispatch<T>({ type, data: () => whole, ...viewersOf(channel) });
 	}
 
-	/**
-	 * Dispatches GUILD_AUDIT_LOG_ENTRY_CREATE. Does nothing if it is undefined who made the change.
-	 * A guess (audit-unchanged): no entry without a change.
-	 */
+	/** Of what nobody made, there is no entry. A guess (audit-unchanged): nor without a change. */
 	audit(
 		guild: Guild,
 		by: Attribution | undefined,
