@@ -124,10 +124,8 @@ export class Simulator implements Controllable, AsyncDisposable {
 		const { world } = this;
 		// The requests that make guilds are in no list, and have no rate limits.
 		const builder = this.#newRouter(new Journal(), new RequestLog(), new RateLimiter(generousLimits));
-		const { people } = world.users;
 		const callAs = (account: Account) => callerOf(builder, account);
-		for (const given of worlds)
-			this.documentGuilds.push(await buildGuild({ world, people, callAs }, given, worldOptions));
+		for (const given of worlds) this.documentGuilds.push(await buildGuild(world, callAs, given, worldOptions));
 		this.#server = listenOrFail(port, () =>
 			Bun.serve({
 				hostname,

@@ -140,7 +140,7 @@ export function summarizeGuild(world: World, guild: Guild, userId: string) {
 	};
 }
 
-/** Each subcommand is a command: `path` is its group and name. An option's `name` is for bots, its `label` what is shown. */
+/** Each subcommand is a command: `path` is its group and name. `label` is what people see of an option. */
 export function summarizeCommands(
 	world: World,
 	guild: Guild,

@@ -47,19 +47,18 @@ export const defaultMembers = 50;
 const maxAttempts = 3;
 const progressMs = 2_000;
 
-interface Parts {
-	world: World;
-	people: readonly Account[];
-	callAs(account: Account): Call;
-}
-
-/** Ids of the document are kept if they are free. ConfigError if it is ambiguous or refers to something that does not exist. */
-export async function buildGuild(parts: Parts, given: GuildFile, options: BuildOptions = {}): Promise<DocumentGuild> {
-	const [owner] = parts.people;
+/** Keeps ids that are free. ConfigError if the document is ambiguous or refers to something that does not exist. */
+export async function buildGuild(
+	world: World,
+	callAs: (account: Account) => Call,
+	given: GuildFile,
+	options: BuildOptions = {},
+): Promise<DocumentGuild> {
+	const [owner] = world.users.people;
 	const { file } = given;
 	if (!owner) throw new Error(`cannot create the guild of ${file}: it has no owner, because no people were given`);
 	try {
-		return await new GuildBuilder(parts, owner, given, options).build();
+		return await new GuildBuilder(world, owner, callAs(owner), given, options).build();
 	} catch (error) {
 		if (error instanceof InvalidDocument) throw new ConfigError(file, error.issues);
 		throw error;
@@ -67,14 +66,11 @@ export async function buildGuild(parts: Parts, given: GuildFile, options: BuildO
 }
 
 class GuildBuilder {
-	readonly #world: World;
-	readonly #people: readonly Account[];
 	readonly #file: string;
 	readonly #files: ReadonlyMap<string, Uint8Array>;
 	readonly #document: GuildDocument;
 	readonly #notes: string[];
 	readonly #guild: Guild;
-	readonly #call: Call;
 	/** The document's hash of each picture, by the id of its emoji or Discord's hash of the icon. */
 	readonly #pictures = new Map<string, string>();
 	/** What the requests have created, by placeholder. */
@@ -83,13 +79,12 @@ class GuildBuilder {
 	#reportAt = performance.now() + progressMs;
 
 	constructor(
-		{ world, people, callAs }: Parts,
+		private readonly world: World,
 		private readonly owner: Account,
+		private readonly call: Call,
 		{ file, document: given, pictures = new Map() }: GuildFile,
 		private readonly options: BuildOptions,
 	) {
-		this.#world = world;
-		this.#people = people;
 		this.#file = file;
 		this.#files = pictures;
 		const emojis = given.emojis?.map((emoji) => ({
@@ -107,17 +102,16 @@ class GuildBuilder {
 			id: isSnowflake(id) && !world.guilds.get(id) ? id : undefined,
 		});
 		world.guilds.edit(this.#guild, requirementsOf(document, this.#pictureOf(settings?.icon ?? "")?.animated));
-		this.#call = callAs(owner);
 	}
 
 	async build(): Promise<DocumentGuild> {
 		const { bot, added } = this.#addManagedRoles();
 		const invented = this.#addMembers();
 		await this.#carryOut();
-		if (added) this.#world.roles.move(this.#guild, new Map([[added, this.#guild.roles.size]]));
+		if (added) this.world.roles.move(this.#guild, new Map([[added, this.#guild.roles.size]]));
 		this.#giveRoles(await this.#read(), invented);
 		for (const { id, reason } of this.#document.bans ?? [])
-			this.#world.bans.add(this.#guild, this.#userWith(id), 0, { actor: this.owner.user.id, reason });
+			this.world.bans.add(this.#guild, this.#userWith(id), 0, { actor: this.owner.user.id, reason });
 		// What made the guild is not what happened in it.
 		this.#guild.auditLog.length = 0;
 		// They have names from the document, and are shown on a terminal.
@@ -125,7 +119,7 @@ class GuildBuilder {
 	}
 
 	#read(): Promise<ReadState> {
-		return readState(this.#call, this.#guild, this.#pictures);
+		return readState(this.call, this.#guild, this.#pictures);
 	}
 
 	#pictureOf(hash: string): Picture | undefined {
@@ -133,7 +127,7 @@ class GuildBuilder {
 	}
 
 	#addManagedRoles() {
-		const world = this.#world;
+		const world = this.world;
 		const managed = (this.#document.roles ?? []).filter((role) => role.managed);
 		const own = botRoleOf(this.#document, managed, this.options.botRoles);
 		const username = botNameOf(own, new Set(Array.from(world.state.users.values(), (one) => one.username)));
@@ -166,7 +160,7 @@ class GuildBuilder {
 
 	/** The next thing gets the document's id, unless another one has it. */
 	#choose(id = ""): void {
-		const { state, guilds, autoModeration, scheduledEvents, channels, webhooks } = this.#world;
+		const { state, guilds, autoModeration, scheduledEvents, channels, webhooks } = this.world;
 		const isUsed = (guild: Guild) =>
 			[guild.roles, guild.emojis].some((things) => things.has(id)) ||
 			[...autoModeration.in(guild), ...scheduledEvents.in(guild)].some((one) => one.id === id);
@@ -175,17 +169,17 @@ class GuildBuilder {
 	}
 
 	#userWith(id: string): User {
-		return this.#world.users.get(id) ?? this.#invent(id);
+		return this.world.users.get(id) ?? this.#invent(id);
 	}
 
 	#invent(id?: string): User {
-		return this.#world.users.add({ ...personNamed(this.#world.state.users.size), ...(id && { id }) });
+		return this.world.users.add({ ...personNamed(this.world.state.users.size), ...(id && { id }) });
 	}
 
 	#addMembers(): string[] {
 		const { members, bans } = this.#document;
-		const add = (user: User) => this.#world.members.add(this.#guild, user);
-		for (const { user } of this.#people) add(user);
+		const add = (user: User) => this.world.members.add(this.#guild, user);
+		for (const { user } of this.world.users.people) add(user);
 		const inOverwrites = channelsWithCategories(this.#document).flatMap(({ channel }) =>
 			(channel.overwrites ?? []).flatMap(({ member }) => member ?? []),
 		);
@@ -234,7 +228,7 @@ class GuildBuilder {
 		const image =
 			picture && (this.#pictureOf(picture.hash) ?? drawPicture(picture.hash, isAnimated && kind === "emoji"));
 		const uri = image && `data:image/${image.format};base64,${Buffer.from(image.bytes).toString("base64")}`;
-		const reply = await this.#call(method, path, image ? { ...(body as object), [picture.field]: uri } : body);
+		const reply = await this.call(method, path, image ? { ...(body as object), [picture.field]: uri } : body);
 		if (reply.status >= 400) {
 			this.#refused.set(id, describeError(reply));
 			return;
@@ -268,6 +262,6 @@ class GuildBuilder {
 		// The second of the people with a token has the highest role, the third one from the middle, the fourth the lowest.
 		const { length } = fromLowest;
 		for (const [index, rank] of [length - 1, Math.floor(length / 2), 0].entries())
-			give(this.#people[index + 1]?.user.id ?? "", fromLowest.slice(rank, rank + 1));
+			give(this.world.users.people[index + 1]?.user.id ?? "", fromLowest.slice(rank, rank + 1));
 	}
 }

@@ -97,7 +97,7 @@ export function createHandle(interactions: Interactions, interaction: Interactio
 			interactions.until(interaction, () =>
 				interaction.state === "waiting" ? undefined : interaction.state !== "failed",
 			),
-		/** The final message of the response, new or updated; or what the client shows after a timeout. Rejects if it is a modal. */
+		/** The final message of the response; after a timeout, what the client shows. Rejects if it is a modal. */
 		reply: () => interactions.until(interaction, reply),
 		/** Resolves with the modal that the bot opens. Rejects if the bot responds with something else, or not in time. */
 		modal: () => interactions.until(interaction, () => modalOf(interaction)),

@@ -75,14 +75,14 @@ export class UserClient {
 		return commandsIn(world, channel).filter((command) => mayUse(command, granted));
 	}
 
-	/** `line`: "name", "name subcommand" or "name group subcommand", after "bot/" if several have it. Rejects with Discord's error. */
+	/** `line`: "name", "name group subcommand" or "bot/name". Rejects with Discord's error. */
 	async run(channelName: string, line: string, values: OptionValues = {}): Promise<InteractionHandle> {
 		const { channel, body } = this.#slash(channelName, line, values);
 		const type = InteractionType.ApplicationCommand;
 		return this.#ask(`run /${line} in ${channelName}`, channel, { type, ...body });
 	}
 
-	/** Suggestions for the option `focused`; `options` has its text so far. Rejects if the bot does not respond in time. */
+	/** For the option `focused`; `options` has its text so far. Rejects if the bot does not respond in time. */
 	async suggest(channelName: string, line: string, options: OptionValues, focused: string): Promise<readonly Choice[]> {
 		const { channel, body } = this.#slash(channelName, line, { [focused]: "", ...options }, focused);
 		const type = InteractionType.ApplicationCommandAutocomplete;

@@ -37,7 +37,6 @@ const replayLimit = { events: 10_000, length: 16_000_000 };
 export class Session {
 	readonly id = randomBytes(16).toString("hex");
 	connection: SessionConnection | undefined;
-	alter: Alter | undefined;
 	expiry: Timer | undefined;
 	/** The ids of the channels that the bot could not view when it was last told about them. */
 	readonly #hidden = new Set<string>();
@@ -50,6 +49,7 @@ export class Session {
 		readonly bot: Account,
 		readonly intents: number,
 		readonly shard: readonly [id: number, count: number],
+		private readonly alter: Alter,
 	) {}
 
 	dispatch<T extends EventType>(type: T, data: EventPayloads[T]): void {
@@ -62,8 +62,7 @@ export class Session {
 	/** Sends a Gateway event with any name and data to the bot, so that tests can send invalid events. */
 	dispatchAny(type: string, data: unknown): void {
 		this.#seq += 1;
-		const d = this.alter ? this.alter(type, data) : data;
-		const text = JSON.stringify({ op: Op.Dispatch, t: type, s: this.#seq, d });
+		const text = JSON.stringify({ op: Op.Dispatch, t: type, s: this.#seq, d: this.alter(type, data) });
 		this.#sent.push({ seq: this.#seq, text });
 		this.#sentLength += text.length;
 		while (this.#sent.length > replayLimit.events || this.#sentLength > replayLimit.length)

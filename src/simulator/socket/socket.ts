@@ -141,7 +141,6 @@ export class SocketHub {
 	/** In current and new sessions. Undefined stops it. */
 	alterEvents(alter: Alter | undefined): void {
 		this.#alter = alter;
-		for (const session of this.#sessions.values()) session.alter = alter;
 	}
 
 	/** Of all bots, or of `botId`, or only its `shard`. With `resumable: false`, the bots cannot resume their sessions. */
@@ -315,8 +314,7 @@ export class SocketHub {
 			return;
 		}
 		if (sharding.isTooLarge(bot.user.id, shardId, shards)) throw new CloseError(Code.ShardingRequired);
-		const session = new Session(bot, intents, shard);
-		session.alter = this.#alter;
+		const session = new Session(bot, intents, shard, (type, data) => (this.#alter ? this.#alter(type, data) : data));
 		attach(session, socket);
 		this.#sessions.set(session.id, session);
 		this.changed.notify(this.connected);

@@ -182,10 +182,10 @@ function leave(call: Call<":channel_id">, user: User): void {
 	if (!call.world.threads.leave(threadOf(call), user, call.actor.user)) call.skipJournal();
 }
 
-function serializeMember({ world }: Call, thread: Thread, userId: string, withMember = false) {
-	if (withMember) return serialize.threadMemberWith(world.guilds.of(thread), thread, userId);
-	const member = serialize.threadMember(thread, userId);
-	return member ? [member] : [];
+function memberOf(call: Call<":channel_id", unknown, { with_member?: boolean }>, userId: string) {
+	const thread = threadOf(call);
+	const guild = call.query.with_member ? call.world.guilds.of(thread) : undefined;
+	return serialize.threadMember(thread, userId, guild);
 }
 
 export const threadRoutes = [
@@ -261,10 +261,7 @@ export const threadRoutes = [
 	}),
 	route(`GET ${oneMember}`, {
 		query: { with_member: boolean },
-		run: (call) => {
-			const { with_member } = call.query;
-			return found(serializeMember(call, threadOf(call), call.params.user_id, with_member)[0], "UnknownMember");
-		},
+		run: (call) => found(memberOf(call, call.params.user_id), "UnknownMember"),
 	}),
 	route(`GET ${membersPath}`, {
 		query: { with_member: boolean, after: snowflake, limit: integer(1, 100) },
@@ -274,9 +271,7 @@ export const threadRoutes = [
 			const { with_member, after, limit = 100 } = call.query;
 			// Only the list with members is paginated.
 			const page = { after, limit: with_member ? limit : thread.members.size };
-			return pageById(thread.members.keys(), (id) => id, page, 100).flatMap((id) =>
-				serializeMember(call, thread, id, with_member),
-			);
+			return pageById(thread.members.keys(), (id) => id, page, 100).flatMap((id) => memberOf(call, id) ?? []);
 		},
 	}),
 ];

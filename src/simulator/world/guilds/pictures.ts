@@ -24,7 +24,7 @@ export function recognizePicture(bytes: Uint8Array): Picture | undefined {
 
 /** By paths such as "emojis/123", without a file extension. */
 export class Pictures extends Map<string, Picture> {
-	/** Returns its hash; that of an animated icon starts with "a_". A guess (icon-hash): equal icons have the same hash. */
+	/** Returns its hash, with "a_" if animated. A guess (icon-hash): equal icons have the same hash. */
 	addIcon(
 		kind: "icons" | "role-icons",
 		ownerId: string,

@@ -197,7 +197,7 @@ export class Threads {
 					id: thread.id,
 					guild_id: guild.id,
 					member_count: Math.min(50, count),
-					added_members: added.flatMap((one) => serialize.threadMemberWith(guild, thread, one)),
+					added_members: added.flatMap((one) => serialize.threadMember(thread, one, guild) ?? []),
 					removed_member_ids: removed,
 				},
 				{ always: userId, ...permittedIn(thread, "ViewChannel") },

@@ -144,16 +144,12 @@ export function threads(all: readonly Thread[], viewerId: string) {
 	};
 }
 
-export function threadMember({ id, members }: Thread, user_id: string): SentThreadMember | undefined {
+/** With `guild`, the object has the guild member. Undefined if the user is in one of them no member. */
+export function threadMember({ id, members }: Thread, user_id: string, guild?: Guild): SentThreadMember | undefined {
 	const join_timestamp = members.get(user_id);
-	return join_timestamp === undefined ? undefined : { id, user_id, join_timestamp, flags: 0 };
-}
-
-/** With the guild member object. Empty if the user is not a member of both the thread and the guild. */
-export function threadMemberWith(guild: Guild, of: Thread, userId: string): SentThreadMember[] {
-	const own = threadMember(of, userId);
-	const known = guild.members.get(userId);
-	return own && known ? [{ ...own, member: member(known), presence: null }] : [];
+	const known = guild?.members.get(user_id);
+	if (join_timestamp === undefined || (guild && !known)) return undefined;
+	return { id, user_id, join_timestamp, flags: 0, ...(known && { member: member(known), presence: null }) };
 }
 
 /** For one user: a direct message channel lists only the other user as recipient. */
@@ -223,13 +219,11 @@ export function guild(of: Guild): SentGuild {
 		max_presences: null,
 		max_video_channel_users: 25,
 		max_stage_video_channel_users: 50,
-		mfa_level: of.mfa_level,
 		nsfw: false,
 		nsfw_level: 0,
 		// As in discord-userdoccers, Guild. No longer used.
 		region: "deprecated",
 		premium_subscription_count: 0,
-		premium_tier: of.premium_tier,
 		vanity_url_code: null,
 	};
 }
