@@ -6,7 +6,6 @@ import { actionButton, facts, named, preformatted, say, shown, timeOf } from "./
 
 /** Milliseconds between updates of the list while it is shown. */
 const lookMs = 15_000;
-/** Maximum number of characters of the arguments or the plan of a call that are shown. */
 const maxText = 250_000;
 
 export function createApprovals() {

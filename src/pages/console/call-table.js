@@ -26,11 +26,7 @@ export function callerOf({ key, person, names }) {
 /** "": the client of a bot's own session is the gateway. @param {Pick<ListedCall, "client">} call */
 export const clientOf = ({ client }) => client?.replace("guildhall-gateway", "") ?? "";
 
-/**
- * Returns the rows of a call: the call itself, and a second row for its details.
- * @param {ListedCall} call
- * @param {() => Element | Promise<Element>} describe Called when the details are opened.
- */
+/** @param {ListedCall} call @param {() => Element | Promise<Element>} describe Called when the details are opened. */
 export function callRows(call, describe) {
 	const { id, at, ms, instance, tool, guild, names, parts } = call;
 	const { name, kind } = outcomeOf(call);
@@ -69,10 +65,7 @@ export function callRows(call, describe) {
 	return [row(callHeads, cells, { class: kind }), second];
 }
 
-/**
- * The fields that choose calls.
- * @param {readonly { id: string, name: string }[]} kinds
- */
+/** @param {readonly { id: string, name: string }[]} kinds */
 export function createCallFields(kinds) {
 	const bot = element("select");
 	const kind = element("select");

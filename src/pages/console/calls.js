@@ -16,7 +16,6 @@ const drawMs = 100;
 /** Milliseconds between two announcements of new calls to screen readers. */
 const announceMs = 5_000;
 
-/** The list of calls. It takes the gateway's events. */
 export class CallList {
 	/** @type {Call[]} Newest first. */
 	#calls = [];

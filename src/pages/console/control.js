@@ -6,10 +6,7 @@ import { actionButton, createField, createForm, preformatted, say, showDialog, s
 
 const maxText = 500_000;
 
-/**
- * Returns buttons for a bot, or for the gateway, which is only restarted.
- * @param {string} name
- */
+/** @param {string} name */
 export function createControls(name) {
 	const bot = shown(name, 64);
 	/** @param {string} label Also the command. @param {string} [consequence] */
@@ -50,7 +47,6 @@ function showText(title, text) {
 	if (!invite) lines.scrollTop = lines.scrollHeight;
 }
 
-/** Returns a closed form for the name and the token of a new bot. */
 export function createAddBot() {
 	const name = element("input", { autocomplete: "off", spellcheck: "false", required: true, maxlength: 40 });
 	const token = element("input", { type: "password", autocomplete: "off", spellcheck: "false", required: true });

@@ -119,7 +119,6 @@ function wordsOf(name) {
 }
 
 /**
- * How a value of a schema is entered.
  * @param {Schema} schema
  * @returns {{ tag: "input" | "select" | "textarea", hint?: string, attributes?: Record<string, unknown>, options?: string[], parse: (text: string) => unknown }}
  */

@@ -130,10 +130,7 @@ function showSession({ person, expiresAt }) {
 	line.replaceChildren(text, element("button.small", { onclick }, "Sign out"));
 }
 
-/**
- * Shows the console, or the sign-in form.
- * @param {{ discord: true } | { ticket: string }} [proof] From Discord, or from a terminal's link.
- */
+/** @param {{ discord: true } | { ticket: string }} [proof] From Discord, or from a terminal's link. */
 async function start(proof) {
 	for (;;) {
 		try {

@@ -67,7 +67,6 @@ export function tableOr(none, caption, heads, rows) {
 export const labelled = (label, control, ...more) => element("label.field", element("span", label), control, ...more);
 
 /**
- * A control, or a group of them, with its label, its help, and a place for what is wrong.
  * @param {string} id @param {string | Node} label @param {string} help @param {HTMLElement} control
  * @param {{ isGroup?: boolean, more?: import("../dom.js").Child }} [options]
  */
@@ -90,11 +89,7 @@ export function createField(id, label, help, control, { isGroup = false, more } 
 	};
 }
 
-/**
- * Returns a checkbox or radio button with its label.
- * @param {Record<string, unknown>} attributes
- * @param {string} label
- */
+/** @param {Record<string, unknown>} attributes @param {string} label */
 export const chip = (attributes, label) => element("label.chip", element("input", attributes), named(label));
 
 /**
@@ -135,7 +130,6 @@ export function createForm(selector, attributes, { label, submit }, ...content) 
 }
 
 /**
- * A row for `table`. Cells contain their column's name, for narrow screens.
  * @param {readonly string[]} heads @param {readonly (Node | string | number)[]} cells
  * @param {Record<string, unknown>} [properties]
  */
@@ -196,7 +190,6 @@ async function ask(verb, { what, text }) {
 	return (await showDialog("dialog", `${verb} ${what}?`, element("p", text), cancel, go)) === "yes";
 }
 
-/** Labels of the kinds of access that keys and clients can have. */
 export const accessNames = { read: "only read", write: "read and change, but not ban or delete", all: "everything" };
 /** @param {string} access */
 export const accessName = (access) => /** @type {Record<string, string>} */ (accessNames)[access] ?? shown(access, 20);

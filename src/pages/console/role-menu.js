@@ -48,7 +48,6 @@ export function createRoleMenu(place, lists) {
 		form,
 	);
 
-	/** Fills in the lists, with what was chosen. */
 	function fill() {
 		fillSelect(channel, lists().channel ?? [], "choose");
 		for (const { role } of rows) fillSelect(role, lists().role ?? [], "choose");

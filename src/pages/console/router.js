@@ -54,7 +54,6 @@ export function createRouter(sections, { focus }) {
 	addEventListener("hashchange", onHash);
 	show(focus);
 	return {
-		/** Loads the content of the current section again. */
 		reopen() {
 			if (current) void open(current);
 		},

@@ -195,7 +195,6 @@ class ServerSettings {
 		);
 	}
 
-	/** The fields with another value than the stored one. */
 	#changed() {
 		return [...this.#fields.values()].filter(
 			({ description, read }) => !isSame(effective(description, read()), effective(description, description.value)),

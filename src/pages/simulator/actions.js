@@ -23,10 +23,7 @@ import { direct, world } from "./world.js";
  */
 export const page = /** @type {Page} */ ({});
 
-/**
- * Runs an action. Resolves with whether it succeeded. If it failed, shows the reason.
- * @param {() => Promise<unknown>} act
- */
+/** @param {() => Promise<unknown>} act */
 export async function attempt(act) {
 	try {
 		await act();
@@ -163,12 +160,10 @@ export function joinWith(given) {
 	});
 }
 
-/** Asks for an invite's code or URL, and joins its guild. */
 export function join() {
 	ask("Join a guild", "Invite code", "Join", joinWith);
 }
 
-/** Asks for a name, creates a person with it, and acts as this person. */
 export function createPerson() {
 	ask("A new person", "Username: lower-case letters, digits, _ and .", "Act as them", (username) =>
 		attempt(async () => {
@@ -184,11 +179,7 @@ function pathOf({ channel_id, id }) {
 	return `/channels/${channel_id}/messages/${id}`;
 }
 
-/**
- * Returns a command with its options in the form of a request. A subcommand's options are inside it and its group.
- * @param {Json} command
- * @param {Json[]} options
- */
+/** @param {Json} command @param {Json[]} options */
 function commandWith({ application_id, id, path }, options) {
 	const nested = /** @type {string[]} */ (path).reduceRight((inner, name) => [{ name, options: inner }], options);
 	return { application_id, data: { id, options: nested } };

@@ -100,7 +100,6 @@ export function optionElements(options) {
 }
 
 /**
- * Returns a control of a form with its label.
  * @param {HTMLElement} control
  * @param {string} label
  * @param {{ description?: string | undefined, required?: boolean, list?: HTMLElement | undefined }} more
@@ -115,10 +114,7 @@ export function field(control, label, { description, required, list }) {
 	);
 }
 
-/**
- * Returns the options of a select menu: its own, or members, roles and the channels that the person sees.
- * @param {Json} component
- */
+/** @param {Json} component */
 export function optionsOf({ type, options, channel_types }) {
 	if (type === componentTypes.stringSelect)
 		return (Array.isArray(options) ? options : []).map((one) => ({
@@ -146,12 +142,7 @@ export function optionsOf({ type, options, channel_types }) {
 export const userMenu = 2;
 export const messageMenu = 3;
 
-/**
- * Returns a menu with the commands of bots for a user or message; undefined if there are none.
- * @param {number} type
- * @param {string} targetId
- * @param {string} target
- */
+/** @param {number} type @param {string} targetId @param {string} target */
 export function renderMenu(type, targetId, target) {
 	const commands = world.menuCommands.filter((one) => one.type === type);
 	if (commands.length === 0) return undefined;

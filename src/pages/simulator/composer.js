@@ -12,7 +12,6 @@ import { direct, world } from "./world.js";
 /** @typedef {import("./server.js").Json} Json */
 
 const maxSuggestions = 10;
-/** The type of slash commands. */
 const slash = 1;
 
 const form = /** @type {HTMLFormElement} */ (byId("composer"));
@@ -85,7 +84,6 @@ async function readCommands() {
 	world.menuCommands = found.filter((/** @type {Json} */ one) => !isSlash(one));
 }
 
-/** The text up to the cursor. */
 function typed() {
 	return text.value.slice(0, text.selectionStart);
 }

@@ -11,10 +11,8 @@ import { direct, world } from "./world.js";
 
 /** @typedef {import("./server.js").Json} Json */
 
-/** Matches the events after which the open guild is loaded again. */
 const structural = /^(GUILD_|CHANNEL_(CREATE|UPDATE|DELETE)|THREAD_|VOICE_|INVITE_)/;
 
-/** Milliseconds for which changes are collected before they are shown. */
 const showSoonMs = 30;
 
 let isRefreshing = false;
@@ -82,7 +80,6 @@ const showSoon = soon(showSoonMs, () => {
 	if (ids.length > 0) page.showMessages({ changed: ids });
 });
 
-/** Loads the state and the open guild again. Changes that arrive meanwhile cause one more run. */
 async function refresh() {
 	isStale = true;
 	if (isRefreshing) return;

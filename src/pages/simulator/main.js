@@ -118,7 +118,6 @@ function showLocale() {
 	);
 }
 
-/** Shows the guilds, the channels, the members in voice, and the member list. */
 function showPlaces() {
 	const { guildId, view } = world;
 	byId("guild-name").textContent = guildId === direct ? "Direct messages" : (view?.guild.name ?? "");
@@ -139,10 +138,7 @@ function showChannel() {
 	byId("empty").replaceChildren(...placeholder());
 }
 
-/**
- * Shows the messages of the open channel. Unchanged messages keep their elements.
- * @param {{ changed?: string[], atEnd?: boolean }} [given]
- */
+/** @param {{ changed?: string[], atEnd?: boolean }} [given] */
 function showMessages({ changed = [], atEnd = false } = {}) {
 	const wasAtEnd = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 80;
 	const ephemeral = world.unreadable === undefined ? world.ephemeral : [];

@@ -7,10 +7,7 @@ import { world } from "./world.js";
 /** Marks that are nested more deeply are shown as plain text. */
 const maxDepth = 8;
 
-/**
- * Returns a text in Discord's markdown as a fragment of blocks: paragraphs, headings, quotes, lists and code.
- * @param {string} text
- */
+/** @param {string} text */
 export function renderMarkdown(text) {
 	const fragment = document.createDocumentFragment();
 	const parts = text.split(/```([\s\S]+?)```/);
@@ -34,7 +31,6 @@ function codeBlock(text) {
 	return element("pre", { dir: "ltr" }, code);
 }
 
-/** Patterns for the beginning of a line, and the element for the rest of the line. */
 const lineKinds = /** @type {const} */ ([
 	[/^### (.+)$/, "h6"],
 	[/^## (.+)$/, "h5"],
@@ -145,10 +141,7 @@ function markAt(text, at, depth) {
 	return pair(rest, depth);
 }
 
-/**
- * Patterns for the beginning of the rest of a text, and what is shown for a match.
- * @type {[RegExp, (groups: any[], depth: number) => Node | string][]}
- */
+/** @type {[RegExp, (groups: any[], depth: number) => Node | string][]} */
 const patterns = [
 	[/^\\([^A-Za-z0-9\s])/, ([, character]) => character],
 	[/^(`+)([^`]+)\1(?!`)/, ([, , content]) => element("code", content)],

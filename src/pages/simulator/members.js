@@ -11,7 +11,6 @@ import { shownName, world } from "./world.js";
 /** Maximum number of members that are shown, so that the page stays fast. */
 const maxMembers = 200;
 
-/** Returns the members of the open guild, grouped by their highest hoisted role. */
 export function renderMembers() {
 	const { view } = world;
 	if (!view) return [element("p.quiet.empty", "No guild is open.")];

@@ -49,11 +49,7 @@ function heading({ author, timestamp, edited_timestamp }, name) {
 	);
 }
 
-/**
- * Returns a circle with the initial of a user's name, in a color derived from the user's id.
- * @param {Json} user
- * @param {string} name
- */
+/** @param {Json} user @param {string} name */
 export function avatar({ id, bot }, name) {
 	const initial = [...name.matchAll(/[\p{L}\p{N}]/gu)][0]?.[0] ?? "?";
 	const disc = element("span", { class: bot ? "avatar bot" : "avatar", "aria-hidden": "true" }, initial.toUpperCase());
@@ -61,10 +57,7 @@ export function avatar({ id, bot }, name) {
 	return disc;
 }
 
-/**
- * Returns the line above a reply or a bot's response to a command, which names the message or command.
- * @param {Json} message
- */
+/** @param {Json} message */
 function reference(message) {
 	const { message_reference, referenced_message, interaction } = message;
 	const used = interaction ?? message.interaction_metadata;

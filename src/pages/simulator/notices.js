@@ -38,7 +38,6 @@ export function showConnection(isConnected) {
 }
 
 /**
- * Returns a form with a button that closes it. `submit` resolves with whether it closes, too.
  * @param {Record<string, unknown>} attributes
  * @param {string} label Of the button that submits.
  * @param {() => Promise<boolean>} submit

@@ -54,11 +54,7 @@ export function createInputs(command, suggest) {
 	return inputs;
 }
 
-/**
- * Shows the suggestions of a bot at the option that they are for, unless the person has typed on.
- * @param {readonly Input[]} inputs
- * @param {Json} interaction
- */
+/** @param {readonly Input[]} inputs @param {Json} interaction */
 export function showChoices(inputs, { data, choices }) {
 	const asked = focusedOf(data.options);
 	const input = inputs.find(({ option, control }) => option.name === asked?.name && control.value === asked?.value);

@@ -8,7 +8,6 @@ import { request, requestAs } from "./server.js";
 
 const permissionBits = { addReactions: 1n << 6n, sendMessages: 1n << 11n, sendInThreads: 1n << 38n };
 
-/** Discord's channel types. */
 export const channelTypes = { text: 0, dm: 1, voice: 2, category: 4, stage: 13, forum: 15, media: 16 };
 
 const pageSize = 50;
@@ -18,7 +17,6 @@ const maxMessages = 300;
 /** Stands for a guild's id where the direct messages are open. */
 export const direct = "direct";
 
-/** The state that the simulator's page shows. */
 class World {
 	/** @type {Person[]} */
 	people = [];
@@ -53,7 +51,6 @@ class World {
 	/** @type {Map<string, number>} how many messages are new, by channel id; 0 for a new channel */
 	marks = new Map();
 
-	/** Loads the simulator's state. */
 	async loadState() {
 		const state = await request("GET", `/simulator/state?user=${this.person?.id}`);
 		this.people = state.users;
@@ -65,13 +62,11 @@ class World {
 		this.connected = new Set(state.connected);
 	}
 
-	/** Loads the uses of commands and buttons. */
 	async loadInteractions() {
 		const interactions = await request("GET", "/simulator/interactions");
 		this.interactions = new Map(interactions.map((/** @type {Json} */ one) => [one.id, one]));
 	}
 
-	/** Loads the open guild. */
 	async loadGuild() {
 		const { guildId, person } = this;
 		if (guildId === direct || guildId === "") {
@@ -96,7 +91,6 @@ class World {
 		}
 	}
 
-	/** Loads the messages before those that are loaded. */
 	async loadOlder() {
 		const { channelId, person, messages } = this;
 		if (!person) return;
@@ -116,12 +110,10 @@ class World {
 		return `${this.name} is not a member of ${this.view?.guild.name}.`;
 	}
 
-	/** The name of the person in whose name the page acts. */
 	get name() {
 		return this.person ? this.nameOf(this.person.id) : "Nobody";
 	}
 
-	/** The open channel or thread. */
 	get channel() {
 		return this.channelOf(this.channelId);
 	}
@@ -148,7 +140,6 @@ class World {
 		return this.guilds.find(({ channels, threads }) => has(channels) || has(threads))?.id;
 	}
 
-	/** Whether the person may write in the open channel. */
 	get mayWrite() {
 		if (!this.channel || !this.person) return false;
 		if (this.guildId === direct) return true;
@@ -219,11 +210,7 @@ class World {
 		return [...new Map(all.map((message) => [message.id, message])).values()];
 	}
 
-	/**
-	 * Applies an event about messages of the open channel. Returns the ids of the messages that have changed.
-	 * @param {string} type
-	 * @param {Json} data
-	 */
+	/** @param {string} type @param {Json} data */
 	applyMessageEvent(type, data) {
 		const { messages, changed } = messagesAfter(this.messages, type, data, this.person?.id);
 		const isFull = messages.length > maxMessages && type === "MESSAGE_CREATE";
