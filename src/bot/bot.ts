@@ -23,8 +23,7 @@ import { type BotConfig, hasIdleApproval, idleApproval, withoutToken } from "./c
 import { createFeatures, knownCommands } from "./features/index.ts";
 import { createSettingsForm } from "./features/settings-form.ts";
 import { createDocumentRequests } from "./guild-documents/command-line/requests.ts";
-import type { JobsOptions } from "./guild-documents/jobs/jobs.ts";
-import { wireGuildDocuments } from "./guild-documents/wiring.ts";
+import { type WiringOptions, wireGuildDocuments } from "./guild-documents/wiring.ts";
 import { createIncidentButtons, createNotify } from "./moderation/night/notice.ts";
 import { createStrip } from "./moderation/night/strip.ts";
 import { createPeople } from "./people/people.ts";
@@ -86,8 +85,7 @@ export interface BotOptions {
 	timing?: ConnectionOptions["timing"];
 	/** Overrides the waits of approval, and its clock. */
 	approval?: Pick<ApprovalOptions, "waitMs" | "now" | "backOffMs">;
-	/** See `JobRunOptions`. */
-	maxStateAgeMs?: JobsOptions["maxStateAgeMs"];
+	documents?: Pick<WiringOptions, "maxStateAgeMs" | "readBackups">;
 	/** Overrides how long requests wait for the bot's first login. */
 	start?: StartLimits | undefined;
 }
@@ -140,7 +138,7 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 		log,
 		registry,
 		backup: toml.backup,
-		maxStateAgeMs: options.maxStateAgeMs,
+		...options.documents,
 		denies: (name) => offered.denies(name) || (name === "create_role_menu" && !toml.features.moderation),
 		guilds,
 		notify: createNotify({ settings, connection, store, log }),

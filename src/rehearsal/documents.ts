@@ -1,32 +1,20 @@
 // The bot applies a document to the copy, or restores a backup after half of the channels and roles were deleted.
 
 import { lostForGood } from "../bot/guild-documents/plans/plan-text.ts";
+import { listFirst } from "../lib/text.ts";
 import { advance } from "./sandbox.ts";
-import { report, type Scenario, type Stage } from "./stage.ts";
+import { report, type Scenario, type Stage, sumOf } from "./stage.ts";
 
 const maxLines = 20;
-/** Of the document in a call of a tool. */
-const maxCallBytes = 900_000;
 const idleMs = 10_000;
 
-/** In the name of the owner, on which settings depend, unless the document is too large for a call of a tool. */
-async function planAndApply({ tool, ask, plan }: Stage, document: unknown) {
-	const isLarge = Buffer.byteLength(JSON.stringify(document)) > maxCallBytes;
-	const text = isLarge ? (await plan(document)).text : await tool("plan_guild", { document });
-	const [plan_hash = ""] = /(?<=^plan_hash=)\w+/m.exec(text) ?? [];
-	if (isLarge) return { text, job: (await ask("apply", { plan_hash })).job };
+/** In the name of the owner, on which settings depend. `source`: arguments of plan_guild. `isDone`: all of it was done. */
+export async function carryOut({ tool, ask, sent }: Stage, source: object) {
+	const text: string = await tool("plan_guild", source).catch(({ message }) => message);
+	const [plan_hash] = /(?<=^plan_hash=)\w+/m.exec(text) ?? [];
+	if (!plan_hash) return { lines: [text.replace("plan_guild: ", "")], isDone: false };
 	const [job_id] = /\b[0-9a-f]{12}\b/.exec(await tool("apply_guild", { plan_hash })) ?? [];
-	return { text, job: job_id === undefined ? undefined : await ask("job", { job_id }) };
-}
-
-/** `isDone`: all was done, and nothing of the document is left to do. */
-export async function carryOut(stage: Stage, document: unknown) {
-	const { ask, sent } = stage;
-	const planned = await planAndApply(stage, document).catch(({ message }) => String(message));
-	if (typeof planned === "string")
-		return { lines: [planned.replace(/^\w+_guild: |\nplan_hash=.*/gs, "")], isDone: false };
-	const { text } = planned;
-	let { job } = planned;
+	let job = job_id === undefined ? undefined : await ask("job", { job_id });
 	while (job?.state === "running") {
 		// Looked at when nothing is sent any more: it may have 20,000 steps.
 		for (let before = -1; before < sent.length; await advance(idleMs)) before = sent.length;
@@ -39,18 +27,18 @@ export async function carryOut(stage: Stage, document: unknown) {
 	const ended = job ? afterColon(said[0]) : none;
 	return {
 		lines: [`The plan: ${afterColon(text)}`, estimated, `The job: ${ended}`, problems.slice(0, maxLines)].flat(2),
-		isDone: problems.length === 0 && (!job || job.state === "done"),
+		isDone: problems.length === 0 && job?.state === "done",
 	};
 }
 
 /** Of the first line of a plan or job. */
 const afterColon = (text = "") => /^.*?\): (.*)/.exec(text)?.[1] ?? text;
 
-export const playDocument: Scenario = async (stage, { change, backup }) => ({
-	lines: (await carryOut(stage, change ?? backup?.document)).lines,
+export const playDocument: Scenario = async (stage, { change: document }) => ({
+	lines: (await carryOut(stage, document === undefined ? { backup: "latest" } : { document })).lines,
 });
 
-export const playRestore: Scenario = async (stage, { backup, document, toml }) => {
+export const playRestore: Scenario = async (stage, { backup, document, toml, counted }) => {
 	const { guild, owner, request } = stage;
 	const all = [
 		...Array.from(guild.channels.keys(), (id) => `/channels/${id}`),
@@ -65,24 +53,24 @@ export const playRestore: Scenario = async (stage, { backup, document, toml }) =
 	await advance(60_000);
 	stage.begin();
 	report({ step: "restoring the backup" });
-	const { lines, isDone } = await carryOut(stage, backup?.document);
+	const { lines, isDone } = await carryOut(stage, { backup: "latest" });
 	// The copy has pictures of its own.
 	const { emojis: _, members, ...before } = document;
 	const isKnown = toml.intents.includes("GuildMembers");
 	const { text } = await stage.plan({ ...before, ...(isKnown && { members }) });
 	// Such as "+ channel #rules"; the members of the copy have no names.
-	const left = text.replace(/^(~ role .* to \d+ members?): .*/gm, "$1").match(/^[+~^] .*/gm) ?? [];
-	const isWrong = left.some((line) => /^\+|^~ role .* to \d+ members?$|[:,] (?:permissions|access)\b/.test(line));
+	const left: string[] = text.replace(/^(~ role .* to \d+ members?): .*/gm, "$1").match(/^[+~^] .*/gm) ?? [];
+	for (const { id = "", name } of document.roles ?? []) {
+		const count = sumOf(counted.filter(({ roles }) => roles.includes(id)));
+		if (count > 0 && !guild.roles.has(id)) left.push(`~ role ${name} to ${count} members who are only counted`);
+	}
 	return {
 		lines: [
 			`${deleted} of ${all.length} channels and roles were deleted.`,
 			...lines,
-			...left
-				.slice(0, maxLines)
-				.map((line) => `Not ${line.startsWith("+") ? "brought back" : "as before"}: ${line.slice(2)}`),
-			...(left.length > maxLines ? [`Not as before: ${left.length - maxLines} more.`] : []),
+			...listFirst(left, maxLines, "\n~ and ", "\n").split("\n"),
 			`What no backup brings back: ${lostForGood}`,
-		],
-		proven: isDone && deleted > 0 && !isWrong ? backup?.name : undefined,
+		].flatMap((line) => line.replace(/^\+ /, "Not brought back: ").replace(/^[~^] /, "Not as before: ") || []),
+		proven: isDone && (await stage.plan(backup?.document)).steps === 0 ? backup?.name : undefined,
 	};
 };

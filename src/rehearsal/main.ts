@@ -20,7 +20,6 @@ const scenarios: Record<Rehearsal["scenario"], Scenario> = {
 
 async function play(given: Rehearsal, missing: Set<string>): Promise<Answer> {
 	seed(given.seed);
-	report({ step: "building the copy" });
 	await using stage = await openStage(given, missing);
 	report({ step: `playing ${given.scenario}` });
 	const answer = await scenarios[given.scenario](stage, { ...given, settings: stage.settings });
@@ -29,21 +28,21 @@ async function play(given: Rehearsal, missing: Set<string>): Promise<Answer> {
 
 async function rehearse(given: Rehearsal): Promise<Answer> {
 	const lacking = new Set(given.missing);
-	const missing = () => Array.from(lacking, (line) => `Not in the copy: ${line}`);
-	for (const step of missing()) report({ step });
+	const withMissing = (...lines: string[]) => [...Array.from(lacking, (line) => `Not in the copy: ${line}`), ...lines];
+	for (const step of withMissing()) report({ step });
 	const first = await play(given, lacking);
 	const { features } = given.toml;
 	const isOn = ([key]: [string, unknown]) => isKey(key) && featureOff(key, features) === undefined;
 	const better = Object.fromEntries(Object.entries(first.better ?? {}).filter(isOn));
-	if (Object.keys(better).length === 0) return { ...first, better: undefined, lines: [...missing(), ...first.lines] };
+	if (Object.keys(better).length === 0) return { ...first, better: undefined, lines: withMissing(...first.lines) };
 	report({ step: "once more, with other settings" });
 	Bun.gc(true);
 	const settings = { ...given.settings, ...better };
 	const second = await play({ ...given, settings }, lacking);
 	const changes = JSON.stringify(better);
 	if (Bun.deepEquals(first.outcome ?? first.lines, second.outcome ?? second.lines))
-		return { lines: [...missing(), ...first.lines, `With ${changes} it would be the same.`] };
-	const lines = [...missing(), ...first.lines, `With ${changes}:`, ...second.lines];
+		return { lines: withMissing(...first.lines, `With ${changes} it would be the same.`) };
+	const lines = withMissing(...first.lines, `With ${changes}:`, ...second.lines);
 	return { ...first, better: { ...given.tried, ...better }, lines };
 }
 

@@ -1,20 +1,20 @@
 // A member with given roles tries what they can do, as requests by hand.
 
 import { listFirst } from "../lib/text.ts";
-import type { GuildChannel } from "../simulator/world/state/entities.ts";
+import type { GuildChannel, Member } from "../simulator/world/state/entities.ts";
 import { has, isAboveMember } from "../simulator/world/state/permissions.ts";
 import { advance } from "./sandbox.ts";
-import type { Scenario } from "./stage.ts";
+import { type Scenario, sumOf } from "./stage.ts";
 
 const maxShown = 15;
 const noOverwrite = { type: 1, allow: "0", deny: "0" };
 
-export const playMember: Scenario = async (stage, { roleIds }) => {
+export const playMember: Scenario = async (stage, { roleIds, counted }) => {
 	const { guild, world, owner, request, done } = stage;
 	const tester = stage.newAccount("tester");
 	const { user: other } = stage.newAccount("bystander");
 	const member = world.members.add(guild, tester.user, { roles: [...roleIds] });
-	world.members.add(guild, other);
+	const bystander = world.members.add(guild, other);
 	const tries: { what: string; where: string; isDone: boolean }[] = [];
 	const note = (what: string, where: string, isDone: boolean) => tries.push({ what, where, isDone });
 	const punished: string[] = [];
@@ -69,10 +69,11 @@ export const playMember: Scenario = async (stage, { roleIds }) => {
 	const texts = Map.groupBy(byWhat.keys(), (what) => placesIn(byWhat.get(what) ?? []));
 	const roles = member.roles.flatMap((id) => guild.roles.get(id)?.name ?? []).map((name) => `@${name}`);
 	const others = [...guild.members.values()].filter(({ user }) => user !== tester.user && user !== other);
-	const below = others.filter((one) => isAboveMember(guild, tester.user.id, one)).length;
+	const isBelow = (one: Member) => isAboveMember(guild, tester.user.id, one);
+	const below = others.filter(isBelow).length + sumOf(counted.filter(({ roles }) => isBelow({ ...bystander, roles })));
 	return {
 		lines: [
-			`A member with ${listFirst(roles, maxShown) || "no role"} tried. ${below} of ${others.length} members rank below them.`,
+			`A member with ${listFirst(roles, maxShown) || "no role"} tried. ${below} of ${others.length + sumOf(counted)} members rank below them.`,
 			...Array.from(texts, ([places, whats]) => `${whats.join(", ")}: ${places}`),
 			...(punished.length > 0 ? [`The bot timed them out for writing in ${listFirst(punished, maxShown)}.`] : []),
 		],

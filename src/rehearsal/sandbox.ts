@@ -8,7 +8,7 @@ export const isWatched = process.argv.includes("--watch");
 /** Turns of the event loop that work takes at most without a timer: nothing leaves this process. */
 const turns = 40;
 export const latencyMs = 100;
-const maxBytes = 1_000_000_000;
+const maxBytes = Number(process.env.MEMORY_BYTES);
 /** In the order in which they were set. */
 const timers = new Set<VirtualTimer>();
 const startedAt = Date.now();

@@ -49,10 +49,13 @@ export async function openStage(given: Rehearsal, missing: Set<string>, rateLimi
 	const [owner] = world.users.people;
 	if (!made || !owner) throw new Error("the copy has no guild");
 	const { guild } = made;
-	if (isWatched) place = `, to be watched at ${show(api)}`;
+	guild.countedMembers = sumOf(given.counted);
+	// The copy that is played next has the same address.
+	if (isWatched) place ||= `, to be watched at ${show(api)}`;
 	report({ step: "starting the bot" });
 	// Nobody else changes the copy while a job runs.
-	const bot = startBot(configOf(given, simulator, made), log, { maxStateAgeMs: () => Infinity });
+	const documents = { maxStateAgeMs: () => Infinity, readBackups: { read: async () => given.backup } as never };
+	const bot = startBot(configOf(given, simulator, made), log, { documents });
 	// Without the intent it never has all members.
 	const isLoaded = () => (given.toml.intents.includes("GuildMembers") ? bot.loaded : bot.ready);
 	while (!isLoaded()) await advance(100);
@@ -96,13 +99,13 @@ export async function openStage(given: Rehearsal, missing: Set<string>, rateLimi
 		const params = { name, arguments: { guild_id: guild.id, ...args } };
 		const request = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
 		const text = await post("/mcp", request, { [principalHeader]: principal });
-		const { result, error } = Object(parseJson(/^data: (.*)$/m.exec(text)?.[1] ?? text));
+		const { result, error = { message: text } } = Object(parseJson(/^data: (.*)$/m.exec(text)?.[1] ?? text));
 		const said: string = result?.content.map((part: { text: string }) => part.text).join("\n") ?? error.message;
-		if (error || result.isError) throw new Error(`${name}: ${said}`);
+		if (!result || result.isError) throw new Error(`${name}: ${said}`);
 		return said;
 	}
 
-	/** As the command line does. Throws its error. */
+	/** As the command line does, without a person. Throws its error. */
 	async function ask<Name extends DocumentRequest>(name: Name, input: object): Promise<RequestOutput<Name>> {
 		// Plans of 20,000 steps leave much behind.
 		Bun.gc(true);
@@ -110,8 +113,6 @@ export async function openStage(given: Rehearsal, missing: Set<string>, rateLimi
 		if (output.error) throw new Error(output.error);
 		return output;
 	}
-
-	const plan = (document: unknown) => ask("plan", { guild_id: guild.id, document });
 
 	const canWrite = (user: Account["user"], channel: Parameters<typeof world.channels.permissionsOf>[0]) =>
 		channel.type === 0 && has(world.channels.permissionsOf(channel, user), ["ViewChannel", "SendMessages"]);
@@ -128,7 +129,7 @@ export async function openStage(given: Rehearsal, missing: Set<string>, rateLimi
 		request,
 		tool,
 		ask,
-		plan,
+		plan: (document: unknown) => ask("plan", { guild_id: guild.id, document }),
 		settings: kept,
 		/** Requests of the bot. */
 		sent,
@@ -154,6 +155,8 @@ export async function openStage(given: Rehearsal, missing: Set<string>, rateLimi
 		},
 	};
 }
+
+export const sumOf = (groups: Rehearsal["counted"]) => groups.reduce((sum, { count }) => sum + count, 0);
 
 /** Returns those that the bot can have in the copy. The backup does not bring back the others. */
 async function setEach({ settings, backup }: Rehearsal, missing: Set<string>, set: (some: object) => Promise<unknown>) {

@@ -1,6 +1,7 @@
 // Rehearsals on copies of guilds that were built from documents, through the tool, with the child process.
 
 import { expect, mock, test } from "bun:test";
+import type { Guild } from "discord.js";
 import { startBot } from "../../src/bot/bot.ts";
 import type { Backups } from "../../src/bot/guild-documents/backups/backups.ts";
 import { type Rehearsal, Rehearsals } from "../../src/bot/guild-documents/rehearsals/rehearsals.ts";
@@ -226,7 +227,7 @@ test("other settings can be tried", async () => {
 	const args = { scenario: "raid", seed: 7, settings: { "night.raid": true } };
 	const text = await guild.rehearse(args);
 	expect(text).toContain("10 of 60 accounts joined");
-	expect(text).toContain("Not in the copy: the setting moderation.log_channel: what it names is gone");
+	expect(text).toContain("Not in the copy: the setting moderation.log_channel: there is no channel 987654321098765432");
 	expect(await guild.rehearse({ scenario: "document" })).toContain("The plan: ");
 	const hijack = await guild.answerTo({ scenario: "hijack", settings: { "night.strip": false, "spam.dry": true } });
 	expect(hijack.text).toMatch(
@@ -254,10 +255,14 @@ test("what cannot be played is said at once, and one rehearsal of a guild runs a
 	expect(await said({ scenario: "raid", settings: { "night.none": 1 } })).toContain("night.none");
 	const document = { channels: [{ name: "planned" }], members: [{ id: "@mona_lisa", roles: [] }] };
 	const texts = await Promise.all([1, 2].map((seed) => said({ scenario: "document", document, seed })));
-	expect(texts.join()).toContain("Another rehearsal of this guild is running");
+	expect(texts.join()).toContain("The bot plays another rehearsal.");
 	expect(texts.join()).toContain("The plan: create 1");
 	expect(await said({ scenario: "document", document: { channels: [{ name: "" }] } })).toContain(
 		"is invalid, for these reasons. Nothing was done.",
+	);
+	const bans = Array.from({ length: 20_001 }, (_, n) => ({ id: String(5n * 10n ** 17n + BigInt(n)) }));
+	expect(await said({ scenario: "document", document: { bans } })).toBe(
+		"The plan has 20001 steps, more than the 20000 that one job may have. Nothing was done. Leave parts out of the document, such as members or bans, or plan them one after the other.",
 	);
 }, 120_000);
 
@@ -265,35 +270,47 @@ const backups: Pick<Backups, "read" | "prove"> = {
 	read: () => Promise.reject(new Error("none")),
 	prove: async () => {},
 };
-const given = async () => ({ scenario: "raid" }) as Rehearsal;
+const given = async () => ({ scenario: "raid", document: {} }) as Rehearsal;
+/** Of a Discord of its own, unless `api` is the same. */
+const at = (id = "1", api: string = crypto.randomUUID()) =>
+	({ id, client: { options: { rest: { api } }, user: { username: "Helper" } } }) as unknown as Guild;
 
-test("a backup that lacks what was deleted is not proven, and too many steps are counted", async () => {
+test("a backup is proven by what it holds, what it lacks is said, and members beyond the copy are counted", async () => {
 	const document = readDocument({ version: 1, ...guilds.small?.document });
-	const more = { roleIds: [], missing: [], deny: [], change: undefined, isWatched: false };
+	const more = { roleIds: [], missing: [], counted: [], deny: [], change: undefined, isWatched: false };
 	const self = {
 		toml: tomlOf({ ...toml, intents: ["MESSAGE_CONTENT"] }),
 		botId: "200000000000000777",
 		botRole: "Helper",
 	};
-	const copy = { seed: 1, settings: {}, document, ...self, ...more };
+	const counted = [7, 20_000].map((count) => ({ roles: count === 7 ? [mods.id] : [], count }));
+	const copy = { seed: 1, settings: {}, document, ...self, ...more, counted };
 	const weaker = readDocument({ version: 1, roles: [bot, { ...mods, permissions: ["BAN_MEMBERS"] }] });
 	const faults = { channel: { channels: [] }, "role Mods: permissions": weaker };
 	for (const [left, fault] of Object.entries(faults)) {
 		const backup = { name: "1", document: { ...document, ...fault, members: undefined } };
 		const make = async () => ({ scenario: "restore" as const, ...copy, backup });
-		const answer = await new Rehearsals(backups).play("1", "key", make, 120_000);
+		const answer = await new Rehearsals(backups).play(at(), "key", make, 120_000);
 		expect(Object(answer).lines.join("\n")).toMatch(new RegExp(`Not .*: ${left}`));
-		expect(answer).not.toHaveProperty("proven");
+		expect(Object(answer).lines.join("\n")).toMatch(/: role Mods to 7 members? who are only counted/);
+		expect(answer).toHaveProperty("proven", "1");
 	}
-	const bans = Array.from({ length: 20_001 }, (_, n) => ({ id: String(5n * 10n ** 17n + BigInt(n)) }));
-	const many = async () => ({ ...copy, backup: undefined, scenario: "document" as const, change: { bans } });
-	const refused = await new Rehearsals(backups).play("1", "key", many, 120_000);
-	expect(Object(refused).lines[0]).toStartWith("The plan has 20001 steps, more than the 20000 that one job may have.");
+	const member = async () => ({ ...copy, backup: undefined, scenario: "member" as const, roleIds: [mods.id] });
+	const tried = await new Rehearsals(backups).play(at(), "key", member, 120_000);
+	expect(Object(tried).lines[0]).toBe("A member with @Mods tried. 20010 of 20021 members rank below them.");
 }, 120_000);
 
 test("a rehearsal is watched on the simulator's page, read only", async () => {
 	const document = readDocument({ version: 1, ...guilds.small?.document });
-	const more = { roleIds: [], missing: [], deny: [], backup: undefined, change: undefined, isWatched: true };
+	const more = {
+		roleIds: [],
+		missing: [],
+		counted: [],
+		deny: [],
+		backup: undefined,
+		change: undefined,
+		isWatched: true,
+	};
 	const bot = { toml: tomlOf(toml), botId: "200000000000000777", botRole: "Helper" };
 	const make = async () => ({ scenario: "raid" as const, seed: 1, settings: {}, document, ...bot, ...more });
 	const [pid, place] = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
@@ -302,7 +319,7 @@ test("a rehearsal is watched on the simulator's page, read only", async () => {
 		if (found) (step.startsWith("pid ") ? pid : place).resolve(found);
 	};
 	const named = ["/bin/sh", "-c", `echo '{"step":"pid '$$'"}'; exec "$@"`, "sh", ...commandOf("rehearsal")];
-	const answer = new Rehearsals(backups, named).play("1", "key", make, 120_000, onStep);
+	const answer = new Rehearsals(backups, named).play(at(), "key", make, 120_000, onStep);
 	const status = async (path: string, init?: RequestInit) =>
 		(await fetch(`${await place.promise}${path}`, init)).status;
 	expect(await status("pages/simulator/main.js", { headers: { origin: await place.promise } })).toBe(200);
@@ -313,9 +330,11 @@ test("a rehearsal is watched on the simulator's page, read only", async () => {
 	await expect(answer).rejects.toThrow("The rehearsal failed: its process was killed.");
 }, 120_000);
 
+const usual = { timeoutMs: 90_000, memoryBytes: 1e9 };
+
 test("a child that crashes, takes too long or says nothing fails its rehearsal only", async () => {
 	const played = (code: string, limits = {}) =>
-		new Rehearsals(backups, [process.execPath, "-e", code], limits).play("1", "key", given, 90_000);
+		new Rehearsals(backups, [process.execPath, "-e", code], { ...usual, ...limits }).play(at(), "key", given, 90_000);
 	await expect(played("process.exit(1)")).rejects.toThrow("The rehearsal failed: it crashed. The guild is as it was.");
 	await expect(played("setInterval(() => {}, 1000)", { timeoutMs: 200 })).rejects.toThrow("it was ended after 0.2 s");
 	await expect(played("console.log('{')")).rejects.toThrow("it crashed");
@@ -330,11 +349,24 @@ test("the child gets no variable of the bot, and after a failure another one can
 	process.env.REHEARSAL_SECRET = "secret";
 	const print = "console.log(JSON.stringify({ answer: { lines: Object.keys(process.env) } }))";
 	const rehearsals = new Rehearsals(backups, [process.execPath, "-e", print]);
-	const { lines } = (await rehearsals.play("1", "one", given, 30_000)) as { lines: string[] };
+	const { lines } = (await rehearsals.play(at(), "one", given, 30_000)) as { lines: string[] };
 	expect(lines).not.toContain("REHEARSAL_SECRET");
-	const failing = rehearsals.play("1", "two", () => Promise.reject(new Error("unreadable")), 30_000);
+	const failing = rehearsals.play(at(), "two", () => Promise.reject(new Error("unreadable")), 30_000);
 	await expect(failing).rejects.toThrow("unreadable");
-	expect(await rehearsals.play("1", "three", given, 30_000)).toMatchObject({ lines });
+	expect(await rehearsals.play(at(), "three", given, 30_000)).toMatchObject({ lines });
+});
+
+test("a watched rehearsal ends when another one is asked for", async () => {
+	const endless = [process.execPath, "-e", "setInterval(() => {}, 1000)"];
+	const rehearsals = new Rehearsals(backups, endless, { ...usual, timeoutMs: 200 });
+	const watched = async () => ({ ...(await given()), isWatched: true });
+	const isRunning = Promise.withResolvers<void>();
+	const onStep = (step: string) => step.startsWith("building") && isRunning.resolve();
+	const ended = [rehearsals.play(at(), "one", watched, 30_000, onStep)];
+	await isRunning.promise;
+	ended.push(rehearsals.play(at(), "two", given, 30_000));
+	const reasons = (await Promise.allSettled(ended)).map((one) => String(Object(one).reason));
+	expect(reasons.join()).toMatch(/another one was asked for\..*it was ended after 0\.2 s/);
 });
 
 test("equal calls share a rehearsal and its steps, and its answer survives what follows", async () => {
@@ -344,19 +376,25 @@ test("equal calls share a rehearsal and its steps, and its answer survives what 
 	);
 	const code = `for (const line of ${JSON.stringify(print)}) console.log(line)`;
 	const prove = () => Promise.reject(new Error("no database"));
-	const rehearsals = new Rehearsals({ ...backups, prove }, [process.execPath, "-e", code]);
+	const command = [process.execPath, "-e", code];
+	const rehearsals = new Rehearsals({ ...backups, prove }, command);
+	const guild = at();
 	const make = mock(() => made.promise);
 	const play = async (waitMs: number, steps: string[] = []) => ({
-		answer: await rehearsals.play("1", "key", make, waitMs, (step) => steps.push(step)),
+		answer: await rehearsals.play(guild, "key", make, waitMs, (step) => steps.push(step)),
 		steps,
 	});
 	const first = { answer: "reading the guild", steps: ["reading the guild"] };
 	expect(await Promise.all([play(0), play(0)])).toEqual([first, first]);
-	await expect(rehearsals.play("2", "key", make, 0)).rejects.toThrow("A rehearsal of another guild is running.");
+	await expect(rehearsals.play(at("2"), "key", make, 0)).rejects.toThrow("The bot plays another rehearsal.");
+	// Of a bot in another process.
+	const second = new Rehearsals(backups, command).play(guild, "key", make, 30_000);
+	await expect(second).rejects.toThrow(`This guild is rehearsed by pid ${process.pid} on `);
 	const playing = [play(30_000), play(30_000)];
 	made.resolve(await given());
 	const lines = ["done", "That the backup is proven could not be stored: no database"];
-	const last = { answer: { lines, proven: "1" }, steps: [...first.steps, "playing"] };
+	const building = "building the copy: 0 members one by one, at most 120 s and 1000 MB";
+	const last = { answer: { lines, proven: "1" }, steps: [...first.steps, building, "playing"] };
 	expect(await Promise.all(playing)).toEqual([last, last]);
 	expect(make).toHaveBeenCalledTimes(1);
 });

@@ -15,7 +15,7 @@ import { createPictures } from "./read/pictures.ts";
 import { type OwnSettings, type ReadOptions, readGuildState, readRestored } from "./read/read-guild.ts";
 import { refusalsOf, requireStep, unreadable } from "./refusals/refusals.ts";
 
-interface WiringOptions
+export interface WiringOptions
 	extends Pick<GuildDocumentsOptions, "connection" | "mutex" | "log" | "maxStateAgeMs">,
 		Pick<DeletionWatchOptions, "guilds" | "notify" | "night" | "registry"> {
 	store: Store;
@@ -24,6 +24,8 @@ interface WiringOptions
 	denies(toolName: string): boolean;
 	/** Undefined: no backups. */
 	backup: BotConfig["toml"]["backup"];
+	/** Where plans read them, in place of the store. */
+	readBackups?: GuildDocumentsOptions["backups"] | undefined;
 }
 
 /** Starts nothing. */
@@ -34,8 +36,8 @@ export function wireGuildDocuments({ mutex, denies, backup, notify, night, maxSt
 	const mayTouch = (guildId: string) => guilds?.has(guildId) ?? true;
 	const messages = (guildId: string) => guildMessageRows.all(store.sql, { guild_id: guildId });
 	const rules = createRules({ connection, pictures, messages, ownSettings, denies });
-	const given = { connection, store, mutex, log, ownSettings, pictures, backups, mayTouch, rules, maxStateAgeMs };
-	const guildDocuments = createGuildDocuments(given);
+	const given = { connection, store, mutex, log, ownSettings, pictures, mayTouch, rules, maxStateAgeMs };
+	const guildDocuments = createGuildDocuments({ ...given, backups: shared.readBackups ?? backups });
 	const { alarm_deletions = 0, alarm_window = 60_000 } = backup ?? {};
 	const deletionWatch = new DeletionWatch({
 		...shared,

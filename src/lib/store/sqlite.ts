@@ -29,10 +29,11 @@ export function createSqlite(place: SqlitePlace, { instance, claims }: User): Da
 		explain: explainSqlite(file, variable),
 		async open(signal) {
 			mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-			const claim = claims && file !== inMemory ? await openSqlite(file.replace(/(\.\w+)?$/, "-claim$1")) : undefined;
+			const path = file.replace(/(\.\w+)?$/, "-claim$1");
+			const claim = claims && file !== inMemory ? await claimFile(path, instance, signal) : undefined;
+			if (typeof claim === "string") throw claimHeld(variable, file, claim, instance);
 			let data: SQL | undefined;
 			try {
-				if (claim) await takeClaim(claim, place, instance, signal);
 				data = await openSqlite(file);
 				const session = createSession(data, claim);
 				await session.run((sql) => sql.unsafe("PRAGMA journal_mode = WAL"));
@@ -114,27 +115,26 @@ function isLocked(error: unknown): boolean {
 	return error instanceof Bun.SQL.SQLiteError && error.code.startsWith("SQLITE_BUSY");
 }
 
-async function takeClaim(
-	claim: SQL,
-	{ file, variable }: SqlitePlace,
-	instance: string,
-	signal: AbortSignal,
-): Promise<void> {
+/** Holds the file until it is closed, or the process ends. The name of the process that holds it, if another one does. */
+export async function claimFile(file: string, instance: string, signal?: AbortSignal): Promise<SQL | string> {
+	const claim = await openSqlite(file);
 	const end = performance.now() + claimTimeoutMs;
-	const isLate = () => signal.aborted || performance.now() > end;
+	const isLate = () => signal?.aborted || performance.now() > end;
 	const run = (text: string) => retryWhileLocked(() => claim.unsafe(text), isLate);
 	try {
 		for (;;) {
 			await run("BEGIN IMMEDIATE");
-			if ((await holderIn(claim)) === instance) return;
+			if ((await holderIn(claim)) === instance) return claim;
 			await claim.unsafe("CREATE TABLE IF NOT EXISTS claim (holder TEXT)");
 			await claim`DELETE FROM claim`;
 			await claim`INSERT INTO claim (holder) VALUES (${instance})`;
 			await run("COMMIT");
 		}
 	} catch (error) {
-		if (!isLocked(error)) throw error;
-		throw claimHeld(variable, file, (await holderIn(claim)) ?? "another process", instance);
+		const holder = isLocked(error) && ((await holderIn(claim)) ?? "another process");
+		await claim.close();
+		if (holder) return holder;
+		throw error;
 	}
 }
 

@@ -18,10 +18,11 @@ export function createRehearsal(place, { lists, entered, enter }) {
 	const roles = field("role_ids", "many", "Roles", "Of the member", { list: "role" });
 	const plan = field("document", "text", "Guild document", "JSON or YAML. Empty: the latest backup");
 	const seed = field("seed", "number", "Seed", "The same gives the same answer", { default: 1 });
+	const all = field("all_members", "flag", "All members", "Also those beyond 20,000, which are only counted otherwise");
 	const watch = field("watch", "flag", "Watch it live", "In real time, on a page that opens on the bot's machine");
 	const file = element("input", { type: "file", "aria-label": "Guild document from a file", onchange: readFile });
 	plan.content.append(file);
-	const fields = [roles, plan, seed, watch];
+	const fields = [roles, plan, seed, all, watch];
 	const grid = element("div.fields", labelled("Scenario", select), ...fields.map(({ content }) => content));
 	const form = createForm("form.list", {}, { label: "Rehearse", submit }, grid);
 	const result = element("div", { role: "status" });

@@ -84,7 +84,7 @@ export function summarizeState({ world, sockets, url, api, cdn, tour }: Controll
 			id: guild.id,
 			name: guild.name,
 			owner_id: guild.owner_id,
-			member_count: guild.members.size,
+			member_count: serialize.memberCount(guild),
 			channels: [...guild.channels.values()].map((channel) => {
 				const { id, name, type } = channel;
 				return { id, name, type, hidden: isHidden(guild, channel) };
@@ -121,7 +121,7 @@ export function summarizeGuild(world: World, guild: Guild, userId: string) {
 		channels: shown(guild.channels, serialize.guildChannel),
 		threads: shown(guild.threads, (one) => serialize.thread(one, userId)),
 		members: [...bots, ...people].slice(0, maxListedMembers).map(serialize.member),
-		member_count: members.length,
+		member_count: serialize.memberCount(guild),
 		voice_states: [...guild.voiceStates.keys()].flatMap((id) => {
 			const member = guild.members.get(id);
 			return member ? [serialize.voiceState(guild, member)] : [];

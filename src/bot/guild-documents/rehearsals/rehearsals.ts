@@ -1,19 +1,27 @@
 // Rehearsals: a scenario played on a copy of a guild, in a child process that has no token and reaches no server. One
-// runs at a time.
+// of a bot runs at a time, and one of a guild on a machine. A watched one ends when another one is asked for.
 
 import { readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Guild } from "discord.js";
 import { maxReasonLength, oneLine, truncate, withoutTokens } from "../../../discord/text.ts";
 import type { GuildDocument } from "../../../guild-document/format/document.ts";
 import { parseJson } from "../../../lib/json.ts";
 import { commandOf } from "../../../lib/program/launch.ts";
 import { eachLine } from "../../../lib/program/lines.ts";
+import { claimFile } from "../../../lib/store/sqlite.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import { within } from "../../../lib/wait.ts";
 import type { BotConfig } from "../../config/config.ts";
+import { instanceName } from "../../store/store.ts";
 import type { Backups } from "../backups/backups.ts";
 
-const unreadMs = 5 * 60_000;
+/** How long the guild may have changed before an answer is read. */
+const unreadMs = 60_000;
 const watchedMs = 30 * 60_000;
+/** Members that a copy has one by one, if no more are asked for or needed. */
+export const maxOneByOne = 20_000;
 
 export const scenarioNames = ["raid", "spam", "hijack", "restore", "document", "member"] as const;
 
@@ -26,6 +34,8 @@ export interface Rehearsal {
 	/** Tools that the operator denies. */
 	deny: readonly string[];
 	document: GuildDocument;
+	/** Members who are not in `document`, by the ids of their roles. */
+	counted: readonly { roles: readonly string[]; count: number }[];
 	settings: Readonly<Record<string, unknown>>;
 	/** Those of `settings` that the guild does not have. */
 	tried?: Rehearsal["settings"];
@@ -62,38 +72,38 @@ interface Run {
 	owed: number;
 	/** Of the calls that wait. */
 	onSteps: Set<(step: string) => void>;
+	/** Of one that is watched. */
+	stop?: () => void;
 	ended: Promise<Answer>;
 }
 
+/** With `maxOneByOne` members. More take more. */
 const defaultLimits = { timeoutMs: 120_000, memoryBytes: 1_000_000_000 };
 
 export class Rehearsals {
 	/** By guild id and `key`, until each call has read the answer. */
 	readonly #runs = new Map<string, Run>();
-	readonly #limits;
 
 	constructor(
 		private readonly backups: Pick<Backups, "read" | "prove">,
 		private readonly command: readonly string[] = commandOf("rehearsal"),
-		limits: Partial<typeof defaultLimits> = {},
-	) {
-		this.#limits = { ...defaultLimits, ...limits };
-	}
+		private readonly limits = defaultLimits,
+	) {}
 
 	/**
 	 * The step that it is in after `waitMs`: then the same call goes on waiting. `key` is equal for equal calls, which share a
 	 * run. Rejects with a ToolError, also while another one runs.
 	 */
 	async play(
-		guildId: string,
+		guild: Guild,
 		key: string,
 		make: () => Promise<Rehearsal>,
 		waitMs: number,
 		onStep = (_step: string) => {},
 	): Promise<Answer | string> {
-		const id = `${guildId} ${key}`;
+		const id = `${guild.id} ${key}`;
 		for (const [one, { goodUntil }] of this.#runs) if (performance.now() > goodUntil) this.#runs.delete(one);
-		const run = this.#runs.get(id) ?? this.#begin(guildId, id, make);
+		const run = this.#runs.get(id) ?? this.#begin(guild, id, make);
 		run.owed = Math.max(0, run.owed - 1);
 		run.onSteps.add(onStep);
 		onStep(run.step);
@@ -108,15 +118,11 @@ export class Rehearsals {
 		}
 	}
 
-	#begin(guildId: string, id: string, make: () => Promise<Rehearsal>): Run {
-		const [other] = Array.from(this.#runs).find(([, { goodUntil }]) => goodUntil === Infinity) ?? [];
-		const which = other?.startsWith(guildId) ? "Another rehearsal of this guild" : "A rehearsal of another guild";
-		if (other) throw new ToolError(`${which} is running. Wait for its end.`);
-		const onStep = (step: string) => {
-			run.step = step;
-			for (const tell of run.onSteps) tell(step);
-		};
-		const ended = make().then((given) => this.#play(guildId, given, onStep));
+	#begin(guild: Guild, id: string, make: () => Promise<Rehearsal>): Run {
+		const running = [...this.#runs.values()].find(({ goodUntil }) => goodUntil === Infinity);
+		if (running && !running.stop) throw new ToolError("The bot plays another rehearsal. Wait for its end.");
+		running?.stop?.();
+		const ended = Promise.allSettled([running?.ended]).then(() => this.#playAlone(guild, make, run));
 		const run: Run = { step: "reading the guild", goodUntil: Infinity, owed: 0, onSteps: new Set(), ended };
 		const end = () => {
 			run.goodUntil = performance.now() + unreadMs;
@@ -126,12 +132,28 @@ export class Rehearsals {
 		return run;
 	}
 
-	async #play(guildId: string, given: Rehearsal, onStep: (step: string) => void): Promise<Answer> {
-		const { timeoutMs, memoryBytes } = this.#limits;
-		const timeout = given.isWatched ? watchedMs : timeoutMs;
+	/** Alone on this machine: other bots of the guild may rehearse it too. */
+	async #playAlone({ id, client }: Guild, make: () => Promise<Rehearsal>, run: Run): Promise<Answer> {
+		const where = Bun.hash(`${process.getuid?.()} ${client.options.rest?.api} ${id}`);
+		const lock = await claimFile(join(tmpdir(), `guildhall-rehearsal-${where}`), instanceName(client.user.username));
+		if (typeof lock === "string") throw new ToolError(`This guild is rehearsed by ${lock}. Wait for its end.`);
+		const played = make().then((given) => this.#play(id, given, run));
+		return played.finally(() => lock.close());
+	}
+
+	async #play(guildId: string, given: Rehearsal, run: Run): Promise<Answer> {
+		const count = given.document.members?.length ?? 0;
+		const scale = Math.max(1, count / maxOneByOne);
+		const timeoutMs = (given.isWatched ? watchedMs : this.limits.timeoutMs) * scale;
+		const memoryBytes = this.limits.memoryBytes * scale;
+		const onStep = (step: string) => {
+			run.step = step;
+			for (const tell of run.onSteps) tell(step);
+		};
+		onStep(`building the copy: ${count} members one by one, at most ${timeoutMs / 1000} s and ${memoryBytes / 1e6} MB`);
 		const child = Bun.spawn(given.isWatched ? [...this.command, "--watch"] : [...this.command], {
 			// Garbage is collected as on a machine with so little memory, and before the heap has grown by a sixth.
-			env: { BUN_JSC_forceRAMSize: "100000000", BUN_JSC_largeHeapGrowthFactor: "1.15" },
+			env: { BUN_JSC_forceRAMSize: "100000000", BUN_JSC_largeHeapGrowthFactor: "1.15", MEMORY_BYTES: `${memoryBytes}` },
 			stdin: new Blob([JSON.stringify(given)]),
 			stdout: "pipe",
 			stderr: "pipe",
@@ -141,12 +163,13 @@ export class Rehearsals {
 			ending ||= why;
 			child.kill("SIGKILL");
 		};
-		const endsAt = performance.now() + timeout;
+		if (given.isWatched) run.stop = () => end("another one was asked for");
+		const endsAt = performance.now() + timeoutMs;
 		// Its own event loop may not run for seconds. Only Linux has /proc; elsewhere it looks itself, while time passes.
 		const guard = setInterval(async () => {
 			const status = await readFile(`/proc/${child.pid}/status`, "utf8").catch(() => "");
 			const kB = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]);
-			if (performance.now() > endsAt) end(`it was ended after ${timeout / 1000} s`);
+			if (performance.now() > endsAt) end(`it was ended after ${timeoutMs / 1000} s`);
 			if (kB * 1024 > memoryBytes) end(`the copy takes more than ${memoryBytes / 1e6} MB of memory`);
 		}, 250);
 		const said: { step?: string; answer?: Answer; error?: string } = {};
@@ -173,7 +196,7 @@ export class Rehearsals {
 	}
 
 	/** Without emoji, of which the copy has its own, members that are not in the copy, and what people wrote. */
-	async latestBackup(guildId: string, memberIds: ReadonlySet<string>): Promise<Rehearsal["backup"]> {
+	async latestBackup(guildId: string, memberIds: Pick<ReadonlySet<string>, "has">): Promise<Rehearsal["backup"]> {
 		const { name, document } = await this.backups.read(guildId, "latest");
 		const { emojis: _, messages: __, bans: ___, members = [], ...rest } = document;
 		return { name, document: { ...rest, members: members.filter(({ id }) => memberIds.has(id)) } };

@@ -180,6 +180,8 @@ export interface Guild extends GuildSettings {
 	/** The active and archived threads of all channels of the guild, by thread id. */
 	threads: Map<string, Thread>;
 	members: Map<string, Member>;
+	/** How many more there are, which only its number of members shows. */
+	countedMembers: number;
 	bans: Map<string, Ban>;
 	emojis: Map<string, GuildEmoji>;
 	voiceStates: Map<string, VoiceState>;

@@ -228,9 +228,11 @@ export function guild(of: Guild): SentGuild {
 	};
 }
 
+export const memberCount = ({ members, countedMembers }: Guild) => members.size + countedMembers;
+
 /** The approximate numbers of members and online members of a guild. In the simulator all members are online. */
 export function guildCounts(of: Guild) {
-	return { approximate_member_count: of.members.size, approximate_presence_count: of.members.size };
+	return { approximate_member_count: memberCount(of), approximate_presence_count: memberCount(of) };
 }
 
 /** Without access to content, sees it only in direct messages, own messages and those that mention the reader. */
