@@ -1,5 +1,6 @@
 // Entry point of `guildhall connect`. Also runs with Node.js, in the bundle for Claude Desktop.
 
+import { once } from "node:events";
 import { eachLine } from "../lib/program/lines.ts";
 import { parseCommandLine } from "../lib/program/program.ts";
 import { Bridge, maxMessageLength } from "./bridge.ts";
@@ -26,14 +27,14 @@ const bridge = new Bridge({
 	token: process.env.GUILDHALL_TOKEN?.trim(),
 	write: (line) => process.stdout.write(`${line}\n`),
 });
-const signal = Promise.withResolvers<void>();
-for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, () => signal.resolve());
+const signals = ["SIGINT", "SIGTERM"] as const;
+const signalled = Promise.race(signals.map((name) => once(process, name)));
 let sent = Promise.resolve();
 const pass = (line: string) => {
 	if (line.trim() !== "") sent = sent.then(() => bridge.send(line));
 };
 // Not node:readline: it also splits at U+2028 and U+2029, which JSON allows inside strings.
-await Promise.race([eachLine(process.stdin, pass, maxMessageLength), signal.promise]);
+await Promise.race([eachLine(process.stdin, pass, maxMessageLength), signalled]);
 // A gateway that does not answer must not keep this process: clients kill it after two seconds.
 setTimeout(() => process.exit(0), closeMs);
 await sent;

@@ -29,7 +29,7 @@ export function summary({ gateway, platform, worlds }: DemoFacts): string {
 		`  endpoint  ${link(gateway.url)}`,
 		`  token     ${secret(gateway.token)}`,
 		"",
-		`${bold("Claude Code")} ${note("(others: src/docs/connect.md)")}`,
+		`${bold("Claude Code")} ${note("(others: the console's page Connect)")}`,
 		`  claude mcp add --transport http guildhall ${gateway.url} \\`,
 		`    --header "Authorization: Bearer ${gateway.token}"`,
 		"",

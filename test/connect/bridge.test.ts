@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { Bridge } from "../../src/connect/bridge.ts";
 import { eachLine } from "../../src/lib/program/lines.ts";
 import { modernMeta, rawTool, startBothServers, token } from "../support/both-servers.ts";
+import { openPlace } from "../support/place.ts";
 import { startCommand } from "../support/program.ts";
 import { until } from "../support/until.ts";
 
@@ -16,7 +17,15 @@ const initialize = {
 	params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } },
 };
 
-test("a client lists and calls tools through stdin and stdout; the end of stdin cancels what runs", async () => {
+const runtimes: [name: string, command: string[]][] = [["Bun", command("").slice(0, -1)]];
+const node = Bun.which("node");
+if (node) runtimes.push(["the Node.js of Claude Desktop", [node, "connect.mjs"]]);
+
+test.each(runtimes)("with %s, a client calls tools; the end of stdin cancels what runs", async (_, runtime) => {
+	using place = openPlace();
+	// As release.sh does.
+	const source = `${import.meta.dir}/../../src/connect/main.ts`;
+	place.run([process.execPath, "build", "--target=node", "--outfile=connect.mjs", source]);
 	const running = Promise.withResolvers<void>();
 	const cancelled = Promise.withResolvers<string>();
 	const slow = rawTool("slow", (_args, { signal }) => {
@@ -26,7 +35,8 @@ test("a client lists and calls tools through stdin and stdout; the end of stdin 
 	});
 	const quick = rawTool("quick", (args) => `{"content":[{"type":"text","text":${JSON.stringify(args.text)}}]}`);
 	await using servers = await startBothServers({ tools: [quick, slow] });
-	const child = Bun.spawn(command(servers.gateway), { env: { GUILDHALL_TOKEN: token }, stdin: "pipe", stdout: "pipe" });
+	const options = { cwd: place.path, env: { GUILDHALL_TOKEN: token }, stdin: "pipe", stdout: "pipe" } as const;
+	const child = Bun.spawn([...runtime, servers.gateway], options);
 	// JSON does not escape all of them.
 	const text = "four\nlines\u2028of\u2029text";
 	const send = (message: object) => child.stdin.write(`${JSON.stringify(message)}\n`);
