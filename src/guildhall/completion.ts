@@ -17,7 +17,8 @@ _guildhall() {
 	(( CURRENT > 2 )) && program=$words[2]
 	compadd -- \${(f)"$(${completing}=1 guildhall $program 2>/dev/null </dev/null)"} || _files
 }
-compdef _guildhall guildhall`,
+# As a file of zsh's path, this is the function's first call.
+if [[ $funcstack[1] = _guildhall ]]; then _guildhall; else compdef _guildhall guildhall; fi`,
 	fish: `complete -c guildhall -n __fish_use_subcommand -f -a '(${completing}=1 guildhall </dev/null 2>/dev/null)'
 complete -c guildhall -n 'not __fish_use_subcommand' -a '(${completing}=1 guildhall (commandline -opc)[2] </dev/null 2>/dev/null)'`,
 };
