@@ -67,7 +67,7 @@ const load = {
 	withdrawals: (): typeof import("./calls/withdrawals.ts") => require("./calls/withdrawals.ts"),
 };
 
-export interface GatewayOptions extends Pick<BackendOptions, "connect" | "awayMs"> {
+export interface GatewayOptions extends Pick<BackendOptions, "awayMs"> {
 	/**
 	 * How many milliseconds the gateway waits, after its start, for the tools and guilds of the other bots when the first has
 	 * listed its own. Default 1,000.
@@ -85,7 +85,7 @@ export interface GatewayOptions extends Pick<BackendOptions, "connect" | "awayMs
 
 /** Nothing happens before `start`, `refresh` or a request. */
 export function createGateway(config: GatewayConfig, log: Log, options: GatewayOptions = {}) {
-	const { connect, awayMs, firstAnswersMs = 1_000, store, signIn } = options;
+	const { awayMs, firstAnswersMs = 1_000, store, signIn } = options;
 	const { approvals = approvalTiming, progress = progressTiming } = options;
 	const clocks = signIn?.clocks ?? systemClocks;
 	const metrics = createMetrics();
@@ -98,7 +98,7 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 	const budget = new ByteBudget(maxUnfinishedBytes);
 	// A list for each bot, which the bots keep anyway, and a few for callers with limits.
 	const toolsReader = new ToolsReader(config.instances.length + 8);
-	const common = { token, info, metrics, log, connect, toolsReader, maxInFlight, budget, awayMs, onChange };
+	const common = { token, info, metrics, log, toolsReader, maxInFlight, budget, awayMs, onChange };
 	const backends = config.instances.map((instance) => new Backend({ instance, ...common }));
 	const refresher = new Refresher({ backends, intervalMs: config.refreshIntervalMs, firstAnswersMs, log });
 	const firstList = () => refresher.firstList;

@@ -242,7 +242,7 @@ class PendingRequest implements ResponseHandler {
 
 	responded(http: HttpResponse): void {
 		this.onHead?.(http);
-		const whole = http.whole?.();
+		const whole = http.whole();
 		const plain = whole instanceof Uint8Array ? readPlain(whole, http, this.id) : undefined;
 		this.#settle.resolve(plain ?? this.#read(http, whole));
 	}

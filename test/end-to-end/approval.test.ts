@@ -15,7 +15,6 @@ import {
 	titleOf,
 	token,
 } from "../bot/approval/approval-world.ts";
-import { connect } from "../support/backend-client.ts";
 import { postTo } from "../support/both-servers.ts";
 import { databaseDirectory } from "../support/database-directory.ts";
 import { openGatewayStore } from "../support/gateway-store.ts";
@@ -38,7 +37,7 @@ async function start(waitMs: number) {
 			GATEWAY_DATABASE: join(directory, "store.sqlite"),
 		}),
 		recordLog().log,
-		{ connect, approvals: { waitMs, pollMs: 5 } },
+		{ approvals: { waitMs, pollMs: 5 } },
 	);
 	stack.defer(() => gateway.close());
 	// As the command line beside a running gateway.

@@ -3,9 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { request } from "node:http";
 import { gunzipSync } from "node:zlib";
-import { createFetchDispatch } from "../../src/lib/http.ts";
 import { type BothServers, modernRequest, rawTool, startBothServers, token } from "../support/both-servers.ts";
-import { sendBy } from "../support/send.ts";
 
 let servers: BothServers;
 beforeAll(async () => {
@@ -143,17 +141,4 @@ describe.each(["bot", "gateway"] as const)("the %s", (at) => {
 			expect(headers.vary).toBeUndefined();
 		}
 	});
-});
-
-test("a bot that is reached by fetch is understood, though fetch asks for packed answers", async () => {
-	const body = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
-	const response = await sendBy(createFetchDispatch(servers.bot))(
-		{ method: "POST", headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" }, body },
-		new AbortController().signal,
-	);
-	expect(response.headers.get("vary")).toBe("Accept-Encoding");
-	const parts: Uint8Array[] = [];
-	for await (const part of response.body) parts.push(part);
-	const plain = await send(servers.bot, { headers: {}, body });
-	expect(Buffer.concat(parts).equals(plain.body)).toBe(true);
 });

@@ -12,7 +12,6 @@ import { Grants } from "../../src/gateway/oauth/grants/grants.ts";
 import { systemClocks } from "../../src/gateway/oauth/protocol/clocks.ts";
 import { openStore } from "../../src/gateway/store/store.ts";
 import { principalCapability } from "../../src/lib/principal.ts";
-import { connect } from "../support/backend-client.ts";
 import { botConfig, connectedConfig } from "../support/bot-config.ts";
 import { databaseDirectory } from "../support/database-directory.ts";
 import { startFakeUp } from "../support/fake-up.ts";
@@ -107,7 +106,7 @@ export async function startConsoleWorld({ hasScripted = true, hasApproval = true
 				DISCORD_API_URL: simulator.api,
 			}),
 			log,
-			{ connect, progress: { afterMs: 0, everyMs: 0 } },
+			{ progress: { afterMs: 0, everyMs: 0 } },
 		),
 	);
 

@@ -7,7 +7,6 @@ import { readConfig } from "../../src/gateway/config/config.ts";
 import { startGateway } from "../../src/gateway/gateway.ts";
 import type { Prompt } from "../../src/mcp/prompts.ts";
 import type { Tool, ToolCall } from "../../src/mcp/tool.ts";
-import { connect } from "./backend-client.ts";
 import { botConfig, type TomlKeys, withoutLogin } from "./bot-config.ts";
 import { recordLog } from "./log.ts";
 
@@ -57,7 +56,7 @@ export async function startBothServers({
 			MCP_ALLOWED_ORIGINS: allowedOrigins.join(","),
 		}),
 		log,
-		{ connect, ...(progress && { progress }) },
+		{ ...(progress && { progress }) },
 	);
 	stack.defer(() => gateway.close());
 	const running = stack.move();

@@ -5,7 +5,6 @@ import { createMetrics } from "../../src/gateway/calls/metrics.ts";
 import { readConfig } from "../../src/gateway/config/config.ts";
 import { createGateway, type GatewayOptions } from "../../src/gateway/gateway.ts";
 import { listen } from "../../src/lib/program/listen.ts";
-import { connect } from "./backend-client.ts";
 import { type RecordedLog, recordLog } from "./log.ts";
 
 export const gatewayToken = "the-token-of-the-test";
@@ -66,7 +65,6 @@ export async function startTestGateway(
 	const instances = Object.entries(bots).map(([name, { url }]) => `${name}=${url}`);
 	const config = readConfig({ INSTANCES: instances.join(","), MCP_AUTH_TOKEN: gatewayToken, ...env });
 	const gateway = createGateway(config, recorded.log, {
-		connect,
 		// In most tests a bot that ends must count as offline at once.
 		awayMs: 0,
 		...options,

@@ -1,6 +1,6 @@
 // An MCP client for tests that returns results and errors alike.
 
-import { createFetchDispatch } from "../../src/lib/http.ts";
+import { HttpClient } from "../../src/gateway/http/http-client.ts";
 import { isObject } from "../../src/lib/json.ts";
 import type { Principal } from "../../src/lib/principal.ts";
 import { type Client, type ClientSession, createClient } from "../../src/mcp/client.ts";
@@ -30,7 +30,7 @@ export interface McpCaller {
 /** Opens a session with an MCP server. */
 export async function connectTo(url: string, token?: string): Promise<McpCaller> {
 	const client = createClient({
-		dispatch: createFetchDispatch(url),
+		dispatch: new HttpClient({ url: url }).dispatch,
 		...(token !== undefined && { token }),
 		info: { name: "test", version: "0" },
 	});

@@ -3,7 +3,6 @@
 // (backend-session.ts), one of which no byte was written, and once a tool that only reads.
 
 import { ByteBudget } from "../../lib/byte-budget.ts";
-import { createFetchDispatch, type Dispatch } from "../../lib/http.ts";
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Counter, Histogram } from "../../lib/metrics.ts";
@@ -63,8 +62,6 @@ export interface BackendOptions {
 	awayMs?: number | undefined;
 	/** The state, tools or guilds may have changed. */
 	onChange(): void;
-	/** Default: a client with a connection pool for http: URLs, `fetch` for https: URLs. */
-	connect?: ((endpoint: string, budget: ByteBudget) => Dispatch) | undefined;
 }
 
 export interface ForwardedCall extends SessionRequest {
@@ -106,7 +103,7 @@ export class Backend {
 	#reads = 0;
 	readonly health: BackendHealth;
 	readonly session: BackendSession;
-	readonly #http: HttpClient | undefined;
+	readonly #http: HttpClient;
 	readonly #inFlight: Semaphore;
 	readonly #options: BackendOptions;
 	readonly #toolsReader: ToolsReader;
@@ -129,9 +126,7 @@ export class Backend {
 		this.#options = options;
 		this.#toolsReader = options.toolsReader ?? new ToolsReader(1);
 		this.#inFlight = new Semaphore({ max: maxInFlight, maxWaiting: 2 * maxInFlight, maxWaitMs: maxQueueMs });
-		const url = instance.endpoint;
-		const { connect = createFetchDispatch } = options;
-		if (url.startsWith("http:") && !options.connect) this.#http = new HttpClient({ url, budget });
+		this.#http = new HttpClient({ url: instance.endpoint, budget });
 		this.health = new BackendHealth({
 			name: instance.name,
 			log,
@@ -145,7 +140,7 @@ export class Backend {
 		});
 		this.session = new BackendSession({
 			client: createClient({
-				dispatch: this.#http?.dispatch ?? connect(url, budget),
+				dispatch: this.#http.dispatch,
 				token,
 				info,
 				// By default bots only accept loopback names in the Host header, whatever name is used to reach them.
@@ -322,7 +317,7 @@ export class Backend {
 	async close(): Promise<void> {
 		this.health.close();
 		await this.session.close();
-		this.#http?.close();
+		this.#http.close();
 	}
 
 	#answered(call: ForwardedCall, response: ClientResponse): ClientResponse {
@@ -529,7 +524,7 @@ export class Backend {
 		// Another server at this address does not know the session. The next request opens a new one and finds out.
 		this.session.leave();
 		// The bot has closed its idle connections, or is about to.
-		this.#http?.closeIdle();
+		this.#http.closeIdle();
 		const presence = isDraining(error) ? "draining" : wasRefused(error) ? undefined : "silent";
 		this.health.setOffline(this.reasonOf(error), presence);
 	}

@@ -1,5 +1,5 @@
-// A keep-alive HTTP/1.1 client for one `http:` URL (https://www.rfc-editor.org/rfc/rfc9112). It opens a connection when none
-// is idle. A failed request says how far it got. No request is written twice.
+// A keep-alive HTTP/1.1 client for one URL (https://www.rfc-editor.org/rfc/rfc9112). It opens a connection when none is idle. A
+// failed request says how far it got. No request is written twice.
 
 import type { ByteBudget } from "../../lib/byte-budget.ts";
 import { abortFailure, type Dispatch, HttpFailure, type HttpRequest } from "../../lib/http.ts";
@@ -10,7 +10,7 @@ import { Connection, Exchange } from "./http-connection.ts";
 const defaultMaxBodyBytes = 16 * 1_024 * 1_024;
 
 export interface HttpClientOptions {
-	/** With the scheme `http:` and the path. */
+	/** With the scheme `http:` or `https:` and the path. */
 	url: string;
 	/** Milliseconds; shorter than the timeouts of servers: 5 s (Node) and 10 s (Bun). Default 4,000. */
 	idleTimeoutMs?: number;
@@ -18,7 +18,7 @@ export interface HttpClientOptions {
 	budget?: ByteBudget | undefined;
 }
 
-/** The constructor throws a TypeError unless the URL is an `http:` URL. */
+/** The constructor throws a TypeError for a URL of another scheme. */
 export class HttpClient {
 	readonly #url: URL;
 	readonly #idleTimeoutMs: number;
@@ -31,9 +31,14 @@ export class HttpClient {
 
 	constructor({ url, idleTimeoutMs = 4_000, budget }: HttpClientOptions) {
 		this.#url = new URL(url);
-		if (this.#url.protocol !== "http:") throw new TypeError(`expected an http: URL, received ${this.#url.protocol}`);
+		const { protocol } = this.#url;
+		if (!/^https?:$/.test(protocol)) throw new TypeError(`expected an http: or https: URL, received ${protocol}`);
 		this.#idleTimeoutMs = idleTimeoutMs;
 		this.#budget = budget;
+	}
+
+	get #isSecure(): boolean {
+		return this.#url.protocol === "https:";
 	}
 
 	/** Idle, busy and being opened. */
@@ -92,7 +97,8 @@ export class HttpClient {
 		const { hostname, port } = this.#url;
 		Bun.connect({
 			hostname: hostname.replace(/^\[|\]$/g, ""),
-			port: Number(port || 80),
+			port: Number(port || (this.#isSecure ? 443 : 80)),
+			tls: this.#isSecure,
 			data: connection,
 			socket: this.#handlers,
 		}).catch((cause) => {
@@ -104,7 +110,12 @@ export class HttpClient {
 
 	readonly #handlers: Bun.SocketHandler<Connection> = {
 		open: (socket) => {
-			socket.data.onOpen(socket);
+			if (!this.#isSecure) socket.data.onOpen(socket);
+			this.#settle(socket.data);
+		},
+		handshake: (socket, isTrusted, cause) => {
+			if (isTrusted) socket.data.onOpen(socket);
+			else socket.data.onClose(cause);
 			this.#settle(socket.data);
 		},
 		data: ({ data: connection }, bytes) => {

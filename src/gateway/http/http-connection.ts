@@ -7,7 +7,6 @@ import {
 	describeConnectionError,
 	HttpFailure,
 	type HttpResponse,
-	noRoom,
 	type Progress,
 	type ResponseHandler,
 } from "../../lib/http.ts";
@@ -219,8 +218,9 @@ export class Exchange implements HttpResponse, AsyncIterableIterator<Uint8Array>
 		this.#connection?.cancel(this, abortFailure(this.signal, this.progress));
 	}
 
-	overflow(budget: ByteBudget): void {
-		this.#connection?.cancel(this, noRoom(budget));
+	overflow({ maxBytes }: ByteBudget): void {
+		const why = `dropped an HTTP response, because all unfinished responses together exceed ${maxBytes} bytes`;
+		this.#connection?.cancel(this, new HttpFailure(why, "answered"));
 	}
 
 	/** Removes the abort listener. */

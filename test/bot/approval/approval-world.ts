@@ -2,7 +2,7 @@
 
 import { PermissionFlagsBits } from "discord.js";
 import { type Bot, startBot } from "../../../src/bot/bot.ts";
-import { createFetchDispatch } from "../../../src/lib/http.ts";
+import { HttpClient } from "../../../src/gateway/http/http-client.ts";
 import { isObject, type JsonObject } from "../../../src/lib/json.ts";
 import type { Principal } from "../../../src/lib/principal.ts";
 import { type ClientSession, createClient } from "../../../src/mcp/client.ts";
@@ -115,7 +115,7 @@ export async function startApprovalWorld(options: ApprovalWorldOptions = {}): Pr
 		});
 		await until("the bot is ready", () => (options.hasDatabase === false ? bot.ready : bot.loaded));
 		const client = createClient({
-			dispatch: createFetchDispatch(bot.url),
+			dispatch: new HttpClient({ url: bot.url }).dispatch,
 			token,
 			info: { name: "test client", version: "0" },
 		});

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import type { BotTool } from "../../../src/bot/tool/context.ts";
 import { accessors, offerTools } from "../../../src/bot/tool/search/offered-tools.ts";
 import { callingTools, tools as realTools } from "../../../src/bot/tools/index.ts";
-import { createFetchDispatch } from "../../../src/lib/http.ts";
+import { HttpClient } from "../../../src/gateway/http/http-client.ts";
 import type { Principal } from "../../../src/lib/principal.ts";
 import { createClient } from "../../../src/mcp/client.ts";
 import { until } from "../../support/until.ts";
@@ -135,7 +135,7 @@ async function startTwoGuilds() {
 		{ mcpToken: token, toml: {} },
 	);
 	const client = createClient({
-		dispatch: createFetchDispatch(world.bot.url),
+		dispatch: new HttpClient({ url: world.bot.url }).dispatch,
 		token,
 		info: { name: "test", version: "0" },
 	});

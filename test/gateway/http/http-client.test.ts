@@ -3,11 +3,10 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { HttpClient, type HttpClientOptions } from "../../../src/gateway/http/http-client.ts";
 import { ByteBudget } from "../../../src/lib/byte-budget.ts";
 import {
-	createFetchDispatch,
 	HttpFailure,
 	type HttpRequest,
 	type HttpResponse,
@@ -16,6 +15,7 @@ import {
 } from "../../../src/lib/http.ts";
 import { sendBy } from "../../support/send.ts";
 import { until } from "../../support/until.ts";
+import { certificateAuthority, keyPair } from "../oauth/clients/certificates.ts";
 
 type Peer = Bun.Socket<{ received: string; requests: number }>;
 
@@ -183,8 +183,50 @@ describe("a request", () => {
 		expect(await read(await named.send(post, never))).toBe("four");
 	});
 
-	test("goes only to http: URLs", () => {
-		for (const url of ["https://a.b/", "ftp://a.b/", "a.b"]) expect(() => new HttpClient({ url })).toThrow(TypeError);
+	test("goes to an https: URL whose certificate is valid for its name, with keep-alive, and is else not sent", async () => {
+		const authority = certificateAuthority();
+		const ca = join(mkdtempSync(join(tmpdir(), "guildhall-test-")), "ca.pem");
+		closers.push(() => rmSync(dirname(ca), { recursive: true, force: true }));
+		await Bun.write(ca, authority.certificate);
+		let requests = 0;
+		const ports = new Set<number>();
+		await using server = Bun.serve({
+			port: 0,
+			tls: keyPair(authority, "localhost"),
+			async fetch(request, http) {
+				requests++;
+				ports.add(http.requestIP(request)?.port ?? 0);
+				return new Response(await request.text());
+			},
+		});
+		const file = JSON.stringify(`${import.meta.dir}/../../../src/gateway/http/http-client.ts`);
+		const code = `
+			const { HttpClient } = await import(${file});
+			const body = "x".repeat(1_000_000);
+			for (const host of ["localhost", "127.0.0.1"]) {
+				const client = new HttpClient({ url: "https://" + host + ":${server.port}/" });
+				for (let n = 0; n < 2; n++) {
+					const { promise, resolve } = Promise.withResolvers();
+					const handler = { responded: async (response) => resolve((await new Response(response.body).text()) === body), failed: resolve };
+					client.dispatch({ method: "POST", headers: {}, body }, new AbortController().signal, handler);
+					const outcome = await promise;
+					console.log(outcome === true ? "echoed" : outcome.progress + ": " + outcome.message);
+				}
+			}
+		`;
+		const child = Bun.spawn([process.execPath, "-e", code], {
+			env: { ...process.env, NODE_EXTRA_CA_CERTS: ca },
+			stdout: "pipe",
+		});
+		closers.push(() => child.kill());
+		const [echoed, again, ...refused] = (await child.stdout.text()).trim().split("\n");
+		expect([echoed, again, requests, ports.size]).toEqual(["echoed", "echoed", 2, 1]);
+		expect(refused).toHaveLength(2);
+		for (const line of refused) expect(line).toStartWith("unsent: Hostname/IP does not match certificate's altnames");
+	});
+
+	test("goes only to http: and https: URLs", () => {
+		for (const url of ["ftp://a.b/", "a.b"]) expect(() => new HttpClient({ url })).toThrow(TypeError);
 	});
 });
 
@@ -366,14 +408,13 @@ describe("an answer", () => {
 		["a length", `${head}Content-Length: 10\r\n\r\n1234567890`],
 	] as const;
 	test.each(tooLong)(
-		"whose body of %s is larger than its request wants is refused, over fetch as well, and no other",
+		"whose body of %s is larger than its request wants is refused, and no other",
 		async (_what, bytes) => {
 			const stub = startStub((peer) => void peer.end(bytes));
-			for (const { send } of [clientFor(stub.url), { send: sendBy(createFetchDispatch(stub.url)) }]) {
-				const wanting = (maxBodyBytes: number) => send({ ...post, maxBodyBytes }, never);
-				await expectFailure(wanting(9), "answered", "larger than 9 bytes");
-				expect(await read(await wanting(50))).toBe("1234567890");
-			}
+			const { send } = clientFor(stub.url);
+			const wanting = (maxBodyBytes: number) => send({ ...post, maxBodyBytes }, never);
+			await expectFailure(wanting(9), "answered", "larger than 9 bytes");
+			expect(await read(await wanting(50))).toBe("1234567890");
 		},
 	);
 });
@@ -381,64 +422,53 @@ describe("an answer", () => {
 describe("a budget of bytes", () => {
 	const part = (bytes: number, length = 1_000) =>
 		`HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n\r\n${"x".repeat(bytes)}`;
-	/** Two clients of one stub with a budget of 1,000 bytes, over either carrier. */
-	const carriers = {
-		"our client": (url: string, budget: ByteBudget) => clientFor(url, { budget }).send,
-		fetch: (url: string, budget: ByteBudget) => sendBy(createFetchDispatch(url, budget)),
-	};
 	const full = "unfinished responses together exceed 1000 bytes";
 
-	test.each(Object.keys(carriers) as (keyof typeof carriers)[])(
-		"is shared: over %s the largest of who holds most is given up, and another goes on",
-		async (name) => {
-			const budget = new ByteBudget(1_000);
-			const peers: Peer[] = [];
-			const flooding = startStub((peer) => peer.write(part(400)));
-			const honest = startStub((peer) => {
-				peers.push(peer);
-				peer.write(part(300, 550));
+	test("is shared: the largest of who holds most is given up, and another goes on", async () => {
+		const budget = new ByteBudget(1_000);
+		const peers: Peer[] = [];
+		const flooding = startStub((peer) => peer.write(part(400)));
+		const honest = startStub((peer) => {
+			peers.push(peer);
+			peer.write(part(300, 550));
+		});
+		const start = (url: string, count: number) => {
+			const { send } = clientFor(url, { budget });
+			return Array.from({ length: count }, () => {
+				const done = send(post, never).then(read);
+				return { done, failure: done.then(() => "", String) };
 			});
-			const start = (url: string, count: number) => {
-				const send = carriers[name](url, budget);
-				return Array.from({ length: count }, () => {
-					const done = send(post, never).then(read);
-					return { done, failure: done.then(() => "", String) };
-				});
-			};
-			const floods = start(flooding.url, 2);
-			await until("both are held", () => budget.usedBytes >= 800);
-			const [other] = start(honest.url, 1);
-			const lost = await Promise.race(floods.map(({ failure }) => failure));
-			expect(lost).toContain(full);
-			peers[0]?.write("x".repeat(250));
-			expect(await other?.done).toHaveLength(550);
-		},
-	);
+		};
+		const floods = start(flooding.url, 2);
+		await until("both are held", () => budget.usedBytes >= 800);
+		const [other] = start(honest.url, 1);
+		const lost = await Promise.race(floods.map(({ failure }) => failure));
+		expect(lost).toContain(full);
+		peers[0]?.write("x".repeat(250));
+		expect(await other?.done).toHaveLength(550);
+	});
 
-	test.each(Object.keys(carriers) as (keyof typeof carriers)[])(
-		"is free again when answers over %s end, fail or are given up",
-		async (name) => {
-			const budget = new ByteBudget(1_000_000);
-			const pieces: Peer[] = [];
-			const stub = startStub((peer) => {
-				pieces.push(peer);
-				peer.write(part(400));
-			});
-			const send = carriers[name](stub.url, budget);
-			const controller = new AbortController();
-			for (const end of [
-				(peer: Peer) => peer.write("x".repeat(600)),
-				(peer: Peer) => peer.terminate(),
-				() => controller.abort("enough"),
-			]) {
-				const outcome = send(post, controller.signal).then(read).catch(String);
-				await until("it is held", () => budget.usedBytes >= 400);
-				end(pieces.at(-1) as Peer);
-				await outcome;
-				expect(budget.usedBytes).toBe(0);
-			}
-		},
-	);
+	test("is free again when answers end, fail or are given up", async () => {
+		const budget = new ByteBudget(1_000_000);
+		const pieces: Peer[] = [];
+		const stub = startStub((peer) => {
+			pieces.push(peer);
+			peer.write(part(400));
+		});
+		const { send } = clientFor(stub.url, { budget });
+		const controller = new AbortController();
+		for (const end of [
+			(peer: Peer) => peer.write("x".repeat(600)),
+			(peer: Peer) => peer.terminate(),
+			() => controller.abort("enough"),
+		]) {
+			const outcome = send(post, controller.signal).then(read).catch(String);
+			await until("it is held", () => budget.usedBytes >= 400);
+			end(pieces.at(-1) as Peer);
+			await outcome;
+			expect(budget.usedBytes).toBe(0);
+		}
+	});
 
 	test("does not count what comes in one piece", async () => {
 		const budget = new ByteBudget(1);

@@ -14,7 +14,6 @@ import { openStore } from "../../../src/gateway/store/store.ts";
 import type { PrincipalPerson } from "../../../src/lib/principal.ts";
 import { type ListenOptions, pathOf } from "../../../src/lib/program/listen.ts";
 import type { PersonRights } from "../../../src/mcp/rights.ts";
-import { connect } from "../../support/backend-client.ts";
 import { databaseDirectory } from "../../support/database-directory.ts";
 import { gatewayToken } from "../../support/gateway.ts";
 import { recordLog } from "../../support/log.ts";
@@ -103,7 +102,7 @@ export async function startWorld({ database, bots, realClients }: WorldOptions =
 	});
 	if (!config.signIn) throw new Error("signing in is off");
 	const oauth = createOAuth({ settings: config.signIn, store, log, ...signIn });
-	const gateway = bots && createGateway(config, log, { connect, store, signIn });
+	const gateway = bots && createGateway(config, log, { store, signIn });
 	respond =
 		gateway?.fetch ??
 		((request, http) => oauth.respond(request, pathOf(request), http) ?? new Response("Not found", { status: 404 }));

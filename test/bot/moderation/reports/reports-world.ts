@@ -2,7 +2,7 @@
 
 import { PermissionFlagsBits } from "discord.js";
 import { startBot } from "../../../../src/bot/bot.ts";
-import { createFetchDispatch } from "../../../../src/lib/http.ts";
+import { HttpClient } from "../../../../src/gateway/http/http-client.ts";
 import type { JsonObject } from "../../../../src/lib/json.ts";
 import type { Principal } from "../../../../src/lib/principal.ts";
 import { createClient } from "../../../../src/mcp/client.ts";
@@ -113,7 +113,7 @@ export async function startReportsWorld(place?: Pick<Place, "settings">, options
 		/** Calls a tool as an MCP client, in a person's name if there is one. */
 		async call(person: string | undefined, name: string, args: JsonObject) {
 			const client = createClient({
-				dispatch: createFetchDispatch(bot.url),
+				dispatch: new HttpClient({ url: bot.url }).dispatch,
 				token,
 				info: { name: "test client", version: "0" },
 			});
