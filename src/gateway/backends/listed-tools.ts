@@ -2,7 +2,6 @@
 // - Claude, names: https://github.com/modelcontextprotocol/modelcontextprotocol/issues/1063
 //   and names of arguments: https://github.com/freee/freee-mcp/issues/15
 // - the TypeScript SDK (ToolSchema in src/types.ts of 1.29) and the Python SDK (Tool in mcp/types.py), the members
-// - parsers of other languages: numbers beyond a double, lone surrogates, deep nesting, repeated keys
 // https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool
 
 import * as v from "valibot";
@@ -38,9 +37,6 @@ export interface OfferedTools {
 	tools: readonly ListedTool[];
 	dropped: readonly DroppedTool[];
 }
-
-/** Some JSON parsers of clients refuse more than 128 levels, and the rest of the response needs some, too. */
-const maxDepth = 64;
 
 const anyObject = v.custom<JsonObject>(isObject, "expected an object");
 const object = <Entries extends v.ObjectEntries>(entries: Entries) => v.pipe(anyObject, v.looseObject(entries));
@@ -141,9 +137,6 @@ function readListedTool(json: string): Omit<ListedTool, "text"> | { name: unknow
 	const name = isObject(value) ? value.name : undefined;
 	const { success, output, issues } = v.safeParse(listedTool, value, { abortEarly: true });
 	if (!success) return { name, issue: describeIssue(issues[0]) };
-	if (repeatsKey(json)) return { name, issue: "has a duplicate key" };
-	const issue = valueIssue(value, maxDepth);
-	if (issue) return { name, issue };
 	const readOnly = output.annotations?.readOnlyHint === true;
 	const { everywhere, ...fanOut } = readFanOut(output._meta);
 	return { name: output.name, readOnly, ...fanOut, ...(readOnly && everywhere && { everywhere }) };
@@ -158,27 +151,6 @@ function describeIssue(issue: v.BaseIssue<unknown>): string {
 				: issue.message;
 	const path = v.getDotPath(issue);
 	return path ? `${onOneLine(path, 100)}: ${text}` : text;
-}
-
-function repeatsKey(json: string, isTool = true): boolean {
-	const members = readMembers(json);
-	if (new Set(members.map(({ key }) => key)).size < members.length) return true;
-	const values = members.map(({ start, end }) => json.slice(start, end));
-	const repeats = (text: string) => text[0] === "{" && repeatsKey(text, false);
-	return isTool && values.some(repeats);
-}
-
-/** Why some JSON parsers would refuse `value`; undefined if none would. */
-function valueIssue(value: unknown, depthLeft: number): string | undefined {
-	if (typeof value === "string" && !value.isWellFormed()) return "has a lone surrogate";
-	if (typeof value === "number" && !Number.isFinite(value)) return "has a number that exceeds a double";
-	if (typeof value !== "object" || value === null) return undefined;
-	if (depthLeft === 0) return `is nested deeper than ${maxDepth}`;
-	for (const [key, member] of Object.entries(value)) {
-		const issue = valueIssue(key, 0) ?? valueIssue(member, depthLeft - 1);
-		if (issue) return issue;
-	}
-	return undefined;
 }
 
 /** Empty if there are none. */

@@ -36,7 +36,6 @@ describe("readTools", () => {
 		expect(read(tool).tools).toEqual([{ name: "a", text: tool, readOnly }]);
 	});
 
-	const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
 	const schema = (inputSchema: string) => `{"name":"a","inputSchema":${inputSchema}}`;
 	test.each<[tool: string, reason: string | RegExp, name?: string]>([
 		["null", "expected an object", "tool 1"],
@@ -82,14 +81,6 @@ describe("readTools", () => {
 		[`{${named},"icons":[{"src":"x","theme":"red"}]}`, /^icons.0.theme: /],
 		[`{${named},"execution":{"taskSupport":"yes"}}`, /^execution.taskSupport: /],
 		[`{${named},"_meta":[]}`, /^_meta: /],
-		[`{${named},"n\\u0061me":"b"}`, "has a duplicate key", "b"],
-		[`{${named},"annotations":{"title":"a","title":"b"}}`, "has a duplicate key"],
-		[`{${named},"x":"\\ud800"}`, "has a lone surrogate"],
-		[`{${named},"constructor":1e400}`, "has a number that exceeds a double"],
-		[`{${named},"x":{"\\udc00":1}}`, "has a lone surrogate"],
-		[`{${named},"x":[1e400]}`, "has a number that exceeds a double"],
-		[`{${named},"x":${"9".repeat(400)}}`, "has a number that exceeds a double"],
-		[`{${named},"x":${nested(64)}}`, "is nested deeper than 64"],
 		[
 			'{"name":"list_instances","inputSchema":{"type":"object"}}',
 			"the gateway has a tool of this name",
@@ -111,10 +102,6 @@ describe("readTools", () => {
 		const text = `{"result":{"tools":[0,{${named}},{}]}}`;
 		const { tools, dropped } = readTools(text, 2);
 		expect([tools.length, dropped.length]).toEqual([1, 1]);
-	});
-
-	test("takes what is nested as deeply as may be", () => {
-		expect(read(`{${named},"x":${nested(63)}}`).tools).toHaveLength(1);
 	});
 
 	test.each([
