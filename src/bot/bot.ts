@@ -11,7 +11,7 @@ import { within } from "../lib/wait.ts";
 import { consoleMethods } from "../mcp/console.ts";
 import type { Prompt } from "../mcp/prompts.ts";
 import { rightsMethod } from "../mcp/rights.ts";
-import { createServer, promptSource, type Selection, type Server, toolSource } from "../mcp/server.ts";
+import { createServer, promptMethods, type Selection, type Server, toolSource } from "../mcp/server.ts";
 import { Sessions } from "../mcp/session.ts";
 import { type Approval, type ApprovalOptions, createApproval } from "./approval/approval.ts";
 import { createApprovalTools } from "./approval/approval-tools.ts";
@@ -331,7 +331,7 @@ function createMcpServer(options: McpServerOptions): Server {
 		info: { name: serverName, title: botName, version, ...(off && { description: off }) },
 		instructions: off ? `${instructions} ${off}` : instructions,
 		tools: approval?.guard(source) ?? source,
-		prompts: promptSource((principal) => prompts ?? promptsFor(select(principal).context)),
+		prompts: promptMethods((principal) => prompts ?? promptsFor(select(principal).context)),
 		resources: createResources(select, audit.record),
 		// Without a token, anyone could send a principal.
 		experimental: mcpToken ? [principalCapability, ...(approval ? [approvalCapability] : [])] : [],

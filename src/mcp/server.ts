@@ -77,27 +77,22 @@ export interface ToolSource {
 	call(request: RpcRequest, caller: Caller): Promise<RpcResponse>;
 }
 
-/** In this program or in the bots behind it. Results are JSON text. */
-export interface PromptSource {
-	list(principal: Principal | undefined): string | Promise<string>;
-	/** Throws an RpcError if the params are invalid. */
-	get(params: JsonObject, caller: Caller): string | Promise<string>;
-	/** Throws an RpcError if the params are invalid. */
-	complete(params: JsonObject, caller: Caller): string | Promise<string>;
-}
+/** In this program or in the bots behind it. */
+export type PromptMethods = Record<"prompts/list" | "prompts/get" | "completion/complete", OtherMethod>;
 
-export function promptSource(select: (principal: Principal | undefined) => readonly Prompt[]): PromptSource {
+export function promptMethods(select: (principal: Principal | undefined) => readonly Prompt[]): PromptMethods {
 	const list = listPrompts(select(undefined));
 	return {
-		list: (principal) => (principal ? listPrompts(select(principal)) : list),
-		get: (params, { principal }) => JSON.stringify(getPrompt(select(principal), params)),
-		complete: (params, { principal }) => JSON.stringify(completePrompt(select(principal), params)),
+		"prompts/list": (_, { principal }) => (principal ? listPrompts(select(principal)) : list),
+		"prompts/get": (params, { principal }) => JSON.stringify(getPrompt(select(principal), params)),
+		"completion/complete": (params, { principal }) => JSON.stringify(completePrompt(select(principal), params)),
 	};
 }
 
 /** In this program or in the bots behind it. */
 export type ResourceMethods = Record<ResourceMethod, OtherMethod>;
 
+/** Returns JSON text, or throws an RpcError. */
 export type OtherMethod = (params: JsonObject, caller: Caller) => string | Promise<string>;
 
 interface ServerOptions {
@@ -105,10 +100,10 @@ interface ServerOptions {
 	/** For the AI model: what the server is and how to begin. */
 	instructions: string | ((principal: Principal | undefined) => string);
 	tools: ToolSource;
-	prompts: PromptSource;
+	prompts: PromptMethods;
 	resources?: ResourceMethods | undefined;
 	experimental?: readonly string[];
-	/** Not defined by MCP. They get the params, and return JSON text or throw an RpcError. */
+	/** Not defined by MCP. */
 	methods?: Readonly<Record<string, OtherMethod>>;
 	log: Log;
 	answered?(request: RpcRequest, response: RpcResponse, caller: Caller): void;
@@ -122,11 +117,11 @@ export interface Server {
 }
 
 export function createServer(options: ServerOptions): Server {
-	const { tools, prompts, log, info: serverInfo } = options;
+	const { tools, log, info: serverInfo } = options;
 	const instructionsFor = ({ principal }: Caller) =>
 		typeof options.instructions === "string" ? options.instructions : options.instructions(principal);
 	const { experimental = [], resources } = options;
-	const others: Readonly<Record<string, OtherMethod>> = { ...options.methods, ...resources };
+	const others: Readonly<Record<string, OtherMethod>> = { ...options.methods, ...options.prompts, ...resources };
 	const capabilities = {
 		tools: {},
 		prompts: {},
@@ -140,8 +135,6 @@ export function createServer(options: ServerOptions): Server {
 		const { id, method } = request;
 		if (method === "tools/call") return tools.call(request, caller);
 		if (method === "tools/list") return listTools(request, caller);
-		if (method === "prompts/list") return promptList(request, caller);
-		if (method === "prompts/get" || method === "completion/complete") return fromPrompts(request, caller);
 		if (caller.modern) {
 			if (method === "server/discover") return discover(id, caller);
 		} else {
@@ -166,25 +159,14 @@ export function createServer(options: ServerOptions): Server {
 		return list instanceof Promise ? list.then(respond) : respond(list);
 	}
 
-	async function promptList({ id, params }: RpcRequest, { modern, principal }: Caller): Promise<RpcResponse> {
-		refuseCursor(params, "prompts/list");
-		const list = await prompts.list(principal);
-		return textResponse(id, modern ? withMembers({ ...completed(), ...from }, list) : list);
-	}
-
-	async function fromPrompts({ id, method, params }: RpcRequest, caller: Caller): Promise<RpcResponse> {
-		const result =
-			method === "prompts/get" ? await prompts.get(params, caller) : await prompts.complete(params, caller);
-		return toolResponse(id, caller, result, "done");
-	}
-
 	async function fromOther(run: OtherMethod, { id, method, params }: RpcRequest, caller: Caller): Promise<RpcResponse> {
-		if (!resources || !Object.hasOwn(resources, method))
-			return toolResponse(id, caller, await run(params, caller), "done");
-		if (method !== "resources/read") refuseCursor(params, method);
+		if (method.endsWith("/list")) refuseCursor(params, method);
 		const result = await run(params, caller);
+		const isResource = resources !== undefined && Object.hasOwn(resources, method);
+		if (method !== "prompts/list" && !isResource) return toolResponse(id, caller, result, "done");
 		// What can be read may change at any time.
-		return textResponse(id, caller.modern ? withMembers({ ...completed(), ttlMs: 0, ...from }, result) : result);
+		const members = { ...completed(), ...(isResource && { ttlMs: 0 }), ...from };
+		return textResponse(id, caller.modern ? withMembers(members, result) : result);
 	}
 
 	/** What the stateless revision requires in results that clients may cache. */

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { parseMessage } from "../../src/mcp/json-rpc.ts";
 import type { Prompt } from "../../src/mcp/prompts.ts";
-import { createServer, promptSource, toolSource } from "../../src/mcp/server.ts";
+import { createServer, promptMethods, toolSource } from "../../src/mcp/server.ts";
 import { recordLog } from "../support/log.ts";
 import { toolSet } from "../support/tool-set.ts";
 
@@ -26,7 +26,7 @@ async function ask(method: string, params: object, modern = false) {
 		info: { name: "test", title: "Test", version: "0" },
 		instructions: "",
 		tools: toolSource(() => ({ set: noTools, context: {} })),
-		prompts: promptSource(() => [greet]),
+		prompts: promptMethods(() => [greet]),
 		log: recordLog().log,
 	});
 	const text = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import * as v from "valibot";
 import { eventBytes } from "../../src/mcp/http-response.ts";
 import { parseMessage, RpcError } from "../../src/mcp/json-rpc.ts";
-import { type Caller, createServer, promptSource, type Server, toolSource } from "../../src/mcp/server.ts";
+import { type Caller, createServer, promptMethods, type Server, toolSource } from "../../src/mcp/server.ts";
 import { tool } from "../../src/mcp/tool.ts";
 import { ToolList } from "../../src/mcp/tool-list.ts";
 import { recordLog } from "../support/log.ts";
@@ -43,7 +43,7 @@ test("a call that meets a bug is -32603, with the details in the log alone", asy
 	const server = createServer({
 		info: { name: "test", title: "Test", version: "1.2.3" },
 		instructions: "",
-		prompts: promptSource(() => []),
+		prompts: promptMethods(() => []),
 		tools: toolSource(() => ({ set: toolSet([greet]), context: {} })),
 		log,
 	});
@@ -57,7 +57,7 @@ test("an RpcError of a tool source's is answered under the request's id", async 
 	const server = createServer({
 		info: { name: "t", title: "T", version: "1" },
 		instructions: "",
-		prompts: promptSource(() => []),
+		prompts: promptMethods(() => []),
 		tools: {
 			list: () => new ToolList('{"tools":[]}'),
 			ttlMs: () => 0,

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { listen } from "../../src/lib/program/listen.ts";
-import { createServer, promptSource, toolSource } from "../../src/mcp/server.ts";
+import { createServer, promptMethods, toolSource } from "../../src/mcp/server.ts";
 import { Sessions } from "../../src/mcp/session.ts";
 import { createEndpoint } from "../../src/mcp/streamable-http.ts";
 import { recordLog } from "../support/log.ts";
@@ -21,7 +21,7 @@ function start(sessions: Sessions | string = "the-constant", bodyTimeoutMs = 10_
 	const server = createServer({
 		info: { name: "test", title: "Test", version: "1" },
 		instructions: "",
-		prompts: promptSource(() => []),
+		prompts: promptMethods(() => []),
 		tools: toolSource(() => ({ set: noTools, context: {} })),
 		log,
 	});

@@ -15,7 +15,7 @@ import {
 	readPromptRequest,
 	unknownPrompt,
 } from "../../mcp/prompts.ts";
-import type { Caller, PromptSource } from "../../mcp/server.ts";
+import type { Caller, PromptMethods } from "../../mcp/server.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { ListedPrompt } from "../backends/listed-prompts.ts";
 import type { Catalogs } from "../catalog/catalogs.ts";
@@ -37,7 +37,7 @@ export interface PromptsOptions {
 	firstList(): Promise<unknown> | undefined;
 }
 
-export function createPrompts(options: PromptsOptions): PromptSource {
+export function createPrompts(options: PromptsOptions): PromptMethods {
 	const { backends, router, catalogs, deadlines, firstList } = options;
 
 	async function seenBy(principal: Principal | undefined): Promise<readonly View[]> {
@@ -81,18 +81,18 @@ export function createPrompts(options: PromptsOptions): PromptSource {
 	}
 
 	return {
-		async list(principal) {
+		async "prompts/list"(_, { principal }) {
 			await firstList();
 			return JSON.stringify({ prompts: mergePrompts(await seenBy(principal)) });
 		},
-		async get(params, caller) {
+		async "prompts/get"(params, caller) {
 			const { name, args } = readPromptRequest(params);
 			const seen = await seenBy(caller.principal);
 			requirePrompt(name, seen);
 			const own = (backend: Backend) => ({ name, arguments: ownArguments(backend, name, args) });
 			return forward("prompts/get", name, args, own, seen, caller);
 		},
-		async complete(params, caller) {
+		async "completion/complete"(params, caller) {
 			const { prompt, argument, typed, args } = readCompletion(params);
 			const seen = await seenBy(caller.principal);
 			requirePrompt(prompt, seen);
