@@ -47,23 +47,21 @@ export class Views {
 	/** By what is known now; for a person, bots whose last answer says that the person is in one of their guilds. */
 	now(principal: Principal | undefined): readonly View[] {
 		if (!principal) return this.backends;
-		const views = this.#reachable(principal).flatMap((backend) => {
+		const seen = this.#reachable(principal).flatMap((backend) => {
 			const guilds = this.#guildsOf(backend, principal);
 			if (!guilds) return [];
-			const { pinned, barred } = backend.pins;
 			// Of a pinned guild that the bot does not list, nothing says that the person is in it.
 			const isVisible = (id: string) => (principal.person ? guilds.has(id) : (principal.guilds?.includes(id) ?? true));
-			const pins = { pinned: keep(pinned, isVisible), barred };
+			const pinned = keep(backend.pins.pinned, isVisible);
 			const isLimited = principal.guilds || principal.person;
-			if (isLimited && guilds.size === 0 && pins.pinned.size === 0) return [];
-			return new BackendView(backend, guilds, pins);
+			return isLimited && guilds.size === 0 && pinned.size === 0 ? [] : { backend, guilds, pinned };
 		});
 		// A guild that is pinned to a hidden bot is unknown.
-		const pinned = new Set(views.flatMap(({ pins }) => [...pins.pinned]));
-		return views.map(
-			({ backend, guilds, pins }) =>
-				new BackendView(backend, guilds, { pinned: pins.pinned, barred: keep(pins.barred, (id) => pinned.has(id)) }),
-		);
+		const known = new Set(seen.flatMap(({ pinned }) => [...pinned]));
+		return seen.map(({ backend, guilds, pinned }) => {
+			const pins = { pinned, barred: keep(backend.pins.barred, (id) => known.has(id)) };
+			return new BackendView(backend, guilds, pins);
+		});
 	}
 
 	/** Where the person is, if there is one; only bots for which `isNeeded`. Never rejects. */
