@@ -5,7 +5,7 @@ import type { Log } from "../../lib/log.ts";
 import type { Store } from "../../lib/store/store.ts";
 import { pageFiles } from "../../pages/page-files.ts" with { type: "macro" };
 import { serveFiles } from "../../pages/static-files.ts";
-import type { ConsoleSignIn } from "../oauth/endpoints/console-sign-in.ts";
+import type { OAuth } from "../oauth/oauth.ts";
 import type { Clocks } from "../oauth/protocol/clocks.ts";
 import { paths } from "../oauth/protocol/metadata.ts";
 import { readOnlyPath } from "../principals/narrowing.ts";
@@ -32,7 +32,7 @@ export interface ConsoleOptions extends StateOptions, ReadingToolsOptions {
 	token: string;
 	/** An origin, if the operator has set it. */
 	publicUrl: string | undefined;
-	discord: ConsoleSignIn | undefined;
+	discord: OAuth["console"] | undefined;
 	log: Log;
 	clocks: Clocks;
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import { createTokenMatch } from "../../mcp/access.ts";
 import { clientAddress, SenderLimit } from "../http/sender-limit.ts";
-import type { ConsoleSignIn } from "../oauth/endpoints/console-sign-in.ts";
+import type { OAuth } from "../oauth/oauth.ts";
 import type { DiscordPerson } from "../oauth/people/discord.ts";
 import { OAuthError } from "../oauth/protocol/oauth-error.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
@@ -17,7 +17,7 @@ interface SignInOptions {
 	/** An origin, if the operator has set it. */
 	publicUrl: string | undefined;
 	sessions: Sessions;
-	discord: ConsoleSignIn | undefined;
+	discord: OAuth["console"] | undefined;
 	log: Log;
 	/** A monotonic clock, in milliseconds. */
 	monotonicNow: () => number;

@@ -15,15 +15,14 @@ import type { Clients } from "./clients/clients.ts";
 import { createAuthorize } from "./endpoints/authorize.ts";
 import { createCallback } from "./endpoints/callback.ts";
 import { createConsent } from "./endpoints/consent.ts";
-import { createConsoleSignIn } from "./endpoints/console-sign-in.ts";
-import { languageFor, type OAuthContext } from "./endpoints/context.ts";
+import { beginSignIn, languageFor, type OAuthContext } from "./endpoints/context.ts";
 import { createRevocationEndpoint, createTokenEndpoint } from "./endpoints/token-endpoint.ts";
 import { Attempts } from "./grants/attempts.ts";
 import { Grants } from "./grants/grants.ts";
 import { errorPage } from "./pages/page.ts";
 import { Browsers } from "./people/browser.ts";
-import { Discord } from "./people/discord.ts";
-import type { AskRights } from "./people/rights.ts";
+import { Discord, type DiscordPerson } from "./people/discord.ts";
+import { type AskRights, guildsOf } from "./people/rights.ts";
 import { type Clocks, systemClocks } from "./protocol/clocks.ts";
 import {
 	challengeFor,
@@ -123,7 +122,21 @@ export function createOAuth({ settings, store, clients, askRights, log, clocks =
 			const address = () => clientAddress(request, http.requestIP(request)?.address);
 			return route && respond(request, route, address);
 		},
-		console: createConsoleSignIn(context),
+		/** Signing in to the console: Discord redirects to the same callback as for clients, and the console begins its session. */
+		console: {
+			/** The URL at Discord, and the cookie that ties it to the browser. Rejects with an OAuthError if too many begin. */
+			begin: (request: Request, address: string) => beginSignIn(context, request, address),
+			/** Only once; undefined without a sign-in. Rejects with an OAuthError if no guild allows the person to sign in. */
+			async finish(request: Request): Promise<DiscordPerson | undefined> {
+				const browser = context.browsers.secretOf(request);
+				const person = browser && (await context.attempts.visitor(browser));
+				if (!browser || !person) return undefined;
+				await guildsOf(person, context, "refused a sign-in to the console: no guild allows it");
+				// The console now has its own session. Without this, the browser could begin another one without Discord.
+				await context.attempts.leave(browser);
+				return person;
+			},
+		},
 		// The authenticator has a limit of its own, which does not count valid tokens.
 		findAccessToken: (hash: string, decidesAt?: string) => unlimited.findOwner(hash, decidesAt),
 		/** WWW-Authenticate with HTTP 403: a call of this principal needs more access. */

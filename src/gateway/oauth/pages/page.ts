@@ -131,10 +131,9 @@ export function redirect(location: string, cookie?: string): Response {
 	});
 }
 
-/** Back to the client or to another page. */
+/** Back to the client. */
 export interface BackLink {
-	/** Of the client, or the whole label. */
-	name: string | Said;
+	name: string;
 	url: string;
 }
 
@@ -148,10 +147,8 @@ export interface ErrorPage {
 }
 
 export function errorPage({ status, title, text, back }: ErrorPage, language: Language): Response {
-	const label = ({ name }: BackLink) =>
-		typeof name === "string" ? sayHtml(language, "page.back", { name: shown(name) }) : render(name, language);
-	const link =
-		back && html`<p class="buttons"><a class="button" rel="noreferrer" href="${back.url}">${label(back)}</a></p>`;
+	const label = back && sayHtml(language, "page.back", { name: shown(back.name) });
+	const link = back && html`<p class="buttons"><a class="button" rel="noreferrer" href="${back.url}">${label}</a></p>`;
 	const body = html`<p>${typeof text === "string" ? text : render(text, language)}</p>${link}`;
 	return pageResponse({ language, status, title: render(title, language), body });
 }
