@@ -57,8 +57,6 @@ export class BackendSession {
 	generation = 0;
 	/** What the bot said of itself in the last handshake. Empty before the first session. */
 	server: Partial<ClientSession> = {};
-	/** As declared when the session was opened. */
-	experimental: readonly string[] = [];
 	#current: ClientSession | undefined;
 	#opening: Promise<ClientSession> | undefined;
 	#closed = false;
@@ -170,7 +168,6 @@ export class BackendSession {
 			const session = await this.options.client.connect(signal);
 			this.#current = session;
 			this.server = session;
-			this.experimental = session.experimental ?? [];
 			if (++this.generation > 1) this.options.onReplaced();
 			return session;
 		} catch (cause) {
@@ -180,7 +177,7 @@ export class BackendSession {
 	}
 }
 
-function declares({ experimental }: ClientSession, capability: string) {
+export function declares({ experimental }: Pick<ClientSession, "experimental">, capability: string): boolean {
 	return experimental?.includes(capability) ?? false;
 }
 

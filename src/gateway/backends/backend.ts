@@ -19,7 +19,7 @@ import type { Instance } from "../config/config.ts";
 import type { Pins } from "../config/pins.ts";
 import { HttpClient } from "../http/http-client.ts";
 import { BackendHealth, type BackendState, maxAwayMs, type Presence, type ProcessReport } from "./backend-health.ts";
-import { BackendSession, handshakeTimeoutMs, notBegun, type SessionRequest } from "./backend-session.ts";
+import { BackendSession, declares, handshakeTimeoutMs, notBegun, type SessionRequest } from "./backend-session.ts";
 import { readGuilds, safeGuildName } from "./guilds.ts";
 import { type ListedPrompt, readPrompts } from "./listed-prompts.ts";
 import { type DroppedTool, describeDropped, type ListedTool, type OfferedTools, ToolsReader } from "./listed-tools.ts";
@@ -194,11 +194,11 @@ export class Backend {
 
 	/** The bot declared that it enforces limits of principals; others get no requests of principals. */
 	get acceptsPrincipals(): boolean {
-		return this.session.experimental.includes(principalCapability);
+		return declares(this.session.server, principalCapability);
 	}
 
 	get #hasApproval(): boolean {
-		return this.session.experimental.includes(approvalCapability);
+		return declares(this.session.server, approvalCapability);
 	}
 
 	/** Tool calls. */

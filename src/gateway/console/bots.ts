@@ -10,6 +10,7 @@ import { ClientError } from "../../mcp/client.ts";
 import { type AuditedCallDetails, consoleMethods, maxAuditedCalls, readConsoleResult } from "../../mcp/console.ts";
 import { errorCode } from "../../mcp/json-rpc.ts";
 import type { Backend } from "../backends/backend.ts";
+import { declares } from "../backends/backend-session.ts";
 import { kinds } from "../calls/metrics.ts";
 import type { RecentCalls } from "../calls/recent-calls.ts";
 import { conditionOf } from "../catalog/status.ts";
@@ -92,7 +93,7 @@ const waitingAt = new WeakMap<Backend, number>();
 async function approvalsOf(backend: Backend, { person }: Viewer) {
 	const { name: instance, state, session } = backend;
 	// A bot whose approvals are off has nothing to list; this is no error.
-	const isOff = session.generation > 0 && !session.experimental.includes(approvalCapability);
+	const isOff = session.generation > 0 && !declares(session.server, approvalCapability);
 	if (isOff && !state.online) return { shown: [], unavailable: [] };
 	const asked = state.online ? await ask(backend, "approvals", {}, person) : undefined;
 	const { approvals = [] } = asked?.answer ?? {};

@@ -11,7 +11,7 @@ function backends(guilds: Record<string, string[]>): Backend[] {
 	return Object.entries(guilds).map(([name, ids]) => {
 		const { backend } = createTestBackend({ name, url: "http://127.0.0.1:1" });
 		backend.guilds = new Map(ids.map((id) => [id, `guild ${id}`]));
-		backend.session.experimental = [principalCapability];
+		backend.session.server = { experimental: [principalCapability] };
 		return backend;
 	});
 }
@@ -51,9 +51,9 @@ describe("the bots among which a principal's call is routed", () => {
 				["5", "five"],
 			]);
 		await expectSeen(["alpha", "beta"], ["beta"], ["beta"], [""]);
-		if (beta) beta.session.experimental = [];
+		if (beta) beta.session.server = { experimental: [] };
 		await expectSeen(["alpha"], [""], [""], [""]);
-		if (beta) beta.session.experimental = [principalCapability];
+		if (beta) beta.session.server = { experimental: [principalCapability] };
 		await expectSeen(["alpha", "beta"], ["beta"], ["beta"], [""]);
 	});
 
