@@ -5,13 +5,12 @@ import { ConfigError, formatValue, parseSettings, port } from "../lib/config.ts"
 import { parseCommandLine, runProgram, runs } from "../lib/program/program.ts";
 import { escapeBreaks } from "../lib/text.ts";
 import { type AiSimulation, startAiProvider } from "./ai/ai-provider.ts";
-import { oauth2Summary } from "./control/views.ts";
+import { summarizeState } from "./control/views.ts";
 import { readWorlds, worldOptions, worldUsage } from "./documents/command-line.ts";
 import { type GameServer, startGameServer } from "./game/game-server.ts";
 import { realisticLimits } from "./rest/rate-limits.ts";
 import { addInvites } from "./seed.ts";
 import { type Simulator, startSimulator } from "./simulator.ts";
-import type { Account } from "./world/state/entities.ts";
 
 const localGateway = ["127.0.0.1", "localhost"].map((host) => `http://${host}:9100/oauth/callback`);
 
@@ -89,25 +88,10 @@ await runProgram(
 	json ? console.error : console.log,
 );
 
-function endpoints({ world, url, api, cdn, documentGuilds }: Simulator, game: GameServer, ai: AiSimulation) {
-	const guilds = [...world.guilds.values()];
-	const listed = ({ user: { id, username }, token }: Account) => ({ id, username, token });
+function endpoints(simulator: Simulator, game: GameServer, ai: AiSimulation) {
 	return {
-		url,
-		api,
-		cdn,
-		bots: world.users.bots.map((bot) => ({
-			...listed(bot),
-			...oauth2Summary(world, bot.user.id),
-			guilds: guilds.filter(({ members }) => members.has(bot.user.id)).map(({ id, name }) => ({ id, name })),
-		})),
-		users: world.users.people.map(listed),
-		guilds: guilds.map(({ id, name, channels }) => ({
-			id,
-			name,
-			channels: Object.fromEntries(Array.from(channels.values(), (channel) => [channel.name, channel.id])),
-		})),
-		worlds: documentGuilds.map(({ file, guild, bot, notes }) => ({
+		...summarizeState(simulator, ""),
+		worlds: simulator.documentGuilds.map(({ file, guild, bot, notes }) => ({
 			file,
 			guild_id: guild.id,
 			bot: bot.user.username,

@@ -52,11 +52,12 @@ test("--json prints one line with all URLs, tokens and ids", async () => {
 		api: string;
 		cdn: string;
 		users: { username: string; token: string }[];
-		guilds: { channels: Record<string, string> }[];
+		guilds: { channels: { id: string; name: string }[] }[];
 		game: { url: string; secret: string; codes: string[] };
 		ai: { url: string; key: string };
 	};
-	const post = await fetch(`${facts.api}/v10/channels/${facts.guilds[0]?.channels.general}/messages`, {
+	const general = facts.guilds[0]?.channels.find(({ name }) => name === "general");
+	const post = await fetch(`${facts.api}/v10/channels/${general?.id}/messages`, {
 		method: "POST",
 		headers: { authorization: facts.users[0]?.token ?? "", "content-type": "application/json" },
 		body: JSON.stringify({ content: "hello" }),
@@ -124,7 +125,7 @@ test("--world starts with the guilds of documents, in YAML and JSON", async () =
 	const facts = JSON.parse(await simulator.printed(/\n/)) as {
 		api: string;
 		bots: { username: string; token: string; guilds: { name: string }[] }[];
-		guilds: { id: string; name: string; channels: Record<string, string> }[];
+		guilds: { id: string; name: string }[];
 		worlds: { file: string; guild_id: string; bot: string; notes: string[] }[];
 	};
 	expect(facts.guilds.map(({ name }) => name)).toEqual(["The Gardeners", "Other"]);

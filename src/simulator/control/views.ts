@@ -20,11 +20,6 @@ import * as serialize from "../world/state/serialize.ts";
 import type { World } from "../world/world.ts";
 import type { Controllable } from "./controllable.ts";
 
-export function oauth2Summary({ authorizations }: World, clientId: string) {
-	const settings = authorizations.settings(clientId);
-	return { client_secret: settings?.clientSecret, redirect_uris: settings?.redirectUris };
-}
-
 export function summarizeFault({ id, kind, match, executed, hits, limits: { times, actor } }: InjectedFault) {
 	return { id, kind, match, executed, hits, times, actor };
 }
@@ -73,11 +68,18 @@ export function summarizeState({ world, sockets, url, api, cdn, tour }: Controll
 		cdn,
 		connected: sockets.connected,
 		tour,
-		bots: world.users.bots.map((account) => ({
-			...summarize(account),
-			...oauth2Summary(world, account.user.id),
-			intents: account.privilegedIntents,
-		})),
+		bots: world.users.bots.map((account) => {
+			const { id } = account.user;
+			const { clientSecret, redirectUris } = world.authorizations.settings(id) ?? {};
+			const own = [...world.guilds.values()].filter(({ members }) => members.has(id));
+			return {
+				...summarize(account),
+				client_secret: clientSecret,
+				redirect_uris: redirectUris,
+				intents: account.privilegedIntents,
+				guilds: own.map(({ id, name }) => ({ id, name })),
+			};
+		}),
 		users: world.users.people.map(summarize),
 		locales: Object.values(Locale),
 		guilds: [...world.guilds.values()].map((guild) => ({

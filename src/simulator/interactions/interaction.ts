@@ -4,8 +4,6 @@
 
 import {
 	type APIAuthorizingIntegrationOwnersMap,
-	type APIMessageComponentInteraction,
-	type APIMessageComponentInteractionData,
 	type ApplicationCommandOptionType,
 	ApplicationCommandType,
 	InteractionContextType,
@@ -33,7 +31,8 @@ export interface Invocation {
 	application: Account;
 	user: User;
 	channel: Channel;
-	place: InvocationPlace;
+	/** The channel, with the guild and the member, or in DMs the user. */
+	place: object;
 	data: object;
 	command?: Command;
 	/** The message with the used component, also if that has opened the submitted modal. */
@@ -41,20 +40,6 @@ export interface Invocation {
 	/** The interaction whose response opened the submitted modal. */
 	trigger?: Interaction;
 }
-
-/** The used button or select menu, with the chosen values, and the users, roles and channels to which they refer. */
-export type ComponentData = Sent<APIMessageComponentInteractionData> & {
-	/** The component's id, which discord.js's types lack. */
-	id?: unknown;
-};
-
-/** The place and the user of an interaction: the channel, plus guild and member, or in DMs the user. */
-export type InvocationPlace = Sent<
-	Pick<
-		APIMessageComponentInteraction,
-		"channel" | "channel_id" | "app_permissions" | "guild" | "guild_id" | "guild_locale" | "member" | "user"
-	>
-> & { channel: { permissions?: string } };
 
 /** An option as a user's client sends it and, with its type, as the application receives it. */
 export interface SentOption {

@@ -7,7 +7,7 @@ import {
 	InteractionType,
 	PermissionFlagsBits as Permission,
 } from "discord.js";
-import type { ComponentData, Invocation, InvocationPlace } from "../../interactions/interaction.ts";
+import type { Invocation } from "../../interactions/interaction.ts";
 import { mayUse } from "../../world/accounts/commands.ts";
 import { buttonsIn, selectMenusIn, selectTypes } from "../../world/messages/components.ts";
 import {
@@ -123,14 +123,13 @@ function resolveTarget(call: InvocationCall, channel: Channel, { type }: Command
 	return { messages: { [id]: call.world.messages.serialize(message, reader) } };
 }
 
-function componentData(call: InvocationCall, channel: Channel, { components }: Message): ComponentData {
+function componentData(call: InvocationCall, channel: Channel, { components }: Message): object {
 	const { custom_id, component_type: type, values = [] } = call.body.data;
 	if (custom_id === undefined) throw invalidComponent();
 	if (type !== undefined && type !== ComponentType.Button) {
 		const menu = selectMenusIn(components).find((one) => one.type === type && one.custom_id === custom_id);
 		if (!menu || menu.disabled === true) throw invalidComponent();
-		// The types of menus differ in what `resolved` contains.
-		return { id: menu.id, custom_id, ...chosenIn(call, channel, menu, values) } as ComponentData;
+		return { id: menu.id, custom_id, ...chosenIn(call, channel, menu, values) };
 	}
 	const button = buttonsIn(components).find((one) => one.custom_id === custom_id && one.disabled !== true);
 	if (!button) throw invalidComponent();
@@ -161,7 +160,7 @@ function commandOf(call: InvocationCall, channel: Channel, guild: Guild | undefi
 	return command;
 }
 
-function contextOf(call: Call, channel: Channel, application: Account): InvocationPlace {
+function contextOf(call: Call, channel: Channel, application: Account): object {
 	const { world, actor } = call;
 	const permissions = String(permissionsIn(call, channel));
 	const granted = world.channels.permissionsOf(channel, application.user);

@@ -1,21 +1,15 @@
 // The values that are chosen in select menus, and the objects to which values of options and menus refer.
 // https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-object-resolved-data-structure
 
-import { type APIInteractionDataResolved, ComponentType } from "discord.js";
+import { ComponentType } from "discord.js";
 import type { SelectMenu, SelectType } from "../../world/messages/components.ts";
-import type { Sent } from "../../world/state/api-types.ts";
 import { type Channel, isThread } from "../../world/state/entities.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { formError } from "../errors.ts";
 import type { Call } from "../route.ts";
 
-/** For each kind of object (users, members, roles …), an object with ids as keys. */
-export type Resolved = {
-	-readonly [K in keyof Sent<APIInteractionDataResolved>]: Record<
-		string,
-		Exclude<Sent<APIInteractionDataResolved>[K], undefined>[string]
-	>;
-};
+/** By kind, objects by their ids. */
+export type Resolved = Partial<Record<"users" | "members" | "roles" | "channels", Record<string, object>>>;
 
 export type Kind = "user" | "role" | "channel";
 
@@ -64,10 +58,8 @@ function resolveChannel(
 	if (!channel || (types && !types.includes(channel.type))) return false;
 	const shown = isThread(channel) ? serialize.thread(channel, actor.user.id) : serialize.guildChannel(channel);
 	const partial = Object.fromEntries(Object.entries(shown).filter(([key]) => partialChannel.includes(key)));
-	resolved.channels = {
-		...resolved.channels,
-		[id]: { ...partial, permissions: String(world.channels.permissionsOf(channel, actor.user)) },
-	} as NonNullable<Resolved["channels"]>;
+	const permissions = String(world.channels.permissionsOf(channel, actor.user));
+	resolved.channels = { ...resolved.channels, [id]: { ...partial, permissions } };
 	return true;
 }
 
