@@ -90,7 +90,7 @@ export class Simulator implements Controllable, AsyncDisposable {
 		const { timing, log = quietLog, hostname = "127.0.0.1" } = options;
 		this.#options = { ...options, log, hostname };
 		world.sharding.configure(options.sharding ?? {});
-		const people = options.worlds?.length ? { ...demoSeed(), ...nothing } : demoSeed();
+		const people = options.worlds?.length ? { ...demoSeed(), bots: [], guilds: [] } : demoSeed();
 		applySeed(world, options.seed ?? people);
 		this.interactions = new Interactions(world, { ...discordInteractionTiming, ...timing });
 		this.sockets = new SocketHub(world, log, { ...discordTiming, ...timing });
@@ -126,8 +126,8 @@ export class Simulator implements Controllable, AsyncDisposable {
 		const builder = this.#newRouter(new Journal(), new RequestLog(), new RateLimiter(generousLimits));
 		const callAs = (account: Account) => callerOf(builder, account);
 		for (const given of worlds) this.documentGuilds.push(await buildGuild(world, callAs, given, worldOptions));
-		this.#server = listenOrFail(port, () =>
-			Bun.serve({
+		try {
+			this.#server = Bun.serve({
 				hostname,
 				port,
 				development: false,
@@ -141,8 +141,13 @@ export class Simulator implements Controllable, AsyncDisposable {
 					log.error("could not handle an HTTP request: internal error", { error });
 					return new Response("Internal error\n", { status: 500 });
 				},
-			}),
-		);
+			});
+		} catch (error) {
+			const code = (error as NodeJS.ErrnoException).code ?? String(error);
+			throw new ConfigError("the simulator", [
+				code === "EADDRINUSE" ? `port: ${port} is already in use` : `port: listening on ${port} failed: ${code}`,
+			]);
+		}
 	}
 
 	readonly handle = (request: Request): Promise<Response> => this.#router.handle(request, new URL(request.url));
@@ -253,8 +258,6 @@ function newSignature(): string {
 	return `ex=${hex(issued + 24 * 60 * 60)}&is=${hex(issued)}&hm=${signature}&`;
 }
 
-const nothing = { bots: [], guilds: [] };
-
 export function callerOf(router: Pick<Router, "handle">, account: Account): Call {
 	return async (method, path, body) => {
 		const text = method === "GET" ? undefined : JSON.stringify(body ?? {});
@@ -265,17 +268,6 @@ export function callerOf(router: Pick<Router, "handle">, account: Account): Call
 }
 
 const quietLog: Log = createLog({ format: "text", level: "error" }, console.error);
-
-function listenOrFail<T>(port: number, listen: () => T): T {
-	try {
-		return listen();
-	} catch (error) {
-		const code = (error as NodeJS.ErrnoException).code ?? String(error);
-		throw new ConfigError("the simulator", [
-			code === "EADDRINUSE" ? `port: ${port} is already in use` : `port: listening on ${port} failed: ${code}`,
-		]);
-	}
-}
 
 function findChannelIn(world: World, name: string): Channel {
 	const known = world.channels.get(name);

@@ -78,11 +78,31 @@ export class Router {
 				// The body fails before the first chunk, so that Bun closes the connection without sending anything.
 				return new Response(new ReadableStream({ start: (controller) => controller.error(undefined) }));
 			}
-			response = this.#errorResponse(error, record);
+			const known = error instanceof ApiError ? error : httpError(500, "Internal Server Error");
+			if (known !== error) {
+				const { method, path } = record;
+				this.parts.log.error("simulated Discord API route failed: internal error", { method, path, error });
+			}
+			response = { status: known.status, body: JSON.stringify(known.body), headers: known.headers };
 		}
-		requests.end(record, response.status, response.headers?.["x-ratelimit-scope"] === "shared");
-		this.#report(request, url, record, seen, response);
-		return respond(response, seen.limits);
+		const { status, body } = response;
+		requests.end(record, status, response.headers?.["x-ratelimit-scope"] === "shared");
+		const headers = { ...seen.limits, ...response.headers };
+		if (record.route !== undefined)
+			this.parts.onExchange?.({
+				method: request.method,
+				route: record.route.split(" ")[1] ?? "",
+				query: url.searchParams,
+				body: seen.content?.body,
+				files: [...(seen.content?.files.keys() ?? [])],
+				byLibrary: /^DiscordBot /.test(request.headers.get("user-agent") ?? ""),
+				status,
+				response: body,
+				headers,
+				fault: record.fault,
+			});
+		if (body === undefined) return new Response(null, { status, headers });
+		return new Response(body, { status, headers: { "content-type": "application/json", ...headers } });
 	}
 
 	async #handleCall(
@@ -192,35 +212,6 @@ export class Router {
 		if (!actor || (actor.user.bot === true) !== asBot) throw httpError(401, "Unauthorized");
 		return { actor };
 	}
-
-	#errorResponse(error: unknown, { method, path }: RequestRecord): ResponseData {
-		if (error instanceof ApiError)
-			return { status: error.status, body: JSON.stringify(error.body), headers: error.headers };
-		this.parts.log.error("simulated Discord API route failed: internal error", { method, path, error });
-		return { status: 500, body: JSON.stringify(httpError(500, "Internal Server Error").body) };
-	}
-
-	#report(
-		request: Request,
-		url: URL,
-		{ route, fault }: RequestRecord,
-		{ content, limits }: Seen,
-		{ status, body, headers }: ResponseData,
-	): void {
-		if (route === undefined) return;
-		this.parts.onExchange?.({
-			method: request.method,
-			route: route.split(" ")[1] ?? "",
-			query: url.searchParams,
-			body: content?.body,
-			files: [...(content?.files.keys() ?? [])],
-			byLibrary: /^DiscordBot /.test(request.headers.get("user-agent") ?? ""),
-			status,
-			response: body,
-			headers: { ...limits, ...headers },
-			fault,
-		});
-	}
 }
 
 function parseQuery(given: URLSearchParams) {
@@ -229,10 +220,4 @@ function parseQuery(given: URLSearchParams) {
 		return [key, values.length > 1 ? values : (values[0] ?? "")] as const;
 	});
 	return Object.fromEntries(entries);
-}
-
-function respond({ status, body, headers }: ResponseData, limits: Readonly<Record<string, string>>): Response {
-	const all = { ...limits, ...headers };
-	if (body === undefined) return new Response(null, { status, headers: all });
-	return new Response(body, { status, headers: { "content-type": "application/json", ...all } });
 }
