@@ -5,7 +5,6 @@ import type { Interaction } from "../interactions/interaction.ts";
 import type { InjectedFault } from "../rest/faults.ts";
 import { isSubcommand } from "../rest/fields/option-fields.ts";
 import { mayUse } from "../world/accounts/commands.ts";
-import { expiryOf } from "../world/guilds/invites.ts";
 import {
 	type Account,
 	type Command,
@@ -128,16 +127,7 @@ export function summarizeGuild(world: World, guild: Guild, userId: string) {
 			const member = guild.members.get(id);
 			return member ? [serialize.voiceState(guild, member)] : [];
 		}),
-		invites: world.invites
-			.list({ guild_id: guild.id })
-			.map((invite) => ({
-				code: invite.code,
-				channel_id: invite.channel_id,
-				inviter: { id: invite.inviter.id, username: invite.inviter.username },
-				uses: invite.uses,
-				max_uses: invite.max_uses,
-				expires_at: expiryOf(invite)?.toISOString() ?? null,
-			})),
+		invites: world.invites.list({ guild_id: guild.id }),
 		bans: [...guild.bans.values()],
 	};
 }

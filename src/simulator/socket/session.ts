@@ -25,9 +25,12 @@ interface SessionConnection {
 /** Takes an event's type and data, and returns the data to send to the bot. */
 export type Alter = (type: string, data: unknown) => unknown;
 
-const sightEvents: ReadonlySet<EventType> = new Set([
-	...(["CHANNEL_CREATE", "CHANNEL_UPDATE", "CHANNEL_DELETE"] as const),
-	...(["GUILD_ROLE_UPDATE", "GUILD_ROLE_DELETE"] as const),
+const sightEvents = new Set<EventType>([
+	"CHANNEL_CREATE",
+	"CHANNEL_UPDATE",
+	"CHANNEL_DELETE",
+	"GUILD_ROLE_UPDATE",
+	"GUILD_ROLE_DELETE",
 	"VOICE_STATE_UPDATE",
 ]);
 

@@ -28,7 +28,7 @@ import { choice, integer, list, object, required, snowflake, text } from "../fie
 import { applicationOf, type Call, type ReadForm } from "../route.ts";
 import { givenOptions, resolveOptions } from "./command-options.ts";
 import { submission, submitted } from "./modals.ts";
-import { chosenIn, invalidComponent, type Resolved, resolveUser } from "./resolved.ts";
+import { chosenIn, invalidComponent, type Resolved, resolve } from "./resolved.ts";
 
 /** Clients send more: https://docs.discord.food/interactions/receiving-and-responding#create-interaction */
 export const invocationFields = {
@@ -113,7 +113,7 @@ function commandData(call: InvocationCall, channel: Channel, command: Command): 
 function resolveTarget(call: InvocationCall, channel: Channel, { type }: Command, id: string): object {
 	if (type === CommandKind.User) {
 		const resolved: Resolved = {};
-		if (resolveUser(call, channel, id, resolved)) return resolved;
+		if (resolve(call, channel, ["user"], id, resolved)) return resolved;
 		throw apiError("UnknownUser");
 	}
 	const message = found(call.world.messages.get(channel.id, id), "UnknownMessage");

@@ -8,12 +8,12 @@ import * as serialize from "../../world/state/serialize.ts";
 import { formError } from "../errors.ts";
 import type { Call } from "../route.ts";
 
-/** By kind, objects by their ids. */
-export type Resolved = Partial<Record<"users" | "members" | "roles" | "channels", Record<string, object>>>;
+/** By kind, such as "users", objects by their ids. */
+export type Resolved = Record<string, Record<string, object>>;
 
 export type Kind = "user" | "role" | "channel";
 
-/** Of the first of these kinds. False if there is no such object, or it is a channel of a type not in `channelTypes`. */
+/** Adds the object to `resolved`. False if no kind has it, or it is a channel of a type not in `channelTypes`. */
 export function resolve(
 	call: Call,
 	place: Channel,
@@ -22,45 +22,37 @@ export function resolve(
 	resolved: Resolved,
 	channelTypes?: readonly number[],
 ): boolean {
-	const resolvers = { user: resolveUser, role: resolveRole, channel: resolveChannel };
-	return kinds.some((kind) => resolvers[kind](call, place, id, resolved, channelTypes));
+	return kinds.some((kind) => {
+		const found = Object.entries(find(call, place, kind, id, channelTypes));
+		for (const [name, one] of found) resolved[name] = { ...resolved[name], [id]: one };
+		return found.length > 0;
+	});
 }
 
-/** Also adds the member, if the user is one. False if the user does not exist. */
-export function resolveUser({ world }: Call, place: Channel, id: string, resolved: Resolved): boolean {
-	const user = world.users.get(id);
-	if (!user) return false;
-	resolved.users = { ...resolved.users, [id]: user };
-	const member = world.guilds.of(place)?.members.get(id);
-	if (!member) return true;
-	const { deaf: _, mute: __, ...bare } = serialize.bareMember(member);
-	const permissions = String(world.channels.permissionsOf(place, user));
-	resolved.members = { ...resolved.members, [id]: { ...bare, permissions } };
-	return true;
-}
-
-function resolveRole({ world }: Call, place: Channel, id: string, resolved: Resolved): boolean {
-	const role = world.guilds.of(place)?.roles.get(id);
-	if (!role) return false;
-	resolved.roles = { ...resolved.roles, [id]: role };
-	return true;
-}
-
-function resolveChannel(
+function find(
 	{ world, actor }: Call,
 	place: Channel,
+	kind: Kind,
 	id: string,
-	resolved: Resolved,
 	types?: readonly number[],
-): boolean {
+): Record<string, object> {
 	const guild = world.guilds.of(place);
+	if (kind === "user") {
+		const user = world.users.get(id);
+		const member = guild?.members.get(id);
+		if (!user || !member) return user ? { users: user } : {};
+		const { deaf: _, mute: __, ...bare } = serialize.bareMember(member);
+		return { users: user, members: { ...bare, permissions: String(world.channels.permissionsOf(place, user)) } };
+	}
+	if (kind === "role") {
+		const role = guild?.roles.get(id);
+		return role ? { roles: role } : {};
+	}
 	const channel = guild?.channels.get(id) ?? guild?.threads.get(id);
-	if (!channel || (types && !types.includes(channel.type))) return false;
+	if (!channel || (types && !types.includes(channel.type))) return {};
 	const shown = isThread(channel) ? serialize.thread(channel, actor.user.id) : serialize.guildChannel(channel);
 	const partial = Object.fromEntries(Object.entries(shown).filter(([key]) => partialChannel.includes(key)));
-	const permissions = String(world.channels.permissionsOf(channel, actor.user));
-	resolved.channels = { ...resolved.channels, [id]: { ...partial, permissions } };
-	return true;
+	return { channels: { ...partial, permissions: String(world.channels.permissionsOf(channel, actor.user)) } };
 }
 
 /**

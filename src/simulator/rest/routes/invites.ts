@@ -2,7 +2,7 @@
 // https://discord.com/developers/docs/resources/invite
 
 import { ChannelType, GuildFeature, GuildSystemChannelFlags, MessageType } from "discord.js";
-import { metadata, serializeInvite } from "../../world/guilds/invites.ts";
+import { metadata } from "../../world/guilds/invites.ts";
 import type { Guild, Invite } from "../../world/state/entities.ts";
 import { guildPermissions, has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
@@ -28,13 +28,8 @@ function inviteOf({ world, params }: Call<":invite_code">): Invite {
 	return found(world.invites.get(params.invite_code), "UnknownInvite");
 }
 
-function inviteJson({ world }: Call, invite: Invite) {
-	const channel = world.state.channelOf(invite);
-	return serializeInvite(invite, world.guilds.of(channel), channel);
-}
-
-function withMetadata(call: Call, invite: Invite) {
-	return { ...inviteJson(call, invite), ...metadata(invite) };
+function withMetadata({ world }: Call, invite: Invite) {
+	return { ...world.invites.serialize(invite), ...metadata(invite) };
 }
 
 /** https://github.com/discord-userdoccers/discord-userdoccers/blob/18baa186/pages/datamining/errors.mdx */
@@ -78,7 +73,7 @@ export const inviteRoutes = [
 		if (!manages) requireGuildPermissions(call, "ViewAuditLog");
 		return call.world.invites
 			.list({ guild_id: guild.id })
-			.map((one) => (manages ? withMetadata(call, one) : inviteJson(call, one)));
+			.map((one) => (manages ? withMetadata(call, one) : call.world.invites.serialize(one)));
 	}),
 	route("GET /channels/:channel_id/invites", {
 		needs: "ManageChannels",
@@ -122,7 +117,7 @@ export const inviteRoutes = [
 			const invite = inviteOf(call);
 			const { world, query } = call;
 			const guild = world.guilds.of(world.state.channelOf(invite));
-			return { ...inviteJson(call, invite), ...(query.with_counts && serialize.guildCounts(guild)) };
+			return { ...call.world.invites.serialize(invite), ...(query.with_counts && serialize.guildCounts(guild)) };
 		},
 	}),
 	route("POST /invites/:invite_code", {
@@ -130,7 +125,7 @@ export const inviteRoutes = [
 		run: (call) => {
 			if (call.actor.user.bot) throw apiError("BotsCannotUseThisEndpoint");
 			const invite = inviteOf(call);
-			const accepted = inviteJson(call, invite);
+			const accepted = call.world.invites.serialize(invite);
 			const new_member = join(call, invite);
 			if (!new_member) call.skipJournal();
 			return { ...accepted, new_member };
@@ -142,7 +137,7 @@ export const inviteRoutes = [
 		const guild = call.world.guilds.of(channel);
 		if (!has(permissionsIn(call, channel), "ManageChannels"))
 			requireGuildPermissions({ ...call, guild }, "ManageGuild");
-		const deleted = inviteJson(call, invite);
+		const deleted = call.world.invites.serialize(invite);
 		call.world.invites.remove(invite, call.by);
 		return deleted;
 	}),

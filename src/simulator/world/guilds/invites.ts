@@ -30,7 +30,7 @@ export class Invites {
 
 	#isValid(invite: Invite): boolean {
 		const end = expiryOf(invite);
-		return this.state.channels.has(invite.channel_id) && (end === null || end.getTime() > Date.now());
+		return this.state.channels.has(invite.channel_id) && (end === null || Date.parse(end) > Date.now());
 	}
 
 	/** By default it expires after one day and has unlimited uses. `created_at` may be in the past. */
@@ -47,11 +47,10 @@ export class Invites {
 		this.#all.set(invite.code, invite);
 		const { code, inviter, role_ids } = invite;
 		this.#dispatch("INVITE_CREATE", channel, {
-			...placeOf(channel),
 			...metadata(invite),
 			code,
 			uses: 0,
-			expires_at: expiryOf(invite)?.toISOString() ?? null,
+			expires_at: expiryOf(invite),
 			inviter,
 			...(role_ids.length > 0 && { role_ids }),
 		});
@@ -74,13 +73,47 @@ export class Invites {
 	remove(invite: Invite, by?: Attribution): void {
 		const channel = this.state.channelOf(invite);
 		this.#all.delete(invite.code);
-		this.#dispatch("INVITE_DELETE", channel, { ...placeOf(channel), code: invite.code });
+		this.#dispatch("INVITE_DELETE", channel, { code: invite.code });
 		this.state.audit(this.state.guildOf(channel), by, "InviteDelete", null, { before: auditFields(invite) });
 	}
 
-	#dispatch<T extends "INVITE_CREATE" | "INVITE_DELETE">(type: T, channel: GuildChannel, data: EventPayloads[T]): void {
-		const to = permittedIn(channel, "ManageChannels");
-		this.state.dispatchToGuild(type, this.state.guildOf(channel), data, to);
+	serialize(invite: Invite): SentInvite {
+		const channel = this.state.channelOf(invite);
+		const guild = this.state.guildOf(channel);
+		const { id, name, type } = channel;
+		return {
+			type: 0,
+			code: invite.code,
+			guild_id: guild.id,
+			guild: {
+				id: guild.id,
+				name: guild.name,
+				description: guild.description,
+				splash: null,
+				banner: null,
+				icon: guild.icon,
+				vanity_url_code: null,
+				features: guild.features,
+				verification_level: guild.verification_level,
+				nsfw: false,
+				nsfw_level: 0,
+				premium_subscription_count: 0,
+			},
+			channel: { id, name, type },
+			inviter: invite.inviter,
+			expires_at: expiryOf(invite),
+			flags: 0,
+			...(invite.role_ids.length > 0 && { roles: rolesOf(invite, guild) }),
+		};
+	}
+
+	#dispatch<T extends "INVITE_CREATE" | "INVITE_DELETE">(
+		type: T,
+		channel: GuildChannel,
+		data: Omit<EventPayloads[T], "channel_id" | "guild_id">,
+	): void {
+		const whole = { ...placeOf(channel), ...data } as EventPayloads[T];
+		this.state.dispatchToGuild(type, this.state.guildOf(channel), whole, permittedIn(channel, "ManageChannels"));
 	}
 }
 
@@ -89,42 +122,14 @@ function auditFields(invite: Invite): object {
 	return { ...rest, inviter_id: inviter.id };
 }
 
-export function expiryOf({ created_at, max_age }: Invite): Date | null {
-	if (max_age === 0) return null;
-	return new Date(Date.parse(created_at) + max_age * 1000);
+function expiryOf({ created_at, max_age }: Invite): string | null {
+	return max_age === 0 ? null : new Date(Date.parse(created_at) + max_age * 1000).toISOString();
 }
 
 /** The invite metadata, which Discord sends only to members with MANAGE_CHANNELS. */
 export function metadata(invite: Invite) {
 	const { uses, max_uses, max_age, temporary, created_at } = invite;
 	return { uses, max_uses, max_age, temporary, created_at };
-}
-
-export function serializeInvite(invite: Invite, guild: Guild, { id, name, type }: GuildChannel): SentInvite {
-	return {
-		type: 0,
-		code: invite.code,
-		guild_id: guild.id,
-		guild: {
-			id: guild.id,
-			name: guild.name,
-			description: guild.description,
-			splash: null,
-			banner: null,
-			icon: guild.icon,
-			vanity_url_code: null,
-			features: guild.features,
-			verification_level: guild.verification_level,
-			nsfw: false,
-			nsfw_level: 0,
-			premium_subscription_count: 0,
-		},
-		channel: { id, name, type },
-		inviter: invite.inviter,
-		expires_at: expiryOf(invite)?.toISOString() ?? null,
-		flags: 0,
-		...(invite.role_ids.length > 0 && { roles: rolesOf(invite, guild) }),
-	};
 }
 
 function rolesOf({ role_ids }: Invite, { roles }: Guild) {

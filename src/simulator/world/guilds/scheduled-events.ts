@@ -4,7 +4,7 @@
 // A gap: Scheduled events have no recurrence and images, and nothing that Discord does by itself: none starts, ends or
 // is canceled, not even with its channel, and a finished one stays listed.
 
-import { GuildScheduledEventEntityType as EntityType, GuildScheduledEventStatus as Status } from "discord.js";
+import { GuildScheduledEventStatus as Status } from "discord.js";
 import type { SentScheduledEvent } from "../state/api-types.ts";
 import type { Guild, Member, ScheduledEvent, User } from "../state/entities.ts";
 import type { Verb } from "../state/events.ts";
@@ -22,19 +22,18 @@ export class ScheduledEvents extends GuildObjects<ScheduledEvent> {
 		super(state, "GuildScheduledEvent");
 	}
 
-	/** If `counted`, with the number of interested users. Throws if the event has no channel and no location. */
+	/** If `counted`, with the number of interested users. */
 	serialize(event: ScheduledEvent, counted = false): SentScheduledEvent {
 		const { userIds, ...rest } = event;
 		return {
 			...rest,
-			...venueOf(event),
 			entity_id: null,
 			image: null,
 			recurrence_rule: null,
 			guild_scheduled_event_exceptions: [],
 			creator: this.state.users.get(event.creator_id),
 			user_count: counted ? userIds.size : undefined,
-		};
+		} as SentScheduledEvent;
 	}
 
 	add(guild: Guild, creatorId: string, given: NewScheduledEvent, by?: Attribution): ScheduledEvent {
@@ -87,13 +86,4 @@ export class ScheduledEvents extends GuildObjects<ScheduledEvent> {
 		const type = `GUILD_SCHEDULED_EVENT_USER_${verb}` as const;
 		this.state.dispatchToGuild(type, guild, { guild_scheduled_event_id, user_id, guild_id });
 	}
-}
-
-/** A location if the event is external, otherwise a channel. Throws if it is missing. */
-function venueOf(event: ScheduledEvent) {
-	const { entity_type, channel_id, entity_metadata } = event;
-	if (entity_type === EntityType.External && entity_metadata) return { entity_type, entity_metadata, channel_id: null };
-	if (entity_type !== EntityType.External && channel_id !== null)
-		return { entity_type, entity_metadata: null, channel_id };
-	throw new Error(`scheduled event ${event.id} has neither a channel nor a location`);
 }

@@ -79,7 +79,7 @@ export class Threads {
 			...serialize.thread(thread, reader.id),
 			newly_created: true,
 		}));
-		this.#dispatchMembers(thread, [owner.id], []);
+		this.#dispatchMember(thread, owner.id, true);
 		this.#announce(parent, thread, owner, message);
 		state.audit(guild, by, "ThreadCreate", thread.id, { after: auditFields(thread) });
 		return thread;
@@ -171,7 +171,7 @@ export class Threads {
 		thread.members.set(user.id, new Date().toISOString());
 		// A new member receives the thread first.
 		this.#dispatch("THREAD_CREATE", thread, () => serialize.thread(thread, user.id), [user.id]);
-		this.#dispatchMembers(thread, [user.id], []);
+		this.#dispatchMember(thread, user.id, true);
 		this.#notice(thread, MessageType.RecipientAdd, user, by);
 		return true;
 	}
@@ -180,28 +180,24 @@ export class Threads {
 	leave(thread: Thread, user: User, by = user): boolean {
 		if (!thread.members.has(user.id)) return false;
 		// Dispatched first: without membership a private thread is not visible.
-		this.#dispatchMembers(thread, [], [user.id]);
+		this.#dispatchMember(thread, user.id, false);
 		this.#notice(thread, MessageType.RecipientRemove, user, by);
 		thread.members.delete(user.id);
 		return true;
 	}
 
-	#dispatchMembers(thread: Thread, added: readonly string[], removed: readonly string[]): void {
+	#dispatchMember(thread: Thread, userId: string, isAdded: boolean): void {
 		const guild = this.state.guildOf(thread);
-		const count = thread.members.size - removed.length;
-		for (const userId of [...added, ...removed])
-			this.state.dispatchToGuild(
-				"THREAD_MEMBERS_UPDATE",
-				guild,
-				{
-					id: thread.id,
-					guild_id: guild.id,
-					member_count: Math.min(50, count),
-					added_members: added.flatMap((one) => serialize.threadMember(thread, one, guild) ?? []),
-					removed_member_ids: removed,
-				},
-				{ always: userId, ...permittedIn(thread, "ViewChannel") },
-			);
+		const member = serialize.threadMember(thread, userId, guild);
+		const payload = {
+			id: thread.id,
+			guild_id: guild.id,
+			member_count: Math.min(50, thread.members.size - (isAdded ? 0 : 1)),
+			added_members: isAdded && member ? [member] : [],
+			removed_member_ids: isAdded ? [] : [userId],
+		};
+		const to = { always: userId, ...permittedIn(thread, "ViewChannel") };
+		this.state.dispatchToGuild("THREAD_MEMBERS_UPDATE", guild, payload, to);
 	}
 
 	// Messages
