@@ -21,7 +21,7 @@ const { path: place, write, run: runIn, [Symbol.dispose]: remove } = openPlace()
 const release = join(place, "release");
 
 function run(command: string[], cwd = place, more = {}) {
-	const env = { PATH: `${place}:${pathWithBun()}`, DIST: place, HOME: process.env.HOME ?? place, ...more };
+	const env = { PATH: `${place}:${pathWithBun()}`, DIST: place, HOME: place, ...more };
 	return runIn(command, { cwd, env });
 }
 

@@ -299,7 +299,7 @@ describe("on a system that runs", () => {
 
 	imageTest("a user that was there before stays", async (image) => {
 		const { system, commands } = openRunning(image);
-		image.write("/etc/passwd", `guildhall:x:${process.getuid?.()}:0::/:\n`);
+		image.write("/etc/passwd", `guildhall:x:${process.getuid?.()}:${process.getgid?.()}::/:\n`);
 		await image.install(undefined, system);
 		await image.uninstall(true, system);
 		expect(commands.join()).not.toMatch(/sysusers|userdel/);
