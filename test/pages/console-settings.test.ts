@@ -185,6 +185,17 @@ inChromium("a change by somebody else meanwhile is shown, and nothing typed is l
 	expect(await stored()).toContain("Mine, {user}");
 });
 
+inChromium("typing while a slow bot checks what is to be saved does not keep it from being saved", async () => {
+	await signIn();
+	await browser.evaluate(`const quick = fetch; const wait = () => new Promise((done) => setTimeout(done, 1_000));
+		globalThis.fetch = (...given) => quick(...given).then((answer) => wait().then(() => answer)); true`);
+	await page.fill(field("moderation.appeal"), "Slowly");
+	await page.click("button", "Save");
+	await page.fill(field("welcome.summary"), "{count} more");
+	await page.sees("Saved.");
+	expect(await stored()).toContain("Slowly");
+});
+
 inChromium("when the session ends, what was typed is there after the next sign-in, and nowhere else", async () => {
 	await set({ "welcome.message": "Before" });
 	await signIn();

@@ -60,8 +60,7 @@ class ServerSettings {
 	#fields = new Map();
 	/** @type {Form["lists"]} */
 	#lists = {};
-	/** Of requests, to ignore late responses. */
-	#checks = 0;
+	#checked = Promise.resolve(false);
 	/** @type {ReturnType<typeof setTimeout> | undefined} */
 	#timer;
 	#failure = element("p.problem", { role: "alert" });
@@ -237,16 +236,18 @@ class ServerSettings {
 		return element("li", name, ": ", text(before, after), " → ", text(after, before));
 	};
 
-	/** Has the bot check what is entered. Returns whether it can be saved. */
-	async #check() {
-		const check = ++this.#checks;
-		/** @type {Check & { version: number }} */
-		const form = await post("/settings", { ...this.#place, values: this.#entered() });
-		if (check !== this.#checks) return false;
-		const isCurrent = form.version === this.#version;
-		if (isCurrent) this.#mark(form);
-		else await this.load();
-		return isCurrent && form.problems.length === 0;
+	/** Has the bot check what is entered. Returns whether it can be saved. If a later check begins meanwhile, that one decides. */
+	#check() {
+		const answer = post("/settings", { ...this.#place, values: this.#entered() });
+		/** @type {Promise<boolean>} */
+		const checked = answer.then(async (/** @type {Check & { version: number }} */ form) => {
+			if (checked !== this.#checked) return this.#checked;
+			const isCurrent = form.version === this.#version;
+			await (isCurrent ? this.#mark(form) : this.load());
+			return isCurrent && form.problems.length === 0;
+		});
+		this.#checked = checked;
+		return checked;
 	}
 
 	/** @param {Check} form */
@@ -261,7 +262,6 @@ class ServerSettings {
 
 	async #submit() {
 		this.#complain("");
-		clearTimeout(this.#timer);
 		if (!(await this.#check())) {
 			const wrong = [...this.#fields.values()].find(({ content }) => content.querySelector("[aria-invalid]"));
 			wrong?.focus();
