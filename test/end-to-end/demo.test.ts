@@ -14,7 +14,7 @@ import { pathWithBun } from "../support/path-with-bun.ts";
 import { allEnded, childrenOf, type Program, startProgram } from "../support/program.ts";
 import { present, until } from "../support/until.ts";
 
-const messages = "POST /channels/:channel_id/messages";
+const messages = /^(POST|PATCH) \/channels\/:channel_id\/messages/;
 
 /** The bots and the gateway. */
 const childCount = 3;
@@ -56,11 +56,11 @@ async function platform<T>(path: string, init: { token?: string; post?: unknown;
 	return (await response.json()) as T;
 }
 
-/** What was written by messages in this channel, in order. */
+/** What was written by messages in this channel, in order. A slow answer is edited. */
 async function journal(channelId: string): Promise<string[]> {
 	const entries = await platform<{ route: string; path: string; body: { content: string } }[]>("/simulator/journal");
 	return entries
-		.filter(({ route, path }) => route === messages && path.includes(channelId))
+		.filter(({ route, path }) => messages.test(route) && path.includes(channelId))
 		.map(({ body }) => body.content);
 }
 
