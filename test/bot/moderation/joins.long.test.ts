@@ -111,6 +111,6 @@ test("500 people join and write while two moderators use every command: no comma
 	expect(bans.length).toBeGreaterThanOrEqual(6);
 	const last = entries.findLastIndex(({ route }) => route.startsWith("POST /channels/:channel_id/messages"));
 	expect(last).toBeGreaterThan(entries.indexOf(bans[0] as never));
-	// Discord refused hardly anything. Without pacing it is 140; what a slow machine sends late counts in the next second.
-	expect(simulator.requests.invalid).toBeLessThan(50);
-}, 180_000);
+	// Its rate limits refused hardly anything. Without pacing it is 130. Greetings are refused while a moderator has locked their channel.
+	expect(simulator.requests.list().filter(({ status }) => status === 429).length).toBeLessThan(10);
+}, 300_000);
