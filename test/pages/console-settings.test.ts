@@ -278,8 +278,6 @@ inChromium(
 		await page.fill("details[open] textarea", "channels: [{ name: planned }]");
 		await page.click("details[open] button", "Rehearse");
 		await page.sees("The plan: create 1");
-		await page.click("details[open] button", "Prove it now");
-		await page.sees("There is no backup", "details[open] .problem");
 		const parts = ["everyone", "roles", "categories", "channels", "members", "bot"];
 		const backup = await world.client.text("export_guild", { ...cooks(), parts });
 		await world.alpha.stop();

@@ -21,7 +21,7 @@ const jobs: Record<string, string> = {
 	"yesterday's failed bans":
 		"> nav a: History | > .filters label:nth-of-type(1) select = 7 | type [type=search]: ban | .bar: 1 refused | > tr.warn button: Details of ban | tr.details: owns the guild",
 	"why was this call refused": "> button: Details of get_member | tr.details .answer: refused",
-	"did the backup run": "> nav a: Try | > #tool = list_backups | > button: Run | pre: There is no backup of The Cooks",
+	"did the backup run": "> nav a: Try | > #tool = list_backups | > button: Run | pre: of The Cooks (ID: ",
 	"a key for a colleague that can only read":
 		"> nav a: Connect | > button: Create a key and fill it in | .panel: the new key claude-code",
 	"approve a call":
