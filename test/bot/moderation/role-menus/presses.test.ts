@@ -161,7 +161,7 @@ test("a full queue answers everyone at once, lets others of the person wait, and
 		"Your earlier choices are still being carried out. Nothing was done; try again when they are.",
 	);
 	const third = bot.press("zoe", "Regular");
-	await until("it waits", () => deferrals(bot) === 3);
+	await until("it waits", () => deferrals(bot) === 4);
 	expect(await bot.press("mona_lisa", "Newcomer")).toBe(
 		"Many people are choosing roles at the moment. Nothing was done; try again in a minute.",
 	);
