@@ -84,6 +84,7 @@ test("rules of others stay, and a limit of Discord is a problem of the setting u
 
 test("without Manage Server nothing is asked of Discord until the bot has it", async () => {
 	await using world = await startRules([]);
+	await until("the first look", () => world.reads() > 0);
 	const role = present([...world.guild.roles.values()].find((one) => BigInt(one.permissions) & Bits.ManageGuild));
 	const { permissions } = role;
 	world.simulator.world.roles.edit(world.guild, role, { permissions: "0" });
