@@ -1,22 +1,48 @@
-// The feature `auto_role`: gives members a role for their time in the guild, their messages, or both.
+// The feature `auto_role`: gives members a role for their time in the guild, their messages, or both. A promotion is stored as in
+// progress, written to Discord, and stored as done. A later sweep completes one that remains in progress.
 
-import { type Client, Events, type Guild, type GuildMember, type Message, type PartialGuildMember } from "discord.js";
+import {
+	type APIGuildMember,
+	type Client,
+	Events,
+	type Guild,
+	type GuildMember,
+	type Message,
+	type PartialGuildMember,
+	Routes,
+} from "discord.js";
 import { inBatches } from "../../lib/store/statement.ts";
 import { within } from "../../lib/wait.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
-import { createIsRestricted, guildForRoles, type IsRestricted, RoleWriter } from "../commands/role-writer.ts";
+import {
+	createIsRestricted,
+	failureReason,
+	guildForRoles,
+	type IsRestricted,
+	RoleWriter,
+	type WriteFailure,
+} from "../commands/role-writer.ts";
 import type { Values } from "../settings/keys.ts";
 import { PerGuild } from "../settings/per-guild.ts";
-import { type Activity, selectActivity } from "../store/tables/member-activity.ts";
+import {
+	type Activity,
+	activityRows,
+	claimPromotion,
+	type Membership,
+	releasePromotion,
+	selectActivity,
+	selectClaimed,
+} from "../store/tables/member-activity.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 import { ActivityBuffer, joinedAtMs } from "./activity.ts";
-import { createPromotions } from "./promotions.ts";
 
 const batchSize = 500;
 const checksPerSweep = 5_000;
 const promotionsPerSweep = 50;
 const maxActive = 10_000;
 const shutdownGraceMs = 1_500;
+const postponeMs = 600_000;
+const maxPostponed = 100;
 
 interface AutoRoleTiming {
 	sweepIntervalMs: number;
@@ -94,16 +120,19 @@ interface AutoRoleOptions extends Omit<FeatureOptions, "settings"> {
 /** In one guild. */
 class AutoRole {
 	readonly #closing = new AbortController();
-	readonly #promotions: ReturnType<typeof createPromotions>;
+	readonly #writer: RoleWriter;
 	readonly #activity: ActivityBuffer;
+	/** Whether the database may contain promotions that were started but not confirmed by Discord. */
+	#hasClaims = true;
+	readonly #postponed = new Map<string, number>();
+	#lastWarning: string | undefined;
 	#activeIds = new Set<string>();
 	#cursor = 0;
 	#sweeping: Promise<void> | undefined;
 	readonly #timers: Timer[] = [];
 
 	constructor(private readonly options: AutoRoleOptions) {
-		const writer = new RoleWriter(this.#closing.signal, options.timing.backOffMs);
-		this.#promotions = createPromotions(options, writer);
+		this.#writer = new RoleWriter(this.#closing.signal, options.timing.backOffMs);
 		this.#activity = new ActivityBuffer(options);
 	}
 
@@ -150,10 +179,10 @@ class AutoRole {
 	async #checkAll(): Promise<void> {
 		const { connection, guildId, settings } = this.options;
 		const roles = [settings.to_role, ...(settings.from_role ? [settings.from_role] : [])];
-		const guild = guildForRoles(connection, guildId, roles, this.#promotions.warn);
+		const guild = guildForRoles(connection, guildId, roles, this.#warn);
 		if (!guild) return;
 		await this.#activity.flush();
-		await this.#promotions.resumeClaimed(guild, promotionsPerSweep);
+		await this.#resumeClaimed(guild);
 		const active = [...this.#activeIds].flatMap((id) => guild.members.cache.get(id) ?? []);
 		this.#activeIds = new Set();
 		let left = promotionsPerSweep;
@@ -195,7 +224,7 @@ class AutoRole {
 		for (const member of due) {
 			if (left <= 0) break;
 			const membership = { user_id: member.id, joined_at: joinedAtMs(member) };
-			if (!(await this.#promotions.promote(guild, membership))) return 0;
+			if (!(await this.#promote(guild, membership))) return 0;
 			left -= 1;
 		}
 		return left;
@@ -208,7 +237,7 @@ class AutoRole {
 	}
 
 	#isDue(member: GuildMember, row: Activity | undefined): boolean {
-		if (member.pending || this.#promotions.isPostponed(member.id)) return false;
+		if (member.pending || (this.#postponed.get(member.id) ?? 0) > performance.now()) return false;
 		if (this.options.settings.from_role !== undefined && !member.roles.cache.has(this.options.settings.from_role))
 			return false;
 		const joinedAt = joinedAtMs(member);
@@ -218,6 +247,92 @@ class AutoRole {
 			messages: row?.joined_at === joinedAt ? row.messages : 0,
 		});
 	}
+
+	async #resumeClaimed(guild: Guild): Promise<void> {
+		if (!this.#hasClaims) return;
+		const rows = await selectClaimed(this.options.store.sql, guild.id, promotionsPerSweep);
+		// When these were the last ones, the next sweep finds none.
+		this.#hasClaims = rows.length > 0;
+		for (const row of rows) if (!(await this.#promote(guild, row, true))) return;
+	}
+
+	/** False if no other member can be promoted now. */
+	async #promote(guild: Guild, person: Membership, isClaimed = false): Promise<boolean> {
+		if (!(await this.#writer.ready())) return false;
+		try {
+			return await this.options.mutex.withLock(person.user_id, () => this.#promoteLocked(guild, person, isClaimed));
+		} catch (error) {
+			// The promotion may be stored as in progress.
+			if (error instanceof StoreUnavailable) this.#hasClaims = true;
+			throw error;
+		}
+	}
+
+	async #promoteLocked(guild: Guild, person: Membership, isClaimed: boolean): Promise<boolean> {
+		const { connection, store, log, isRestricted, count } = this.options;
+		const { to_role, from_role } = this.options.settings;
+		const { sql } = store;
+		const { user_id: id } = person;
+		const { rest } = connection.discord;
+		let fetched: APIGuildMember | undefined;
+		// The cache may be older.
+		const read = await this.#writer.write(async () => {
+			fetched = (await rest.get(Routes.guildMember(guild.id, id))) as APIGuildMember;
+		});
+		if (read !== "done" && read !== "gone") return this.#fail(read, id);
+		const isSame = Date.parse(fetched?.joined_at ?? "") === person.joined_at;
+		const member = isSame ? fetched : undefined;
+		if (member?.roles.includes(to_role)) {
+			if (isClaimed) await activityRows.change(sql, { guild_id: guild.id, user_id: id }, { claimed: 0 });
+			return true;
+		}
+		const isEligible =
+			member &&
+			!member.pending &&
+			(from_role === undefined || member.roles.includes(from_role)) &&
+			!(await isRestricted(guild.id, id, member.roles));
+		if (!member || !isEligible) {
+			if (isClaimed) await releasePromotion(sql, guild.id, id);
+			return true;
+		}
+		if (!isClaimed && !(await claimPromotion(sql, guild.id, person, to_role))) return true;
+		const roles = [...member.roles.filter((role) => role !== from_role), to_role];
+		const written = await this.#writer.write(() =>
+			rest.patch(Routes.guildMember(guild.id, id), {
+				body: { roles },
+				reason: `promoted: a member since ${new Date(person.joined_at).toISOString()}`,
+			}),
+		);
+		if (written === "done") {
+			this.#lastWarning = undefined;
+			count("promoted");
+			await activityRows.change(sql, { guild_id: guild.id, user_id: id }, { claimed: 0 });
+			log.info("auto_role feature: gave a member the role for active members", { guild: guild.id, user: id });
+			return true;
+		}
+		// The next sweep resumes this promotion.
+		if (typeof written === "object" && "outcomeUnknown" in written) this.#hasClaims = true;
+		else await releasePromotion(sql, guild.id, id);
+		return written === "gone" || this.#fail(written, id);
+	}
+
+	#fail(result: WriteFailure, id: string): boolean {
+		this.options.count("failed");
+		this.#warn(failureReason(result));
+		if ("outcomeUnknown" in result || !result.isRefused) return false;
+		const now = performance.now();
+		for (const [userId, until] of this.#postponed) if (until <= now) this.#postponed.delete(userId);
+		// So many refusals are not about single members.
+		if (this.#postponed.size >= maxPostponed) return false;
+		this.#postponed.set(id, now + postponeMs);
+		return true;
+	}
+
+	readonly #warn = (reason: string): void => {
+		if (reason !== this.#lastWarning)
+			this.options.log.warn("auto_role feature: could not give one or more active members its role", { reason });
+		this.#lastWarning = reason;
+	};
 
 	updated(member: GuildMember): void {
 		if (member.user.bot) return;
