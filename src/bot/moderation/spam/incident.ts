@@ -44,24 +44,21 @@ export interface Incident {
 
 type Found = Pick<Incident, "guildId" | "id" | "userId" | "rule" | "detectedAt" | "until" | "isDry">;
 
-export function newIncident(found: Found, hashes: ReadonlySet<string> = new Set()): Incident {
-	return { ...untouched(), ...found, hashes: new Set(hashes) };
-}
-
-function untouched() {
+export function newIncident(found: Found & Partial<Incident>): Incident {
 	return {
-		hashes: new Set<string>(),
-		messages: new Map<string, string>(),
-		begun: new Set<string>(),
-		ends: new Map<string, RequestEnd>(),
+		hashes: new Set(),
+		messages: new Map(),
+		begun: new Set(),
+		ends: new Map(),
 		timeout: undefined,
 		isTimeoutSeen: false,
 		mayDelete: false,
 		isReleased: false,
-		state: "asked" as const,
+		state: "asked",
 		told: undefined,
 		caseNumber: undefined,
 		entry: undefined,
+		...found,
 	};
 }
 
@@ -89,8 +86,6 @@ export function caseOf({ userId, messages, rule, detectedAt, id }: Incident, act
 
 export function toRow(incident: Incident): SpamIncidentRow {
 	const { timeout, messages, state } = incident;
-	const byChannel = Map.groupBy(messages, ([, channelId]) => channelId);
-	const ids = [...byChannel].map(([channelId, entries]) => [channelId, entries.map(([id]) => id)]);
 	return {
 		guild_id: incident.guildId,
 		id: incident.id,
@@ -100,7 +95,7 @@ export function toRow(incident: Incident): SpamIncidentRow {
 		until: incident.until,
 		state,
 		timeout: typeof timeout === "object" ? JSON.stringify(timeout.failure) : timeout === "done" ? "done" : "asked",
-		messages: JSON.stringify(Object.fromEntries(ids)),
+		messages: JSON.stringify([...messages]),
 		case_number: incident.caseNumber ?? null,
 		log_channel_id: incident.entry?.channelId ?? null,
 		log_message_id: incident.entry?.messageId ?? null,
@@ -110,8 +105,7 @@ export function toRow(incident: Incident): SpamIncidentRow {
 /** All its messages are deleted again, which is harmless. */
 export function fromRow(row: SpamIncidentRow): Incident {
 	const { timeout, log_channel_id, log_message_id } = row;
-	const byChannel = JSON.parse(row.messages) as Record<string, string[]>;
-	return {
+	return newIncident({
 		guildId: row.guild_id,
 		id: row.id,
 		userId: row.user_id,
@@ -119,12 +113,9 @@ export function fromRow(row: SpamIncidentRow): Incident {
 		detectedAt: row.detected_at,
 		until: row.until,
 		isDry: false,
-		...untouched(),
-		messages: new Map(
-			Object.entries(byChannel).flatMap(([channelId, ids]) => ids.map((id) => [id, channelId] as const)),
-		),
+		messages: new Map(JSON.parse(row.messages)),
 		timeout: timeout === "asked" ? undefined : timeout === "done" ? "done" : { failure: JSON.parse(timeout) },
 		caseNumber: row.case_number ?? undefined,
 		entry: log_channel_id && log_message_id ? { channelId: log_channel_id, messageId: log_message_id } : undefined,
-	};
+	});
 }

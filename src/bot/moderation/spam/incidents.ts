@@ -321,7 +321,7 @@ export class Incidents {
 		const until = (isNew ? sentAt : detectedAt) + Math.min(timeoutMs, maxTimeoutMs);
 		const { member, messageId: id, rule, hashes } = detection;
 		const found = { guildId: member.guild.id, id, userId: member.id, rule, detectedAt, until, isDry };
-		const incident = newIncident(found, hashes);
+		const incident = newIncident({ ...found, hashes: new Set(hashes) });
 		this.#addMessages(incident, detection.posts);
 		this.#watched.set(keyOf(incident), incident);
 		this.#background(this.#act(incident));

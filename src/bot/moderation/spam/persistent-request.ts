@@ -1,13 +1,6 @@
 // Requests about spam that can be repeated without harm: timeouts and deletions, each until Discord accepts or refuses it.
 
-import {
-	type APIGuildMember,
-	DiscordAPIError,
-	type Guild,
-	PermissionFlagsBits,
-	RESTJSONErrorCodes,
-	Routes,
-} from "discord.js";
+import { type APIGuildMember, DiscordAPIError, PermissionFlagsBits, RESTJSONErrorCodes, Routes } from "discord.js";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { absentIf } from "../../../discord/find.ts";
 import { describeBits, missingForBot, withTitles } from "../../../discord/permissions.ts";
@@ -21,13 +14,11 @@ import { SaidError } from "../../../texts/said-error.ts";
 import { type Said, said } from "../../../texts/texts.ts";
 import type { FeatureOptions } from "../../commands/feature.ts";
 import { bulkDelete, isTooOldForBulk } from "../../messages/bulk-delete.ts";
+import { NotNow, requireGuild } from "../../store/durable.ts";
 import { isSameEnd } from "../cases/decide.ts";
 
 const maxAttempts = 8;
 const defaultBackOffMs = [250, 15_000] as const;
-
-/** Thrown by a request that cannot succeed, to stop retries. */
-export class Impossible extends SaidError {}
 
 export interface PersistentOptions {
 	/** A running request is not cancelled. */
@@ -38,7 +29,7 @@ export interface PersistentOptions {
 /** "done": also if there was nothing to do. "stopped": the bot is shutting down, and the outcome is unknown. */
 export type RequestEnd = "done" | "stopped" | { failure: Said };
 
-/** `gone`: Discord's error codes which mean that there is nothing to do. Never rejects. */
+/** `gone`: Discord's error codes which mean that there is nothing to do. A SaidError is no use repeating. Never rejects. */
 export async function persistently(
 	send: () => Promise<unknown>,
 	gone: readonly number[],
@@ -53,7 +44,7 @@ export async function persistently(
 		} catch (error) {
 			if (error instanceof DiscordAPIError && gone.includes(Number(error.code))) return "done";
 			const isRefused = error instanceof DiscordAPIError && error.status < 500;
-			if (isRefused || error instanceof Impossible) return { failure: reasonOf(error) };
+			if (isRefused || error instanceof SaidError) return { failure: reasonOf(error) };
 			if (!(error instanceof PlatformBusy)) failures += 1;
 			if (failures >= maxAttempts) return { failure: reasonOf(error) };
 			const waitMs = error instanceof PlatformBusy ? error.retryAfterMs : backOffMs(failures - 1, range);
@@ -63,14 +54,8 @@ export async function persistently(
 }
 
 function reasonOf(error: unknown): Said {
-	return error instanceof Impossible ? withTitles(error.said) : (saidProblem(error) ?? said("why.internal"));
-}
-
-/** Throws an error after which the request is retried, if the guild is unavailable. */
-export function requireGuild(connection: Connection, guildId: string): Guild {
-	const guild = connection.discord.guilds.cache.get(guildId);
-	if (guild?.available) return guild;
-	throw new SaidError(said("why.unavailable"));
+	if (error instanceof NotNow) return said("why.unavailable");
+	return error instanceof SaidError ? withTitles(error.said) : (saidProblem(error) ?? said("why.internal"));
 }
 
 const maxConcurrent = 5;
@@ -108,7 +93,7 @@ export function createTimeouts({ connection, mutex, ...options }: TimeoutsOption
 		// Keeps a longer timeout that a moderator has set, and the one that another bot has just set.
 		if (known > until - sameSpamMs) return;
 		const missing = missingForBot(guild, undefined, PermissionFlagsBits.ModerateMembers);
-		if (missing !== 0n) throw new Impossible(said("why.lacks", { permissions: describeBits(missing) }));
+		if (missing !== 0n) throw new SaidError(said("why.lacks", { permissions: describeBits(missing) }));
 		await guild.client.rest.patch(Routes.guildMember(guildId, userId), {
 			body: { communication_disabled_until: new Date(until).toISOString() },
 			reason: auditReason(reason),
@@ -185,7 +170,7 @@ export function createDeletions({ gatherMs = defaultGatherMs, connection, ...opt
 			const channel = guild.channels.cache.get(channelId);
 			const missing = channel ? missingForBot(guild, channel, ViewChannel | ManageMessages) : 0n;
 			const lacking = { permissions: describeBits(missing), channel: `<#${channelId}>` };
-			if (missing !== 0n) throw new Impossible(said("spam.why.lacks.channel", lacking));
+			if (missing !== 0n) throw new SaidError(said("spam.why.lacks.channel", lacking));
 			await bulkDelete({ id: channelId, client: guild.client }, ids, "spam");
 		};
 		return persistently(send, [UnknownMessage, UnknownChannel], options);

@@ -83,16 +83,17 @@ export function createSpam(options: SpamOptions) {
 		},
 	});
 	let isLoaded = false;
-	let mustResume = true;
-	const work = new Durable({
-		name: "spam",
-		log,
-		backOffMs: [timing.backOffMs?.[0] ?? 1_000, 60_000],
-		scan: async () =>
-			(mustResume && connection.ready) || !isLoaded
-				? [{ key: "resume", failure: "could not continue with spam", run: resume }]
-				: [],
-	});
+	const backOffMs = [timing.backOffMs?.[0] ?? 1_000, 60_000] as const;
+	const work = new Durable({ name: "spam", log, backOffMs, scan: async () => [] });
+	const resume = () =>
+		void work.add({
+			key: "resume",
+			failure: "could not continue with spam",
+			async run() {
+				await loadAllowances();
+				if (connection.ready) await incidents.resume((id) => connection.guild(id)?.available === true);
+			},
+		});
 
 	async function loadAllowances(): Promise<void> {
 		await settings.ready();
@@ -114,18 +115,6 @@ export function createSpam(options: SpamOptions) {
 			});
 	}
 
-	async function resume(): Promise<void> {
-		await loadAllowances();
-		if (!connection.ready) return;
-		mustResume = false;
-		try {
-			await incidents.resume((id) => connection.guild(id)?.available === true);
-		} catch (error) {
-			mustResume = true;
-			throw error;
-		}
-	}
-
 	return {
 		components: [buttons],
 		attach(client: Client) {
@@ -136,12 +125,9 @@ export function createSpam(options: SpamOptions) {
 				// Discord also sends this event when it adds a link preview.
 				if (!message.partial && !before.partial && before.content !== message.content) detector.see(message);
 			});
-			onSessionOrGuild(client, () => {
-				mustResume = true;
-				work.wake();
-			});
+			onSessionOrGuild(client, resume);
 		},
-		start: work.wake,
+		start: resume,
 		async close() {
 			closing.abort();
 			await Promise.all([work.close(), incidents.close()]);

@@ -11,7 +11,7 @@ export interface SpamIncidentRow extends RowOf<typeof spamTables, "spam_incident
 	state: "asked" | "done";
 	/** "asked", "done" once Discord confirmed it, or why it failed: a message as JSON. */
 	timeout: string;
-	/** JSON object: arrays of message ids by channel id. */
+	/** JSON: pairs of a message id and its channel id. */
 	messages: string;
 }
 
