@@ -22,41 +22,54 @@ export async function readAtCdn(url: string, signal: AbortSignal, headers: Recor
 	throw new Error(`Discord's CDN answered HTTP ${response.status}`);
 }
 
+interface ReaderOptions {
+	cdn: string;
+	log: Log;
+	max: number;
+	maxWaiting: number;
+	timeoutMs: number;
+	closing?: AbortSignal;
+}
+
+/** Reads some files at a time. Undefined for a file elsewhere, or that cannot be read in time. Never rejects. */
+export function createCdnReader({ cdn, log, timeoutMs, closing, ...limits }: ReaderOptions) {
+	const semaphore = new Semaphore(limits);
+	return async <T>(
+		url: string,
+		read: (body: Response["body"]) => Promise<T>,
+		headers?: Record<string, string>,
+	): Promise<T | undefined> => {
+		if (!isAtCdn(cdn, url)) return undefined;
+		const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(closing ? [closing] : [])]);
+		try {
+			return await semaphore.run(signal, async () => read(await readAtCdn(url, signal, headers)));
+		} catch (error) {
+			log.debug("could not read an attached file", { reason: String((error as Error).message) });
+			return undefined;
+		}
+	};
+}
+
 const maxBytes = 256 * 1024;
-const maxConcurrent = 10;
-const maxWaiting = 200;
-const timeoutMs = 2_500;
+const limits = { max: 10, maxWaiting: 200, timeoutMs: 2_500 };
 
 /**
  * A label for each URL, the same for the same content; what is not read in time counts as equal. Discord gives no
  * checksum, and a file that is uploaded again has a new id and URL. Only the first bytes are read. Never rejects.
  */
-export function createFileContent({ cdn, log }: { cdn: string; log: Log }) {
-	const semaphore = new Semaphore({ max: maxConcurrent, maxWaiting });
-
-	async function labelOf(url: string): Promise<string | undefined> {
-		if (!isAtCdn(cdn, url)) return undefined;
-		const signal = AbortSignal.timeout(timeoutMs);
-		try {
-			return await semaphore.run(signal, () => download(url, signal));
-		} catch (error) {
-			log.debug("could not download an attachment to compare it", { reason: String((error as Error).message) });
-			return undefined;
-		}
-	}
-
+export function createFileContent(options: { cdn: string; log: Log }) {
+	const read = createCdnReader({ ...options, ...limits });
 	return async (urls: readonly string[]): Promise<string[]> => {
-		const labels = await Promise.all(urls.map(labelOf));
+		const labels = await Promise.all(urls.map((url) => read(url, labelOf, { range: `bytes=0-${maxBytes - 1}` })));
 		const first = labels.find((label) => label !== undefined) ?? "unread";
 		return labels.map((label) => label ?? first);
 	};
 }
 
-async function download(url: string, signal: AbortSignal): Promise<string> {
-	// The CDN may ignore the range and send the whole file. Then the rest is not read.
-	const body = await readAtCdn(url, signal, { range: `bytes=0-${maxBytes - 1}` });
+async function labelOf(body: Response["body"]): Promise<string> {
 	const hasher = new Bun.CryptoHasher("sha256");
 	let left = maxBytes;
+	// The CDN may ignore the range and send the whole file. Then the rest is not read.
 	for await (const chunk of body ?? []) {
 		hasher.update(chunk.subarray(0, left));
 		left -= chunk.length;

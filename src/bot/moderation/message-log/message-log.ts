@@ -6,11 +6,10 @@ import { canReadAuditLog } from "../../../discord/audit-log.ts";
 import type { Log } from "../../../lib/log.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
 import { bytesAtMost } from "../../../lib/program/listen.ts";
-import { Semaphore } from "../../../lib/semaphore.ts";
 import { said } from "../../../texts/texts.ts";
 import { Limiter } from "../../commands/cooldown.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
-import { isAtCdn, readAtCdn } from "../cdn-files.ts";
+import { createCdnReader, isAtCdn } from "../cdn-files.ts";
 import { Delayed } from "../delayed.ts";
 import { createGuildLog, type EvidenceOf, type GuildLog } from "../moderation-log.ts";
 import { copyMessage } from "../reports/message-copy.ts";
@@ -201,33 +200,23 @@ export function evidenceFor(
 
 const maxImageBytes = 8_000_000;
 const rate = { max: 60, windowMs: 60_000 };
-const timeoutMs = 10_000;
+const limits = { max: 3, maxWaiting: 60, timeoutMs: 10_000 };
 
 /** Saves images on arrival, because Discord deletes a message's files with it. Files elsewhere than at `cdn` are not read. */
-function createSavedImages({ cdn, log, closing }: { cdn: string; log: Log; closing: AbortSignal }) {
+function createSavedImages(options: { cdn: string; log: Log; closing: AbortSignal }) {
 	const recent = new Limiter(rate);
-	const downloads = new Semaphore({ max: 3, maxWaiting: 60 });
-
-	async function download(url: string): Promise<Buffer | "too long"> {
-		const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), closing]);
-		return downloads.run(signal, async () => bytesAtMost(await readAtCdn(url, signal), maxImageBytes));
-	}
+	const read = createCdnReader({ ...options, ...limits });
 
 	/** The files, with the content of images, together of at most 8 MB. Those beyond 60 of a guild in a minute have none. */
 	return (guildId: string, files: readonly RecentFile[]): Promise<RecentFile[]> => {
 		let bytes = 0;
 		return Promise.all(
 			files.map(async (file) => {
-				bytes += file.type.startsWith("image/") ? file.size : 0;
-				const isSaved = file.type.startsWith("image/") && bytes <= maxImageBytes && isAtCdn(cdn, file.url);
-				if (!isSaved || !recent.accepts(guildId)) return file;
-				try {
-					const content = await download(file.url);
-					return content === "too long" ? file : { ...file, content };
-				} catch (error) {
-					log.debug("could not save an image of a message", { reason: String((error as Error).message) });
-					return file;
-				}
+				if (!file.type.startsWith("image/")) return file;
+				bytes += file.size;
+				if (bytes > maxImageBytes || !isAtCdn(options.cdn, file.url) || !recent.accepts(guildId)) return file;
+				const content = await read(file.url, (body) => bytesAtMost(body, maxImageBytes));
+				return content === undefined || content === "too long" ? file : { ...file, content };
 			}),
 		);
 	};

@@ -2,6 +2,7 @@
 
 import { type APIEmbed, type APIMessage, EmbedBuilder, type Message, type MessageSnapshot } from "discord.js";
 import { escapeInvisible, inlineText, truncate } from "../../../discord/text.ts";
+import { LruMap } from "../../../lib/lru-map.ts";
 import { allLanguages, type Say, sayIn } from "../../../texts/texts.ts";
 import { messageTexts } from "../../messages/message-lines.ts";
 import type { AuthorKind } from "../../store/tables/reports.ts";
@@ -113,24 +114,16 @@ const keptMs = 900_000;
  * kept after its report was posted, because others may still be filling in the form for the same message.
  */
 export class Copies {
-	readonly #byId = new Map<string, { message: ReportedMessage; at: number }>();
+	readonly #byId = new LruMap<string, ReportedMessage>(maxMessages);
 
 	/** The first copy of a message shows what was reported. */
 	add(message: ReportedMessage): void {
-		this.#prune();
-		if (!this.#byId.has(message.id)) this.#byId.set(message.id, { message, at: performance.now() });
+		if (this.#byId.has(message.id)) return;
+		this.#byId.set(message.id, message);
+		setTimeout(() => this.#byId.delete(message.id), keptMs).unref();
 	}
 
 	get(id: string): ReportedMessage | undefined {
-		this.#prune();
-		return this.#byId.get(id)?.message;
-	}
-
-	#prune(): void {
-		const now = performance.now();
-		for (const [id, { at }] of this.#byId) {
-			if (this.#byId.size < maxMessages && now - at < keptMs) return;
-			this.#byId.delete(id);
-		}
+		return this.#byId.get(id);
 	}
 }
