@@ -17,7 +17,7 @@ import type { Store } from "../store/store.ts";
 import { selectTempBansOf } from "../store/tables/temp-bans.ts";
 import { found, guild_id, integer, list, reason, tell } from "../tool/arguments/arguments.ts";
 import { planEach } from "../tool/bulk.ts";
-import type { BotTool, Plan, ToolContext } from "../tool/context.ts";
+import type { BotTool, ToolContext } from "../tool/context.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
 import { bansAmong, countDeletedMessages, delete_messages, deleting } from "../tools/members/bans.ts";
 import { cachedMember, type MaybeMember } from "../tools/members/several-members.ts";
@@ -78,20 +78,61 @@ function tempBan(bans: Pick<TempBans, "ban">) {
 				);
 				const endsAt = duration === null ? null : Date.now() + duration;
 				const end = endsAt === null ? "permanently" : `until ${time(endsAt)}`;
-				const ban = ({ id: userId }: Named) =>
-					bans.ban(guild, {
-						userId,
-						endsAt,
-						reason: reason || null,
-						moderator: moderatorOf(guild, context),
-						deleteSeconds: delete_messages,
-					});
 				// No messages are deleted of people who are banned already and whose ban only gets a new end.
 				const ids = people.flatMap(({ id }) => (banned.has(id) ? [] : id));
-				const seconds = delete_messages ?? 0;
-				const messages = seconds > 0 && ids.length > 0 ? await countDeletedMessages(guild, ids, seconds) : undefined;
+				const wanted = ids.length > 0 ? (delete_messages ?? 0) : 0;
+				const messages = wanted > 0 ? await countDeletedMessages(guild, ids, wanted) : undefined;
 				const deleted = messages ? `, and delete ${messages}` : "";
-				return planOf({ people, banned, end, deleted, seconds: messages ? seconds : 0, endsAt, ban });
+				const seconds = messages ? wanted : 0;
+				const basis = people.map(
+					({ id, line }) => line + (banned.has(id) ? " | already banned: only the end changes" : ""),
+				);
+				const until = endsAt === null ? undefined : at(endsAt);
+				const done = (some: readonly Named[]) =>
+					until ? said("result.temp_ban", { who: mentions(some), until }) : said("result.ban", { who: mentions(some) });
+				const who = mentions(people);
+				const changed = until ? said("result.ban_end", { who, until }) : said("result.ban_permanent", { who });
+				const [only] = people.length === 1 ? people : [];
+				return planEach({
+					items: people,
+					asks: asking(
+						only
+							? banned.has(only.id)
+								? `Would change the ban of ${only.name}: banned ${end}; ${nowIs()}.`
+								: `Would ban ${only.name} ${end}${deleted}; ${nowIs()}.`
+							: [`Would ban ${people.length} user(s) ${end}${deleted}; ${nowIs()}:`, ...basis],
+						until ? said("result.temp_ban.ask", { who, until }) : said("result.ban.ask", { who }),
+						deleting(seconds),
+						!only && banned.size > 0 && said("result.ban_end.ask", { who: mentions([...banned.keys()]) }),
+					),
+					single:
+						only &&
+						((outcome) =>
+							outcome === "banned"
+								? result(`Banned ${only.name} ${end}.`, done(people), deleting(seconds))
+								: result(`${only.name} was already banned, and is now banned ${end}.`, changed)),
+					basis,
+					record: {
+						action: endsAt === null ? "ban" : "temp_ban",
+						userIds: people.map(({ id }) => id),
+						// Discord delivers no direct messages of the bot to people who are banned already.
+						unreachable: [...banned.keys()],
+						...(endsAt !== null && { endsAt }),
+					},
+					resumes: true,
+					idOf: ({ id }) => id,
+					describe: ({ line }) => line,
+					write: ({ id: userId }) =>
+						bans.ban(guild, {
+							userId,
+							endsAt,
+							reason: reason || null,
+							moderator: moderatorOf(guild, context),
+							deleteSeconds: delete_messages,
+						}),
+					done: (count, of) => `Banned ${count} of ${of} user(s) ${end}:`,
+					people: done,
+				});
 			},
 		},
 		{ idempotent: false },
@@ -102,65 +143,6 @@ interface Named {
 	id: string;
 	name: string;
 	line: string;
-}
-
-interface Planned {
-	people: readonly Named[];
-	banned: ReadonlyMap<string, unknown>;
-	end: string;
-	deleted: string;
-	seconds: number;
-	endsAt: number | null;
-	ban(one: Named): Promise<"banned" | "changed">;
-}
-
-function planOf({ people, banned, end, deleted, seconds, endsAt, ban }: Planned): Plan {
-	const record = {
-		action: endsAt === null ? ("ban" as const) : ("temp_ban" as const),
-		userIds: people.map(({ id }) => id),
-		// Discord delivers no direct messages of the bot to people who are banned already.
-		unreachable: [...banned.keys()],
-		...(endsAt !== null && { endsAt }),
-	};
-	const note = ({ id }: Named) => (banned.has(id) ? " | already banned: only the end changes" : "");
-	const basis = people.map((one) => one.line + note(one));
-	const until = endsAt === null ? undefined : at(endsAt);
-	const who = mentions(people);
-	const ask = until ? said("result.temp_ban.ask", { who, until }) : said("result.ban.ask", { who });
-	const done = (some: readonly Named[]) =>
-		until ? said("result.temp_ban", { who: mentions(some), until }) : said("result.ban", { who: mentions(some) });
-	const changed = (some: readonly Named[]) =>
-		until
-			? said("result.ban_end", { who: mentions(some), until })
-			: said("result.ban_permanent", { who: mentions(some) });
-	const [only] = people.length === 1 ? people : [];
-	return planEach({
-		items: people,
-		asks: asking(
-			only
-				? banned.has(only.id)
-					? `Would change the ban of ${only.name}: banned ${end}; ${nowIs()}.`
-					: `Would ban ${only.name} ${end}${deleted}; ${nowIs()}.`
-				: [`Would ban ${people.length} user(s) ${end}${deleted}; ${nowIs()}:`, ...basis],
-			ask,
-			deleting(seconds),
-			!only && banned.size > 0 && said("result.ban_end.ask", { who: mentions([...banned.keys()]) }),
-		),
-		single:
-			only &&
-			((outcome) =>
-				outcome === "banned"
-					? result(`Banned ${only.name} ${end}.`, done(people), deleting(seconds))
-					: result(`${only.name} was already banned, and is now banned ${end}.`, changed(people))),
-		basis,
-		record,
-		resumes: true,
-		idOf: ({ id }) => id,
-		describe: (one) => one.line,
-		write: ban,
-		done: (count, of) => `Banned ${count} of ${of} user(s) ${end}:`,
-		people: done,
-	});
 }
 
 /** Throws a ToolError if one of them must not be banned, such as a person with too high a role. */
