@@ -25,12 +25,6 @@ export interface Command extends Restricted {
 	secret?: boolean;
 	/** Replies must arrive byte for byte, such as a text of the game server. */
 	isVerbatim?: boolean;
-	slash?: {
-		name: string;
-		/** Name of its only option. */
-		option: string;
-		run(userId: string, rest: string, locale: string): Promise<string>;
-	};
 	/** The reply. `rest` is trimmed. A ToolError's text is the reply; without a cause it is a mistake of the user. */
 	run(context: CommandContext, rest: string): Promise<string | undefined>;
 }

@@ -16,7 +16,6 @@ import { maxReasonLength } from "../../discord/text.ts";
 import type { ModeratorAction } from "../settings/grants.ts";
 import type { Action, ActionOption } from "./action.ts";
 import { type CommandPath, descriptionsOf, namesOf } from "./command-texts.ts";
-import type { Command } from "./commands.ts";
 import type { MenuHandler } from "./menus.ts";
 import { permissionOf, type Restricted } from "./who-may.ts";
 
@@ -25,8 +24,6 @@ export type Definition = RESTPostAPIApplicationCommandsJSONBody;
 export interface Offered {
 	actions: readonly Action[];
 	menus: readonly MenuHandler[];
-	/** Those with `slash` are also slash commands. */
-	commands: readonly Command[];
 	/** Such actions are shown to everyone, as Discord would hide them from the roles that may use them. */
 	granted?(may: ModeratorAction): boolean;
 }
@@ -40,18 +37,6 @@ const inGuilds = {
 };
 
 export function definitionsOf(offered: Offered): Definition[] {
-	const own = offered.commands.flatMap(({ slash }) =>
-		slash
-			? [
-					{
-						...chatInput([slash.name]),
-						options: [{ ...fieldsOf([slash.name, slash.option]), type: Option.String as const }],
-						// Also in direct messages with the bot.
-						contexts: [InteractionContextType.Guild, InteractionContextType.BotDM],
-					},
-				]
-			: [],
-	);
 	const menus = [
 		...offered.actions.flatMap(({ menus = [], permission, may }) =>
 			menus.map((menu) => ({ ...menu, permission, may })),
@@ -70,9 +55,8 @@ export function definitionsOf(offered: Offered): Definition[] {
 		),
 		...offered.menus.flatMap((menu) => (menu.type === "slash" ? slashCommand([menu], offered) : [])),
 	];
-	const all = [...own, ...slash, ...menus];
-	if (slash.length === 0 && menus.length === 0) return all;
-	return [chatInput([helpCommand.name]), ...all];
+	const all = [...slash, ...menus];
+	return all.length > 0 ? [chatInput([helpCommand.name]), ...all] : [];
 }
 
 interface Described {
@@ -82,13 +66,14 @@ interface Described {
 
 /** Several actions are subcommands: "purge latest" is a subcommand of "purge". */
 function slashCommand(
-	group: readonly (Described & Restricted)[],
+	group: readonly (Described & Restricted & { inDms?: boolean })[],
 	offered: Pick<Offered, "granted">,
 ): RESTPostAPIChatInputApplicationCommandsJSONBody {
-	const [{ name, permission, may } = { name: "", permission: undefined }] = group;
+	const [{ name, permission, may, inDms = false } = { name: "", permission: undefined }] = group;
 	const [command = ""] = name.split(" ");
 	return {
 		...chatInput([command]),
+		...(inDms && { contexts: [InteractionContextType.Guild, InteractionContextType.BotDM] }),
 		options: group.flatMap((action): APIApplicationCommandOption[] => {
 			const path = action.name.split(" ");
 			if (path.length === 1) return optionsOf(action);

@@ -12,6 +12,8 @@ import type { Holds, Restricted } from "./who-may.ts";
 export interface Helpful extends Omit<Offered, "granted"> {
 	/** Such as "!m". */
 	prefix: string;
+	/** Of the chat. */
+	commands: readonly Command[];
 }
 
 type ChatLine = Restricted & Pick<Command, "name" | "usage">;
@@ -33,13 +35,12 @@ function chatHelp(
 }
 
 function slashHelp(
-	{ actions, commands, menus }: Omit<Helpful, "prefix">,
+	{ actions, menus }: Pick<Helpful, "actions" | "menus">,
 	holds: Holds,
 	locale: string | null,
 ): string[] {
 	const all: (Restricted & Pick<Action, "name">)[] = [
 		helpCommand,
-		...commands.flatMap(({ slash }) => slash ?? []),
 		...actions,
 		...menus.filter((menu) => menu.type === "slash"),
 	];

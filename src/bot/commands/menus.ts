@@ -17,6 +17,8 @@ export type MenuHandler = Restricted & {
 		| {
 				type: "slash";
 				options: readonly Omit<ActionOption, "argument">[];
+				/** Also in direct messages with the bot, where `guildId` is null. */
+				inDms?: boolean;
 				/** As for a message. */
 				run(interaction: ChatInputCommandInteraction & { guildId: string }): Promise<void>;
 		  }

@@ -15,7 +15,7 @@ import type { JsonObject } from "../../lib/json.ts";
 import { LruMap } from "../../lib/lru-map.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { languageOf, render, said, sayIn } from "../../texts/texts.ts";
-import { noMentions, sendablePieces } from "../messages/split-message.ts";
+import { noMentions } from "../messages/split-message.ts";
 import type { Action, MenuTarget, OptionValue } from "./action.ts";
 import { answerPieces, answerPrivately, deferPrivately, describeFailure } from "./answer.ts";
 import { autocomplete, type Suggest } from "./autocomplete.ts";
@@ -45,6 +45,8 @@ interface SlashCommandsOptions extends Omit<ChatCommandsOptions, "prefix" | "del
 }
 
 const maxForms = 500;
+
+type InGuild = ChatInputCommandInteraction & { guildId: string };
 
 type Work = () => Promise<Ran<Answer>>;
 
@@ -91,18 +93,14 @@ export class SlashCommands {
 		return this.options.menus.filter((menu) => menu.type === "slash").find(({ name }) => name === commandName);
 	}
 
-	#respond(
-		interaction: RepliableInteraction,
-		{ limiter, weight }: Pick<LimitedRun, "limiter" | "weight">,
-		work: Work,
-	): void {
+	#respond(interaction: RepliableInteraction, weight: LimitedRun["weight"], work: Work): void {
 		const guildId = interaction.guildId ?? "";
 		const run = async () => {
 			try {
 				// Discord expects a response within 3 s.
 				await deferPrivately(interaction);
 				const { user, locale } = interaction;
-				const limited = { weight, limiter, guildId, userId: user.id, tellsOnce: false, locale };
+				const limited = { weight, guildId, userId: user.id, tellsOnce: false, locale };
 				const answer = await this.options.limits(limited, work);
 				await show(interaction, typeof answer === "object" ? answer : { text: answer ?? "" });
 			} catch (error) {
@@ -126,30 +124,21 @@ export class SlashCommands {
 		const weight = weightOf(action, this.#holds(interaction));
 		const place = placeOf(interaction, command);
 		const fixed = { ...action.fixed, ...given };
-		this.#respond(interaction, { weight }, () => this.options.performing.perform({ ...action, fixed }, values, place));
+		this.#respond(interaction, weight, () => this.options.performing.perform({ ...action, fixed }, values, place));
 	}
 
 	#onChatInput(interaction: ChatInputCommandInteraction): void {
 		const { commandName } = interaction;
-		const command = this.options.commands.find(({ slash }) => slash?.name === commandName);
-		if (command?.slash) {
-			const { slash, limiter, isVerbatim } = command;
-			const rest = interaction.options.getString(slash.option) ?? "";
-			this.#respond(interaction, { weight: "open", limiter }, async () => ({
-				answer: { text: await slash.run(interaction.user.id, rest.trim(), interaction.locale), isVerbatim },
-				isMistake: false,
-			}));
-			return;
-		}
+		const menu = this.#menuOf(interaction);
+		if (menu && (menu.inDms || interaction.inGuild()))
+			return void menu.run(interaction as InGuild).catch((error) => this.#fail(interaction, error));
 		if (!interaction.inGuild()) return;
 		if (commandName === helpCommand.name) {
 			const { user, locale } = interaction;
 			const answer = this.options.help({ door: "slash", asker: user.id, locale, holds: this.#holds(interaction) });
-			this.#respond(interaction, { weight: "open" }, async () => ({ answer, isMistake: false }));
+			this.#respond(interaction, "open", async () => ({ answer, isMistake: false }));
 			return;
 		}
-		const menu = this.#menuOf(interaction);
-		if (menu) return void menu.run(interaction).catch((error) => this.#fail(interaction, error));
 		const action = this.#actionOf(interaction);
 		if (action) this.#act(interaction, action, valuesOf(interaction, action), `/${action.name}`);
 	}
@@ -246,11 +235,10 @@ export class SlashCommands {
 	}
 }
 
-async function show(interaction: RepliableInteraction, { text, question, isVerbatim, page }: Answer): Promise<unknown> {
+async function show(interaction: RepliableInteraction, { text, question, page }: Answer): Promise<unknown> {
 	const { locale } = interaction;
 	if (page) return interaction.editReply(page);
-	if (question === undefined)
-		return isVerbatim ? answerPrivately(interaction, text, sendablePieces(text)) : answerPrivately(interaction, text);
+	if (question === undefined) return answerPrivately(interaction, text);
 	const pieces = answerPieces(text, locale);
 	const last = pieces.pop() ?? "";
 	if (pieces.length > 0) await answerPrivately(interaction, text, pieces);

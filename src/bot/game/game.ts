@@ -8,7 +8,7 @@ import { createChargebacks } from "./chargebacks.ts";
 import { createGameClient, type GameClient } from "./client.ts";
 import { donatorTools } from "./donator-tools.ts";
 import { DonatorSync } from "./donators.ts";
-import { createVerify, verifyCommand } from "./verify.ts";
+import { createVerify, verifyCommands } from "./verify.ts";
 
 export function createGame(options: FeatureOptions): Feature | undefined {
 	const { config, log } = options;
@@ -21,7 +21,7 @@ export function createGame(options: FeatureOptions): Feature | undefined {
 	const verify = createVerify({ game: client, missing, log });
 	const hasGame = (guildId: string) => game.guilds?.includes(guildId) ?? true;
 	return combineFeatures([
-		{ commands: game.verify ? [verifyCommand(verify, config.command, game.slash_commands)] : [] },
+		game.verify ? verifyCommands(verify, config.command, game.slash_commands) : undefined,
 		client && createDonators(options, client, hasGame),
 		client && secret !== undefined ? createChargebacks({ ...options, game: client, secret, hasGame }) : undefined,
 	]);

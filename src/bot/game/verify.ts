@@ -6,8 +6,11 @@ import { oneLine } from "../../discord/text.ts";
 import type { Log } from "../../lib/log.ts";
 import type { WindowOptions } from "../../lib/sliding-window.ts";
 import { sayIn } from "../../texts/texts.ts";
+import { answerPrivately, deferPrivately } from "../commands/answer.ts";
 import type { Command } from "../commands/commands.ts";
 import { Limiter } from "../commands/cooldown.ts";
+import type { MenuHandler } from "../commands/menus.ts";
+import { sendablePieces } from "../messages/split-message.ts";
 import { type GameClient, GameServerError } from "./client.ts";
 
 /** Per user, so that nobody can find a valid code by guessing. */
@@ -55,23 +58,32 @@ export function createVerify({ game, missing, log, now }: VerifyOptions): Verify
 export const verifySlashName = "verify";
 
 /** As a slash command, its reply is ephemeral. */
-export function verifyCommand(verify: Verify, prefix: string, hasSlash: boolean): Command {
-	return {
+export function verifyCommands(verify: Verify, prefix: string, hasSlash: boolean) {
+	// A cooldown of its own, so that codes do not use up that of other commands. `verify` itself is stricter.
+	const limiter = new Limiter({ max: 10, windowMs: 10_000 });
+	const command: Command = {
 		name: "verify",
 		usage: "<code>",
-		// A cooldown of its own, so that codes do not use up that of other commands. `verify` itself is stricter.
-		limiter: new Limiter({ max: 10, windowMs: 10_000 }),
+		limiter,
 		secret: true,
 		isVerbatim: true,
-		...(hasSlash && {
-			slash: {
-				name: verifySlashName,
-				option: "code",
-				run: (userId, rest, locale) => verify(userId, rest, `/${verifySlashName} <code>`, locale),
-			},
-		}),
 		run: ({ guild, member }, rest) => verify(member.id, rest, `${prefix} verify <code>`, guild.preferredLocale),
 	};
+	const menu: MenuHandler = {
+		type: "slash",
+		name: verifySlashName,
+		inDms: true,
+		options: [{ name: "code", kind: "text" }],
+		async run(interaction) {
+			const { guildId, user, locale, options } = interaction;
+			await deferPrivately(interaction);
+			limiter.require(`${guildId ?? ""} ${user.id}`);
+			const code = options.getString("code") ?? "";
+			const text = await verify(user.id, code, `/${verifySlashName} <code>`, locale);
+			await answerPrivately(interaction, text, sendablePieces(text));
+		},
+	};
+	return { commands: [command], menus: hasSlash ? [menu] : [] };
 }
 
 function formatAccount(account: string): string {

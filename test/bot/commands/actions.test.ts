@@ -13,16 +13,16 @@ import { type CommandPath, commandSaid } from "../../../src/bot/commands/command
 import { definitionsOf } from "../../../src/bot/commands/definitions.ts";
 import type { Feature } from "../../../src/bot/commands/feature.ts";
 import { deniableTools, knownCommands } from "../../../src/bot/features/index.ts";
-import { verifyCommand } from "../../../src/bot/game/verify.ts";
+import { verifyCommands } from "../../../src/bot/game/verify.ts";
 import { createModeration } from "../../../src/bot/moderation/moderation.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
 import { render } from "../../../src/texts/texts.ts";
 import { startFeature } from "../features/running-feature.ts";
 
 let feature: Feature;
-const verify = verifyCommand(async () => "", "!m", true);
+const verify = verifyCommands(async () => "", "!m", true);
 const definitions = () =>
-	definitionsOf({ actions: feature.actions ?? [], menus: feature.menus ?? [], commands: [verify] });
+	definitionsOf({ actions: feature.actions ?? [], menus: [...verify.menus, ...(feature.menus ?? [])] });
 
 beforeAll(async () => {
 	await using _ = await startFeature({

@@ -217,11 +217,11 @@ describe.concurrent("what fails", () => {
 	});
 
 	test("slash commands that Discord refuses are logged", async () => {
-		const said: Command = { ...echo, slash: { name: "verify", option: "code", run: async () => "" } };
+		const menus = [{ type: "slash" as const, name: "verify", options: [], run: async () => {} }];
 		await using stage = await startStage(
-			[said],
+			[echo],
 			{},
-			{ scope: "global", before: ({ faults }) => faults.refuse("PUT /applications/*/commands", 50001) },
+			{ menus, scope: "global", before: ({ faults }) => faults.refuse("PUT /applications/*/commands", 50001) },
 		);
 		const entry = await until(
 			"it is logged",

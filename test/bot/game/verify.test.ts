@@ -6,7 +6,7 @@ import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
 import { variables } from "../../../src/bot/config/settings.ts";
 import { createGameClient } from "../../../src/bot/game/client.ts";
-import { createVerify, verifyCommand } from "../../../src/bot/game/verify.ts";
+import { createVerify, verifyCommands } from "../../../src/bot/game/verify.ts";
 import { startGameServer } from "../../../src/simulator/game/game-server.ts";
 import { longError, type Misbehaviour } from "../../../src/simulator/game/misbehaviour.ts";
 import { demoSeed } from "../../../src/simulator/seed.ts";
@@ -14,7 +14,7 @@ import { connectedConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { sharedBy, testWith } from "../../support/test-with.ts";
-import { until } from "../../support/until.ts";
+import { present, until } from "../../support/until.ts";
 import { type GameWorld, general, startGameWorld } from "./game-world.ts";
 import { allows } from "./openapi.ts";
 
@@ -338,7 +338,7 @@ describe.concurrent("limits", () => {
 	});
 
 	test("ten in 10 s are answered, whatever else a person asks, and the next is refused", () => {
-		const { limiter } = verifyCommand(async () => "", "!m", false);
+		const { limiter } = present(verifyCommands(async () => "", "!m", false).commands[0]);
 		const waits = Array.from({ length: 11 }, () => limiter?.take("1").waitS);
 		expect(waits).toEqual([...Array(10).fill(0), expect.any(Number)]);
 		expect(waits.at(-1)).toBeGreaterThan(0);
