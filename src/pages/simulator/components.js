@@ -74,7 +74,9 @@ function select(message, component) {
 /** @param {Json} component @param {Record<string, string | boolean>} [attributes] */
 export function selectMenu(component, attributes = {}) {
 	const { placeholder, default_values = [], max_values: max = 1 } = component;
-	const options = optionElements(optionsOf(component));
+	const options = optionsOf(component).map((/** @type {Option} */ { value, label, description, selected }) =>
+		element("option", { value, selected }, description ? `${label}: ${description}` : label),
+	);
 	const defaults = new Set(default_values.map((/** @type {Json} */ { id }) => id));
 	for (const option of options) if (defaults.has(option.value)) option.defaultSelected = true;
 	return element(
@@ -92,13 +94,6 @@ export function chosenIn(menu) {
 
 /** @typedef {{ value: string, label: string, description?: string, selected?: boolean }} Option */
 
-/** @param {Option[]} options */
-export function optionElements(options) {
-	return options.map(({ value, label, description, selected }) =>
-		element("option", { value, selected }, description ? `${label}: ${description}` : label),
-	);
-}
-
 /**
  * @param {HTMLElement} control
  * @param {string} label
@@ -115,7 +110,7 @@ export function field(control, label, { description, required, list }) {
 }
 
 /** @param {Json} component */
-export function optionsOf({ type, options, channel_types }) {
+function optionsOf({ type, options, channel_types }) {
 	if (type === componentTypes.stringSelect)
 		return (Array.isArray(options) ? options : []).map((one) => ({
 			value: String(one.value),

@@ -1,7 +1,7 @@
 // The inputs for the options of a slash command, with the bot's suggestions.
 
 import { element } from "../dom.js";
-import { componentTypes, field, optionElements, optionsOf } from "./components.js";
+import { componentTypes, field, selectMenu } from "./components.js";
 
 /** @typedef {import("./server.js").Json} Json */
 
@@ -78,12 +78,7 @@ function controlFor(option) {
 	const common = { id: `option-${name}`, required: required === true };
 	if (menu) {
 		const options = choices?.map((/** @type {Json} */ one) => ({ value: one.value, label: one.name }));
-		return element(
-			"select",
-			common,
-			element("option", { value: "" }, required ? "Choose…" : "(none)"),
-			...optionElements(optionsOf({ type: menu, options, channel_types })),
-		);
+		return selectMenu({ type: menu, options, channel_types, placeholder: required ? "" : "(none)" }, common);
 	}
 	return element("input", {
 		...common,
