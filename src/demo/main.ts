@@ -68,7 +68,10 @@ await runProgram(
 		const gatewayBindAddress = settings["gateway-bind-addr"];
 		const simulatorBindAddress = settings["simulator-bind-addr"];
 		await requirePort("gateway", gatewayPort, gatewayBindAddress);
-		const simulatorPort = settings["simulator-port"] ?? (await portOfSimulator(gatewayPort, simulatorBindAddress));
+		// Any, if the gateway takes any, or the usual one is in use: several demos can run at once.
+		const isUsual =
+			gatewayPort !== 0 && (await tryPort(usualSimulatorPort, simulatorBindAddress)) === usualSimulatorPort;
+		const simulatorPort = settings["simulator-port"] ?? (isUsual ? usualSimulatorPort : 0);
 		await requirePort("simulator", simulatorPort, simulatorBindAddress);
 		const worlds = await readWorlds(values);
 		const { verbose, json } = values;
@@ -102,11 +105,4 @@ async function requirePort(part: "gateway" | "simulator", port: number, address:
 			: `${address}:${port} cannot be used (${tried}). Change --${part}-bind-addr`;
 	console.error(`${issue}, or add --${part}-port 0 (any free port).`);
 	process.exit(1);
-}
-
-/** 0 if the default is in use or the gateway takes any port, so that several demos can run at once. */
-async function portOfSimulator(gatewayPort: number, address: string): Promise<number> {
-	if (gatewayPort === 0) return 0;
-	const tried = await tryPort(usualSimulatorPort, address);
-	return typeof tried === "number" ? tried : 0;
 }

@@ -130,10 +130,7 @@ function nextSteps(domain: string | undefined, system: System): string[] {
 	];
 }
 
-/** What to print; rethrows internal errors. */
-export function describeFailure(error: unknown): string {
-	if (error instanceof InstallError || error instanceof ConfigError) return error.message;
-	const { code, message } = error as NodeJS.ErrnoException;
-	if (code === undefined) throw error;
-	return message;
+/** By the operator; otherwise an error is internal. */
+export function canBeSolved(error: unknown): boolean {
+	return error instanceof InstallError || error instanceof ConfigError || Object(error).code !== undefined;
 }

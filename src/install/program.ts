@@ -1,8 +1,8 @@
 // Command lines of `guildhall install` and `guildhall uninstall`.
 
 import { askOnTerminal } from "../lib/program/ask.ts";
-import { build, parseCommandLine } from "../lib/program/program.ts";
-import { describeFailure, install, type Operator, uninstall } from "./install.ts";
+import { build, exitAfter, parseCommandLine } from "../lib/program/program.ts";
+import { canBeSolved, install, type Operator, uninstall } from "./install.ts";
 import { lockSystem } from "./lock.ts";
 import { InstallError } from "./step.ts";
 import { checkSystem, openSystem, type System } from "./system.ts";
@@ -49,19 +49,13 @@ async function run(
 	{ yes, root }: { yes?: boolean | undefined; root?: string | undefined },
 	work: (system: System, operator: Operator) => Promise<number>,
 ): Promise<never> {
-	const locked = async () => {
+	return exitAfter(async () => {
 		if (root === "") throw new InstallError("Expected a directory after --root.");
 		const system = openSystem(root);
 		checkSystem(system, program);
 		using _lock = lockSystem(system);
 		return await work(system, { write: console.log, ask: askUnless(yes) });
-	};
-	try {
-		process.exit(await locked());
-	} catch (error) {
-		console.error(describeFailure(error));
-		process.exit(1);
-	}
+	}, canBeSolved);
 }
 
 export function askUnless(yes: boolean | undefined): Operator["ask"] {

@@ -4,12 +4,12 @@ import { existsSync, linkSync, readdirSync, readlinkSync, renameSync, rmSync, st
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { becomeOwnerOf, defaultInstances, requireAccess } from "../lib/program/instances.ts";
-import { build, isNewer, parseCommandLine, version } from "../lib/program/program.ts";
+import { build, exitAfter, isNewer, parseCommandLine, version } from "../lib/program/program.ts";
 import { newestRelease, releasesAddress } from "../lib/program/releases.ts";
 import { send } from "../up/commands.ts";
 import { hashFile } from "./files.ts";
 import script from "./install.sh" with { type: "text" };
-import { describeFailure } from "./install.ts";
+import { canBeSolved } from "./install.ts";
 import { lockSystem } from "./lock.ts";
 import { askUnless } from "./program.ts";
 import { InstallRecord } from "./record.ts";
@@ -35,13 +35,8 @@ const upIsFormer = `"guildhall up" itself, which only starts the others, is the 
 
 const options = { from: { type: "string" }, directory: { type: "string" }, yes: { type: "boolean" } } as const;
 const { directory, from, yes } = parseCommandLine(usage, options);
-try {
-	const address = from?.replace(/\/$/, "") ?? releasesAddress(process.env);
-	process.exit(await upgrade(resolve(directory || defaultInstances()), address, askUnless(yes)));
-} catch (error) {
-	console.error(describeFailure(error));
-	process.exit(1);
-}
+const address = from?.replace(/\/$/, "") ?? releasesAddress(process.env);
+await exitAfter(() => upgrade(resolve(directory || defaultInstances()), address, askUnless(yes)), canBeSolved);
 
 type Ask = ReturnType<typeof askUnless>;
 

@@ -1,9 +1,8 @@
 // Entry point of `guildhall check`.
 
-import { ConfigError } from "../lib/config.ts";
 import type { UpStatus } from "../lib/instances/control.ts";
 import { defaultInstances, enterInstances } from "../lib/program/instances.ts";
-import { parseCommandLine, runs } from "../lib/program/program.ts";
+import { exitAfter, parseCommandLine, runs } from "../lib/program/program.ts";
 import { checkAll } from "./check.ts";
 import { send } from "./commands.ts";
 import { newerLines } from "./status.ts";
@@ -16,19 +15,15 @@ databases, a login of each bot, its guilds. Changes nothing. Exits with 0 if all
   --directory <path>  the directory of all instances (default: ${defaultInstances()})`;
 
 const values = parseCommandLine(usage, { directory: { type: "string" } });
-try {
+await exitAfter(async () => {
 	// Files that a check creates, such as SQLite's, must belong to the owner of the directory.
 	const directory = enterInstances(values.directory);
 	const response = await send(directory, { command: "status" }).catch(() => undefined);
 	const status = response && "status" in response ? response.status : undefined;
 	const isPassed = await checkAll(directory, { ...process.env, ...runningPort(status) }, console.log);
 	for (const line of newerLines(status?.newer)) console.log(line);
-	process.exit(isPassed ? 0 : 1);
-} catch (error) {
-	if (!(error instanceof ConfigError)) throw error;
-	console.error(error.message);
-	process.exit(1);
-}
+	return isPassed ? 0 : 1;
+});
 
 /** That of the gateway which `up` runs: the environment of `up` may name another than this one. */
 function runningPort(status: UpStatus | undefined): { GATEWAY_PORT?: string } {

@@ -5,7 +5,7 @@ import { ConfigError, parseSettings, trimEnv } from "../lib/config.ts";
 import { consoleLink } from "../lib/console-link.ts";
 import { createLineWriter, type LogOptions, logSettings, readLogOptions } from "../lib/log.ts";
 import { defaultInstances, enterInstances } from "../lib/program/instances.ts";
-import { parseCommandLine, runProgram, runs } from "../lib/program/program.ts";
+import { exitAfter, parseCommandLine, runProgram, runs } from "../lib/program/program.ts";
 import { type CommandLine, runCommand, usageIssue } from "./commands.ts";
 import { commands } from "./control.ts";
 import { type LogLine, parseLine, toJson, toText } from "./log-lines.ts";
@@ -41,7 +41,7 @@ const env = { ...process.env };
 process.env.NO_PROXY = "*";
 
 const line = readCommandLine();
-if (line) await command(line);
+if (line) await exitAfter(() => runCommand(line, enterInstances(values.directory)));
 
 const screen = process.stdout.isTTY ? new NonBlockingScreen() : undefined;
 let format: LogOptions["format"] = screen ? "text" : "json";
@@ -78,14 +78,4 @@ function readCommandLine(): CommandLine | undefined {
 	if (line && !issue) return line;
 	console.error(`${issue}\n\n${usage()}`);
 	process.exit(2);
-}
-
-async function command(line: CommandLine): Promise<never> {
-	try {
-		process.exit(await runCommand(line, enterInstances(values.directory)));
-	} catch (error) {
-		if (!(error instanceof ConfigError)) throw error;
-		console.error(error.message);
-		process.exit(1);
-	}
 }

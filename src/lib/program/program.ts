@@ -185,6 +185,20 @@ export async function checkProgram<Config extends { log: LogOptions }>(
 	}
 }
 
+/** Exits with the code that `work` resolves with, or with 1 and the message of an error that the operator can solve. */
+export async function exitAfter(
+	work: () => Promise<number>,
+	isExpected: (error: unknown) => boolean = (error) => error instanceof ConfigError,
+): Promise<never> {
+	try {
+		process.exit(await work());
+	} catch (error) {
+		if (!isExpected(error)) throw error;
+		console.error((error as Error).message);
+		process.exit(1);
+	}
+}
+
 async function stdinEnd(): Promise<void> {
 	for await (const _ of Bun.stdin.stream()) {
 		// Only its end matters.
