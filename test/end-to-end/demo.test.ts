@@ -269,7 +269,7 @@ test("with --verbose the demo prints a command for a key, and where sign-ins end
 	const said = talker.lines.join("\n");
 	const [endpoint = ""] = /(?<=endpoint +)http\S+/.exec(said) ?? [];
 	const [command] = /GATEWAY_DATABASE=.*/.exec(said) ?? [];
-	const key = await connectTo(endpoint, await run(command ?? ""));
+	const key = await connectTo(endpoint, (await run(command ?? "")).trim());
 	expect((await key.call("list_instances")).text).toContain("alpha");
 	expect(said).toContain(`see and end that at ${new URL("/console#access", endpoint)}\n`);
 });
