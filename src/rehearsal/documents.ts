@@ -56,8 +56,7 @@ export const playRestore: Scenario = async (stage, { backup, document, toml, cou
 	const { lines, isDone } = await carryOut(stage, { backup: "latest" });
 	// The copy has pictures of its own.
 	const { emojis: _, members, ...before } = document;
-	const isKnown = toml.intents.includes("GuildMembers");
-	const { text } = await stage.plan({ ...before, ...(isKnown && { members }) });
+	const { text } = await stage.plan({ ...before, ...(toml.intents.includes("GuildMembers") && { members }) });
 	// Such as "+ channel #rules"; the members of the copy have no names.
 	const left: string[] = text.replace(/^(~ role .* to \d+ members?): .*/gm, "$1").match(/^[+~^] .*/gm) ?? [];
 	for (const { id = "", name } of document.roles ?? []) {

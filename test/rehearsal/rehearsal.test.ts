@@ -7,7 +7,6 @@ import type { Backups } from "../../src/bot/guild-documents/backups/backups.ts";
 import { type Rehearsal, Rehearsals } from "../../src/bot/guild-documents/rehearsals/rehearsals.ts";
 import { checkBot } from "../../src/bot/setup/check.ts";
 import { readDocument } from "../../src/guild-document/format/document.ts";
-import { commandOf } from "../../src/lib/program/launch.ts";
 import { adviceKey } from "../../src/mcp/tool.ts";
 import { connectedConfig, tomlOf } from "../support/bot-config.ts";
 import { storeBackup, storeSettings } from "../support/guild-settings.ts";
@@ -261,9 +260,7 @@ test("what cannot be played is said at once, and one rehearsal of a guild runs a
 		"is invalid, for these reasons. Nothing was done.",
 	);
 	const bans = Array.from({ length: 20_001 }, (_, n) => ({ id: String(5n * 10n ** 17n + BigInt(n)) }));
-	expect(await said({ scenario: "document", document: { bans } })).toBe(
-		"The plan has 20001 steps, more than the 20000 that one job may have. Nothing was done. Leave parts out of the document, such as members or bans, or plan them one after the other.",
-	);
+	expect(await said({ scenario: "document", document: { bans } })).toStartWith("The plan has 20001 steps, more than");
 }, 120_000);
 
 const backups: Pick<Backups, "read" | "prove"> = {
@@ -300,7 +297,7 @@ test("a backup is proven by what it holds, what it lacks is said, and members be
 	expect(Object(tried).lines[0]).toBe("A member with @Mods tried. 20010 of 20021 members rank below them.");
 }, 120_000);
 
-test("a rehearsal is watched on the simulator's page, read only", async () => {
+test("a rehearsal is watched on the simulator's page, read only, until another one is asked for", async () => {
 	const document = readDocument({ version: 1, ...guilds.small?.document });
 	const more = {
 		roleIds: [],
@@ -313,21 +310,21 @@ test("a rehearsal is watched on the simulator's page, read only", async () => {
 	};
 	const bot = { toml: tomlOf(toml), botId: "200000000000000777", botRole: "Helper" };
 	const make = async () => ({ scenario: "raid" as const, seed: 1, settings: {}, document, ...bot, ...more });
-	const [pid, place] = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
-	const onStep = (step: string) => {
-		const [found = ""] = /(?<=^pid )\d+|(?<=, to be watched at )http:\S+/.exec(step) ?? [];
-		if (found) (step.startsWith("pid ") ? pid : place).resolve(found);
-	};
-	const named = ["/bin/sh", "-c", `echo '{"step":"pid '$$'"}'; exec "$@"`, "sh", ...commandOf("rehearsal")];
-	const answer = new Rehearsals(backups, named).play(at(), "key", make, 120_000, onStep);
+	const place = Promise.withResolvers<string>();
+	const onStep = (step: string) => /http:/.test(step) && place.resolve(step.replace(/.*(?=http:)/, ""));
+	const rehearsals = new Rehearsals(backups);
+	const answer = rehearsals.play(at(), "key", make, 120_000, onStep);
 	const status = async (path: string, init?: RequestInit) =>
 		(await fetch(`${await place.promise}${path}`, init)).status;
 	expect(await status("pages/simulator/main.js", { headers: { origin: await place.promise } })).toBe(200);
 	expect(await status("simulator/state")).toBe(200);
 	expect(await status("simulator/state", { headers: { host: "rebound.example" } })).toBe(405);
 	expect(await status("api/v10/channels/1/messages", { method: "POST" })).toBe(405);
-	process.kill(Number(await pid.promise), "SIGKILL");
-	await expect(answer).rejects.toThrow("The rehearsal failed: its process was killed.");
+	const next = rehearsals.play(at(), "next", () => Promise.reject(new Error("unreadable")), 120_000);
+	await Promise.all([
+		expect(answer).rejects.toThrow("The rehearsal failed: another one was asked for."),
+		expect(next).rejects.toThrow("unreadable"),
+	]);
 }, 120_000);
 
 const usual = { timeoutMs: 90_000, memoryBytes: 1e9 };
@@ -338,6 +335,7 @@ test("a child that crashes, takes too long or says nothing fails its rehearsal o
 	await expect(played("process.exit(1)")).rejects.toThrow("The rehearsal failed: it crashed. The guild is as it was.");
 	await expect(played("setInterval(() => {}, 1000)", { timeoutMs: 200 })).rejects.toThrow("it was ended after 0.2 s");
 	await expect(played("console.log('{')")).rejects.toThrow("it crashed");
+	await expect(played("process.kill(process.pid, 'SIGKILL')")).rejects.toThrow("its process was killed");
 	const told = "console.log(JSON.stringify({ error: 'too much memory' }))";
 	await expect(played(told)).rejects.toThrow("The rehearsal failed: too much memory");
 	await expect(played("null.gone")).rejects.toThrow(/it crashed: TypeError: .*null/);
@@ -354,19 +352,6 @@ test("the child gets no variable of the bot, and after a failure another one can
 	const failing = rehearsals.play(at(), "two", () => Promise.reject(new Error("unreadable")), 30_000);
 	await expect(failing).rejects.toThrow("unreadable");
 	expect(await rehearsals.play(at(), "three", given, 30_000)).toMatchObject({ lines });
-});
-
-test("a watched rehearsal ends when another one is asked for", async () => {
-	const endless = [process.execPath, "-e", "setInterval(() => {}, 1000)"];
-	const rehearsals = new Rehearsals(backups, endless, { ...usual, timeoutMs: 200 });
-	const watched = async () => ({ ...(await given()), isWatched: true });
-	const isRunning = Promise.withResolvers<void>();
-	const onStep = (step: string) => step.startsWith("building") && isRunning.resolve();
-	const ended = [rehearsals.play(at(), "one", watched, 30_000, onStep)];
-	await isRunning.promise;
-	ended.push(rehearsals.play(at(), "two", given, 30_000));
-	const reasons = (await Promise.allSettled(ended)).map((one) => String(Object(one).reason));
-	expect(reasons.join()).toMatch(/another one was asked for\..*it was ended after 0\.2 s/);
 });
 
 test("equal calls share a rehearsal and its steps, and its answer survives what follows", async () => {

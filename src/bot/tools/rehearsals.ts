@@ -58,18 +58,17 @@ export const rehearse = readTool({
 	input,
 	async run(args, context, { reportProgress }) {
 		const { guild, guildDocuments, settings } = context;
-		const { scenario, seed } = args;
 		await settings.ready();
 		const key = JSON.stringify([args, settings.state(guild.id).version]);
-		const make = () => given(args, context);
 		let steps = 0;
 		const onStep = (step: string) => reportProgress(++steps, undefined, step);
+		const make = () => given(args, context);
 		const answer = await guildDocuments.rehearsals.play(guild, key, make, timeLeftMs() - 4_000, onStep);
 		if (typeof answer === "string") return `The rehearsal is running: ${answer}. Repeat this call for its answer.`;
 		const { lines, better } = answer;
 		const next = JSON.stringify({ guild_id: guild.id, settings: better, dry_run: true });
 		return [
-			`Rehearsal of ${scenario} on a copy, seed ${seed}. Nothing was done in the guild itself.`,
+			`Rehearsal of ${args.scenario} on a copy, seed ${args.seed}. Nothing was done in the guild itself.`,
 			...lines.map(oneLine),
 			...(better ? [{ ...result(`To apply the setting: set_settings ${next}`), advice: { set: better } }] : []),
 		];

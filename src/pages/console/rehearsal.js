@@ -78,7 +78,7 @@ export function createRehearsal(place, { lists, entered, enter }) {
 			} while (answer.text.startsWith("The rehearsal is running"));
 			result.replaceChildren();
 			// Its end is for assistants.
-			const text = answer.text.replace(/\s(To apply the setting:|Pass settings=|Use list_backups ).*/s, "");
+			const text = answer.text.replace(/\s(To apply the setting:|Pass settings=|Use list_backups |plan_hash=).*/s, "");
 			if (answer.isError) return text;
 			result.append(preformatted("Result", text, 20_000));
 			if (answer.advice) enter(answer.advice.set);

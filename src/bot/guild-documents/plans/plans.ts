@@ -2,6 +2,7 @@
 // what was shown is what is done.
 
 import { type Guild, PermissionFlagsBits as Permission } from "discord.js";
+import { forClients } from "../../../discord/acting-person.ts";
 import { botMember } from "../../../discord/permissions.ts";
 import { countOf } from "../../../discord/text.ts";
 import {
@@ -154,7 +155,7 @@ const shownIssues = 20;
 export function invalidText(issues: readonly string[], hash?: string): string {
 	const text = `The given guild document (a description of a guild's settings, channels and roles) is invalid, for these reasons. Nothing was done.\n${listFirst(issues, shownIssues, "\n… and ", "\n")}`;
 	if (hash === undefined) return text;
-	return `${text}\nplan_hash=${hash}\nKept without the fields that are wrong by themselves: plan_guild with this plan_hash and changes corrects it. apply_guild refuses it.`;
+	return `${text}${forClients(`\nplan_hash=${hash}\nKept without the fields that are wrong by themselves: plan_guild with this plan_hash and changes corrects it. apply_guild refuses it.`)}`;
 }
 
 /** Also without steps that need what a refused one would have created, each with a new refusal. */

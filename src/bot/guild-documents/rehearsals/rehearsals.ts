@@ -20,7 +20,7 @@ import type { Backups } from "../backups/backups.ts";
 /** How long the guild may have changed before an answer is read. */
 const unreadMs = 60_000;
 const watchedMs = 30 * 60_000;
-/** Members that a copy has one by one, if no more are asked for or needed. */
+/** Members that a copy has one by one, if no more are asked for or needed. The limits grow with more. */
 export const maxOneByOne = 20_000;
 
 export const scenarioNames = ["raid", "spam", "hijack", "restore", "document", "member"] as const;
@@ -77,7 +77,6 @@ interface Run {
 	ended: Promise<Answer>;
 }
 
-/** With `maxOneByOne` members. More take more. */
 const defaultLimits = { timeoutMs: 120_000, memoryBytes: 1_000_000_000 };
 
 export class Rehearsals {
@@ -132,7 +131,6 @@ export class Rehearsals {
 		return run;
 	}
 
-	/** Alone on this machine: other bots of the guild may rehearse it too. */
 	async #playAlone({ id, client }: Guild, make: () => Promise<Rehearsal>, run: Run): Promise<Answer> {
 		const where = Bun.hash(`${process.getuid?.()} ${client.options.rest?.api} ${id}`);
 		const lock = await claimFile(join(tmpdir(), `guildhall-rehearsal-${where}`), instanceName(client.user.username));
