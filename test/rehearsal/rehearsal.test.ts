@@ -321,10 +321,9 @@ test("a rehearsal is watched on the simulator's page, read only, until another o
 	expect(await status("simulator/state", { headers: { host: "rebound.example" } })).toBe(405);
 	expect(await status("api/v10/channels/1/messages", { method: "POST" })).toBe(405);
 	const next = rehearsals.play(at(), "next", () => Promise.reject(new Error("unreadable")), 120_000);
-	await Promise.all([
-		expect(answer).rejects.toThrow("The rehearsal failed: another one was asked for."),
-		expect(next).rejects.toThrow("unreadable"),
-	]);
+	const [watched, other] = (await Promise.allSettled([answer, next])).map((ended) => String(Object(ended).reason));
+	expect(watched).toContain("The rehearsal failed: another one was asked for.");
+	expect(other).toContain("unreadable");
 }, 120_000);
 
 const usual = { timeoutMs: 90_000, memoryBytes: 1e9 };
