@@ -52,10 +52,10 @@ export const storeSettings = (config: StoreConfig, all: SettingsOfGuilds, versio
 		for (const row of versionsOf(all, version)) await insertSettingVersion(sql, row);
 	});
 
-/** A backup named 1. `document`: JSON. */
+/** A backup named 1, just made, so that the bot makes no other one. `document`: JSON. */
 export function storeBackup(config: StoreConfig, guild_id: string, document: string): Promise<void> {
-	const row = { guild_id, made_at: 0, guild_name: "", length: 0, sha256: "", channels: 0, roles: 0, omitted: "" };
-	const backup = { ...row, document, pictures: [] };
+	const row = { guild_id, guild_name: "", length: 0, sha256: "", channels: 0, roles: 0, omitted: "" };
+	const backup = { ...row, made_at: Date.now(), document, pictures: [] };
 	return withStore(config, (store) => saveGuildBackup(store, backup, { keep: 1, keepReason: () => undefined }));
 }
 

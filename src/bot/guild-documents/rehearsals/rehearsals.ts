@@ -141,7 +141,7 @@ export class Rehearsals {
 
 	async #play(guildId: string, given: Rehearsal, run: Run): Promise<Answer> {
 		const count = given.document.members?.length ?? 0;
-		const scale = Math.max(1, count / maxOneByOne);
+		const scale = Math.max(1, Math.ceil(count / maxOneByOne));
 		const timeoutMs = (given.isWatched ? watchedMs : this.limits.timeoutMs) * scale;
 		const memoryBytes = this.limits.memoryBytes * scale;
 		const onStep = (step: string) => {
