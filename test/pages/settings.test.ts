@@ -186,5 +186,4 @@ test.skipIf(!chromium)(
 		expect(browser.problems).toEqual([]);
 		await server.join("late", "Invites are currently paused for this server.");
 	},
-	120_000,
 );

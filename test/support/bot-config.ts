@@ -1,7 +1,7 @@
 // A bot's configuration, for tests.
 
 import { afterAll } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import type { BotConfig } from "../../src/bot/config/config.ts";
@@ -57,16 +57,13 @@ export function botConfig({ toml = everyTool, ...changes }: ConfigChanges = {}):
 export const connectedConfig = ({ bot, api, cdn }: Simulator, changes: ConfigChanges = {}, name = "alpha") =>
 	botConfig({ discordToken: bot(name).token, discordApiUrl: api, discordCdnUrl: cdn, ...changes });
 
-const parents = "guildhall-test-bots-";
+const parents = `guildhall-test-bots-of-${process.getuid?.()}-`;
 const parent = join(databaseDirectory, `${parents}${process.pid}`);
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 // A worker runs many files, but the hook above belongs to the first: a later run of the same user removes the rest.
-for (const name of readdirSync(databaseDirectory)) {
-	if (!name.startsWith(parents) || runs(Number(name.slice(parents.length)))) continue;
-	const path = join(databaseDirectory, name);
-	const owner = statSync(path, { throwIfNoEntry: false })?.uid;
-	if (owner === process.getuid?.()) rmSync(path, { recursive: true, force: true });
-}
+for (const name of readdirSync(databaseDirectory))
+	if (name.startsWith(parents) && !runs(Number(name.slice(parents.length))))
+		rmSync(join(databaseDirectory, name), { recursive: true, force: true });
 
 function runs(pid: number): boolean {
 	try {

@@ -178,7 +178,6 @@ export async function openStore(
 		log: logged.log,
 		migrations: [thingsTable],
 		backOffMs: [20, 100],
-		// Many statements in one transaction take longer than 5 s on a busy machine.
 		queryTimeoutMs: 60_000,
 		...changes,
 	});

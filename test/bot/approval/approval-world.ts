@@ -200,12 +200,10 @@ export const isBanned = ({ guild, simulator }: ApprovalWorld, name = "zoe") => g
 /** Changes zoe's nickname. Resolves when the bot knows it. */
 export async function rename(world: ApprovalWorld, nick: string): Promise<void> {
 	const { simulator, guild } = world;
+	const look = async () => (await world.call(undefined, "get_member", ban(world))).text;
+	const before = await look();
 	simulator.world.members.edit(guild, memberNamed({ guild }, "zoe"), { nick });
-	// Results escape the rest.
-	const [word = ""] = /\w+/.exec(nick) ?? [];
-	await until("the bot knows it", async () =>
-		(await world.call(undefined, "get_member", ban(world))).text.includes(word),
-	);
+	await until("the bot knows it", async () => (await look()) !== before);
 }
 
 export function readAnswer({ result, error }: JsonObject): Answer {

@@ -45,7 +45,6 @@ worldTest("one reading serves the joins of a second, and where asks for it", asy
 	};
 	const read = () => simulator.requests.list().filter(({ path }) => path.endsWith(`/${guild.id}/invites`)).length;
 	await until("the bot has read the invites", () => read() > 0);
-	// It has the answer, too.
 	await world.heard();
 	let asked = 0;
 	const members = async (where: string) => {

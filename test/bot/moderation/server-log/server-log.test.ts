@@ -22,7 +22,6 @@ test("what moderators do by hand is shown with who did it, to whom and what chan
 	const by = { actor: id(moderator), reason: "tidying *up*" };
 	const shown = (title: string) =>
 		until(`an entry ${title}`, () => {
-			// Cases of the same acts may come before or after.
 			const found = notes().find((note) => note.title === title && !("Case" in note));
 			return found && JSON.stringify(found);
 		});
