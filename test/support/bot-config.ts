@@ -57,7 +57,7 @@ export function botConfig({ toml = everyTool, ...changes }: ConfigChanges = {}):
 export const connectedConfig = ({ bot, api, cdn }: Simulator, changes: ConfigChanges = {}, name = "alpha") =>
 	botConfig({ discordToken: bot(name).token, discordApiUrl: api, discordCdnUrl: cdn, ...changes });
 
-const parents = `guildhall-test-bots-of-${process.getuid?.()}-`;
+const parents = `guildhall-bots-of-${process.getuid?.()}-`;
 const parent = join(databaseDirectory, `${parents}${process.pid}`);
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 // A worker runs many files, but the hook above belongs to the first: a later run of the same user removes the rest.
