@@ -51,49 +51,32 @@ export const signInVariables = {
 
 type SignInVariables = {
 	[Name in keyof typeof signInVariables]?: string | undefined;
-} & { DISCORD_API_URL: string; GATEWAY_DATABASE?: string | undefined };
+} & { DISCORD_API_URL: string };
 
 /** Undefined if people cannot sign in. Call it only if `signInIssues` found none. */
 export function readSignInSettings({
-	PUBLIC_URL,
-	DISCORD_CLIENT_ID,
-	DISCORD_CLIENT_SECRET,
-	DISCORD_API_URL,
+	PUBLIC_URL: publicUrl,
+	DISCORD_CLIENT_ID: clientId,
+	DISCORD_CLIENT_SECRET: clientSecret,
+	DISCORD_API_URL: discordApiUrl,
 }: SignInVariables): SignInSettings | undefined {
-	if (!PUBLIC_URL || !DISCORD_CLIENT_ID || !DISCORD_CLIENT_SECRET) return undefined;
-	return {
-		publicUrl: PUBLIC_URL,
-		clientId: DISCORD_CLIENT_ID,
-		clientSecret: DISCORD_CLIENT_SECRET,
-		discordApiUrl: DISCORD_API_URL,
-	};
+	return publicUrl && clientId && clientSecret ? { publicUrl, clientId, clientSecret, discordApiUrl } : undefined;
 }
 
-/** One for each variable that is missing; none if no variable is set, since the sign-in is then off. */
+const copyIt = "Copy it from the page OAuth2 of your application at https://discord.com/developers/applications";
+const hints = {
+	PUBLIC_URL: "Set it to the origin of the gateway, such as https://mcp.example",
+	DISCORD_CLIENT_ID: copyIt,
+	DISCORD_CLIENT_SECRET: copyIt,
+	GATEWAY_DATABASE: "Set it to the path of a file, such as gateway.sqlite, or to a postgres:// URL",
+};
+
+/** One for each variable that is missing; none if only the database is set, since the sign-in is then off. */
 export function signInIssues(env: Readonly<Record<string, string | undefined>>): ConfigIssue[] {
-	const needed = {
-		PUBLIC_URL: "Set it to the origin of the gateway, such as https://mcp.example",
-		DISCORD_CLIENT_ID:
-			"Copy it from the page OAuth2 of your application at https://discord.com/developers/applications",
-		DISCORD_CLIENT_SECRET:
-			"Copy it from the page OAuth2 of your application at https://discord.com/developers/applications",
-	};
-	const names = Object.keys(needed) as (keyof typeof needed)[];
-	const given = names.filter((name) => env[name] !== undefined);
+	const given = Object.keys(hints).filter((name) => env[name] !== undefined && name !== "GATEWAY_DATABASE");
 	if (given.length === 0) return [];
-	const missing = names.filter((name) => env[name] === undefined);
-	const issues = missing.map((name) => ({
-		path: [name],
-		message: `is required with ${given.join(" and ")}. ${needed[name]}`,
-	}));
-	if (env.GATEWAY_DATABASE !== undefined) return issues;
-	return [
-		...issues,
-		{
-			path: ["GATEWAY_DATABASE"],
-			message: `is required with ${given.join(" and ")}. Set it to the path of a file, such as gateway.sqlite, or to a postgres:// URL`,
-		},
-	];
+	const missing = Object.entries(hints).filter(([name]) => env[name] === undefined);
+	return missing.map(([name, hint]) => ({ path: [name], message: `is required with ${given.join(" and ")}. ${hint}` }));
 }
 
 /** Empty if people cannot sign in. */
