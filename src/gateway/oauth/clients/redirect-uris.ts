@@ -66,28 +66,17 @@ function withoutPort(uri: string): string | undefined {
 	return host === undefined ? undefined : `${host}${rest}`;
 }
 
-/** For people, of a valid URI: the host of a website, a program on this computer, or an app. */
-export function redirectTarget(uri: string): Said {
+/** For people, of a valid URI: the host of a website, a program on this computer, or an app; and a warning of the last two. */
+export function describeRedirect(uri: string): { target: Said; warning?: Said } {
 	const host = URL.parse(uri)?.host ?? "";
+	const scheme = schemeOf(uri);
 	switch (kindOf(uri)) {
 		case "loopback":
-			return said("page.target.program", { host });
+			return { target: said("page.target.program", { host }), warning: said("page.warning.program") };
 		case "private-use":
-			return said("page.target.app", { scheme: schemeOf(uri) });
+			return { target: said("page.target.app", { scheme }), warning: said("page.warning.app", { scheme }) };
 		default:
-			return said("page.target.site", { host });
-	}
-}
-
-/** Of a valid URI; undefined if it leads to a website. */
-export function redirectWarning(uri: string): Said | undefined {
-	switch (kindOf(uri)) {
-		case "loopback":
-			return said("page.warning.program");
-		case "private-use":
-			return said("page.warning.app", { scheme: schemeOf(uri) });
-		default:
-			return undefined;
+			return { target: said("page.target.site", { host }) };
 	}
 }
 

@@ -3,9 +3,8 @@
 import type { Access } from "../../../lib/principal.ts";
 import type { PersonGuild } from "../../../mcp/rights.ts";
 import { type Language, render, type Say, said, sayIn } from "../../../texts/texts.ts";
-import type { OAuthClient } from "../clients/client-metadata.ts";
-import { isDocumentId } from "../clients/client-metadata.ts";
-import { redirectTarget, redirectWarning } from "../clients/redirect-uris.ts";
+import { isDocumentId, type OAuthClient } from "../clients/client-metadata.ts";
+import { describeRedirect } from "../clients/redirect-uris.ts";
 import type { DiscordPerson } from "../people/discord.ts";
 import { paths } from "../protocol/metadata.ts";
 import { type Html, html, sayHtml, shown } from "./html.ts";
@@ -45,10 +44,9 @@ export function consentPage(page: ConsentPage, language: Language = "en"): Respo
 	const { client, redirectUri, person, guilds, access, raised, action, csrf } = page;
 	const preselected = raised?.to ?? access[0];
 	const say = sayIn(language);
-	const warnings = [
-		isDocumentId(client.id) ? undefined : said("page.consent.unverified"),
-		redirectWarning(redirectUri),
-	].filter((text) => text !== undefined);
+	const { target, warning } = describeRedirect(redirectUri);
+	const unverified = isDocumentId(client.id) ? undefined : said("page.consent.unverified");
+	const warnings = [unverified, warning].filter((text) => text !== undefined);
 	const choices = access.map((level) => choice(level, level === preselected, say));
 	const connected =
 		raised &&
@@ -58,7 +56,7 @@ export function consentPage(page: ConsentPage, language: Language = "en"): Respo
 ${connected && html`<p><strong>${connected}</strong></p>`}
 <dl>
 <dt>${say("page.published-by")}</dt><dd>${publisherOf(client.id, language)}</dd>
-<dt>${say("page.consent.back-to")}</dt><dd><strong>${render(redirectTarget(redirectUri), language)}</strong></dd>
+<dt>${say("page.consent.back-to")}</dt><dd><strong>${render(target, language)}</strong></dd>
 <dt>${say("page.consent.guilds")}</dt><dd><ul>${guildList(guilds, say)}</ul></dd>
 </dl>
 ${warnings.map((text) => html`<p class="warning">${render(text, language)}</p>`)}

@@ -2,10 +2,9 @@
 
 import { describe, expect, test } from "bun:test";
 import {
+	describeRedirect,
 	matchesRedirect,
 	redirectIssue,
-	redirectTarget,
-	redirectWarning,
 } from "../../../../src/gateway/oauth/clients/redirect-uris.ts";
 import { render } from "../../../../src/texts/texts.ts";
 
@@ -122,7 +121,9 @@ test.each([
 	["cursor://x/cb", "the app that opens cursor: links", "any app on this device can claim them"],
 	["com.example.app:/cb", "the app that opens com.example.app: links", "any app on this device can claim them"],
 ])("people read where %s leads, and what to know of it", (uri, target, warning) => {
-	expect(render(redirectTarget(uri), "en")).toBe(target);
-	const warned = redirectWarning(uri);
-	expect(warned && render(warned, "en")).toEqual(warning === undefined ? undefined : expect.stringContaining(warning));
+	const described = describeRedirect(uri);
+	expect(render(described.target, "en")).toBe(target);
+	expect(described.warning && render(described.warning, "en")).toEqual(
+		warning === undefined ? undefined : expect.stringContaining(warning),
+	);
 });
