@@ -22,7 +22,14 @@ import { BackendHealth, type BackendState, maxAwayMs, type Presence, type Proces
 import { BackendSession, declares, handshakeTimeoutMs, notBegun, type SessionRequest } from "./backend-session.ts";
 import { readGuilds, safeGuildName } from "./guilds.ts";
 import { type ListedPrompt, readPrompts } from "./listed-prompts.ts";
-import { type DroppedTool, describeDropped, type ListedTool, type OfferedTools, ToolsReader } from "./listed-tools.ts";
+import {
+	type DroppedTool,
+	describeDropped,
+	type ListedTool,
+	maxTools,
+	type OfferedTools,
+	ToolsReader,
+} from "./listed-tools.ts";
 
 const refreshTimeoutMs = handshakeTimeoutMs;
 const checkTimeoutMs = 2_000;
@@ -32,7 +39,6 @@ const maxQueueMs = 2_000;
 /** A minute. */
 const maxPause = 40;
 const maxPages = 100;
-const maxTools = 500;
 const maxOwnBytes = 2 * 1024 * 1024;
 /** In bytes, for the partly received responses of all bots. A single response has at most 16 MiB. */
 export const maxUnfinishedBytes = 64 * 1024 * 1024;
@@ -450,12 +456,10 @@ export class Backend {
 			const { text, result } = await this.#listTools(params, signal, principal);
 			bytes += Buffer.byteLength(text);
 			if (bytes > maxOwnBytes) return cut(`${maxOwnBytes} bytes`);
-			// Tools that are not listed count as well: each is parsed and named.
-			const left = maxTools - tools.length - dropped.length;
-			const read = this.#toolsReader.read(text, left + 1);
+			const read = this.#toolsReader.read(text);
 			tools.push(...read.tools);
 			dropped.push(...read.dropped);
-			if (read.tools.length + read.dropped.length > left) return cut(`${maxTools} tools`);
+			if (tools.length + dropped.length > maxTools) return cut(`${maxTools} tools`);
 			const { nextCursor } = result;
 			if (typeof nextCursor !== "string" || nextCursor === "") return page === 0 ? read : { tools, dropped };
 			params = JSON.stringify({ cursor: nextCursor });

@@ -84,11 +84,14 @@ const listedTool = object({
 	_meta: v.optional(object({})),
 });
 
-/** The first `max` tools; those that clients would refuse are `dropped`. */
-export function readTools(text: string, max: number): OfferedTools {
+/** Of one bot. Further tools are dropped, and those that are not listed count as well: each is parsed and named. */
+export const maxTools = 500;
+
+/** At most one more than `maxTools`; those that clients would refuse are `dropped`. */
+export function readTools(text: string): OfferedTools {
 	const tools: ListedTool[] = [];
 	const dropped: DroppedTool[] = [];
-	for (const [index, element] of toolTexts(text, max).entries()) {
+	for (const [index, element] of toolTexts(text).entries()) {
 		const read = readListedTool(element);
 		if ("issue" in read) {
 			const { name, issue } = read;
@@ -104,31 +107,27 @@ const plainStart = /^\{"jsonrpc":"2\.0","id":\d{1,15},"result":/;
 
 /** Remembers the last lists, since bots of one version send the same bytes. Equal lists give the same object. */
 export class ToolsReader {
-	readonly #known: LruMap<string, { max: number; read: OfferedTools }>;
+	readonly #known: LruMap<string, OfferedTools>;
 
 	/** `maxLists` different lists are remembered. */
 	constructor(maxLists: number) {
 		this.#known = new LruMap(maxLists);
 	}
 
-	read(text: string, max: number): OfferedTools {
+	read(text: string): OfferedTools {
 		const start = plainStart.exec(text)?.[0];
-		if (start === undefined) return readTools(text, max);
-		const result = text.slice(start.length);
-		const known = this.#known.get(result);
-		if (known?.max === max) return known.read;
-		const read = readTools(text, max);
-		this.#known.set(result, { max, read });
-		return read;
+		return start === undefined
+			? readTools(text)
+			: this.#known.getOrMake(text.slice(start.length), () => readTools(text));
 	}
 }
 
-function toolTexts(text: string, max: number): string[] {
+function toolTexts(text: string): string[] {
 	const result = findMember(readMembers(text), "result");
 	if (!result || text[result.start] !== "{") return [];
 	const tools = findMember(readMembers(text, result.start), "tools");
 	if (!tools || text[tools.start] !== "[") return [];
-	return readElements(text, tools.start, max).map(({ start, end }) => text.slice(start, end));
+	return readElements(text, tools.start, maxTools + 1).map(({ start, end }) => text.slice(start, end));
 }
 
 /** `issue`: why MCP clients would refuse the tool. */

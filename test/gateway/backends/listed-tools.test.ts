@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readTools } from "../../../src/gateway/backends/listed-tools.ts";
 
 const named = '"name":"a","inputSchema":{"type":"object"}';
-const read = (...tools: string[]) => readTools(`{"jsonrpc":"2.0","id":1,"result":{"tools":[${tools.join(",")}]}}`, 500);
+const read = (...tools: string[]) => readTools(`{"jsonrpc":"2.0","id":1,"result":{"tools":[${tools.join(",")}]}}`);
 
 describe("readTools", () => {
 	test("takes each tool as it is written", () => {
@@ -14,7 +14,6 @@ describe("readTools", () => {
 		expect(
 			readTools(
 				`{"jsonrpc":"2.0","id":1,"result":{"x":[{"name":"no"}],"tools":[ ${tools.join(" ,\n")} ],"nextCursor":"c"}}`,
-				3,
 			),
 		).toEqual({
 			tools: [
@@ -98,10 +97,9 @@ describe("readTools", () => {
 		expect(dropped).toEqual([{ name, reason: typeof reason === "string" ? reason : expect.stringMatching(reason) }]);
 	});
 
-	test("looks at no more tools than it is asked for, good or not", () => {
-		const text = `{"result":{"tools":[0,{${named}},{}]}}`;
-		const { tools, dropped } = readTools(text, 2);
-		expect([tools.length, dropped.length]).toEqual([1, 1]);
+	test("looks at one more than the 500 tools that a bot may have, good or not", () => {
+		const { tools, dropped } = read("0", ...Array.from({ length: 600 }, () => `{${named}}`));
+		expect([tools.length, dropped.length]).toEqual([500, 1]);
 	});
 
 	test.each([
@@ -115,6 +113,6 @@ describe("readTools", () => {
 		'{"result":null}',
 		'{"error":{}}',
 	])("finds none in %s", (text) => {
-		expect(readTools(text, 1)).toEqual({ tools: [], dropped: [] });
+		expect(readTools(text)).toEqual({ tools: [], dropped: [] });
 	});
 });
