@@ -156,9 +156,9 @@ export class Router {
 	#find(args: JsonObject, signal: Signal, principal: Principal | undefined): Backend | Promise<Backend> {
 		if (principal) return this.#findLimited(args, signal, principal);
 		try {
-			return route(args, this.#indexFor(undefined), this.options.defaultInstance).backend;
+			return this.#select(args, undefined);
 		} catch (error) {
-			if (error instanceof RouteError && error.kind === "GuildNotFound") return this.#search(args, signal);
+			if (error instanceof RouteError && error.kind === "GuildNotFound") return this.#search(args, signal, undefined);
 			throw error;
 		}
 	}
@@ -182,10 +182,15 @@ export class Router {
 		return this.#find(args, signal, principal);
 	}
 
-	async #search(args: JsonObject, signal: Signal): Promise<Backend> {
+	#select(args: JsonObject, principal: Principal | undefined): Backend {
+		const among = principal ? routeLimited : route;
+		return among(args, this.#indexFor(principal), this.options.defaultInstance).backend;
+	}
+
+	async #search(args: JsonObject, signal: Signal, principal: Principal | undefined): Promise<Backend> {
 		const id = String(args.guild_id);
-		await this.#guildSearch.search(signal, () => this.#indexFor(undefined).serving(id) !== undefined);
-		return route(args, this.#indexFor(undefined), this.options.defaultInstance).backend;
+		await this.#guildSearch.search(signal, () => this.#indexFor(principal).serving(id) !== undefined);
+		return this.#select(args, principal);
 	}
 
 	#isCandidate({ name, guilds, pins }: Backend, { instance, guild_id: id }: JsonObject): boolean {
@@ -196,8 +201,8 @@ export class Router {
 
 	async #findLimited(args: JsonObject, signal: Signal, principal: Principal): Promise<Backend> {
 		const { guilds, person } = principal;
-		const { views, defaultInstance, firstList } = this.options;
-		const select = () => routeLimited(args, this.#indexFor(principal), defaultInstance).backend;
+		const { views, firstList } = this.options;
+		const select = () => this.#select(args, principal);
 		// Unless the last answers lead to a bot, all are asked at once: if a hidden bot were asked before the others, the time
 		// would tell that it exists.
 		const loading = person && !succeeds(select) ? views.ask(principal, signal) : undefined;
@@ -218,12 +223,10 @@ export class Router {
 				await (loading ?? views.ask(principal, signal));
 				return select();
 			}
-			const guildId = String(args.guild_id);
-			const isHidden = guilds?.includes(guildId) === false;
+			const isHidden = guilds?.includes(String(args.guild_id)) === false;
 			if (error.kind !== "GuildNotFound" || isHidden) throw error;
 			// Ends at once only for a guild that the principal sees, so that the time tells nothing about others.
-			await this.#guildSearch.search(signal, () => this.#indexFor(principal).serving(guildId) !== undefined);
-			return select();
+			return await this.#search(args, signal, principal);
 		}
 	}
 
