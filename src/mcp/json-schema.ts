@@ -8,7 +8,7 @@ export type JsonSchema = Record<string, unknown>;
 
 /** Of the input; transformations are ignored. Throws a TypeError for what it cannot convert. */
 export function toJsonSchema(schema: v.GenericSchema): JsonSchema {
-	return convert(schema as Node);
+	return convert(schema as unknown as Node);
 }
 
 /** Adds keywords, such as limits, to the generated JSON Schema. */
@@ -39,8 +39,10 @@ export function briefSchema(schema: JsonSchema): JsonSchema {
 	);
 	return Object.fromEntries(
 		kept.map(([key, value]) => {
-			if (key === "properties") return [key, mapValues(value as Record<string, JsonSchema>, briefSchema)];
-			return [key, key === "items" ? briefItems(value as JsonSchema) : value];
+			if (key === "items") return [key, briefItems(value as JsonSchema)];
+			if (key !== "properties") return [key, value];
+			const properties = Object.entries(value as Record<string, JsonSchema>);
+			return [key, Object.fromEntries(properties.map(([name, one]) => [name, briefSchema(one)]))];
 		}),
 	);
 }
@@ -50,19 +52,16 @@ function briefItems(schema: JsonSchema): JsonSchema {
 	return briefSchema(schema.type === "string" ? rest : schema);
 }
 
-function mapValues<A, B>(object: Record<string, A>, change: (value: A) => B): Record<string, B> {
-	return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
-}
-
 interface Node {
 	kind: "schema" | "validation" | "transformation" | "metadata";
 	type: string;
 	pipe?: readonly Node[];
-	wrapped?: Node;
+	/** This and the following are members of some types only. */
+	wrapped: Node;
 	default?: unknown;
-	entries?: Record<string, Node>;
-	item?: Node;
-	options?: readonly unknown[];
+	entries: Record<string, Node>;
+	item: Node;
+	options: readonly unknown[];
 	literal?: unknown;
 	requirement?: unknown;
 	description?: string;
@@ -91,22 +90,20 @@ function convertOne(schema: Node): JsonSchema {
 			return { type: schema.type };
 		case "literal":
 			return { const: schema.literal };
-		case "picklist": {
-			const options = need(schema.options, "options");
-			return { type: typeOf(options), enum: options };
-		}
+		case "picklist":
+			return { type: typeOf(schema.options), enum: schema.options };
 		case "union":
-			return { anyOf: need(schema.options, "options").map((one) => convert(one as Node)) };
+			return { anyOf: schema.options.map((one) => convert(one as Node)) };
 		case "array":
-			return { type: "array", items: convert(need(schema.item, "item")) };
+			return { type: "array", items: convert(schema.item) };
 		case "optional": {
-			const wrapped = convert(need(schema.wrapped, "wrapped"));
+			const wrapped = convert(schema.wrapped);
 			if (typeof schema.default === "function")
 				throw new TypeError("the default value of a Valibot schema is a function, which JSON Schema cannot express");
 			return schema.default === undefined ? wrapped : { ...wrapped, default: schema.default };
 		}
 		case "strict_object": {
-			const entries = Object.entries(need(schema.entries, "entries"));
+			const entries = Object.entries(schema.entries);
 			const required = entries.filter(([, entry]) => entry.type !== "optional").map(([key]) => key);
 			return {
 				type: "object",
@@ -160,12 +157,6 @@ function refine(action: Node, unit: "Items" | "Length"): JsonSchema {
 		default:
 			throw unknown(action);
 	}
-}
-
-function need<T>(part: T | undefined, name: string): T {
-	if (part === undefined)
-		throw new TypeError(`a Valibot schema without the property "${name}" cannot be converted to JSON Schema`);
-	return part;
 }
 
 function unknown(node: Node): TypeError {
