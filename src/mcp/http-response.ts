@@ -3,7 +3,7 @@
 import { type EventStream, openEventStream } from "../lib/event-stream.ts";
 import { usesFastPath } from "./fast/switch.ts";
 import type { RpcResponse } from "./json-rpc.ts";
-import { encodeMessage } from "./sse.ts";
+import { encodeMessage, type PreparedEvent } from "./sse.ts";
 
 const sendsInOnePiece = usesFastPath("one-piece");
 const maxPlainBytes = 15_000;
@@ -14,34 +14,31 @@ export const sseHeaders = {
 	"X-Accel-Buffering": "no",
 };
 
-const varyingHeaders = { Vary: "Accept-Encoding" };
-const gzipHeaders = { ...varyingHeaders, "Content-Encoding": "gzip" };
+// By the object that the headers are made from: making them costs more than sending them.
+const madeHeaders = new WeakMap<object, Headers>();
 
-/** `sessionId` goes into the header Mcp-Session-Id of each response. */
-export function createEventResponder(
-	sessionId?: string,
-): (response: Exclude<RpcResponse, { kind: "text" }>, requestHeaders: Headers) => Response {
-	// By the object that the headers are made from: making them costs more than sending them.
-	const made = new WeakMap<object, Headers>();
-	const headersFrom = (more: Record<string, string>) => {
-		const known = made.get(more);
-		if (known) return known;
-		const headers = new Headers({ ...sseHeaders, ...more, ...(sessionId && { "Mcp-Session-Id": sessionId }) });
-		made.set(more, headers);
-		return headers;
-	};
-	return (response, requestHeaders) => {
-		if (response.kind === "event") {
-			const { event, headers = sseHeaders } = response;
-			const isLong = sendsInOnePiece && event.length > maxPlainBytes;
-			return respond(200, isLong ? inOnePiece(event) : event, headersFrom(headers));
-		}
-		const { list } = response;
-		const gzip = acceptsGzip(requestHeaders.get("accept-encoding")) ? list.gzip() : undefined;
-		const headers = headersFrom(gzip ? gzipHeaders : varyingHeaders);
-		// Nothing was awaited, so Bun sends the body in one piece.
-		return respond(200, gzip ?? list.plain(), headers);
-	};
+/** `sessionId` goes into the header Mcp-Session-Id; it has to be the same each time. */
+export function respondEvent(
+	{ event, headers = sseHeaders }: Extract<RpcResponse, { kind: "event" }>,
+	sessionId: string | undefined,
+): Response {
+	let made = madeHeaders.get(headers);
+	if (!made) {
+		made = new Headers({ ...sseHeaders, ...headers, ...(sessionId && { "Mcp-Session-Id": sessionId }) });
+		madeHeaders.set(headers, made);
+	}
+	const isLong = sendsInOnePiece && event.length > maxPlainBytes;
+	return respond(200, isLong ? inOnePiece(event) : event, made);
+}
+
+export function respondList(list: PreparedEvent, requestHeaders: Headers, sessionId: string | undefined): Response {
+	const gzip = acceptsGzip(requestHeaders.get("accept-encoding")) ? list.gzip() : undefined;
+	return respond(200, gzip ?? list.plain(), {
+		...sseHeaders,
+		Vary: "Accept-Encoding",
+		...(gzip && { "Content-Encoding": "gzip" }),
+		...(sessionId && { "Mcp-Session-Id": sessionId }),
+	});
 }
 
 /** Bun sends a stream in one piece, but other long bodies that are ready after an `await` in pieces of 2 KB. */

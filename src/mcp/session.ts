@@ -73,13 +73,11 @@ interface SessionLimits {
 export class Sessions {
 	// In order of last use: find() moves a session to the end.
 	readonly #sessions = new Map<string, Session>();
-	readonly #limits: SessionLimits;
-	readonly #now: () => number;
 
-	constructor(limits: SessionLimits, now = () => performance.now()) {
-		this.#limits = limits;
-		this.#now = now;
-	}
+	constructor(
+		private readonly limits: SessionLimits,
+		private readonly now = () => performance.now(),
+	) {}
 
 	get size(): number {
 		this.#endIdle();
@@ -89,9 +87,9 @@ export class Sessions {
 	open(protocolVersion: string, clientName: string): Session {
 		this.#endIdle();
 		const [oldest = ""] = this.#sessions.keys();
-		if (this.#sessions.size >= this.#limits.maxSessions) this.#sessions.delete(oldest);
+		if (this.#sessions.size >= this.limits.maxSessions) this.#sessions.delete(oldest);
 		const session = new Session(protocolVersion, clientName);
-		session.lastUsedAt = this.#now();
+		session.lastUsedAt = this.now();
 		this.#sessions.set(session.id, session);
 		return session;
 	}
@@ -101,7 +99,7 @@ export class Sessions {
 		this.#endIdle();
 		const session = this.#sessions.get(id);
 		if (!session) return undefined;
-		session.lastUsedAt = this.#now();
+		session.lastUsedAt = this.now();
 		this.#sessions.delete(id);
 		this.#sessions.set(id, session);
 		return session;
@@ -113,7 +111,7 @@ export class Sessions {
 	}
 
 	#endIdle() {
-		const idleSince = this.#now() - this.#limits.idleTimeoutMs;
+		const idleSince = this.now() - this.limits.idleTimeoutMs;
 		for (const session of this.#sessions.values()) {
 			if (session.lastUsedAt > idleSince) return;
 			this.#sessions.delete(session.id);

@@ -8,7 +8,7 @@ import { maxQuietSeconds, methodNotAllowed, readBody } from "../lib/program/list
 import { ClientSignal } from "../lib/signal.ts";
 import { readTrace } from "../lib/trace-context.ts";
 import { refuseWhileDraining } from "./draining.ts";
-import { createEventResponder, frame, json, respond, sseHeaders, streamResponse } from "./http-response.ts";
+import { frame, json, respond, respondEvent, respondList, sseHeaders, streamResponse } from "./http-response.ts";
 import {
 	errorCode,
 	errorResponse,
@@ -54,8 +54,6 @@ export function createEndpoint(options: EndpointOptions): EndpointHandler {
 	const sharedId = typeof options.sessions === "string" ? options.sessions : undefined;
 	const sessions = typeof options.sessions === "string" ? undefined : options.sessions;
 	const shared = sharedId === undefined ? undefined : new RequestsInFlight(doubtMs);
-	const respondLegacy = createEventResponder(sharedId);
-	const respondModern = createEventResponder();
 
 	const post: EndpointHandler = async (request, http, principal) => {
 		const { headers } = request;
@@ -126,7 +124,9 @@ export function createEndpoint(options: EndpointOptions): EndpointHandler {
 		requestHeaders: Headers,
 	): Response {
 		if (!response) return respond(200, "", sseHeaders);
-		if (response.kind !== "text") return (modern ? respondModern : respondLegacy)(response, requestHeaders);
+		const shownId = modern ? undefined : sharedId;
+		if (response.kind === "event") return respondEvent(response, shownId);
+		if (response.kind === "list") return respondList(response.list, requestHeaders, shownId);
 		const { text, headers, initialized, errorCode: code, challenge } = response;
 		// https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#scope-challenge-handling
 		if (challenge !== undefined) return json(403, text, { ...headers, "WWW-Authenticate": challenge });
