@@ -26,7 +26,7 @@ export class HttpClient {
 	readonly #connections = new Set<Connection>();
 	readonly #idle: Connection[] = [];
 	readonly #requestHeads = new WeakMap<HttpRequest["headers"], string>();
-	#timer: ReturnType<typeof setTimeout> | undefined;
+	#timer: Timer | undefined;
 	#isClosed = false;
 
 	constructor({ url, idleTimeoutMs = 4_000, budget }: HttpClientOptions) {
@@ -156,7 +156,7 @@ export class HttpClient {
 		if (!connection.isClosed) {
 			this.#idle.push(connection);
 			if (this.#isClosed) this.#close(connection);
-			else if (!this.#timer) this.#closeExpiredIn(this.#idleTimeoutMs);
+			else this.#timer ??= setInterval(this.#closeExpired, this.#idleTimeoutMs).unref();
 		}
 		exchange.report();
 	};
@@ -167,32 +167,19 @@ export class HttpClient {
 	}
 
 	#takeIdle(): Connection | undefined {
-		// The timer is late if the process was busy.
-		if (this.#idle.length > 0) this.#closeExpired();
+		const last = this.#idle.at(-1);
+		// The timer runs seldom. All others have been idle for longer.
+		if (last && last.idleSince <= performance.now() - this.#idleTimeoutMs) this.closeIdle();
 		return this.#idle.pop();
 	}
 
-	#closeExpired(): number | undefined {
+	readonly #closeExpired = (): void => {
 		const limit = performance.now() - this.#idleTimeoutMs;
-		for (;;) {
-			const [oldest] = this.#idle;
-			const idleSince = oldest?.idleSince;
-			if (!oldest || idleSince === undefined) return undefined;
-			if (idleSince > limit) return idleSince;
-			this.#close(oldest);
-		}
-	}
-
-	#closeExpiredIn(delayMs: number): void {
-		this.#timer = setTimeout(() => {
-			this.#timer = undefined;
-			const since = this.#closeExpired();
-			if (since === undefined) return;
-			const ageMs = performance.now() - since;
-			this.#closeExpiredIn(Math.max(1, this.#idleTimeoutMs - ageMs));
-		}, delayMs);
-		this.#timer.unref();
-	}
+		for (const connection of this.#idle.filter(({ idleSince }) => idleSince <= limit)) this.#close(connection);
+		if (this.#idle.length > 0) return;
+		clearInterval(this.#timer);
+		this.#timer = undefined;
+	};
 }
 
 function headOf({ pathname, search, host }: URL, headers: HttpRequest["headers"]): string {

@@ -11,7 +11,7 @@ import {
 	type ResponseHandler,
 } from "../../lib/http.ts";
 import type { Signal } from "../../lib/signal.ts";
-import { ParseError, type ParserEvent, type ResponseHead, ResponseParser } from "./response-parser.ts";
+import { ParseError, type ResponseHead, ResponseParser, type ResponseSink } from "./response-parser.ts";
 
 export type Socket = Pick<Bun.Socket, "write" | "ref" | "unref" | "end" | "terminate">;
 
@@ -24,10 +24,11 @@ export class Connection {
 	leftUnsent = false;
 	/** Until it has ended and the pool has seen it. */
 	exchange: Exchange | undefined;
+	/** Milliseconds of the monotonic clock. */
+	idleSince = 0;
 	readonly #parser = new ResponseParser();
 	#socket: Socket | undefined;
 	#state: State = "connecting";
-	#idleSince = 0;
 	#isReused = false;
 	#unwritten: Uint8Array | undefined;
 
@@ -36,11 +37,6 @@ export class Connection {
 
 	get isClosed(): boolean {
 		return this.#state === "closed";
-	}
-
-	/** Milliseconds of the monotonic clock; undefined if not idle. */
-	get idleSince(): number | undefined {
-		return this.#state === "idle" ? this.#idleSince : undefined;
 	}
 
 	/** The connection must be new or idle. */
@@ -88,14 +84,10 @@ export class Connection {
 		if (!exchange) return this.onClose();
 		exchange.advance("answered");
 		try {
-			this.#parser.push(bytes);
-			let event = this.#parser.next();
-			for (; event; event = this.#parser.next()) {
-				if (event.type === "end") return this.#finish(exchange);
-				exchange.add(event);
-			}
+			if (this.#parser.read(bytes, exchange)) this.#finish(exchange);
 		} catch (cause) {
-			return this.#fail(cause instanceof ParseError ? new HttpFailure(cause.message, "answered") : cause);
+			this.#transition("closed");
+			exchange.fail(cause instanceof ParseError ? new HttpFailure(cause.message, "answered") : cause);
 		}
 	}
 
@@ -126,7 +118,7 @@ export class Connection {
 			return;
 		}
 		if (next === "idle") {
-			this.#idleSince = performance.now();
+			this.idleSince = performance.now();
 			// An idle connection does not keep the process alive.
 			this.#socket?.unref();
 		} else if (this.exchange?.isOpen) this.#socket?.terminate();
@@ -137,12 +129,6 @@ export class Connection {
 		exchange.finish();
 		const isKept = this.#parser.isKeepAlive && !this.#unwritten;
 		this.#transition(isKept ? "idle" : "closed");
-	}
-
-	#fail(reason: unknown): void {
-		const exchange = this.exchange;
-		this.#transition("closed");
-		exchange?.fail(reason);
 	}
 
 	#write(exchange: Exchange): void {
@@ -162,7 +148,7 @@ export class Connection {
 }
 
 /** Callers get it when the head of the response has arrived. */
-export class Exchange implements HttpResponse, AsyncIterableIterator<Uint8Array>, ByteHolder {
+export class Exchange implements HttpResponse, AsyncIterableIterator<Uint8Array>, ByteHolder, ResponseSink {
 	progress: Progress = "unsent";
 	heldBytes = 0;
 	head: ResponseHead | undefined;
@@ -232,16 +218,18 @@ export class Exchange implements HttpResponse, AsyncIterableIterator<Uint8Array>
 		if (this.progress !== "answered") this.progress = progress;
 	}
 
-	add(event: Exclude<ParserEvent, { type: "end" }>): void {
-		if (event.type === "head") {
-			this.head = event;
-		} else if (this.#wanted) {
-			this.#wanted.resolve({ value: event.bytes, done: false });
+	onHead(head: ResponseHead): void {
+		this.head = head;
+	}
+
+	onPiece(bytes: Uint8Array): void {
+		if (this.#wanted) {
+			this.#wanted.resolve({ value: bytes, done: false });
 			this.#wanted = undefined;
 		} else if (this.#piece) {
 			this.#morePieces ??= [];
-			this.#morePieces.push(event.bytes);
-		} else this.#piece = event.bytes;
+			this.#morePieces.push(bytes);
+		} else this.#piece = bytes;
 	}
 
 	finish(): void {

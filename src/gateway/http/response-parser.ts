@@ -1,4 +1,4 @@
-// A strict HTTP/1.1 response parser: bytes in; head, chunks and end out. It does no I/O.
+// A strict HTTP/1.1 response parser: bytes in; head and pieces of the body out. It does no I/O.
 // https://www.rfc-editor.org/rfc/rfc9112
 
 /** Invalid, or exceeds a limit. */
@@ -11,14 +11,13 @@ export class ParseError extends Error {
 	}
 }
 
-export type ParserEvent =
-	| ResponseHead
-	/** A view of the received buffer, not a copy. */
-	| { readonly type: "chunk"; readonly bytes: Uint8Array }
-	| { readonly type: "end" };
+export interface ResponseSink {
+	onHead(head: ResponseHead): void;
+	/** Of the body. A view of the received buffer, not a copy. */
+	onPiece(bytes: Uint8Array): void;
+}
 
 export interface ResponseHead {
-	readonly type: "head";
 	/** 1 for HTTP/1.1, 0 for HTTP/1.0. */
 	readonly minor: number;
 	readonly status: number;
@@ -42,9 +41,8 @@ type State =
 	| "chunk"
 	| "chunk end"
 	| "trailers"
-	| "complete"
-	/** Between two responses. */
-	| "idle";
+	/** Also between two responses. */
+	| "complete";
 
 /** Status line and headers, and also trailers. */
 const maxHeadBytes = 16 * 1_024;
@@ -57,13 +55,12 @@ const maxCachedHeads = 256;
 /** By their text. Of all connections: with a cache for each, calls to many bots would find theirs in no processor cache. */
 const heads = new Map<string, ResponseHead>();
 
-const endEvent: ParserEvent = { type: "end" };
 const empty = Buffer.alloc(0);
 
 export class ResponseParser {
 	/** Known only after the whole response has been parsed. */
 	isKeepAlive = false;
-	#state: State = "idle";
+	#state: State = "complete";
 	#input: Buffer = empty;
 	#at = 0;
 	#maxBodyBytes = 0;
@@ -87,48 +84,44 @@ export class ResponseParser {
 		return this.#state === "body until close";
 	}
 
-	/** Split anywhere. Then call `next` until it returns undefined. */
-	push(bytes: Buffer): void {
+	/** Split anywhere. True at the end of the response. Throws a ParseError, after which the parser must not be used again. */
+	read(bytes: Buffer, into: ResponseSink): boolean {
 		const isRead = this.#at === this.#input.length;
 		this.#input = isRead ? bytes : Buffer.concat([this.#input.subarray(this.#at), bytes]);
 		this.#at = 0;
-	}
-
-	/** Undefined if more bytes are needed. Throws a ParseError, after which the parser must not be used again. */
-	next(): ParserEvent | undefined {
-		for (;;) {
-			if (this.#bodyBytes > this.#maxBodyBytes) throw bodyTooLarge(this.#maxBodyBytes);
-			if (this.#state === "complete") return this.#end();
-			if (this.#state === "idle" || this.#at === this.#input.length) return undefined;
+		while (this.#state !== "complete") {
 			const from = this.#at;
 			const isBody = this.#state !== "head";
-			const event = this.#read();
+			if (from < this.#input.length) this.#step(into);
 			if (isBody) this.#bodyBytes += this.#at - from;
-			if (event) return event;
-			if (this.#at === from) return undefined;
+			if (this.#bodyBytes > this.#maxBodyBytes) throw bodyTooLarge(this.#maxBodyBytes);
+			if (this.#at === from) return false;
 		}
+		// There are more bytes than announced, so the connection cannot be reused.
+		if (this.#at < this.#input.length) this.isKeepAlive = false;
+		// Otherwise an idle connection would keep its last response in memory.
+		this.#input = empty;
+		this.#at = 0;
+		return true;
 	}
 
-	#read(): ParserEvent | undefined {
+	#step(into: ResponseSink): undefined {
 		switch (this.#state) {
 			case "head":
-				return this.#readHead();
+				return this.#readHead(into);
 			case "sized body":
-				return this.#readPiece("complete");
+				return this.#readPiece("complete", into);
 			case "chunk":
-				return this.#readPiece("chunk end");
+				return this.#readPiece("chunk end", into);
 			case "body until close":
 				this.#bytesLeft = this.#input.length;
-				return this.#readPiece("body until close");
+				return this.#readPiece("body until close", into);
 			case "chunk line":
 				return this.#readChunkLine();
 			case "chunk end":
 				return this.#readChunkEnd();
 			case "trailers":
 				return this.#readTrailers();
-			case "complete":
-			case "idle":
-				return undefined;
 		}
 	}
 
@@ -136,23 +129,10 @@ export class ResponseParser {
 		this.#state = state;
 	}
 
-	#end(): ParserEvent {
-		// There are more bytes than announced, so the connection cannot be reused.
-		if (this.#at < this.#input.length) this.isKeepAlive = false;
-		// Otherwise an idle connection would keep its last response in memory.
-		this.#input = empty;
-		this.#at = 0;
-		this.#transition("idle");
-		return endEvent;
-	}
-
-	#readHead(): ParserEvent | undefined {
+	#readHead(into: ResponseSink): undefined {
 		const from = this.#at;
 		const end = this.#endOfBlock("head");
-		if (end < 0) {
-			checkBeginning(this.#input.subarray(from));
-			return undefined;
-		}
+		if (end < 0) return checkBeginning(this.#input.subarray(from));
 		const text = this.#input.toString("latin1", from, end);
 		const head = heads.get(text) ?? readHead(text);
 		this.#at = end + 4;
@@ -170,7 +150,7 @@ export class ResponseParser {
 			this.#bytesLeft = length;
 			this.#transition(length > 0 ? "sized body" : "complete");
 		}
-		return head;
+		into.onHead(head);
 	}
 
 	#endOfBlock(part: "head" | "trailer section"): number {
@@ -188,13 +168,13 @@ export class ResponseParser {
 			throw new ParseError(`the server sent more than ${maxInterimResponses} interim responses (1xx)`);
 	}
 
-	#readPiece(following: State): ParserEvent {
+	#readPiece(following: State, into: ResponseSink): undefined {
 		const from = this.#at;
 		const length = Math.min(this.#input.length - from, this.#bytesLeft);
 		this.#at += length;
 		this.#bytesLeft -= length;
 		if (this.#bytesLeft === 0) this.#transition(following);
-		return { type: "chunk", bytes: this.#input.subarray(from, this.#at) };
+		into.onPiece(this.#input.subarray(from, this.#at));
 	}
 
 	#readChunkLine(): undefined {
@@ -243,7 +223,7 @@ function bodyTooLarge(maxBytes: number): ParseError {
 	return new ParseError(`the body is larger than ${maxBytes} bytes`);
 }
 
-function checkBeginning(input: Buffer): void {
+function checkBeginning(input: Buffer): undefined {
 	const expected = "HTTP/1.";
 	const begun = input.toString("latin1", 0, expected.length);
 	if (!expected.startsWith(begun)) throw new ParseError("the status line is malformed");
@@ -258,7 +238,6 @@ function readHead(text: string): ResponseHead {
 	const fields = parseFields(lines);
 	const known = { minor: Number(minor), status: Number(status), fields };
 	const head: ResponseHead = {
-		type: "head",
 		...known,
 		...(known.status < 200 ? noBody : framingOf(known)),
 		headers: { get: (name) => fields.get(name.toLowerCase()) ?? null },
