@@ -17,12 +17,6 @@ const maxRequestLength = 8192;
 export function createAuthorize(context: OAuthContext): (request: Request, address: () => string) => Promise<Response> {
 	const { clients, publicUrl } = context;
 
-	async function findClient(id: string, address: string): Promise<OAuthClient> {
-		const client = await clients.findClient(id, address);
-		if (client) return client;
-		throw new OAuthError("invalid_client", said("page.unknown-client"));
-	}
-
 	function readRequest(
 		parameters: Parameters,
 		{ id, name, signs }: OAuthClient,
@@ -44,7 +38,8 @@ export function createAuthorize(context: OAuthContext): (request: Request, addre
 
 	return async (request, address) => {
 		const parameters = queryOf(request);
-		const client = await findClient(parameters.require("client_id"), address());
+		const client = await clients.findClient(parameters.require("client_id"), address());
+		if (!client) throw new OAuthError("invalid_client", said("page.unknown-client"));
 		const redirectUri = parameters.require("redirect_uri");
 		if (!matchesRedirect(client.redirectUris, redirectUri))
 			throw new OAuthError("invalid_request", said("page.unregistered-address"));

@@ -1,5 +1,4 @@
 import { said } from "../../../texts/texts.ts";
-import type { AttemptKey, SignedIn } from "../grants/attempts.ts";
 import { consentPage } from "../pages/consent-page.ts";
 import { errorPage, redirect } from "../pages/page.ts";
 import { formToken, isFormToken } from "../people/browser.ts";
@@ -42,31 +41,20 @@ export function createConsent(context: OAuthContext) {
 			throw new OAuthError("invalid_request", said("page.consent.unknown-decision"));
 		const signedIn = decision === "deny" ? await attempts.finish(key) : await attempts.find(key);
 		if (!signedIn?.request) return expired(request);
-		if (decision === "deny")
-			return redirect(
-				clientUrl(publicUrl, signedIn.request, {
-					error: "access_denied",
-					error_description: "The person denied the request.",
-				}),
-			);
-		return allow(request, key, signedIn, form.require("access"));
-	}
-
-	async function allow(
-		http: Request,
-		key: AttemptKey,
-		{ request, person }: SignedIn,
-		chosen: string,
-	): Promise<Response> {
-		const offered = request ? levelsUpTo(mostAccess[request.resource]) : [];
-		const access = offered.find((level) => level === chosen);
-		if (!request || access === undefined) throw new OAuthError("invalid_request", said("page.consent.not-offered"));
-		const raised = await grants.raisedBy(request, person.id);
+		const { request: wanted, person } = signedIn;
+		if (decision === "deny") {
+			const denied = { error: "access_denied", error_description: "The person denied the request." };
+			return redirect(clientUrl(publicUrl, wanted, denied));
+		}
+		const chosen = form.require("access");
+		const access = levelsUpTo(mostAccess[wanted.resource]).find((level) => level === chosen);
+		if (access === undefined) throw new OAuthError("invalid_request", said("page.consent.not-offered"));
+		const raised = await grants.raisedBy(wanted, person.id);
 		// Once: a second press finds no attempt.
-		if (!(await attempts.finish(key))) return expired(http);
-		const code = await grants.issueCode({ request, person, access, replaces: raised?.id });
-		log.info("person allowed a client to act for them", { person: person.id, client: request.client.name, access });
-		return redirect(clientUrl(publicUrl, request, { code }));
+		if (!(await attempts.finish(key))) return expired(request);
+		const code = await grants.issueCode({ request: wanted, person, access, replaces: raised?.id });
+		log.info("person allowed a client to act for them", { person: person.id, client: wanted.client.name, access });
+		return redirect(clientUrl(publicUrl, wanted, { code }));
 	}
 
 	return { show, decide };

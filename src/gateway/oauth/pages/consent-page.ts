@@ -36,10 +36,6 @@ function publisherOf(clientId: string, language: Language): Html {
 		: sayHtml(language, "page.publisher", { host: html`<strong>${host}</strong>` });
 }
 
-function signedInAs({ name }: Pick<DiscordPerson, "name">, language: Language): Html {
-	return sayHtml(language, "page.signed-in", { name: html`<strong>${shown(name)}</strong>` });
-}
-
 export function consentPage(page: ConsentPage, language: Language = "en"): Response {
 	const { client, redirectUri, person, guilds, access, raised, action, csrf } = page;
 	const preselected = raised?.to ?? access[0];
@@ -52,7 +48,7 @@ export function consentPage(page: ConsentPage, language: Language = "en"): Respo
 		raised &&
 		say("page.consent.raised", { from: say(`page.access.${raised.from}`), to: say(`page.access.${raised.to}`) });
 	const link = html`<a href="${paths.console}#access">${say("page.consent.end.link")}</a>`;
-	const body = html`<p>${signedInAs(person, language)}</p>
+	const body = html`<p>${sayHtml(language, "page.signed-in", { name: html`<strong>${shown(person.name)}</strong>` })}</p>
 ${connected && html`<p><strong>${connected}</strong></p>`}
 <dl>
 <dt>${say("page.published-by")}</dt><dd>${publisherOf(client.id, language)}</dd>
