@@ -145,11 +145,19 @@ export function outcomeIn(result: string): "done" | "refused" | "failed" {
 	return result.startsWith(failureOpening) ? "failed" : "refused";
 }
 
-/** What a result (JSON) says. */
-export function textIn(result: string): string {
-	const { content } = JSON.parse(result) as { content?: unknown };
+/** What a result says: its texts, and other content as JSON. */
+export function textOf(result: unknown): string {
+	const { content } = Object(result) as JsonObject;
 	const items: unknown[] = Array.isArray(content) ? content : [];
-	return items.map((item) => (isObject(item) ? String(item.text ?? "") : "")).join("\n");
+	const texts = items.map((item) =>
+		isObject(item) && typeof item.text === "string" ? item.text : JSON.stringify(item),
+	);
+	return texts.join("\n");
+}
+
+/** The same of JSON text. */
+export function textIn(result: string): string {
+	return textOf(JSON.parse(result));
 }
 
 /** Missing arguments and null become `{}`. Throws an RpcError for invalid params. */

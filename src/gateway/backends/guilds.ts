@@ -2,6 +2,7 @@
 
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import { onOneLine } from "../../lib/text.ts";
+import { textOf } from "../../mcp/tool.ts";
 
 const maxNameLength = 100;
 
@@ -15,13 +16,10 @@ export function readGuilds(message: JsonObject): Map<string, string> {
 	const { result } = message;
 	if (!isObject(result) || !Array.isArray(result.content))
 		throw new Error(`the bot answered list_guilds with an unexpected result: ${JSON.stringify(message)}`);
-	const texts = result.content
-		.filter(isObject)
-		.map(({ text }) => text)
-		.filter((text) => typeof text === "string");
-	if (result.isError === true) throw new Error(texts.join("\n"));
+	const text = textOf(result);
+	if (result.isError === true) throw new Error(text);
 	const guilds = new Map<string, string>();
-	for (const line of texts.join("\n").split(/\r?\n/)) {
+	for (const line of text.split(/\r?\n/)) {
 		if (guilds.size === maxGuilds) break;
 		const guild = readLine(line);
 		if (guild && !guilds.has(guild.id)) guilds.set(guild.id, guild.name);

@@ -3,7 +3,7 @@
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import { approvalOutcome } from "../../mcp/approval.ts";
 import type { ClientResponse } from "../../mcp/client.ts";
-import { errorResult, invalidParameters, textResult } from "../../mcp/tool.ts";
+import { errorResult, invalidParameters, textOf, textResult } from "../../mcp/tool.ts";
 import type { CallOutcome } from "./metrics.ts";
 
 const maxGuilds = 50;
@@ -47,9 +47,7 @@ export function idIn(args: JsonObject, ids: ReadonlySet<string>): string | undef
 export function answerOf(from: string, { message }: ClientResponse): Answer {
 	const { result, error } = message as JsonObject;
 	if (!isObject(result)) return { from, text: String(isObject(error) && error.message), isError: true };
-	const content = Array.isArray(result.content) ? result.content : [];
-	const texts = content.flatMap((one: unknown) => (isObject(one) && typeof one.text === "string" ? one.text : []));
-	return { from, text: texts.join("\n"), isError: result.isError === true, outcome: approvalOutcome(message) };
+	return { from, text: textOf(result), isError: result.isError === true, outcome: approvalOutcome(message) };
 }
 
 /** JSON text of one result: equal answers once, each under whom it is from, and those that failed. An error if all are. */

@@ -5,7 +5,7 @@ import type { Principal } from "../../lib/principal.ts";
 import type { Signal } from "../../lib/signal.ts";
 import { pendingApproval } from "../../mcp/approval.ts";
 import { parseMessage, RpcError } from "../../mcp/json-rpc.ts";
-import { adviceKey } from "../../mcp/tool.ts";
+import { adviceKey, textOf } from "../../mcp/tool.ts";
 import type { Calls } from "../calls/calls.ts";
 import type { RecentCalls } from "../calls/recent-calls.ts";
 import { listInstances } from "../catalog/catalog.ts";
@@ -99,12 +99,4 @@ export async function callTool(
 		advice: Object(Object(result)._meta)[adviceKey],
 		text: isObject(error) ? String(error.message) : textOf(result),
 	};
-}
-
-function textOf(result: unknown): string {
-	const { content } = Object(result) as JsonObject;
-	const items: unknown[] = Array.isArray(content) ? content : [];
-	return items
-		.map((item) => (isObject(item) && typeof item.text === "string" ? item.text : JSON.stringify(item)))
-		.join("\n");
 }
