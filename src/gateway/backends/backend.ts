@@ -492,7 +492,7 @@ export class Backend {
 	#setGuilds(listed: Map<string, string>): void {
 		this.ignoredGuilds = [...this.pins.barred].filter((id) => listed.delete(id));
 		// The same object while nothing changes, so that what is derived from it is kept.
-		if (!isSameMap(this.guilds, listed)) {
+		if (!Bun.deepEquals(this.guilds, listed)) {
 			this.guilds = listed;
 			// Not only at the end of the refresh: the bot may take seconds to list its prompts.
 			this.#options.onChange();
@@ -538,16 +538,6 @@ export class Backend {
 		if (!(error instanceof Error)) return String(error);
 		return onOneLine(error.message.replaceAll(this.#options.token, "[token]"), maxReasonLength);
 	}
-}
-
-function isSameMap(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): boolean {
-	if (one.size !== other.size) return false;
-	const others = other.entries();
-	for (const [key, value] of one) {
-		const [otherKey, otherValue] = others.next().value ?? [];
-		if (key !== otherKey || value !== otherValue) return false;
-	}
-	return true;
 }
 
 function isDraining(error: unknown): boolean {
