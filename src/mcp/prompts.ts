@@ -32,14 +32,6 @@ export interface Prompt {
 	complete?(argument: string, typed: string): readonly string[];
 }
 
-/** The params of `completion/complete`, checked. */
-export interface Completion {
-	prompt: string;
-	argument: string;
-	typed: string;
-	args: PromptArguments;
-}
-
 export function listPrompts(prompts: readonly Prompt[]): string {
 	return JSON.stringify({ prompts: prompts.map(({ get: _get, complete: _complete, ...listing }) => listing) });
 }
@@ -100,7 +92,7 @@ export function readPromptRequest({ name, arguments: given }: JsonObject) {
 }
 
 /** Throws an RpcError if the params are invalid, or not about a prompt. */
-export function readCompletion({ ref, argument, context }: JsonObject): Completion {
+export function readCompletion({ ref, argument, context }: JsonObject) {
 	const { type, name: prompt } = Object(ref) as JsonObject;
 	if (type !== "ref/prompt" || typeof prompt !== "string")
 		throw invalidParameters([

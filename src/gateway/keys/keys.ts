@@ -92,16 +92,15 @@ export function createFindKey(store: Statements, now: () => number = Date.now): 
 	};
 }
 
-function principalOf({ id, name, access, instances, guilds, person }: Key) {
-	const principal: Principal = {
+function principalOf({ id, name, access, instances, guilds, person }: Key): Principal {
+	return {
 		id,
 		name,
 		access,
-		...(instances && { instances }),
-		...(guilds && { guilds }),
-		...(person && { person: { id: person, name: "", signedIn: false } }),
+		instances,
+		guilds,
+		person: person === undefined ? undefined : { id: person, name: "", signedIn: false },
 	};
-	return principal;
 }
 
 function keyOf(row: Row): Key {
