@@ -17,7 +17,7 @@ export interface FrontEndsOptions
 	extends Pick<Feature, "actions" | "menus" | "components" | "suggest">,
 		Pick<FeatureOptions, "callAs" | "log">,
 		Pick<ChatCommandsOptions, "prefix" | "commands" | "deleteSecrets"> {
-	settings: Pick<GuildSettings, "of" | "onChange">;
+	settings: GuildSettings;
 	scope: CommandScope;
 	/** All that this program can register with any configuration. */
 	known?: Iterable<string>;

@@ -99,7 +99,7 @@ const maxTyped = 4_000;
 /** The data of a message. `note`: what was just changed, or why not. */
 export function panelOf(
 	guild: Guild,
-	settings: Pick<GuildSettings, "state" | "keys">,
+	settings: GuildSettings,
 	page: Page | undefined,
 	{ locale, memberPermissions }: Pick<RepliableInteraction, "locale" | "memberPermissions">,
 	note?: string,

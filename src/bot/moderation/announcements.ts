@@ -27,7 +27,7 @@ const { UnknownMessage, UnknownChannel } = RESTJSONErrorCodes;
 
 interface AnnouncementsOptions extends Pick<DurableOptions, "log" | "backOffMs" | "maxSleepMs"> {
 	connection: Connection;
-	store: Pick<Store, "sql">;
+	store: Store;
 	/** Milliseconds after which a message that got no response can no longer appear. */
 	arrivedAfterMs?: number;
 }

@@ -71,7 +71,7 @@ export interface Posted {
 }
 
 interface LogOptions {
-	settings: Pick<GuildSettings, "of" | "loaded">;
+	settings: GuildSettings;
 	connection: Connection;
 	log: Log;
 	/** For an entry about a case. */
@@ -131,7 +131,7 @@ export type GuildLog = ReturnType<typeof createGuildLog>;
 export type ModerationLog = ReturnType<typeof createModerationLog>;
 
 interface ModerationLogOptions extends LogOptions {
-	settings: Pick<GuildSettings, "of" | "onChange" | "loaded">;
+	settings: GuildSettings;
 	/** Default: none. */
 	evidenceFor?: (wanted: EvidenceOf) => readonly RecentMessage[];
 }

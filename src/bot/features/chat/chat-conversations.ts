@@ -19,7 +19,7 @@ const batchSize = 100;
 const shutdownGraceMs = 2_000;
 
 interface ConversationsOptions {
-	store: Pick<Store, "sql">;
+	store: Store;
 	log: Log;
 	/** Number of days that chat messages are kept in the database. 0 stores none. */
 	keepDays: number;

@@ -19,7 +19,7 @@ const maxDescription = 4_000;
 const prefix = "askplan";
 
 interface PlansOptions {
-	store: Pick<Store, "sql">;
+	store: Store;
 	calls: AskedCalls;
 	/** What became of the plan of an answer. */
 	onDone(answerId: string, done: { userId: string; text: string; isPublic: boolean }): void;

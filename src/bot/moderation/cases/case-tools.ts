@@ -353,7 +353,7 @@ const maxLength = 100;
 
 /** Recent reasons of this moderator and of the guild, or numbers of the latest cases. `nameOf`: of people who are known. */
 export async function suggestCases(
-	cases: Pick<Cases, "recentReasons" | "list" | "find">,
+	cases: Cases,
 	{ kind, guildId, userId, text, locale }: SuggestQuery,
 	nameOf: (userId: string) => string | undefined,
 ): Promise<Suggestion[]> {

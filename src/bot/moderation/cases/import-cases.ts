@@ -60,7 +60,7 @@ type Row = [line: number, cells: Record<string, string>];
 
 export interface CaseToolOptions {
 	cases: Cases;
-	settings: Pick<GuildSettings, "of">;
+	settings: GuildSettings;
 	cdn: string;
 }
 

@@ -16,7 +16,7 @@ import type { CaseWorker } from "./case-worker.ts";
 import { hasAppeal, isTellable, maxTold, tellPeople } from "./tell.ts";
 
 interface RecorderOptions extends CasesOptions {
-	worker: Pick<CaseWorker, "hold" | "settleLater" | "insertLater">;
+	worker: CaseWorker;
 	botId(): string;
 	insert(guildId: string, added: readonly NewCase[]): Promise<CaseRow[]>;
 	/** The case of the escalation rule that applies now. */

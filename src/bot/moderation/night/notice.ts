@@ -74,9 +74,9 @@ const doneIn = ({ done }: IncidentRow) => JSON.parse(done ?? "[]") as Said[];
 const rolesOf = ({ roles }: IncidentRow) => JSON.parse(roles ?? "[]") as string[];
 
 interface NotifyOptions {
-	settings: Pick<GuildSettings, "of" | "loaded">;
+	settings: GuildSettings;
 	connection: Connection;
-	store: Pick<Store, "sql">;
+	store: Store;
 	log: Log;
 }
 
@@ -140,13 +140,7 @@ export function createNotify({ settings, store, ...options }: NotifyOptions): No
 	};
 }
 
-export function createIncidentButtons({
-	callAs,
-	store,
-}: {
-	callAs: CallAs;
-	store: Pick<Store, "sql">;
-}): ComponentHandler {
+export function createIncidentButtons({ callAs, store }: { callAs: CallAs; store: Store }): ComponentHandler {
 	return {
 		prefix,
 		async run(interaction, rest) {

@@ -39,8 +39,8 @@ const maxAgeMs = 3_600_000;
 const reason = "Night watch: mass deletion or mass ban";
 
 interface StripOptions {
-	settings: Pick<GuildSettings, "of" | "loaded" | "onChange">;
-	store: Pick<Store, "sql">;
+	settings: GuildSettings;
+	store: Store;
 	/** By user id. */
 	mutex: KeyedMutex;
 }

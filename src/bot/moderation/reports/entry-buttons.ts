@@ -15,7 +15,7 @@ import { actsOf, type EntryButton, entryPrefix, readButton } from "./report-entr
 import type { Reports } from "./reports.ts";
 
 interface EntryButtonsOptions {
-	reports: Pick<Reports, "find" | "act" | "openAbout">;
+	reports: Reports;
 	callAs: CallAs;
 }
 

@@ -60,9 +60,9 @@ const textRefusals: readonly (number | string)[] = [
 ];
 
 export interface EntryWorkerOptions extends Pick<DurableOptions, "log" | "backOffMs"> {
-	settings: Pick<GuildSettings, "of" | "onChange">;
+	settings: GuildSettings;
 	connection: Connection;
-	store: Pick<Store, "sql" | "transaction">;
+	store: Store;
 	copies: Copies;
 	now?: () => number;
 	updateIntervalMs?: number;

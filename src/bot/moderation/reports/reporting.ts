@@ -41,9 +41,9 @@ export const reportCommandNames = ["Report", "report"] as const;
 const notFound = said("report.refused.not_found");
 
 interface ReportingOptions {
-	settings: Pick<GuildSettings, "of">;
+	settings: GuildSettings;
 	connection: Connection;
-	reports: Pick<Reports, "file" | "copies" | "requireOn">;
+	reports: Reports;
 }
 
 const soonMs = 1_000;

@@ -35,7 +35,7 @@ const actingMs = 30_000;
 const maxActs = 20;
 
 interface ReportsOptions extends Omit<EntryWorkerOptions, "copies"> {
-	store: Pick<Store, "sql" | "transaction">;
+	store: Store;
 	callAs: CallAs;
 }
 

@@ -36,7 +36,7 @@ const maxRemovals = 1_000;
 const removalMs = 10_000;
 
 interface ServerLogOptions extends Pick<FeatureOptions, "settings" | "connection" | "store" | "log"> {
-	cases: Pick<Cases, "countOf">;
+	cases: Cases;
 }
 
 const { MemberUpdate, MemberRoleUpdate, MemberKick, MemberBanAdd, MemberPrune, BotAdd } = AuditLogEvent;

@@ -11,7 +11,7 @@ const maxPeople = 5_000;
 
 export type Allowances = ReturnType<typeof createAllowances>;
 
-export function createAllowances({ sql }: Pick<Store, "sql">, log: Log, now: () => number) {
+export function createAllowances({ sql }: Store, log: Log, now: () => number) {
 	const ends = new LruMap<string, number>(maxPeople);
 
 	return {

@@ -48,9 +48,9 @@ export interface IncidentsTiming {
 export const defaultTiming: IncidentsTiming = { storeMs: 500, timeoutMs: 1_000, quietMs: 2_000, watchMs: 120_000 };
 
 export interface IncidentsOptions extends Pick<FeatureOptions, "connection" | "store" | "mutex" | "log"> {
-	cases: Pick<Cases, "add">;
+	cases: Cases;
 	entries: ReturnType<typeof createEntries>;
-	settings: Pick<GuildSettings, "of">;
+	settings: GuildSettings;
 	timing: IncidentsTiming;
 	/** Default: 5,000. */
 	maxWatched?: number | undefined;

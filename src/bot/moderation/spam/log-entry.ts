@@ -177,9 +177,9 @@ function buttonsOf({ userId, id, automod, timeout }: Incident, say: Say) {
 
 interface ButtonsOptions extends Pick<FeatureOptions, "callAs" | "log"> {
 	grants: Grants;
-	cases: Pick<Cases, "find" | "edit">;
-	allowances: Pick<Allowances, "add">;
-	store: Pick<Store, "sql">;
+	cases: Cases;
+	allowances: Allowances;
+	store: Store;
 	/** The person's earlier messages are to be forgotten. */
 	onUndone(guildId: string, userId: string): void;
 }

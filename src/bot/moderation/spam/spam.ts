@@ -18,10 +18,10 @@ import { defaultTiming, Incidents, type IncidentsTiming } from "./incidents.ts";
 import { createButtons, createEntries } from "./log-entry.ts";
 
 export interface SpamOptions extends Pick<FeatureOptions, "connection" | "store" | "mutex" | "log" | "callAs"> {
-	settings: Pick<GuildSettings, "of" | "ready">;
+	settings: GuildSettings;
 	cdn: string;
-	cases: Pick<Cases, "add" | "find" | "edit" | "setEntry">;
-	moderationLog: Pick<ModerationLog, "channelOf" | "evidenceFor">;
+	cases: Cases;
+	moderationLog: ModerationLog;
 	timing?: IncidentsTiming;
 	maxWatched?: number;
 	now?: () => number;
