@@ -36,6 +36,10 @@ const tags = v.pipe(
 );
 const administrator = ["Administrator"] as const;
 const files = ["EmbedLinks", "AttachFiles"] as const;
+const channel = { value: v.optional(snowflake), to: "channel" } as const;
+const channels = { value: v.optional(v.array(snowflake), []), to: "channel" } as const;
+const givenRole = { value: v.optional(snowflake), to: "given role" } as const;
+const roles = { value: v.optional(v.array(snowflake), []), to: "role" } as const;
 const tokens = { value: v.optional(whole(1, 1_000_000_000_000)) } as const;
 
 /** Discord's AutoMod blocks these. */
@@ -44,31 +48,31 @@ export const automodPresets = ["invites", "scam_links", "mass_mentions"] as cons
 const spamPresets = ["caps", "short_floods", "floods", "new_account_links"] as const;
 
 export const keys = {
-	"welcome.channel": { value: v.optional(snowflake), to: "channel", intent: "GuildMembers" },
+	"welcome.channel": { ...channel, intent: "GuildMembers" },
 	"welcome.message": { value: v.optional(templateOf(greetingPlaceholders)) },
 	"welcome.summary": { value: v.optional(templateOf(summaryPlaceholders)) },
 	"welcome.ai": { value: flag(true) },
-	"join_role.role": { value: v.optional(snowflake), to: "given role", intent: "GuildMembers" },
-	"auto_role.from_role": { value: v.optional(snowflake), to: "given role" },
-	"auto_role.to_role": { value: v.optional(snowflake), to: "given role", intent: "GuildMembers" },
+	"join_role.role": { ...givenRole, intent: "GuildMembers" },
+	"auto_role.from_role": givenRole,
+	"auto_role.to_role": { ...givenRole, intent: "GuildMembers" },
 	"auto_role.min_age": { value: v.optional(duration) },
 	"auto_role.min_messages": { value: v.optional(whole(0, 1_000_000)) },
 	"auto_role.require_all": { value: flag(true) },
 	tags: { value: v.optional(tags, {}) },
-	"moderation.log_channel": { value: v.optional(snowflake), to: "channel", needs: ["EmbedLinks"] },
+	"moderation.log_channel": { ...channel, needs: ["EmbedLinks"] },
 	"moderation.tell": { value: v.optional(v.array(v.picklist(tellable)), ["warn", "temp_ban", "spam"]) },
 	"moderation.appeal": { value: v.optional(text(500)) },
 	"moderation.escalate": { value: v.optional(escalationRules, []) },
-	"moderation.reports": { value: v.optional(snowflake), to: "channel", needs: ["EmbedLinks", "ReadMessageHistory"] },
+	"moderation.reports": { ...channel, needs: ["EmbedLinks", "ReadMessageHistory"] },
 	"moderation.raid": { value: v.optional(joinRate), intent: "GuildMembers" },
 	"night.raid": { value: flag(false), intent: "GuildMembers" },
 	"night.raid_for": { value: v.optional(durationFrom("10m", "7d"), "1h") },
 	"night.strip": { value: flag(false), power: administrator },
 	"night.ping_role": { value: v.optional(snowflake), to: "role" },
-	"log.messages": { value: v.optional(snowflake), to: "channel", needs: files, intent: "MessageContent" },
+	"log.messages": { ...channel, needs: files, intent: "MessageContent" },
 	"log.evidence": { value: flag(false), intent: "MessageContent" },
-	"log.images": { value: v.optional(v.array(snowflake), []), to: "channel" },
-	"log.ignored": { value: v.optional(v.array(snowflake), []), to: "channel" },
+	"log.images": channels,
+	"log.ignored": channels,
 	"log.without_bots": { value: flag(false) },
 	"log.joins": logOf(["GuildMembers"]),
 	"log.names": logOf(["GuildMembers"]),
@@ -79,23 +83,23 @@ export const keys = {
 	"log.webhooks": logOf(),
 	"spam.on": { value: flag(false), intent: "MessageContent" },
 	"spam.dry": { value: flag(false) },
-	"spam.honeypots": { value: v.optional(v.array(snowflake), []), to: "channel", needs: ["ManageMessages"] },
+	"spam.honeypots": { ...channels, needs: ["ManageMessages"] },
 	"spam.channels": { value: v.optional(whole(2, 50), 4) },
 	"spam.times": { value: v.optional(whole(3, 50), 5) },
 	"spam.window": { value: v.optional(durationFrom("5s", "5m"), "15s") },
 	"spam.links": { value: v.optional(v.pipe(v.array(link), v.maxLength(500, expected("at most 500 links"))), []) },
 	"spam.timeout": { value: v.optional(durationFrom("1m", "28d"), "1d") },
-	"spam.exempt_roles": { value: v.optional(v.array(snowflake), []), to: "role" },
+	"spam.exempt_roles": roles,
 	"automod.log": { value: flag(false) },
 	"automod.counts": { value: flag(false) },
 	"automod.presets": { value: v.optional(v.array(v.picklist([...automodPresets, ...spamPresets])), []) },
 	"keep.cases_days": { value: v.optional(whole(1, 3_650)) },
 	"keep.reports_days": { value: v.optional(whole(1, 3_650), 180) },
 	"keep.calls_days": { value: v.optional(whole(1, 3_650)) },
-	"audit.channel": { value: v.optional(snowflake), to: "channel", needs: ["EmbedLinks"], power: administrator },
-	"approval.channel": { value: v.optional(snowflake), to: "channel", needs: files, power: administrator },
-	"approval.roles": { value: v.optional(v.array(snowflake), []), to: "role", power: administrator },
-	"sign_in.roles": { value: v.optional(v.array(snowflake), []), to: "role", power: administrator },
+	"audit.channel": { ...channel, needs: ["EmbedLinks"], power: administrator },
+	"approval.channel": { ...channel, needs: files, power: administrator },
+	"approval.roles": { ...roles, power: administrator },
+	"sign_in.roles": { ...roles, power: administrator },
 	"may.warn": mayUse("warn"),
 	"may.timeout": mayUse("timeout"),
 	"may.kick": mayUse("kick"),
@@ -107,8 +111,8 @@ export const keys = {
 	"may.settings": { ...mayUse("settings"), power: administrator },
 	"may.tags": mayUse("tags"),
 	"chat.tools": { value: flag(false) },
-	"chat.channels": { value: v.optional(v.array(snowflake), []), to: "channel" },
-	"chat.roles": { value: v.optional(v.array(snowflake), []), to: "role" },
+	"chat.channels": channels,
+	"chat.roles": roles,
 	"chat.questions_a_minute": { value: v.optional(whole(1, 100), 10) },
 	"chat.questions_a_day": { value: v.optional(whole(1, 10_000)) },
 	"chat.tokens_a_day": tokens,
@@ -118,17 +122,17 @@ export const keys = {
 	"game.donator_sync": { value: flag(false) },
 	"game.tiers": { value: v.optional(rolesByName, {}), to: "given role" },
 	"game.chargeback": { value: flag(false) },
-	"game.restricted_role": { value: v.optional(snowflake), to: "given role" },
-	"game.staff_channel": { value: v.optional(snowflake), to: "channel", needs: ["EmbedLinks", "ReadMessageHistory"] },
-	"game.staff_roles": { value: v.optional(v.array(snowflake), []), to: "role", power: ["BanMembers"] },
+	"game.restricted_role": givenRole,
+	"game.staff_channel": { ...channel, needs: ["EmbedLinks", "ReadMessageHistory"] },
+	"game.staff_roles": { ...roles, power: ["BanMembers"] },
 } as const satisfies Record<string, Key>;
 
 function logOf([intent]: readonly PrivilegedIntent[] = []) {
-	return { value: v.optional(snowflake), to: "channel", needs: ["EmbedLinks"], ...(intent && { intent }) } as const;
+	return { ...channel, needs: ["EmbedLinks"], ...(intent && { intent }) } as const;
 }
 
 function mayUse(action: ModeratorAction) {
-	return { value: v.optional(v.array(snowflake), []), to: "role", power: moderatorActions[action] } as const;
+	return { ...roles, power: moderatorActions[action] } as const;
 }
 
 export type SettingKey = keyof typeof keys;
