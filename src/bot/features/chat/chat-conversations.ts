@@ -11,7 +11,7 @@ import type { Person } from "../../store/tables/privacy.ts";
 import { ignoreUnavailable, StoreUnavailable } from "../../store/unavailable.ts";
 
 const maxInMemory = 1_000;
-const maxDeleted = 10_000;
+const maxPending = 10_000;
 const maxChain = 40;
 const idleTimeoutMs = 30 * 60_000;
 
@@ -96,95 +96,76 @@ export function createConversations(options: ConversationsOptions) {
 	return { erase, add, deleteMessages, deleteChannels, chain, latest, start: writes.start, close: writes.close };
 }
 
-function createWrites({ store: { sql }, log, retryMs }: ConversationsOptions) {
-	const unsaved = new LruMap<string, Turn>(maxInMemory);
-	const deleted = new LruMap<string, true>(maxDeleted);
-	const deletedChannels = new LruMap<string, true>(maxDeleted);
-	/** When what is not stored is written, in milliseconds of performance.now(). */
-	let saveAt = 0;
-	let isOverflowing = false;
+/** The column of what was deleted. */
+type Deleted = "message_id" | "channel_id";
 
-	const hasPendingWrites = () => unsaved.size + deleted.size + deletedChannels.size > 0;
+function createWrites({ store: { sql }, log, retryMs }: ConversationsOptions) {
+	/** What is yet to be written, by message, or by channel with a mark: a thread has the id of its first message. */
+	const pending = new LruMap<string, Turn | Deleted>(maxPending);
+	/** When it is written, in milliseconds of performance.now(). */
+	let saveAt = 0;
+	let isFull = false;
+
+	const failure = "AI chat: could not save conversations to the database";
 	const work = new Durable({
 		name: "AI chat",
 		log,
 		backOffMs: [retryMs, retryMs],
 		scan: async () =>
-			hasPendingWrites()
-				? [
-						{
-							key: "save",
-							inMs: saveAt - performance.now(),
-							failure: "AI chat: could not save conversations to the database",
-							run: write,
-						},
-					]
-				: [],
+			pending.size > 0 ? [{ key: "save", inMs: saveAt - performance.now(), failure, run: write }] : [],
 	});
 
-	function change(buffer: () => void, waitMs: number): void {
-		if (waitMs === 0 || !hasPendingWrites()) saveAt = performance.now() + waitMs;
-		buffer();
+	function add(keys: readonly string[], one: Turn | Deleted, waitMs: number): void {
+		if (waitMs === 0 || pending.size === 0) saveAt = performance.now() + waitMs;
+		for (const key of keys) pending.set(key, one);
+		if (pending.size === maxPending && !isFull)
+			log.warn("AI chat: buffer of unsaved messages full, dropping the oldest");
+		isFull = pending.size === maxPending;
 		work.wake();
 	}
 
 	async function write(): Promise<void> {
-		try {
-			while (unsaved.size > 0) {
-				const batch = [...unsaved.values()].slice(0, batchSize);
-				await saveTurns(sql, batch);
-				// Keep turns that changed meanwhile.
-				for (const turn of batch) if (unsaved.get(turn.message_id) === turn) unsaved.delete(turn.message_id);
+		for (let [first] = pending.values(); first; [first] = pending.values()) {
+			const isTurn = typeof first === "object";
+			const alike = [...pending].filter(([, one]) => (isTurn ? typeof one === "object" : one === first));
+			const batch = alike.slice(0, batchSize);
+			try {
+				const turns = batch.flatMap(([, one]) => (typeof one === "object" ? one : []));
+				if (isTurn) await saveTurns(sql, turns);
+				else await turnRows.deleteAll(sql, { [first as Deleted]: batch.map(([key]) => key.replace("#", "")) });
+			} catch (error) {
+				// Drop the rows: the database refused one, and would refuse it again.
+				if (!(error instanceof StoreUnavailable)) for (const [key] of batch) pending.delete(key);
+				throw error;
 			}
-		} catch (error) {
-			// Drop the rows: the database refused one, and would refuse it again.
-			if (!(error instanceof StoreUnavailable)) unsaved.clear();
-			throw error;
+			// Keep turns that changed meanwhile.
+			for (const [key, one] of batch) if (pending.get(key) === one) pending.delete(key);
 		}
-		for (const [ids, column] of [
-			[deleted, "message_id"],
-			[deletedChannels, "channel_id"],
-		] as const)
-			while (ids.size > 0) {
-				const batch = [...ids.keys().take(batchSize)];
-				await turnRows.deleteAll(sql, { [column]: batch });
-				for (const id of batch) ids.delete(id);
-			}
 	}
 
 	return {
 		isDeleted: ({ message_id, channel_id }: Pick<Turn, "message_id" | "channel_id">) =>
-			deleted.has(message_id) || deletedChannels.has(channel_id),
-		save(turn: Turn): void {
-			if (unsaved.size === maxInMemory && !isOverflowing)
-				log.warn("AI chat: buffer of unsaved messages full, dropping the oldest");
-			isOverflowing = unsaved.size === maxInMemory;
-			change(() => unsaved.set(turn.message_id, turn), 0);
-		},
+			pending.get(message_id) === "message_id" || pending.has(`#${channel_id}`),
+		save: (turn: Turn) => add([turn.message_id], turn, 0),
 		// Deletions wait, to be written in batches.
-		deleteMessages(ids: readonly string[]): void {
-			change(() => {
-				for (const id of ids) {
-					unsaved.delete(id);
-					deleted.set(id, true);
-				}
-			}, retryMs);
-		},
+		deleteMessages: (ids: readonly string[]) => add(ids, "message_id", retryMs),
 		deleteChannels(ids: readonly string[]): void {
-			change(() => {
-				deleteFrom(unsaved, ({ channel_id }) => ids.includes(channel_id));
-				for (const id of ids) deletedChannels.set(id, true);
-			}, retryMs);
+			deleteFrom(pending, ({ channel_id }) => ids.includes(channel_id));
+			add(
+				ids.map((id) => `#${id}`),
+				"channel_id",
+				retryMs,
+			);
 		},
-		erase: (isTheirs: (turn: Turn) => boolean) => deleteFrom(unsaved, isTheirs),
+		erase: (isTheirs: (turn: Turn) => boolean) => deleteFrom(pending, isTheirs),
 		start: work.wake,
 		async close() {
 			await work.close();
-			if (hasPendingWrites()) await within(shutdownGraceMs, write().catch(ignoreUnavailable));
+			if (pending.size > 0) await within(shutdownGraceMs, write().catch(ignoreUnavailable));
 		},
 	};
 }
 
-function deleteFrom(buffer: Map<string, Turn>, isGone: (turn: Turn) => boolean): void {
-	for (const turn of buffer.values()) if (isGone(turn)) buffer.delete(turn.message_id);
+function deleteFrom(buffer: Map<string, Turn | Deleted>, isGone: (turn: Turn) => boolean): void {
+	for (const [id, one] of buffer) if (typeof one === "object" && isGone(one)) buffer.delete(id);
 }
