@@ -48,8 +48,6 @@ const maxForms = 500;
 
 type InGuild = ChatInputCommandInteraction & { guildId: string };
 
-type Work = () => Promise<Ran<Answer>>;
-
 type MenuInteraction = UserContextMenuCommandInteraction | MessageContextMenuCommandInteraction;
 
 export class SlashCommands {
@@ -93,7 +91,7 @@ export class SlashCommands {
 		return this.options.menus.filter((menu) => menu.type === "slash").find(({ name }) => name === commandName);
 	}
 
-	#respond(interaction: RepliableInteraction, weight: LimitedRun["weight"], work: Work): void {
+	#respond(interaction: RepliableInteraction, weight: LimitedRun["weight"], work: () => Promise<Ran<Answer>>): void {
 		const guildId = interaction.guildId ?? "";
 		const run = async () => {
 			try {

@@ -67,15 +67,10 @@ function settingsIn(values: Values) {
 
 type Settings = NonNullable<ReturnType<typeof settingsIn>>;
 
-interface Progress {
-	ageMs: number;
-	messages: number;
-}
-
 /** By time in the guild and number of messages. A requirement of 0 is ignored. */
 export function isEarned(
 	{ min_age, min_messages, require_all }: Pick<Settings, "min_age" | "min_messages" | "require_all">,
-	{ ageMs, messages }: Progress,
+	{ ageMs, messages }: { ageMs: number; messages: number },
 ): boolean {
 	const requirements = [...(min_age ? [ageMs >= min_age] : []), ...(min_messages ? [messages >= min_messages] : [])];
 	return require_all ? requirements.every(Boolean) : requirements.some(Boolean);

@@ -19,9 +19,7 @@ import { createSettingsCommand } from "./settings-command.ts";
 import { createTags } from "./tags.ts";
 import { createWelcome } from "./welcome.ts";
 
-type CreateFeature = (options: ChatFeatureOptions) => Feature | undefined;
-
-const all: readonly CreateFeature[] = [
+const all: readonly ((options: ChatFeatureOptions) => Feature | undefined)[] = [
 	() => ({ tools: settingTools }),
 	createSettingsCommand,
 	createTags,

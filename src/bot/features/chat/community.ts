@@ -14,9 +14,11 @@ const leftOut = "(too long to stand here: /tag posts it)";
 export type Community = ReturnType<typeof createCommunity>;
 export type Facts = Awaited<ReturnType<Community["facts"]>>;
 
-type Options = Pick<FeatureOptions, "connection" | "settings"> & { now(): number };
-
-export function createCommunity({ connection, settings, now }: Options) {
+export function createCommunity({
+	connection,
+	settings,
+	now,
+}: Pick<FeatureOptions, "connection" | "settings"> & { now(): number }) {
 	/** By channel. */
 	const rules = new Map<string, { until: number; text: Promise<string> }>();
 

@@ -14,14 +14,7 @@ import type { CallAs } from "../../tool/call-as.ts";
 import { actsOf, type EntryButton, entryPrefix, readButton } from "./report-entry.ts";
 import type { Reports } from "./reports.ts";
 
-interface EntryButtonsOptions {
-	reports: Reports;
-	callAs: CallAs;
-}
-
 type Pressed = (ButtonInteraction | ModalSubmitInteraction) & { guildId: string };
-
-type Pressable = NonNullable<ReturnType<typeof readButton>>;
 
 type Form = Readonly<Record<"reason" | "duration" | "days", string>>;
 
@@ -40,7 +33,7 @@ const forms: Partial<Record<EntryButton, readonly Field[]>> = {
 	ban: [{ id: "days", label: "report.days.label", value: "0", max: 1 }, reason],
 };
 
-export function createEntryButtons({ reports, callAs }: EntryButtonsOptions): ComponentHandler {
+export function createEntryButtons({ reports, callAs }: { reports: Reports; callAs: CallAs }): ComponentHandler {
 	async function run(interaction: Pressed, rest: string): Promise<void> {
 		const button = readButton(rest);
 		if (!button) return;
@@ -136,7 +129,11 @@ function readForm(interaction: Pressed, fields: readonly Field[]): Form {
 	return form;
 }
 
-function formFor({ what, number, about }: Pressable & { about: string }, fields: readonly Field[], locale: string) {
+function formFor(
+	{ what, number, about }: { what: EntryButton; number: number; about: string },
+	fields: readonly Field[],
+	locale: string,
+) {
 	const say = sayIn(locale);
 	return modalOf({
 		id: `${entryPrefix}:${what}:${number}`,

@@ -40,12 +40,6 @@ export const reportCommandNames = ["Report", "report"] as const;
 
 const notFound = said("report.refused.not_found");
 
-interface ReportingOptions {
-	settings: GuildSettings;
-	connection: Connection;
-	reports: Reports;
-}
-
 const soonMs = 1_000;
 const maxAnswers = 10;
 
@@ -56,7 +50,7 @@ type InGuild<Interaction> = Interaction & { guildId: string };
 export class Reporting {
 	readonly #limiter = new Limiter(beginLimits);
 
-	constructor(private readonly options: ReportingOptions) {}
+	constructor(private readonly options: { settings: GuildSettings; connection: Connection; reports: Reports }) {}
 
 	#guildOf(id: string): Guild {
 		const guild = this.options.connection.guild(id);

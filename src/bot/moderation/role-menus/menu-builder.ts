@@ -91,9 +91,7 @@ function formOf({ title, content }: Draft, locale: string) {
 	return modalOf({ id: `${prefix}:typed`, title: say("menu.builder.edit"), locale, fields });
 }
 
-type BuilderOptions = Pick<FeatureOptions, "connection" | "settings" | "callAs">;
-
-export function createMenuBuilder({ connection, settings, callAs }: BuilderOptions) {
+export function createMenuBuilder({ connection, settings, callAs }: FeatureOptions) {
 	function guildOf({ guildId }: RepliableInteraction): Guild {
 		const guild = connection.guild(guildId ?? "");
 		if (!guild?.available) throw new SaidError(said("refusal.offline"));

@@ -35,10 +35,6 @@ const maxRolesShown = 20;
 const maxRemovals = 1_000;
 const removalMs = 10_000;
 
-interface ServerLogOptions extends Pick<FeatureOptions, "settings" | "connection" | "store" | "log"> {
-	cases: Cases;
-}
-
 const { MemberUpdate, MemberRoleUpdate, MemberKick, MemberBanAdd, MemberPrune, BotAdd } = AuditLogEvent;
 
 /** How members leave who do not leave themselves. */
@@ -63,7 +59,7 @@ function kindOf({ action_type: action, changes = [] }: APIAuditLogEntry): Server
 	return action === BotAdd || /^(Webhook|Integration)/.test(name) ? "webhooks" : undefined;
 }
 
-export function createServerLog(options: ServerLogOptions) {
+export function createServerLog(options: FeatureOptions & { cases: Cases }) {
 	const { settings, store, log, cases } = options;
 	const logs = new Map(serverLogs.map((kind) => [kind, logOf(kind)]));
 	const waiting = new Delayed();

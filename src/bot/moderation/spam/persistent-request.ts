@@ -63,8 +63,6 @@ const sameSpamMs = 10_000;
 
 const { UnknownMember } = RESTJSONErrorCodes;
 
-type TimeoutsOptions = PersistentOptions & Pick<FeatureOptions, "connection" | "mutex">;
-
 interface TimeoutRequest {
 	guildId: string;
 	userId: string;
@@ -75,7 +73,11 @@ interface TimeoutRequest {
 }
 
 /** In the order of detection and a few at a time, because Discord limits changes of members per guild. */
-export function createTimeouts({ connection, mutex, ...options }: TimeoutsOptions) {
+export function createTimeouts({
+	connection,
+	mutex,
+	...options
+}: PersistentOptions & Pick<FeatureOptions, "connection" | "mutex">) {
 	const semaphore = new Semaphore({ max: maxConcurrent });
 
 	function change(userId: string, work: () => Promise<unknown>): Promise<RequestEnd> {
@@ -127,11 +129,6 @@ const maxWaiting = 20_000;
 const { UnknownMessage, UnknownChannel } = RESTJSONErrorCodes;
 const { ViewChannel, ManageMessages } = PermissionFlagsBits;
 
-interface DeletionsOptions extends PersistentOptions {
-	connection: Connection;
-	gatherMs?: number | undefined;
-}
-
 interface Place {
 	guildId: string;
 	channelId: string;
@@ -146,7 +143,11 @@ interface Waiting {
  * One queue of messages per channel. Messages of several people are deleted in one request, because Discord limits
  * requests per channel and allows up to 100 messages in one request.
  */
-export function createDeletions({ gatherMs = defaultGatherMs, connection, ...options }: DeletionsOptions) {
+export function createDeletions({
+	gatherMs = defaultGatherMs,
+	connection,
+	...options
+}: PersistentOptions & { connection: Connection; gatherMs?: number | undefined }) {
 	const channels = new Map<string, Waiting[]>();
 	let waiting = 0;
 
