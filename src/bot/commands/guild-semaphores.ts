@@ -24,8 +24,7 @@ export class GuildSemaphores {
 			for (const one of held.splice(0)) one();
 		};
 		const acquire = async (key: string, limits: { max: number; maxWaiting: number }) => {
-			const semaphore = this.#semaphores.get(key) ?? new Semaphore({ ...limits, maxWaitMs });
-			this.#semaphores.set(key, semaphore);
+			const semaphore = this.#semaphores.getOrInsertComputed(key, () => new Semaphore({ ...limits, maxWaitMs }));
 			await semaphore.acquire(signal);
 			held.push(() => {
 				semaphore.release();

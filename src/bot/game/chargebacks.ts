@@ -243,6 +243,4 @@ export class GuildChargebacks extends DurablePart {
 		this.#deleted = "anything";
 		this.work.retryAll();
 	}
-
-	/** Also looks again for what is due. */
 }

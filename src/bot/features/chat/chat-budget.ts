@@ -32,8 +32,7 @@ export function createBudget({ store: { sql }, settings, log, now, timezone, reg
 	async function overLimit(guild_id: string, user_id: string): Promise<Said | undefined> {
 		const values = settings.of(guild_id);
 		const { "chat.questions_a_minute": max, "chat.questions_a_day": maxToday } = values;
-		const limiter = limiters.get(max) ?? new Limiter({ max, windowMs: 60_000, now });
-		limiters.set(max, limiter);
+		const limiter = limiters.getOrInsertComputed(max, () => new Limiter({ max, windowMs: 60_000, now }));
 		if (!limiter.accepts(`${guild_id} ${user_id}`)) return said("chat.rate-limited", { count: max });
 		const days = daysNow();
 		for (const [tokens, limit, of] of [

@@ -92,8 +92,7 @@ export class ByHand extends DurablePart {
 	attach(client: Client): void {
 		onAuditLogEntry(client, (entry, guild) => {
 			if (!entryKinds.includes(entry.action_type) || !isCandidate(guild, entry)) return;
-			const waiting = this.#waiting.get(guild.id) ?? [];
-			this.#waiting.set(guild.id, waiting);
+			const waiting = this.#waiting.getOrInsert(guild.id, []);
 			if (waiting.length < maxWaiting) waiting.push(entry);
 			else this.#checks.repeat(guild.id);
 			void this.work.add(this.#step("entry", guild, () => this.#storeWaiting(guild, waiting)));

@@ -56,8 +56,7 @@ export class RecentMessages {
 
 	/** A new message, or a new text of one. */
 	set(guildId: string, message: RecentMessage): void {
-		const guild: Guild = this.#guilds.get(guildId) ?? { kept: new Map(), bytes: 0 };
-		this.#guilds.set(guildId, guild);
+		const guild = this.#guilds.getOrInsertComputed(guildId, () => ({ kept: new Map(), bytes: 0 }));
 		const before = guild.kept.get(message.id);
 		guild.kept.set(message.id, { message, since: before?.since ?? this.now() });
 		this.#add(guild, bytesOf(message) - (before ? bytesOf(before.message) : 0));

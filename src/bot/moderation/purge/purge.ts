@@ -10,7 +10,6 @@ import { channelModerators, isStaff } from "../../../discord/staff.ts";
 import { countOf } from "../../../discord/text.ts";
 import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { JsonObject } from "../../../lib/json.ts";
-import type { Log } from "../../../lib/log.ts";
 import { readDuration } from "../../../lib/times.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import { Pending } from "../../../lib/wait.ts";
@@ -134,7 +133,18 @@ export function createPurge(options: PurgeOptions) {
 }
 
 function createNuke({ config, callAs, log }: PurgeOptions) {
-	const confirmations = createConfirmations(log);
+	const removals = new Delayed();
+	const sending = new Pending();
+	const failed = (what: string) => (error: Error) => {
+		log.warn(`could not ${what} the confirmation of the chat command nuke`, { reason: error.message });
+	};
+
+	async function confirm({ channel }: Message<true>, content: string): Promise<void> {
+		if (missingToWrite(channel) !== 0n) throw new Error(`the bot may not write in the channel ${channel.id}`);
+		const message = await channel.send({ content, allowedMentions: noMentions });
+		removals.add(confirmationMs, () => message.delete().then(() => {}, failed("delete")));
+	}
+
 	const command: Command = {
 		name: "nuke",
 		usage: `<1-${maxNuked}>`,
@@ -161,30 +171,14 @@ function createNuke({ config, callAs, log }: PurgeOptions) {
 			if (isError) throw new ToolError(text, wrote ? { cause: text } : undefined);
 			// The other lines of the result are for MCP clients.
 			const [first = ""] = text.split("\n");
-			await confirmations.post(message, first);
+			// Without a confirmation, the purge itself has still succeeded.
+			await sending.add(confirm(message, first).catch(failed("send")));
 			return undefined;
 		},
 	};
-	return { command, close: confirmations.close };
-}
-
-function createConfirmations(log: Log) {
-	const removals = new Delayed();
-	const sending = new Pending();
-	const failed = (what: string) => (error: Error) => {
-		log.warn(`could not ${what} the confirmation of the chat command nuke`, { reason: error.message });
-	};
-
-	async function send({ channel }: Message<true>, content: string): Promise<void> {
-		if (missingToWrite(channel) !== 0n) throw new Error(`the bot may not write in the channel ${channel.id}`);
-		const message = await channel.send({ content, allowedMentions: noMentions });
-		removals.add(confirmationMs, () => message.delete().then(() => {}, failed("delete")));
-	}
-
 	return {
-		/** Never rejects: without a confirmation, the purge itself has still succeeded. */
-		post: (message: Message<true>, text: string) => sending.add(send(message, text).catch(failed("send"))),
-		/** Removes those that are shown, and those that are being sent. */
+		command,
+		/** Removes the confirmations that are shown, and those that are being sent. */
 		async close() {
 			const sent = sending.settled().then(() => removals.close());
 			await Promise.all([removals.close(), sent]);

@@ -140,8 +140,7 @@ export function createJoinWatch(options: JoinWatchOptions) {
 
 	/** The join begins a wave above the allowed rate, or the suggestion for the wave could not be posted. */
 	function beginsWave(guildId: string, { joins: max, windowMs }: JoinRate, at: number): boolean {
-		const joins = guilds.get(guildId) ?? { times: [], waveEndsAt: -Infinity, retryAt: Infinity };
-		guilds.set(guildId, joins);
+		const joins = guilds.getOrInsert(guildId, { times: [], waveEndsAt: -Infinity, retryAt: Infinity });
 		joins.times.push(at);
 		joins.times.splice(0, joins.times.length - max);
 		if (joins.times.length < max) return false;

@@ -189,7 +189,6 @@ interface Flood {
 	count: number;
 }
 
-/** `kind` in `add`: entries that may be folded into one. */
 /** Of the entries of a kind within ten seconds, the first five are shown one by one and the rest together. */
 export function createFolding(post: (guildId: string, entry: LogEntry) => void) {
 	const shown = new Limiter({ max: shownOneByOne, windowMs });

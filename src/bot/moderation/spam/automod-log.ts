@@ -80,9 +80,8 @@ export function createAutomodLog(options: Shared & { isFound(guildId: string, us
 			const { guild, userId, action, messageId, channelId } = event;
 			const key = `${guild.id} ${userId}`;
 			if (!settings.of(guild.id)["automod.log"] || isFound(guild.id, userId)) return;
-			const incident = open.get(key) ?? begin(event);
+			const incident = open.getOrInsertComputed(key, () => begin(event));
 			const { automod } = incident;
-			open.set(key, incident);
 			if (action.type === Action.BlockMessage) automod.blocked += 1;
 			if (action.type === Action.BlockMemberInteraction) automod.isBarred = true;
 			if (action.type === Action.Timeout) {
