@@ -48,7 +48,7 @@ for (const [what, [setup, entry, buttons, cases]] of Object.entries(rows))
 		expect(world.buttons()).toBe(buttons);
 		const isDone = async () => (await world.store.sql`SELECT id FROM spam_incidents WHERE state = ${"done"}`).length;
 		await until("it is stored", async () => (await isDone()) === 1);
-		expect(await world.cases()).toHaveLength(cases);
+		await until("its cases are stored", async () => (await world.cases()).length === cases);
 		for (const one of await world.cases())
 			expect(one).toMatchObject({ action: "automod", reason: "AutoMod: No *evil*" });
 		// What follows is added to the entry.
