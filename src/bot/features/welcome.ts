@@ -37,7 +37,6 @@ const defaultTiming: WelcomeTiming = {
 	now: () => performance.now(),
 };
 
-const maxTracked = 10_000;
 const maxTokens = 400;
 const hourMs = 3_600_000;
 
@@ -45,7 +44,6 @@ interface Raid {
 	guild: Guild;
 	timer: Timer | undefined;
 	ids: Set<string>;
-	untracked: number;
 	startedAt: number;
 	lastJoinAt: number;
 }
@@ -75,7 +73,8 @@ export function createWelcome(
 			return;
 		}
 		const current = raid ?? newRaid(guild, now());
-		addToRaid(current, member.id, now());
+		current.ids.add(member.id);
+		current.lastJoinAt = now();
 		if (!raid) schedule(current);
 	}
 
@@ -95,8 +94,8 @@ export function createWelcome(
 		else schedule(isDue ? { ...newRaid(raid.guild, at), lastJoinAt: raid.lastJoinAt } : raid);
 	}
 
-	function greetRaid({ guild, ids, untracked }: Raid): void {
-		const count = ids.size + untracked;
+	function greetRaid({ guild, ids }: Raid): void {
+		const count = ids.size;
 		const {
 			"welcome.channel": channel,
 			"welcome.message": message,
@@ -201,11 +200,5 @@ function requirePermissions(guild: Guild, channelId: string): void {
 }
 
 function newRaid(guild: Guild, at: number): Raid {
-	return { guild, timer: undefined, ids: new Set(), untracked: 0, startedAt: at, lastJoinAt: at };
-}
-
-function addToRaid(raid: Raid, id: string, at: number): void {
-	raid.lastJoinAt = at;
-	if (raid.ids.size < maxTracked) raid.ids.add(id);
-	else raid.untracked += 1;
+	return { guild, timer: undefined, ids: new Set(), startedAt: at, lastJoinAt: at };
 }

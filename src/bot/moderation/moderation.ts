@@ -43,7 +43,7 @@ export const moderationCommandNames: readonly string[] = [
 ];
 
 export function createModeration(featureOptions: FeatureOptions): Feature | undefined {
-	const { config, settings, connection, store, log, mutex, callAs } = featureOptions;
+	const { config, settings, connection, store, callAs } = featureOptions;
 	if (!config.toml.features.moderation) return undefined;
 	const recent = new RecentMessages();
 	const moderationLog = createModerationLog({
@@ -51,12 +51,12 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 		evidenceFor: (one) => evidenceFor({ recent, settings }, one),
 		onPosted: (...entry) => void cases.setEntry(...entry),
 	});
-	const bans = new TempBans({ connection, store, log, mutex, moderationLog, decided: () => cases.worker.retry() });
-	const cases: Cases = new Cases({ connection, store, log, moderationLog, bans, settings });
-	const announcements = new Announcements({ connection, store, log });
+	const bans = new TempBans({ ...featureOptions, moderationLog, decided: () => cases.worker.retry() });
+	const cases: Cases = new Cases({ ...featureOptions, moderationLog, bans });
+	const announcements = new Announcements(featureOptions);
 	const deleteAndWarn = createDeleteAndWarn(callAs);
 	const reports = new Reports(featureOptions);
-	const reporting = new Reporting({ settings, connection, reports });
+	const reporting = new Reporting({ ...featureOptions, reports });
 	const combined = combineFeatures([
 		{ start: moderationLog.start },
 		bans,

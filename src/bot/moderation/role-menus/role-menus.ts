@@ -17,7 +17,7 @@ import type { ComponentHandler, ComponentInteraction } from "../../commands/comp
 import { Limiter } from "../../commands/cooldown.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
 import { type GuildLimits, GuildSemaphores } from "../../commands/guild-semaphores.ts";
-import { createIsRestricted, type IsRestricted, RateShare } from "../../commands/role-writer.ts";
+import { createIsRestricted, RateShare } from "../../commands/role-writer.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import { type Change, type Choice, changeFor, describeChange, type ReservedRoles, reservedRoles } from "./choice.ts";
 import { createMenuBuilder } from "./menu-builder.ts";
@@ -26,20 +26,11 @@ import { createMenuTool } from "./menu-tool.ts";
 type RoleMenus = Required<Pick<Feature, "tools" | "menus" | "components" | "close">>;
 
 export function createRoleMenus(options: FeatureOptions, limits = defaultPressLimits): RoleMenus {
-	const { connection, mutex, log } = options;
 	const reserved = reservedRoles(options.settings);
 	const closing = new AbortController();
 	const running = new Pending();
-	const presses = createPressHandler({
-		connection,
-		mutex,
-		isRestricted: createIsRestricted(options),
-		reserved,
-		limits,
-		closing: closing.signal,
-		log,
-		onPressed: createMenuRefresh({ mutex, log, running }),
-	});
+	const onPressed = createMenuRefresh({ ...options, running });
+	const presses = createPressHandler({ ...options, reserved, limits, closing: closing.signal, onPressed });
 	const builder = createMenuBuilder(options);
 	return {
 		tools: [createMenuTool(reserved)],
@@ -97,8 +88,7 @@ function refreshedIn(guild: Guild, components: Components) {
 	return refreshed(components, (id) => guild.roles.cache.get(id)?.name);
 }
 
-interface PressOptions extends Pick<FeatureOptions, "connection" | "mutex" | "log"> {
-	isRestricted: IsRestricted;
+interface PressOptions extends FeatureOptions {
 	reserved: ReservedRoles;
 	limits: PressLimits;
 	/** Its reason is for people. */
@@ -111,7 +101,8 @@ type Press = ComponentInteraction & { guildId: string; message: Message };
 
 /** All checks are made when the press is handled, with the member's current roles. */
 function createPressHandler(options: PressOptions): ComponentHandler {
-	const { connection, mutex, isRestricted, reserved, limits, closing, log, onPressed } = options;
+	const { connection, mutex, reserved, limits, closing, log, onPressed } = options;
+	const isRestricted = createIsRestricted(options);
 	const semaphores = new GuildSemaphores(limits);
 	const shares = new LruMap<string, RateShare>(maxGuilds);
 	/** By guild and person: until when presses are refused. */

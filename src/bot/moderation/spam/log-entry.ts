@@ -176,7 +176,7 @@ function buttonsOf({ userId, id, automod, timeout }: Incident, say: Say) {
 }
 
 interface ButtonsOptions extends Pick<FeatureOptions, "callAs" | "log"> {
-	grants: Grants;
+	settings: Grants;
 	cases: Cases;
 	allowances: Allowances;
 	store: Store;
@@ -192,7 +192,7 @@ interface Press {
 
 /** A button that changes something calls a tool in the name of who pressed it, so the tool checks their permissions. */
 export function createButtons(options: ButtonsOptions): ComponentHandler {
-	const { grants, callAs, cases, allowances, store, log, onUndone } = options;
+	const { settings, callAs, cases, allowances, store, log, onUndone } = options;
 	/** By log entry, because two moderators may press at once. */
 	const running = new Set<string>();
 
@@ -264,7 +264,7 @@ export function createButtons(options: ButtonsOptions): ComponentHandler {
 			const [, name = "", userId = "", id = ""] = /^(undo|ban|fine):(\d{1,20}):(\d{1,20})$/.exec(rest) ?? [];
 			if (!isName(name) || !interaction.isButton()) throw new SaidError(said("spam.button.unknown"));
 			// If the timeout has ended, "fine" calls no tool that would check the person's permissions.
-			requireHeld(grants, interaction, { may: name === "ban" ? "ban" : "timeout" });
+			requireHeld(settings, interaction, { may: name === "ban" ? "ban" : "timeout" });
 			await deferPrivately(interaction);
 			const { id: entryId } = interaction.message;
 			if (running.has(entryId)) throw new SaidError(said("spam.pressed"));

@@ -46,8 +46,7 @@ export function createSpam(options: SpamOptions) {
 	const closing = new AbortController();
 	const allowances = createAllowances(store, log, now);
 	const entries = createEntries({
-		connection,
-		log,
+		...options,
 		closing: closing.signal,
 		backOffMs: timing.backOffMs,
 		...options.moderationLog,
@@ -70,12 +69,8 @@ export function createSpam(options: SpamOptions) {
 		onError: (error) => log.error("could not look for spam in a message: internal error", { error }),
 	});
 	const buttons = createButtons({
-		grants: settings,
-		cases,
+		...options,
 		allowances,
-		store,
-		log,
-		callAs: options.callAs,
 		onUndone(guildId, userId) {
 			incidents.release(guildId, userId);
 			automodLog.release(guildId, userId);
