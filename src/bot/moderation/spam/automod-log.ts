@@ -17,15 +17,10 @@ import type { IncidentsOptions } from "./incidents.ts";
 
 const maxCopies = 20;
 
-type Shared = Pick<
-	IncidentsOptions,
-	"connection" | "store" | "log" | "settings" | "cases" | "entries" | "timing" | "now"
->;
-
 type Seen = Incident & Required<Pick<Incident, "automod">>;
 
 /** `isFound`: whether there is an incident of the bot itself. */
-export function createAutomodLog(options: Shared & { isFound(guildId: string, userId: string): boolean }) {
+export function createAutomodLog(options: IncidentsOptions & { isFound(guildId: string, userId: string): boolean }) {
 	const { settings, connection, store, log, cases, entries, isFound, timing, now } = options;
 	const open = new Map<string, Seen>();
 

@@ -52,14 +52,9 @@ export function createSpam(options: SpamOptions) {
 		...options.moderationLog,
 		onPosted: (...entry) => void cases.setEntry(...entry),
 	});
-	const incidents = new Incidents({ ...options, timing, now, closing: closing.signal, entries });
-	const automodLog = createAutomodLog({
-		...options,
-		timing,
-		now,
-		entries,
-		isFound: (guildId, userId) => incidents.isOpen(guildId, userId),
-	});
+	const shared = { ...options, timing, now, closing: closing.signal, entries };
+	const incidents = new Incidents(shared);
+	const automodLog = createAutomodLog({ ...shared, isFound: (...person) => incidents.isOpen(...person) });
 	const detector = createDetector({
 		rulesOf: (guildId) => rulesIn(settings.of(guildId)),
 		compareFiles: createFileContent({ cdn: options.cdn, log }),
