@@ -193,6 +193,7 @@ describe("limits", () => {
 		const { settings, guild, store } = chat.feature;
 		const tokens = async () => Number((await store.sql`SELECT tokens FROM chat_use`)[0]?.tokens);
 		await chat.ask("ada", "Hi");
+		await until("it is counted", async () => (await tokens()) > 0);
 		const first = await tokens();
 		chat.ai.misbehave("content-filter", { times: 1 });
 		await chat.ask("ada", "Hi", { saying: /does not want to answer/ });
