@@ -16,7 +16,6 @@ import {
 import { currentPerson } from "../../discord/acting-person.ts";
 import { time, userName } from "../../discord/describe.ts";
 import { fieldLine, oneField, resultLines, truncate } from "../../discord/text.ts";
-import { isObject } from "../../lib/json.ts";
 import { listFirst } from "../../lib/text.ts";
 import { emojiName, reactionCount } from "./emoji.ts";
 
@@ -276,84 +275,68 @@ const selects: ReadonlyMap<unknown, string> = new Map([
 	[ComponentType.ChannelSelect, "channel select"],
 ]);
 
-type Component = Record<string, unknown>;
+/** What is shown of any component, also of those that the library does not know. */
+interface Component {
+	type: ComponentType;
+	content?: string;
+	label?: string;
+	emoji?: { id?: string; name?: string };
+	url?: string;
+	sku_id?: string;
+	disabled?: boolean;
+	placeholder?: string;
+	options?: readonly { label: string }[];
+	media?: { url: string };
+	description?: string | null;
+	file?: { url: string };
+	name?: string;
+	size?: number;
+	items?: readonly Component[];
+	components?: readonly Component[];
+	accessory?: Component;
+	component?: Component;
+}
 
 /** In display order, not escaped. */
 function componentTexts(components: unknown): string[] {
-	return objectsIn(components).flatMap(textsOfOne);
+	return ((components ?? []) as readonly Component[]).flatMap(textsOfOne);
 }
 
 function textsOfOne(component: Component): string[] {
-	const { type } = component;
+	const { type, content = "", items = [], file, name, size, disabled } = component;
+	const bracketed = (...parts: readonly unknown[]) => [
+		`[${parts.filter(Boolean).join(" ")}${disabled ? ", disabled" : ""}]`,
+	];
 	const select = selects.get(type);
-	if (select) return [selectText(select, component)];
+	if (select) {
+		const { placeholder, options = [] } = component;
+		const labels = options.map(({ label }) => label);
+		return bracketed(`${select}:`, placeholder, labels.length > 0 && `(${listFirst(labels, maxOptions, ", … ")})`);
+	}
 	switch (type) {
 		case ComponentType.TextDisplay:
-			return [textOf(component.content)];
-		case ComponentType.Button:
-			return [buttonText(component)];
+			return [content];
+		case ComponentType.Button: {
+			const { emoji, label, sku_id, url } = component;
+			const icon = emoji?.id ? `<:${emoji.name ?? ""}:${emoji.id}>` : emoji?.name;
+			return bracketed(icon, label, sku_id && `buy SKU ${sku_id}`, url && `→ ${url}`);
+		}
 		case ComponentType.Thumbnail:
 			return [mediaText("thumbnail", component)];
 		case ComponentType.MediaGallery:
-			return objectsIn(component.items).map((item) => mediaText("media", item));
+			return items.map((item) => mediaText("media", item));
 		case ComponentType.File:
-			return [fileText(component)];
+			return [`file: ${name ?? ""}${size === undefined ? "" : ` (${size} bytes)`} ${file?.url ?? ""}`];
 		case ComponentType.Separator:
 			return [separator];
 		default:
 			// Rows, sections, containers and labels; of components unknown today, at least the ones inside them.
-			return [component.components, component.accessory, component.component]
-				.map((inner) => (isObject(inner) ? [inner] : inner))
-				.flatMap(componentTexts);
+			return [component.components ?? [], component.accessory ?? [], component.component ?? []]
+				.flat()
+				.flatMap(textsOfOne);
 	}
 }
 
-function buttonText({ label, emoji, url, sku_id, disabled }: Component) {
-	return bracketed(
-		[
-			isObject(emoji) && emojiText(emoji),
-			textOf(label),
-			sku_id !== undefined && `buy SKU ${sku_id}`,
-			url !== undefined && `→ ${url}`,
-		],
-		disabled,
-	);
-}
-
-function emojiText({ id, name }: Component): string {
-	return textOf(id) ? `<:${textOf(name)}:${id}>` : textOf(name);
-}
-
-function selectText(kind: string, select: Component): string {
-	const { placeholder, disabled } = select;
-	const options = objectsIn(select.options).map(({ label }) => textOf(label));
-	const named = listFirst(options, maxOptions, ", … ");
-	return bracketed([`${kind}:`, textOf(placeholder), named && `(${named})`], disabled);
-}
-
-function bracketed(parts: readonly (string | false)[], disabled: unknown) {
-	const text = parts.filter(Boolean).join(" ");
-	return `[${text}${disabled === true ? ", disabled" : ""}]`;
-}
-
 function mediaText(kind: string, { media, description }: Component): string {
-	const altText = textOf(description);
-	return `${kind}: ${urlOf(media)}${altText && `, described as "${altText}"`}`;
-}
-
-function fileText({ file, name, size }: Component): string {
-	const bytes = typeof size === "number" ? ` (${size} bytes)` : "";
-	return `file: ${textOf(name)}${bytes} ${urlOf(file)}`;
-}
-
-function urlOf(media: unknown): string {
-	return isObject(media) ? textOf(media.url) : "";
-}
-
-function objectsIn(value: unknown): Component[] {
-	return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-function textOf(value: unknown): string {
-	return typeof value === "string" ? value : "";
+	return `${kind}: ${media?.url ?? ""}${description ? `, described as "${description}"` : ""}`;
 }

@@ -103,21 +103,7 @@ export interface StoredBans {
 	makePermanent(guildId: string, userId: string): Promise<void>;
 }
 
-export interface ToolContext
-	extends Pick<BotContext, "people">,
-		Pick<
-			BotContext,
-			| "connection"
-			| "audit"
-			| "self"
-			| "locks"
-			| "settings"
-			| "guildDocuments"
-			| "principal"
-			| "draft"
-			| "approvedBy"
-			| "tempBans"
-		> {
+export interface ToolContext extends BotContext {
 	discord: Client<true>;
 	/** Of a call with `where`. */
 	chosen?: Chosen | undefined;

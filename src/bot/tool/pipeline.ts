@@ -41,7 +41,7 @@ import {
 	withPersonName,
 } from "./admission.ts";
 import { defaultReason, flag } from "./arguments/arguments.ts";
-import { allowNames } from "./arguments/names.ts";
+import { allowNames, nameIn } from "./arguments/names.ts";
 import { recorded } from "./case-record.ts";
 import type {
 	BotContext,
@@ -54,7 +54,7 @@ import type {
 	ToolContext,
 } from "./context.ts";
 import { choosePeople } from "./people.ts";
-import { namedIds, previewOf, previewOfNames } from "./review.ts";
+import type { Preview } from "./review.ts";
 import { saidDestructive } from "./titles.ts";
 
 const toolTimeoutMs = 25_000;
@@ -198,6 +198,8 @@ async function choose<Entries extends v.ObjectEntries>(
 	return choosePeople({ tool, args, max, isReviewed: bot.review !== undefined }, { ...contextOf(bot), guild });
 }
 
+const currentTime = /\bnow is \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
+
 /** After all checks. Before anything changes, `review` sees what the call would do. */
 async function run<Entries extends v.ObjectEntries>(
 	definition: Defined<Entries>,
@@ -218,15 +220,25 @@ async function run<Entries extends v.ObjectEntries>(
 		call.onDestructive?.();
 	}
 	const plan = await definition.plan?.(args, context);
-	const preview = async () => {
+	const preview = async (): Promise<Preview> => {
 		const people = why !== undefined && !isForPeople() && saidDestructive(why);
 		const note = why === undefined ? [] : [result(`Counts as destructive: it ${why}.`, people)];
-		if (plan?.preview === undefined) return previewOfNames(namedIds(args as JsonObject, things, thingName), note);
-		const shown = typeof plan.preview === "function" ? await plan.preview() : plan.preview;
+		if (plan?.preview === undefined) {
+			const names = Object.keys(args)
+				.sort()
+				.flatMap((key) => {
+					const all = [things[thingName(key)]].flat().flatMap((thing) => nameIn(thing) ?? []);
+					return all.length > 0 ? [`${key}: ${all.join(", ")}`] : [];
+				});
+			return { lines: undefined, shown: note, names, basis: [...names, ...forModels(note)] };
+		}
+		const planned = typeof plan.preview === "function" ? await plan.preview() : plan.preview;
 		const { chosen } = things as { chosen?: Chosen };
-		const basis = chosen?.ids ?? (typeof plan.basis === "function" ? plan.basis(forModels(shown)) : plan.basis);
-		const { leavesOut } = plan;
-		return { ...previewOf(parts(shown, note), basis && [basis, forModels(note)].flat()), leavesOut };
+		const basis = chosen?.ids ?? (typeof plan.basis === "function" ? plan.basis(forModels(planned)) : plan.basis);
+		const shown = parts(planned, note);
+		const lines = forModels(shown);
+		const own = basis === undefined ? lines.map((line) => line.replace(currentTime, "now")) : [basis, forModels(note)];
+		return { lines, shown, basis: own.flat(), leavesOut: plan.leavesOut };
 	};
 	if (dry_run) {
 		const { lines = [], shown = lines, basis } = await preview();

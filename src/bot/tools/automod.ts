@@ -8,7 +8,7 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import { channelLabel, channelName, memberName, roleName } from "../../discord/describe.ts";
+import { channelLabel, channelName } from "../../discord/describe.ts";
 import { absentIf, channel, role, textChannel } from "../../discord/find.ts";
 import { bitsIn, type NeededWith, requirePermissions } from "../../discord/permissions.ts";
 import { fieldLine, inlineText, oneField, oneLine } from "../../discord/text.ts";
@@ -41,6 +41,7 @@ import { said } from "../../texts/texts.ts";
 import { asking } from "../results/result.ts";
 import { choice, duration, flag, found, guild_id, integer, list, reason, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
+import { nameOfId } from "../tool/arguments/names.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 
 const ruleId = found(automodRule, "rule");
@@ -258,14 +259,14 @@ function ruleLine(guild: Guild, rule: APIAutoModerationRule): string {
 		`ID: ${rule.id}`,
 		trigger,
 		fields.enabled ? "on" : "off",
-		...wordFields.map((field) => sample(field, fields[field])),
+		...wordFields.map((field) => counted(`${field}:`, fields[field].map(quoted))),
 		named("presets", fields.presets),
 		isSpam && `mentions: at most ${fields.mention_total_limit}`,
 		isSpam && `raid protection: ${raids}`,
 		`actions: ${rule.actions.map((action) => actionText(guild, action)).join(", ")}`,
 		named("exempt roles", namesOf(guild, fields.exempt_role_ids)),
 		named("exempt channels", namesOf(guild, fields.exempt_channel_ids)),
-		`by: ${namesOf(guild, [rule.creator_id]).join("")}`,
+		`by: ${nameOfId(guild, rule.creator_id)}`,
 	);
 }
 
@@ -278,23 +279,7 @@ function wordLines(rule: APIAutoModerationRule): string[] {
 	});
 }
 
-function sample(name: string, words: readonly string[]): string {
-	if (words.length === 0) return "";
-	const first = words.slice(0, sampleSize).map(quoted).join(", ");
-	const more = words.length > sampleSize ? ", …" : "";
-	return `${name}: ${words.length}, ${first}${more}`;
-}
-
-function namesOf(guild: Guild, ids: readonly string[]): string[] {
-	return ids.map((id) => {
-		const role = guild.roles.cache.get(id);
-		const channel = visibleChannel(guild, id);
-		const member = guild.members.cache.get(id);
-		if (role) return roleName(role);
-		if (channel) return channelName(channel);
-		return member ? memberName(member) : `ID: ${id}`;
-	});
-}
+const namesOf = (guild: Guild, ids: readonly string[]) => ids.map((id) => nameOfId(guild, id));
 
 function changeTexts(
 	guild: Guild,
@@ -309,13 +294,14 @@ function changeTexts(
 		const text = (items: readonly string[]) => (field.endsWith("_ids") ? namesOf(guild, items) : items.map(quoted));
 		const [had, has]: string[][] = [old, now];
 		return `${field}: ${fieldLine(
-			changed("added", text((has ?? []).filter((one) => !had?.includes(one)))),
-			changed("removed", text((had ?? []).filter((one) => !has?.includes(one)))),
+			counted("added", text((has ?? []).filter((one) => !had?.includes(one)))),
+			counted("removed", text((had ?? []).filter((one) => !has?.includes(one)))),
 		)}`;
 	});
 }
 
-function changed(what: string, items: readonly string[]): string {
+/** Such as "added 7, a, b, c, d, e, …"; "" for none. */
+function counted(what: string, items: readonly string[]): string {
 	if (items.length === 0) return "";
 	const more = items.length > sampleSize ? ", …" : "";
 	return `${what} ${items.length}, ${items.slice(0, sampleSize).join(", ")}${more}`;

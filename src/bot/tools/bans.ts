@@ -12,15 +12,14 @@ import {
 import * as v from "valibot";
 import { memberFields, memberName, nowIs, userFields, userName } from "../../discord/describe.ts";
 import { absentIf, person, requireKnownMembers } from "../../discord/find.ts";
-import { toToolError } from "../../discord/rest/errors.ts";
-import { endingEarlier, noteItem } from "../../discord/rest/rest.ts";
+import { noteItem } from "../../discord/rest/rest.ts";
 import { requireMembersBelow } from "../../discord/role-hierarchy.ts";
 import { fieldLine, fold, oneField, resultLines } from "../../discord/text.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
 import { asking, mentions, result } from "../results/result.ts";
 import { found, guild_id, limit, list, nameQuery, reason, snowflake, tell } from "../tool/arguments/arguments.ts";
-import { planEach, sample } from "../tool/bulk.ts";
+import { failureOf, planEach, sample } from "../tool/bulk.ts";
 import type { BotContext, Chosen, Plan } from "../tool/context.ts";
 import { destructiveTool, editTool, readTool } from "../tool/define.ts";
 import { orWhere } from "../tool/people.ts";
@@ -215,24 +214,13 @@ async function fetchNames(guild: Guild, userIds: readonly string[]): Promise<str
 	return unknown;
 }
 
-/**
- * A request after a ban times out this many milliseconds before the tool call's deadline, so that the result can still
- * be returned.
- */
-const reserveMs = 1_000;
-
-/**
- * Returns a function that says why a user was not banned by Discord's bulk ban; Discord does not tell the reason. Never
- * throws for an error of Discord.
- */
+/** Discord does not tell the reason. */
 async function whyNotBanned(guild: Guild, ids: readonly string[]): Promise<(id: string) => keyof typeof failureTexts> {
-	try {
-		const { banned } = await endingEarlier(reserveMs, () => bansAmong(guild, ids));
-		return (id) => (banned.has(id) ? "not_again" : "not_possible");
-	} catch (error) {
-		if (!toToolError(error)) throw error;
-		return () => "not_all";
-	}
+	let banned: ReadonlyMap<string, APIBan> = new Map();
+	const failure = await failureOf(async () => {
+		({ banned } = await bansAmong(guild, ids));
+	});
+	return (id) => (failure ? "not_all" : banned.has(id) ? "not_again" : "not_possible");
 }
 
 const failureTexts = {

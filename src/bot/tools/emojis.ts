@@ -2,7 +2,7 @@
 
 import { type Guild, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
-import { roleName, userName } from "../../discord/describe.ts";
+import { userName } from "../../discord/describe.ts";
 import { role } from "../../discord/find.ts";
 import { actingMembers, permissionsOf, personHas, requireOf } from "../../discord/permissions.ts";
 import { fieldLine, resultLines } from "../../discord/text.ts";
@@ -13,6 +13,7 @@ import { image } from "../messages/image.ts";
 import { asking } from "../results/result.ts";
 import { found, guild_id, list, reason } from "../tool/arguments/arguments.ts";
 import { changesOf, sortedIds } from "../tool/arguments/diff.ts";
+import { nameOfId } from "../tool/arguments/names.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 
 const create = PermissionFlagsBits.CreateGuildExpressions;
@@ -54,13 +55,8 @@ function emojiLine(guild: Guild, emoji: GuildEmoji): string {
 	);
 }
 
-function roleNames(guild: Guild, ids: readonly string[]): string {
-	const names = ids.map((id) => {
-		const role = guild.roles.cache.get(id);
-		return role ? roleName(role) : `ID: ${id}`;
-	});
-	return names.join(", ") || "everyone";
-}
+const roleNames = (guild: Guild, ids: readonly string[]) =>
+	ids.map((id) => nameOfId(guild, id)).join(", ") || "everyone";
 
 function inMessages(emoji: GuildEmoji): string {
 	return emoji.animated ? emojiName(emoji).replace("<:", "<a:") : emojiName(emoji);

@@ -2,16 +2,16 @@
 
 import { type APIGuild, type Guild, Locale, Routes } from "discord.js";
 import * as v from "valibot";
-import { channelName } from "../../discord/describe.ts";
 import { channelOrNone } from "../../discord/find.ts";
 import { oneField } from "../../discord/text.ts";
-import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
+import { isHidden } from "../../discord/visible-channels.ts";
 import { afkTimeouts, levels, noticeFlags } from "../../guild-document/names/setting-names.ts";
 import { durationText } from "../../lib/times.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { choice, durationOf, flag, guild_id, reason, snowflakeOrEmpty, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
+import { nameOfId } from "../tool/arguments/names.ts";
 import { editTool } from "../tool/define.ts";
 
 const communitySettings = [
@@ -133,10 +133,7 @@ function requireCommunity({ id, features }: APIGuild, changes: Partial<Settings>
 
 function formatSetting(guild: Guild, field: keyof Settings, value: string | number | boolean): string {
 	if (value === "") return "none";
-	if (field.endsWith("_channel_id")) {
-		const channel = visibleChannel(guild, String(value));
-		return channel ? channelName(channel) : `ID: ${value}`;
-	}
+	if (field.endsWith("_channel_id")) return nameOfId(guild, String(value));
 	if (typeof value === "number") return durationText(value);
 	const isText = field === "name" || field === "description";
 	return isText ? `"${oneField(String(value))}"` : String(value);

@@ -61,28 +61,21 @@ export const listInvites = readTool({
 		const { ManageGuild } = PermissionFlagsBits;
 		// Of all invites of a guild, Discord shows a person the uses only with MANAGE_GUILD.
 		const showsUses = channels || personHas(guild, undefined, ManageGuild);
-		const invites = visibleInvites(guild, all).map((invite) => (showsUses ? invite : withoutUses(invite)));
+		const invites = visibleInvites(guild, all);
 		const where = channels?.map(channelName).join(", ") ?? "the guild";
 		if (invites.length === 0) return `There is no invite to ${where}.`;
-		const hidden = invites.some((invite) => !("uses" in invite));
+		const hidden = !showsUses || invites.some((invite) => !("uses" in invite));
+		const createdAt = (invite: (typeof all)[number]) =>
+			"created_at" in invite ? Date.parse(invite.created_at) || 0 : 0;
 		return resultLines(
 			`${invites.length} invite(s) to ${where}, ${hidden ? "in Discord's order" : "newest first"}, times in UTC, ${nowIs()}. Links: ${inviteLink({ code: "CODE" })}`,
-			invites.sort((a, b) => createdAt(b) - createdAt(a)).map(inviteLine),
+			hidden
+				? invites.map((one) => inviteLine(one, false))
+				: invites.sort((a, b) => createdAt(b) - createdAt(a)).map((one) => inviteLine(one)),
 			hidden && "Discord shows the number of uses only with MANAGE_GUILD.",
 		);
 	},
 });
-
-function withoutUses(invite: APIInvite | APIExtendedInvite): APIInvite {
-	if (!("uses" in invite)) return invite;
-	const { uses: _, max_uses: __, max_age: ___, ...rest } = invite;
-	const { temporary: ____, created_at: _____, ...basic } = rest;
-	return basic;
-}
-
-function createdAt(invite: APIInvite | APIExtendedInvite): number {
-	return "created_at" in invite ? Date.parse(invite.created_at) || 0 : 0;
-}
 
 export const createInvite = writeTool({
 	name: "create_invite",
@@ -161,14 +154,14 @@ export const deleteInvite = destructiveTool({
 			asks: asking(
 				resultLines(
 					`Would delete ${invites.length} invite(s), whose links would stop working; ${nowIs()}:`,
-					invites.map(inviteLine),
+					invites.map((one) => inviteLine(one)),
 					missing,
 				),
 				said("preview.delete_invite", { codes: listed(invites.map(({ code }) => inlineText(code, 200))) }),
 			),
 			resumes: true,
 			idOf: ({ code }) => code,
-			describe: inviteLine,
+			describe: (one) => inviteLine(one),
 			write: ({ code }) => discord.rest.delete(Routes.invite(code)),
 			done: (count, of) => `Deleted ${count} of ${of} invite(s):`,
 			after: (output) => parts(output, missing),
@@ -233,7 +226,7 @@ function inviteLink({ code }: Pick<APIInvite, "code">): string {
 }
 
 /** Discord sends the number of uses only to bots with MANAGE_GUILD or MANAGE_CHANNELS. */
-function inviteLine(data: APIInvite | APIExtendedInvite): string {
+function inviteLine(data: APIInvite | APIExtendedInvite, showsUses = true): string {
 	const { channel, inviter, expires_at } = data;
 	const roles = (data.roles ?? []).map(({ name, id }) => `@${oneField(name)} (ID: ${id})`);
 	return fieldLine(
@@ -242,7 +235,7 @@ function inviteLine(data: APIInvite | APIExtendedInvite): string {
 		inviter && `by @${oneField(inviter.username)} (ID: ${inviter.id})`,
 		roles.length > 0 && `gives: ${roles.join(", ")}`,
 		`expires: ${expires_at ? time(new Date(expires_at)) : "never"}`,
-		...("uses" in data
+		...(showsUses && "uses" in data
 			? [
 					`used: ${data.uses}${data.max_uses > 0 ? ` of ${data.max_uses}` : ""}`,
 					data.temporary && "temporary membership",

@@ -197,19 +197,18 @@ export const sendWebhookMessage = writeTool({
 		mentions,
 		embeds: v.optional(embeds),
 	},
-	async run(args, { guild, webhook, thread }) {
+	async run(args, { discord, guild, webhook, thread }) {
 		const { content, username, avatar_url } = args;
 		const destination = webhook.targetFor(thread);
-		const message = await webhook.send(
-			{
-				content,
-				embeds: args.embeds,
-				allowed_mentions: allowedMentions(args.mentions),
-				...(username !== undefined && { username }),
-				...(avatar_url !== undefined && { avatar_url }),
-			},
-			destination,
-		);
+		const [route, options] = webhook.request(destination);
+		const body = {
+			content,
+			embeds: args.embeds,
+			allowed_mentions: allowedMentions(args.mentions),
+			username,
+			avatar_url,
+		};
+		const message = (await discord.rest.post(route, { ...options, body })) as APIMessage;
 		return [
 			`Message sent (ID: ${message.id}) by the webhook ${webhookName(webhook)} to ${placeOf(destination, message.id)}`,
 			...pingLines(guild, content, message),
@@ -229,16 +228,17 @@ export const editWebhookMessage = destructiveTool({
 	permissions: ["ManageWebhooks"],
 	person: { inLockedThreads: false },
 	input: { ...sentByWebhook, content: v.optional(content), embeds: v.optional(embeds) },
-	async plan({ message_id, ...args }, { webhook, thread }) {
+	async plan({ message_id, ...args }, { discord, webhook, thread }) {
 		const destination = webhook.targetFor(thread);
-		const message = await webhook.fetchMessage(message_id, destination);
+		const [route, options] = webhook.request(destination, message_id);
+		const message = (await discord.rest.get(route, options)) as APIMessage;
 		const target = `the message ${message_id} in ${channelName(destination)}`;
 		const changes = changesOf(messageFields(message), args, target);
 		const body = { ...changes, allowed_mentions: allowedMentions("none") };
 		return editPlan(changes, target, message, {
 			link: linkTo(destination, message_id),
 			ask: said("preview.edit_message", { where: `<#${destination.id}>` }),
-			write: () => webhook.editMessage(message_id, body, destination),
+			write: () => discord.rest.patch(route, { ...options, body }),
 		});
 	},
 });
@@ -252,13 +252,14 @@ export const deleteWebhookMessage = destructiveTool({
 	lock: "message_id",
 	permissions: ["ManageWebhooks"],
 	input: sentByWebhook,
-	async plan({ message_id }, { webhook, thread }) {
+	async plan({ message_id }, { discord, webhook, thread }) {
 		const destination = webhook.targetFor(thread);
-		const message = await webhook.fetchMessage(message_id, destination);
+		const [route, options] = webhook.request(destination, message_id);
+		const message = (await discord.rest.get(route, options)) as APIMessage;
 		const target = `the message of ${messageHead(message)} in ${channelName(destination)}.`;
 		return {
 			preview: asking(`Would delete ${target}`, said("preview.delete_message", { where: `<#${destination.id}>` })),
-			write: () => webhook.deleteMessage(message_id, destination),
+			write: () => discord.rest.delete(route, options),
 			result: `Deleted ${target}`,
 		};
 	},
@@ -270,23 +271,6 @@ function guildWebhook(data: APIWebhook, channel: GuildBasedChannel) {
 	const { id, type, token, user: creator } = data;
 	const name = data.name ?? "";
 	const label = webhookName({ id, name });
-	const { rest } = channel.client;
-
-	function path(messageId?: string): `/${string}` {
-		const reason = whyCannotSend(type, token);
-		if (reason !== undefined || token === undefined)
-			throw new ToolError(
-				`The webhook ${label} cannot send messages: ${reason}. Nothing was done; create_webhook creates one that can.`,
-			);
-		return messageId === undefined ? Routes.webhook(id, token) : Routes.webhookMessage(id, token, messageId);
-	}
-
-	function optionsFor(target: GuildBasedChannel, wait = {}) {
-		const thread = target === channel ? {} : { thread_id: target.id };
-		const query = new URLSearchParams({ ...thread, ...wait });
-		return { query, auth: false };
-	}
-
 	return {
 		id,
 		name,
@@ -306,22 +290,17 @@ function guildWebhook(data: APIWebhook, channel: GuildBasedChannel) {
 			);
 		},
 
-		async send(body: object, target: GuildBasedChannel) {
-			const options = optionsFor(target, { wait: "true" });
-			return (await rest.post(path(), { ...options, body })) as APIMessage;
-		},
-
-		async fetchMessage(messageId: string, target: GuildBasedChannel) {
-			const options = optionsFor(target);
-			return (await rest.get(path(messageId), options)) as APIMessage;
-		},
-
-		async editMessage(messageId: string, body: object, target: GuildBasedChannel): Promise<void> {
-			await rest.patch(path(messageId), { ...optionsFor(target), body });
-		},
-
-		async deleteMessage(messageId: string, target: GuildBasedChannel) {
-			await rest.delete(path(messageId), optionsFor(target));
+		/** Of the webhook's own message, or to send one. */
+		request(target: GuildBasedChannel, messageId?: string) {
+			const reason = whyCannotSend(type, token);
+			if (reason !== undefined || token === undefined)
+				throw new ToolError(
+					`The webhook ${label} cannot send messages: ${reason}. Nothing was done; create_webhook creates one that can.`,
+				);
+			const query = new URLSearchParams(target === channel ? {} : { thread_id: target.id });
+			if (messageId === undefined) query.set("wait", "true");
+			const route = messageId === undefined ? Routes.webhook(id, token) : Routes.webhookMessage(id, token, messageId);
+			return [route, { query, auth: false }] as const;
 		},
 	};
 }

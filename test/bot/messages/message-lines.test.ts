@@ -112,11 +112,6 @@ test.each([
 		" | components: [Press] / [🍞 Site → https://bread] / [<:x\\|:9>, disabled] / [buy SKU 7] / [select: Dish (d0, d1, d2, d3, d4, d5, d6, d7, d8, d9, … 2 more)] / [role select:, disabled]",
 	],
 	[
-		"components that are no components",
-		{ components: [null, 3, { type: 2, label: 5 }, { type: 12, items: 3 }] },
-		" | components: []",
-	],
-	[
 		"a reply",
 		{ type: 19, message_reference: { message_id: "7" }, referenced_message: message({ id: "7" }) },
 		" | reply to: 7 by @ada (ID: 100000000000000001)",

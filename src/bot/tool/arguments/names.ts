@@ -1,13 +1,13 @@
 // Names in place of ids in the arguments of tool calls: "@username", "@Role", "#channel", and mentions. They become ids
 // before anything else reads the call, so that approval, audit log and locks see ids only.
 
-import { ChannelType, type Guild, type GuildBasedChannel, GuildMember, Role } from "discord.js";
-import { channelLabel, channelName, guildName, memberName, roleName } from "../../../discord/describe.ts";
+import { BaseChannel, ChannelType, type Guild, type GuildBasedChannel, GuildMember, Role, User } from "discord.js";
+import { channelLabel, channelName, guildName, memberName, roleName, userName } from "../../../discord/describe.ts";
 import type { MemberState } from "../../../discord/find.ts";
 import { findByName } from "../../../discord/members/name-search.ts";
 import { isObfuscated } from "../../../discord/obfuscation.ts";
 import { fold, oneLine } from "../../../discord/text.ts";
-import { visibleChannels } from "../../../discord/visible-channels.ts";
+import { visibleChannel, visibleChannels } from "../../../discord/visible-channels.ts";
 import { isObject, type JsonObject } from "../../../lib/json.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import type { JsonSchema } from "../../../mcp/json-schema.ts";
@@ -252,4 +252,20 @@ function channelsFor(guild: Guild, kind: NamedKind): GuildBasedChannel[] {
 		if (kind === "thread") return channel.isThread();
 		return kind === "channel" || channel.type === ChannelType.GuildCategory;
 	});
+}
+
+/** Of an object that an argument's id stands for, such as "@Staff (ID: …)". */
+export function nameIn(thing: unknown): string | undefined {
+	if (thing instanceof GuildMember) return memberName(thing);
+	if (thing instanceof Role) return roleName(thing);
+	if (thing instanceof User) return userName(thing);
+	if (thing instanceof BaseChannel) return "guild" in thing ? channelName(thing as GuildBasedChannel) : undefined;
+	const { member, user } = Object(thing) as Record<string, unknown>;
+	return member instanceof GuildMember || user instanceof User ? nameIn(member ?? user) : undefined;
+}
+
+/** Of a role, channel or member. */
+export function nameOfId(guild: Guild, id: string): string {
+	const known = guild.roles.cache.get(id) ?? visibleChannel(guild, id) ?? guild.members.cache.get(id);
+	return nameIn(known) ?? `ID: ${id}`;
 }
