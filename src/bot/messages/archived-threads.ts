@@ -2,7 +2,15 @@
 // do not announce them, so that the bot's caches lack them.
 // https://docs.discord.com/developers/resources/channel#list-public-archived-threads
 
-import { type APIThreadChannel, ChannelType, type Client, type Guild, PermissionFlagsBits, Routes } from "discord.js";
+import {
+	type APIThreadChannel,
+	ChannelType,
+	type Client,
+	type Guild,
+	makeURLSearchParams,
+	PermissionFlagsBits,
+	Routes,
+} from "discord.js";
 import type { ThreadedChannel } from "../../discord/find.ts";
 import { missingPermissions, personHas } from "../../discord/permissions.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
@@ -24,11 +32,9 @@ const maxRequests = 200;
 const parallelRequests = 6;
 const pageSize = 100;
 
-type Kind = "public" | "private" | "joined";
-
 interface Task {
 	parent: ThreadedChannel;
-	kind: Kind;
+	kind: "public" | "private" | "joined";
 	before?: string | undefined;
 }
 
@@ -63,9 +69,12 @@ export async function archivedThreadsOf(
 		(before === undefined || compareIds(id, before.first) < 0) &&
 		(after === undefined || !last || compareIds(last, after.lastBefore) > 0);
 	const list = async (task: Task) => {
-		const { parent, kind } = task;
+		const { parent, kind, before } = task;
 		requests += 1;
-		const page = await pageOf(task);
+		const query = makeURLSearchParams({ limit: pageSize, before });
+		const path =
+			kind === "joined" ? Routes.channelJoinedArchivedThreads(parent.id) : Routes.channelThreads(parent.id, kind);
+		const page = (await guild.client.rest.get(path, { query })) as { threads: APIThreadChannel[]; has_more: boolean };
 		for (const thread of page.threads.filter(isWanted))
 			threads.set(thread.id, {
 				id: thread.id,
@@ -102,14 +111,6 @@ export async function archivedThreadsOf(
 	};
 	await Promise.all(Array.from({ length: parallelRequests }, work));
 	return { threads: [...threads.values()], unlisted: [...unlisted], why };
-}
-
-async function pageOf({ parent, kind, before }: Task) {
-	const query = new URLSearchParams({ limit: String(pageSize) });
-	if (before !== undefined) query.set("before", before);
-	const path =
-		kind === "joined" ? Routes.channelJoinedArchivedThreads(parent.id) : Routes.channelThreads(parent.id, kind);
-	return (await parent.client.rest.get(path, { query })) as { threads: APIThreadChannel[]; has_more: boolean };
 }
 
 export function hasThreads(channel: { type: ChannelType }): channel is ThreadedChannel {

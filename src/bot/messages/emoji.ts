@@ -83,12 +83,7 @@ export function emojiPath({ id, name }: Emoji, guild: Guild): string {
 }
 
 /** A custom emoji as `<:name:id>`. */
-export function emojiName({
-	id,
-	name,
-}: {
-	[Key in keyof Emoji]?: Emoji[Key] | null;
-}): string {
+export function emojiName({ id, name }: { [Key in keyof Emoji]?: string | null | undefined }): string {
 	return id ? `<:${oneField(name ?? "_")}:${id}>` : oneField(name ?? "unknown");
 }
 

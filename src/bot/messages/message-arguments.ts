@@ -61,11 +61,7 @@ const embed = v.pipe(
 		fields: v.optional(
 			v.pipe(
 				v.array(
-					v.strictObject({
-						name: shortText,
-						value: text(1, 1024, undescribed),
-						inline: v.optional(flag(undescribed), false),
-					}),
+					v.strictObject({ name: shortText, value: text(1, 1024, undescribed), inline: flag(undescribed, false) }),
 				),
 				v.maxLength(25, "expected at most 25"),
 			),

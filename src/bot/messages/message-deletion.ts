@@ -9,18 +9,9 @@ import { missingPermissions } from "../../discord/permissions.ts";
 import { fieldLine, resultLines } from "../../discord/text.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
 import { inBatches } from "../../lib/store/statement.ts";
-import type { ToolCall } from "../../mcp/tool.ts";
 import { type Said, said } from "../../texts/texts.ts";
-import {
-	asking,
-	channels as channelMentions,
-	type Output,
-	type Part,
-	parts,
-	reasonOf,
-	result,
-} from "../results/result.ts";
-import { refusalOf, shownOf, tryEach } from "../tool/bulk.ts";
+import { asking, channels as channelMentions, type Part, parts, reasonOf, result } from "../results/result.ts";
+import { type Outcome, refusalOf, shownOf, tryEach } from "../tool/bulk.ts";
 import type { CaseDraft, Concerned } from "../tool/case-record.ts";
 import type { Plan } from "../tool/context.ts";
 import { bulkDelete, isTooOldForBulk } from "./bulk-delete.ts";
@@ -59,10 +50,8 @@ interface Batch {
 }
 
 /** In bulk if they are under 14 days old, otherwise one by one. */
-export function deletionPlan(
-	targets: readonly Target[],
-	{ notes, caveat, nothing, order, record, again, describe }: Selection,
-): Plan {
+export function deletionPlan(targets: readonly Target[], selection: Selection): Plan {
+	const { notes, nothing, order, record, describe } = selection;
 	const batches = batchesOf(targets);
 	const channels = [...new Set(targets.map(({ channel }) => channel))];
 	const [only] = channels;
@@ -100,21 +89,15 @@ export function deletionPlan(
 		// A range such as "the last 6 hours" selects others later.
 		basis: targets.map(({ channel, id }) => `${channel.id}/${id}`),
 		record: targets.length === 0 || !record ? undefined : { ...record, concerned: () => concerned },
-		act: (call) =>
-			targets.length === 0
-				? Promise.resolve(none)
-				: deleteBatches(
-						batches,
-						{
-							where,
-							again,
-							notes: parts(caveat, notes),
-							onEnd(deleted, unknown) {
-								concerned = record?.concernedBy(deleted, unknown);
-							},
-						},
-						call,
-					),
+		async act(call) {
+			if (targets.length === 0) return none;
+			const write = ({ channel, ids }: Batch) => bulkDelete(channel, ids);
+			// For a single request the error says everything.
+			const idOf = ({ ids }: Batch) => ids[0] ?? "";
+			const outcome = await tryEach({ items: batches, write, idOf }, call, batches.length === 1);
+			concerned = record?.concernedBy(targetsOf(outcome.done), outcome.unknown?.item.ids.length ?? 0);
+			return deletionResult(batches, outcome, where, selection);
+		},
 	};
 }
 
@@ -136,21 +119,12 @@ function batchesOf(targets: readonly Target[]): Batch[] {
 	return rounds.sort((a, b) => a.round - b.round);
 }
 
-async function deleteBatches(
+function deletionResult(
 	batches: readonly Batch[],
-	{
-		where,
-		notes,
-		again,
-		onEnd,
-	}: Pick<Selection, "notes" | "again"> & { where: string; onEnd(deleted: readonly Target[], unknown: number): void },
-	call: ToolCall,
-): Promise<Output> {
-	const write = ({ channel, ids }: Batch) => bulkDelete(channel, ids);
-	// For a single request the error says everything.
-	const outcome = await tryEach({ items: batches, write, idOf: ({ ids }) => ids[0] ?? "" }, call, batches.length === 1);
-	const { done, refused, unknown, stopped } = outcome;
-	onEnd(targetsOf(done), unknown?.item.ids.length ?? 0);
+	{ done, refused, unknown, stopped }: Outcome<Batch>,
+	where: string,
+	{ notes, caveat, again }: Selection,
+): Part[] {
 	const tried = done.length + refused.length + (unknown ? 1 : 0);
 	const left = targetsOf(batches.slice(tried));
 	const count = (some: readonly Batch[]) => some.reduce((sum, { ids }) => sum + ids.length, 0);
@@ -187,6 +161,7 @@ async function deleteBatches(
 			),
 			left.length > 0 && said("result.left", { count: left.length }),
 		),
+		caveat,
 		notes,
 	);
 	if (deleted === 0) throw refusalOf(output);

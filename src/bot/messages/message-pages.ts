@@ -1,6 +1,6 @@
 // Pages of messages in a guild channel or a DM channel.
 
-import { type APIMessage, Routes } from "discord.js";
+import { type APIMessage, makeURLSearchParams, Routes } from "discord.js";
 import * as v from "valibot";
 import { resultLines } from "../../discord/text.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
@@ -26,8 +26,7 @@ export async function fetchPage(
 	{ id, client }: Pick<MessageChannel, "id" | "client">,
 	{ limit, ...cursors }: PageArguments,
 ): Promise<APIMessage[]> {
-	const query = new URLSearchParams({ limit: String(limit) });
-	for (const [name, messageId] of Object.entries(cursors)) if (messageId !== undefined) query.set(name, messageId);
+	const query = makeURLSearchParams({ limit, ...cursors });
 	const messages = (await client.rest.get(Routes.channelMessages(id), { query })) as APIMessage[];
 	return messages.toSorted((a, b) => compareIds(b.id, a.id));
 }

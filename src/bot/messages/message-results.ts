@@ -202,8 +202,13 @@ export function countLines(
 ): string[] {
 	const tail = counts.slice(limit).filter(({ id }) => !kept.has(id));
 	// A line for a single count is no longer than one that does not name it.
-	const folded = tail.length > 1 ? tail : [];
-	return [...counts.filter((one) => !folded.includes(one)).map(lineOf), ...foldedLine(folded, by, more)];
+	const [first, ...others] = tail;
+	if (!first || others.length === 0) return counts.map(lineOf);
+	const most = first.count === 1 ? "1" : `${first.count} or fewer`;
+	return [
+		...counts.filter((one) => !tail.includes(one)).map(lineOf),
+		`${countOf(tail.length, `more ${by}`)} with ${most}: ${sumOf(tail)}${more}`,
+	];
 }
 
 /** The last `limit` days, and one line for all earlier ones, with `more` at its end. */
@@ -217,15 +222,6 @@ function dayLines(counts: readonly Count[], limit: number, more: string): string
 
 function lineOf({ count, name }: Count): string {
 	return `${count} | ${name}`;
-}
-
-function foldedLine(tail: readonly Count[], noun: string, more: string): string[] {
-	const [first] = tail;
-	return first
-		? [
-				`${countOf(tail.length, `more ${noun}`)} with ${first.count === 1 ? "1" : `${first.count} or fewer`}: ${sumOf(tail)}${more}`,
-			]
-		: [];
 }
 
 export function sumOf(counts: readonly Count[]): number {

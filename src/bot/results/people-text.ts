@@ -10,12 +10,13 @@ const noText = "It failed. The bot's log may have the details.";
 
 /** Times as Discord timestamps, Markdown and mentions escaped. Never empty for an error. */
 export function peopleText(text: string, { isError }: { isError: boolean }): string {
-	const shown = isError ? inPeoplesWords(text.replace(/^Invalid parameters: /, "")) : text;
+	const shown = isError ? inPeoplesWords(text) : text;
 	return shown.split("\n").map(forDiscord).join("\n").trim() || (isError ? noText : "");
 }
 
 function inPeoplesWords(text: string): string {
 	return text
+		.replace(/^Invalid parameters: /, "")
 		.replace(/\b[A-Z]{3,}(?:_[A-Z]+)*\b/g, (name) => render(titleOf(name), "en"))
 		.replace(/\b([Tt])he guild(?: \d{17,20})?(?=[ .,:;'])(?! \(@)/g, "$1his server");
 }

@@ -37,7 +37,7 @@ export interface Bulk<Item> {
 	/** First line of the result: "Gave 2 of 3 member(s) the role …." */
 	done(count: number, of: number): string;
 	/** What was done, for people. Default: they read what models read. */
-	people?(items: readonly Item[]): Said;
+	people?(items: readonly Item[]): Said | readonly Said[];
 	/** Default: that of the user of this id. */
 	mention?(item: Item): string;
 }
@@ -132,7 +132,7 @@ function forPeople<Item>(
 ): Said[] {
 	if (!people) return [];
 	return [
-		...(done.length > 0 ? [people(done)] : []),
+		...(done.length > 0 ? [people(done)].flat() : []),
 		...refused.map(({ item, error }) => said("result.refused", { who: mention(item), why: reasonOf(error) })),
 		...(unknown ? [said("result.unknown", { who: mention(unknown.item), why: reasonOf(unknown.error) })] : []),
 		...(left > 0 ? [said("result.left", { count: left })] : []),
@@ -147,8 +147,8 @@ export async function tryEach<Item>(
 ): Promise<Outcome<Item>> {
 	const outcome: Outcome<Item> = { done: [], refused: [] };
 	for (const [index, item] of items.entries()) {
-		const stopped = reasonToStop(call);
-		if (stopped) return { ...outcome, stopped };
+		if (call.signal?.aborted) return { ...outcome, stopped: "the caller disconnected." };
+		if (timeLeftMs() < minTimeLeftMs) return { ...outcome, stopped: "the tool's time is up." };
 		try {
 			await endingEarlier(reserveMs, () => write(item));
 			outcome.done.push(item);
@@ -184,12 +184,6 @@ export async function failureOf(work: () => Promise<unknown>): Promise<Error | u
 		if (!known) throw error;
 		return known;
 	}
-}
-
-function reasonToStop(call: ToolCall): string | undefined {
-	if (call.signal?.aborted) return "the caller disconnected.";
-	if (timeLeftMs() < minTimeLeftMs) return "the tool's time is up.";
-	return undefined;
 }
 
 function section<Item>({ describe }: Bulk<Item>, label: string, failed: readonly Failed<Item>[]): string[] {

@@ -8,8 +8,7 @@ import { memberFields } from "../../discord/describe.ts";
 import { requireKnownMembers } from "../../discord/find.ts";
 import { countOf, fieldLine, resultLines } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
-import { invalidParameters } from "../../mcp/tool.ts";
-import { oneOrMore, text } from "./arguments/arguments.ts";
+import { oneOrMore, requireEither, text } from "./arguments/arguments.ts";
 import { sample } from "./bulk.ts";
 import type { Chosen, FoundPeople, PeopleContext } from "./context.ts";
 
@@ -67,8 +66,7 @@ export async function choosePeople(
 	{ tool, args, max, isReviewed }: Choosing,
 	context: PeopleContext,
 ): Promise<Chosen | undefined> {
-	if ((args.where === undefined) === (args.user_ids === undefined))
-		throw invalidParameters(["user_ids, where: expected exactly one of the two"]);
+	requireEither(args, ["user_ids", "where"]);
 	if (args.where === undefined) return undefined;
 	const { guild, connection, people } = context;
 	requireKnownMembers(guild, connection);

@@ -40,7 +40,7 @@ import {
 	whyNoAccess,
 	withPersonName,
 } from "./admission.ts";
-import { defaultReason, flag } from "./arguments/arguments.ts";
+import { defaultReason } from "./arguments/arguments.ts";
 import { allowNames, nameIn } from "./arguments/names.ts";
 import { recorded } from "./case-record.ts";
 import type {
@@ -70,7 +70,7 @@ const timedOut = `The tool timed out after ${toolTimeoutMs / 1000} seconds. Requ
 const failedAfterWrite =
 	"Internal error after a request was sent to Discord. Its outcome is unknown: check before repeating the call.";
 
-const dry_run = v.optional(v.pipe(flag("Preview."), listedAs({ type: "boolean" })), false);
+const dry_run = v.optional(v.pipe(v.boolean(), v.description("Preview."), listedAs({ type: "boolean" })), false);
 
 /**
  * From the definition follows what to resolve, authorize and lock. A call of a tool with a plan returns the plan's preview if

@@ -49,22 +49,6 @@ const ruleId = found(automodRule, "rule");
 const words = (max: number, maxLength: number, description: string) =>
 	v.optional(list(text(1, maxLength, ""), 0, max, description));
 
-const ruleFields = {
-	keyword_filter: words(1000, 60, "Words; cat* and *cat* match parts."),
-	regex_patterns: words(10, 260, "In Rust's syntax."),
-	presets: v.optional(list(choice(presetNames, ""), 1, 3, "Discord's.")),
-	allow_list: words(1000, 60, "Exceptions."),
-	mention_total_limit: v.optional(integer(1, 50, "Mentions per message.")),
-};
-
-const actionFields = {
-	custom_message: v.optional(text(0, 150, "Its text.")),
-	alert_channel_id: v.optional(found(textChannel, "alerts' channel")),
-	duration: v.optional(duration({ max: "28d" }, "Of timeout, up to 28d.")),
-	exempt_role_ids: v.optional(list(found(role, "role"), 0, 20, "Exempt.")),
-	exempt_channel_ids: v.optional(list(found(channel, "channel"), 0, 50, "Exempt.")),
-};
-
 const actionNeeds: NeededWith<{ actions?: ActionName[] | undefined }> = {
 	permission: "ModerateMembers",
 	with: "actions",
@@ -98,10 +82,18 @@ export const setAutomodRule = writeTool({
 		rule_id: v.optional(ruleId),
 		name: v.optional(text(1, 100, "For a new rule.")),
 		trigger_type: v.optional(choice(triggerNames, "For a new rule.")),
-		...ruleFields,
+		keyword_filter: words(1000, 60, "Words; cat* and *cat* match parts."),
+		regex_patterns: words(10, 260, "In Rust's syntax."),
+		presets: v.optional(list(choice(presetNames, ""), 1, 3, "Discord's.")),
+		allow_list: words(1000, 60, "Exceptions."),
+		mention_total_limit: v.optional(integer(1, 50, "Mentions per message.")),
 		actions: v.optional(list(choice(actionNames, ""), 1, 4, "What it does.")),
-		...actionFields,
-		enabled: v.optional(flag("Default: true.")),
+		custom_message: v.optional(text(0, 150, "Its text.")),
+		alert_channel_id: v.optional(found(textChannel, "alerts' channel")),
+		duration: v.optional(duration({ max: "28d" }, "Of timeout, up to 28d.")),
+		exempt_role_ids: v.optional(list(found(role, "role"), 0, 20, "Exempt.")),
+		exempt_channel_ids: v.optional(list(found(channel, "channel"), 0, 50, "Exempt.")),
+		enabled: flag("Default: true."),
 		reason,
 	},
 	destructive: ({ guild_id: _, reason: __, rule_id: ___, trigger_type: ____, ...args }, { rule }) => {

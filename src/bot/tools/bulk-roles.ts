@@ -1,6 +1,6 @@
 // Adding a role to members, or removing it from them.
 
-import { type GuildMember, type Role, Routes } from "discord.js";
+import { type Role, Routes } from "discord.js";
 import * as v from "valibot";
 import { memberFields, memberName, roleName } from "../../discord/describe.ts";
 import { currentMember, knownMember, requireKnownMembers, role } from "../../discord/find.ts";
@@ -12,7 +12,6 @@ import { type Said, said } from "../../texts/texts.ts";
 import { asking, mentions, result } from "../results/result.ts";
 import { choice, found, guild_id, list, reason, snowflake } from "../tool/arguments/arguments.ts";
 import { planEach, sample } from "../tool/bulk.ts";
-import type { CaseDraft } from "../tool/case-record.ts";
 import { destructiveTool } from "../tool/define.ts";
 import { orWhere } from "../tool/people.ts";
 import { asMembers, cachedMember } from "./members/several-members.ts";
@@ -70,6 +69,8 @@ export const bulkRoleUpdate = destructiveTool({
 		const nothing = `Nothing to do: ${countOf(matching.length, "member")} match, and none of them${range} ${action === "add" ? "lacks" : "has"} ${name}.`;
 		const none = result(nothing, said("refusal.nothing_to_change"));
 		if (members.length === 0) return { preview: none, act: async () => none };
+		const isEach = members.length <= maxCases;
+		const { rest } = guild.client;
 		const names = sample(others, maxSkipped, memberName).join(", ");
 		const skipped =
 			names && !after ? ` ${others.length} already ${action === "add" ? "had" : "lacked"} it: ${names}.` : "";
@@ -87,7 +88,11 @@ export const bulkRoleUpdate = destructiveTool({
 						],
 				saidOf(role, action, members, true),
 			),
-			record: caseOf(role, action, members),
+			record: {
+				action: action === "add" ? "add_role" : "remove_role",
+				userIds: isEach ? members.map(({ id }) => id) : [],
+				detail: [`<@&${role.id}>`, ...(isEach ? [] : [said("case.detail.members", { count: members.length })])],
+			},
 			single:
 				only &&
 				result(
@@ -97,7 +102,7 @@ export const bulkRoleUpdate = destructiveTool({
 			...(chosen && { resumes: true }),
 			...asMembers,
 			isShort: true,
-			write: (member) => changeRole(role, action, member),
+			write: ({ id }) => rest[action === "add" ? "put" : "delete"](Routes.guildMemberRole(guild.id, id, role.id)),
 			done: (count, of) =>
 				action === "add"
 					? `Gave ${thousands(count)} of ${countOf(of, "member")} the role ${name}.${skipped}`
@@ -111,19 +116,4 @@ function saidOf({ id }: Role, action: Action, members: readonly { id: string }[]
 	const values = { who: mentions(members), role: `<@&${id}>` };
 	if (asks) return said(action === "add" ? "result.add_role.ask" : "result.remove_role.ask", values);
 	return said(action === "add" ? "result.add_role" : "result.remove_role", values);
-}
-
-function caseOf({ id }: Role, action: Action, members: readonly GuildMember[]): CaseDraft {
-	const isEach = members.length <= maxCases;
-	return {
-		action: action === "add" ? "add_role" : "remove_role",
-		userIds: isEach ? members.map((member) => member.id) : [],
-		detail: [`<@&${id}>`, ...(isEach ? [] : [said("case.detail.members", { count: members.length })])],
-	};
-}
-
-function changeRole({ id, guild }: Role, action: Action, member: GuildMember) {
-	const { rest } = guild.client;
-	const route = Routes.guildMemberRole(guild.id, member.id, id);
-	return action === "add" ? rest.put(route) : rest.delete(route);
 }

@@ -44,7 +44,7 @@ const moveInput = {
 	category_id: v.optional(foundOrNone(find.categoryOrNone, "category to move them into")),
 	position: v.optional(place("Index from 0; default: last.")),
 	below_channel_id: v.optional(found(find.channel, "channel right above them, instead")),
-	lock_permissions: v.optional(flag("Sync with it; default: if nobody gains access.")),
+	lock_permissions: flag("Sync with it; default: if nobody gains access."),
 };
 
 type Move = ArgumentsOf<typeof moveInput>;

@@ -58,7 +58,7 @@ const nameField = text(1, 100, "Channel name.");
 const tagFields = {
 	name: text(1, 20, "Name of the tag."),
 	emoji: v.optional(emoji),
-	moderated: v.optional(flag("Only moderators can apply it.")),
+	moderated: flag("Only moderators can apply it."),
 };
 
 function tagList<const Tag extends v.GenericSchema>(tag: Tag, shown: string) {
@@ -141,7 +141,7 @@ export const editChannel = editTool({
 		name: v.optional(nameField),
 		channel_type: v.optional(choice(convertibleKinds, "The other.")),
 		category_id: v.optional(foundOrNone(find.categoryOrNone, "category")),
-		lock_permissions: v.optional(flag("Sync with it.")),
+		lock_permissions: flag("Sync with it."),
 		below_channel_id,
 		...accessFields,
 		...kindFields,
@@ -275,8 +275,8 @@ export const getChannel = readTool({
 		const lines = [
 			...place,
 			`topic: ${oneField(fields.topic) || "none"}`,
-			`nsfw: ${yesOrNo(fields.nsfw)}`,
-			`slow mode: ${fields.slowmode} s`,
+			fieldText(guild, "nsfw", fields.nsfw),
+			fieldText(guild, "slowmode", fields.slowmode),
 			created,
 		];
 		if (channel.isThread())
@@ -287,17 +287,14 @@ export const getChannel = readTool({
 				`locked: ${yesOrNo(channel.locked)}`,
 			];
 		const { size } = channel.permissionOverwrites.cache;
+		const shown = (field: keyof typeof fields) => fieldText(guild, field, fields[field]);
 		return resultLines(
 			lines,
 			`position: ${channel.position}`,
-			fields.spoiler && fieldText(guild, "spoiler", true),
-			find.isVoice(channel) && [
-				`bitrate: ${fields.bitrate === undefined ? "unknown" : `${fields.bitrate} bit/s`}`,
-				`user limit: ${fields.user_limit || "none"}`,
-				`region: ${oneField(fields.rtc_region) || "automatic"}`,
-			],
+			fields.spoiler && shown("spoiler"),
+			find.isVoice(channel) && (["bitrate", "user_limit", "rtc_region"] as const).map(shown),
 			(["thread_slowmode_seconds", "auto_archive_minutes"] as const).map((field) =>
-				fields[field] ? fieldText(guild, field, fields[field]) : "",
+				fields[field] ? shown(field) : "",
 			),
 			find.isForum(channel) && forumLines(channel),
 			parent && `permissions as in the category: ${yesOrNo(channel.permissionsLocked)}`,

@@ -1,7 +1,6 @@
 // Direct messages between the bot and a member of a guild.
 
 import { type APIMessage, type Client, type GuildMember, MessageFlags, Routes } from "discord.js";
-import * as v from "valibot";
 import { memberFields, memberName } from "../../discord/describe.ts";
 import { directChannel, member } from "../../discord/find.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
@@ -40,7 +39,7 @@ export const sendPrivateMessage = writeTool({
 		guild_id,
 		...orWhere(oneOrMore(found(member, "member"), maxReceivers, "Members."), maxReceivers),
 		content,
-		silent: v.optional(flag("Without a notification."), false),
+		silent: flag("Without a notification.", false),
 	},
 	plan({ content, silent }, { discord, users, chosen }) {
 		const body = {

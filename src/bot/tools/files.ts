@@ -42,7 +42,7 @@ export const sendFile = writeTool({
 		text: v.optional(v.pipe(v.string(), v.description("The file as text."))),
 		data_base64: v.optional(v.pipe(v.string(), v.description("The file as base64."))),
 		content: v.optional(content),
-		spoiler: v.optional(flag("Hide it until clicked."), false),
+		spoiler: flag("Hide it until clicked.", false),
 	},
 	async run(args, { discord, guild, channel }, call) {
 		const { data, contentType } = readFile(args);
@@ -59,10 +59,7 @@ export const sendFile = writeTool({
 	},
 });
 
-function readFile(args: { text?: string | undefined; data_base64?: string | undefined }): {
-	data: Buffer;
-	contentType: string;
-} {
+function readFile(args: { text?: string | undefined; data_base64?: string | undefined }) {
 	requireEither(args, ["text", "data_base64"], "one of the two");
 	const { text, data_base64 = "" } = args;
 	const [data, contentType] =

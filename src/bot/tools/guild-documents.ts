@@ -57,14 +57,6 @@ export const documentOf = (description: string) =>
 		),
 	);
 
-const categories = v.optional(
-	list(text(1, 220, "A category."), 1, 50, "Only these categories, with the roles of their access."),
-);
-const roles = v.optional(list(text(1, 220, "A role."), 1, 250, "Only these roles."));
-const parts = partsArgument(
-	"Such as roles, channels, categories. Default: all but messages, members (their roles) and bans.",
-);
-
 export const exportGuild = readTool({
 	name: "export_guild",
 	toolset: "guild_document",
@@ -74,11 +66,15 @@ export const exportGuild = readTool({
 		"The guild's structure as a JSON document: settings, roles, channels with access, AutoMod, events, emoji, webhooks, onboarding, the bot's own settings; on request messages that documents posted (not other pins). plan_guild takes it.",
 	input: {
 		guild_id,
-		parts,
-		categories,
-		roles,
+		parts: partsArgument(
+			"Such as roles, channels, categories. Default: all but messages, members (their roles) and bans.",
+		),
+		categories: v.optional(
+			list(text(1, 220, "A category."), 1, 50, "Only these categories, with the roles of their access."),
+		),
+		roles: v.optional(list(text(1, 220, "A role."), 1, 250, "Only these roles.")),
 		backup,
-		format: v.optional(flag("Describe the format instead: an overview, or parts in full."), false),
+		format: flag("Describe the format instead: an overview, or parts in full.", false),
 	},
 	async run({ backup, format, guild_id: _, ...narrowing }, { guild, guildDocuments, mayTouch }) {
 		if (format) {
@@ -117,7 +113,7 @@ const planned = reading(
 			plan_hash: v.optional(plan_hash),
 			changes: documentOf("Partial document for plan_hash or copy_from, merged by name; null removes a part."),
 			copy_from,
-			prune: v.optional(flag("Delete what its parts do not list.")),
+			prune: flag("Delete what its parts do not list."),
 		},
 		async run(args, context) {
 			const { guild, guildDocuments, mayTouch } = context;
@@ -225,7 +221,7 @@ export const getJob = readTool({
 	person,
 	title: "Get a job",
 	description: "Progress of a job, and what failed; without job_id the latest jobs.",
-	input: { guild_id, job_id: v.optional(job_id), wait: v.optional(flag("For its end, up to 15 s."), false) },
+	input: { guild_id, job_id: v.optional(job_id), wait: flag("For its end, up to 15 s.", false) },
 	async run({ job_id, wait }, { guild, guildDocuments, mayTouch }, call) {
 		if (job_id === undefined) return guildDocuments.jobs(guild);
 		requireOwn(guild.id, await guildDocuments.guildOfJob(job_id, mayTouch));

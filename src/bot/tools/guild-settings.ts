@@ -48,7 +48,7 @@ export const editGuild = editTool({
 		preferred_locale: v.optional(
 			v.pipe(choice(Object.values(Locale), "Communities."), listedAs({ type: "string", description: "Communities." })),
 		),
-		premium_progress_bar_enabled: v.optional(flag("Show boosts.")),
+		premium_progress_bar_enabled: flag("Show boosts."),
 		reason,
 	},
 	destructive({ verification_level: level }, { guild }) {

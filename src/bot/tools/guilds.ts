@@ -72,13 +72,8 @@ export const getGuildInfo = readTool({
 });
 
 function channelCounts(guild: Guild): string {
-	const kinds = new Map<string, number>();
 	const channels = visibleChannels(guild).filter((channel) => !channel.isThread());
-	for (const channel of channels.values()) {
-		const kind = kindName(channel);
-		kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-	}
-	const counts = [...kinds].map(([kind, count]) => `${count} ${kind}`);
+	const counts = Array.from(Map.groupBy(channels.values(), kindName), ([kind, { length }]) => `${length} ${kind}`);
 	return `${channels.size}${counts.length > 0 ? ` (${counts.join(", ")})` : ""}`;
 }
 

@@ -147,8 +147,8 @@ export const lockChannel = editTool({
 	input: {
 		guild_id,
 		channel_ids: v.optional(list(found(find.channel, "channel"), 1, 50, "Channels; a category: those in it.")),
-		all: v.optional(flag("All but those of staff, or all locked."), false),
-		unlock: v.optional(flag("Unlock them."), false),
+		all: flag("All but those of staff, or all locked.", false),
+		unlock: flag("Unlock them.", false),
 		reason,
 	},
 	destructive({ unlock, all }, { channels = [] }) {
@@ -311,27 +311,25 @@ function nothingChanged(left: readonly Part[]): ToolError {
 	return why ? new SaidError(said("refusal.nothing_done", { why }), { models }) : new ToolError(models);
 }
 
-function saidOfLocks(plans: readonly Of<LockPlan>[]): Said {
+function saidOfLocks(plans: readonly Of<LockPlan>[]): Said[] {
 	const where = mentionsOf(plans.map(({ channel }) => channel));
 	const guild = plans[0]?.channel.guild;
 	const whoIn = (of: (plan: LockPlan) => readonly Denied[]) =>
 		guild ? [...new Set(plans.flatMap(of).map(({ id }) => mentionOf(guild, id)))] : [];
 	const [left, exempt] = [whoIn((plan) => plan.left), whoIn((plan) => plan.exempt)];
 	const count = plans.reduce((sum, { inside }) => sum + inside, 0);
-	const lines = [
+	return [
 		...(left.length > 0 ? [said("result.lock.left", { who: listed(left) })] : []),
 		said("result.lock", { where }),
 		...(exempt.length > 0 ? [said("result.lock.exempt", { who: listed(exempt) })] : []),
 		...(count > 0 ? [said("result.lock.inside", { count })] : []),
 	];
-	return joined(lines) ?? said("result.lock", { where });
 }
 
-function saidOfUnlocks(plans: readonly Of<UnlockPlan>[]): Said {
+function saidOfUnlocks(plans: readonly Of<UnlockPlan>[]): Said[] {
 	const unlocked = said("result.unlock", { where: mentionsOf(plans.map(({ channel }) => channel)) });
 	const changed = [...new Set(plans.flatMap(({ changedFor }) => changedFor))];
-	if (changed.length === 0) return unlocked;
-	return joined([unlocked, said("result.unlock.changed", { who: listed(changed) })]) ?? unlocked;
+	return changed.length === 0 ? [unlocked] : [unlocked, said("result.unlock.changed", { who: listed(changed) })];
 }
 
 type UnlockPlan = Awaited<ReturnType<typeof planUnlock>>;

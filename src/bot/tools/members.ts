@@ -56,7 +56,7 @@ export const listMembers = readTool({
 	input: {
 		guild_id,
 		where,
-		details: v.optional(flag("Roles, times.")),
+		details: flag("Roles, times."),
 		sort: v.optional(choice(memberOrders, "Order."), "id"),
 		limit: limit(1000, 100, "Rows; 0: count.", 0),
 		// Clients of other MCP servers send an empty id for the first page.
@@ -97,7 +97,9 @@ async function answer(where: string | undefined, options: ListOptions, context: 
 	const found = question && (await people.find(context, { ...question, reads: true }));
 	const matching = found?.matches ?? [...cache.values()];
 	const total = matching.length;
-	const { page, next } = pageOf(matching, guild, options);
+	const isNext = nextAfter(guild, options);
+	const rest = isNext ? matching.filter(isNext) : matching;
+	const page = firstOf(rest, limit, comparerFor(sort));
 	const bots = matching.filter(({ user }) => user.bot).length;
 	const shown = page.length < total && limit > 0 && `, ${page.length} shown`;
 	const counts = found
@@ -109,14 +111,27 @@ async function answer(where: string | undefined, options: ListOptions, context: 
 	const alike = found && sharedFacts(page, found.factsOf);
 	// With times, each has another one.
 	const shared = showsTimes && alike?.includes("joined ") ? undefined : alike;
-	const format = memberFormatter(guild, nowMs, {
-		timeoutOf,
-		factsOf: found?.factsOf,
-		shared,
-		showsRoles: details,
-		showsTimes,
-		above,
-	});
+	const rolesOf = roleLabels(guild);
+	const [showsTimeouts, showsRules] = [personHas(guild, undefined, ModerateMembers), showsPending(guild)];
+	const format = (member: GuildMember) => {
+		const own = found?.factsOf(member) ?? "";
+		// Instead of the day of joining, but not of the time.
+		const facts = own === shared ? "" : own;
+		if (above.has(member.id)) return fieldLine(`${userLabel(member.user)} (above)`, facts);
+		const joined = time(member.joinedAt);
+		const asked = `joined ${joined.slice(0, 10)}`;
+		const showsJoined = (showsTimes || !found) && !facts.includes(asked);
+		return fieldLine(
+			memberFields(member),
+			details && `roles: ${rolesOf(member).join(", ") || "none"}`,
+			showsJoined && `joined: ${showsTimes ? joined : joined.slice(0, 10)}`,
+			showsTimes ? facts.replace(asked, `joined ${joined}`) : facts,
+			member.id === guild.ownerId && "owner",
+			member.user.bot && "bot",
+			showsRules && member.pending && "pending",
+			showsTimeouts && isTimedOut(member, nowMs) && `timed out until ${timeoutOf(member)}`,
+		);
+	};
 	const rows = page.map(format);
 	const now = found && above.size === 0 ? ` (now ${time(nowMs)})` : "";
 	for (const { id } of page) above.add(id);
@@ -127,7 +142,7 @@ async function answer(where: string | undefined, options: ListOptions, context: 
 		openLines(found?.unknown ?? [], limit > 0 && format, found?.factsOf),
 		notes.filter((note) => !told.has(note)),
 		unknownMembers(guild, connection),
-		next,
+		page.length > 0 && rest.length > limit && `next_after=${page.at(-1)?.id}`,
 	);
 	for (const note of notes) told.add(note);
 	return lines;
@@ -150,61 +165,19 @@ function openLines(
 	return [`${count}:`, ...sample(lines, maxUnknown, (line) => line)];
 }
 
-interface MemberFormat {
-	timeoutOf: TimeoutOf;
-	/** What a question asks. Instead of the day of joining, but not of the time. */
-	factsOf?: ((member: GuildMember) => string) | undefined;
-	/** Facts that are said above. */
-	shared: string | undefined;
-	showsRoles: boolean;
-	/** Otherwise only the day of joining. */
-	showsTimes: boolean;
-	above: ReadonlySet<string>;
-}
-
-function memberFormatter(guild: Guild, nowMs: number, options: MemberFormat): (member: GuildMember) => string {
-	const { timeoutOf, factsOf, shared, showsRoles, showsTimes, above } = options;
+/** Of the highest first. */
+function roleLabels(guild: Guild): (member: GuildMember) => string[] {
 	const order = [...guild.roles.cache.values()].sort((a, b) => b.comparePositionTo(a));
-	const showsTimeouts = personHas(guild, undefined, ModerateMembers);
-	const showsRules = showsPending(guild);
 	const rank = new Map(order.map(({ id }, index) => [id, index]));
 	const names = order.map(roleLabel);
-	const rolesOf = (member: GuildMember) =>
+	return (member) =>
 		member[roleIds]
-			.map((id) => rank.get(id))
-			.filter((index) => index !== undefined)
+			.flatMap((id) => rank.get(id) ?? [])
 			.sort((a, b) => a - b)
-			.map((index) => names[index]);
-	return (member) => {
-		const own = factsOf?.(member) ?? "";
-		const facts = own === shared ? "" : own;
-		if (above.has(member.id)) return fieldLine(`${userLabel(member.user)} (above)`, facts);
-		const joined = time(member.joinedAt);
-		const asked = `joined ${joined.slice(0, 10)}`;
-		const showsJoined = (showsTimes || !factsOf) && !facts.includes(asked);
-		return fieldLine(
-			memberFields(member),
-			showsRoles && `roles: ${rolesOf(member).join(", ") || "none"}`,
-			showsJoined && `joined: ${showsTimes ? joined : joined.slice(0, 10)}`,
-			showsTimes ? facts.replace(asked, `joined ${joined}`) : facts,
-			member.id === guild.ownerId && "owner",
-			member.user.bot && "bot",
-			showsRules && member.pending && "pending",
-			showsTimeouts && isTimedOut(member, nowMs) && `timed out until ${timeoutOf(member)}`,
-		);
-	};
+			.map((index) => names[index] ?? "");
 }
 
 /** Throws a ToolError if the member `after` has left the guild, unless the order is by id. */
-function pageOf(members: readonly GuildMember[], guild: Guild, options: ListOptions) {
-	const { limit } = options;
-	const isNext = nextAfter(guild, options);
-	const rest = isNext ? members.filter(isNext) : members;
-	const page = firstOf(rest, limit, comparerFor(options.sort));
-	const last = page.at(-1);
-	return { page, next: last && rest.length > limit ? [`next_after=${last.id}`] : [] };
-}
-
 function nextAfter(guild: Guild, { sort, after }: ListOptions): ((member: GuildMember) => boolean) | undefined {
 	if (!after) return undefined;
 	// Ids are in order even if that member has left.

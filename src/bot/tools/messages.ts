@@ -43,8 +43,8 @@ export const sendMessage = writeTool({
 		content,
 		reply_to: v.optional(snowflake("message to reply to")),
 		mentions,
-		pin: v.optional(flag("Pin it."), false),
-		silent: v.optional(flag("Without a notification."), false),
+		pin: flag("Pin it.", false),
+		silent: flag("Without a notification.", false),
 		embeds: v.optional(embeds),
 	},
 	async run(args, { discord, guild, channel }, call) {

@@ -81,7 +81,7 @@ export const pruneMembers = destructiveTool(
 			guild_id,
 			inactive: v.optional(duration({ min: "1d", max: "30d", whole: "days" }, "Whole days without activity."), "7d"),
 			include_role_ids: v.optional(list(found(role, "role"), 1, 100, "Also members whose roles are all among these.")),
-			compute_prune_count: v.optional(flag("False if many.")),
+			compute_prune_count: flag("False if many."),
 			reason,
 		},
 		plan({ inactive, compute_prune_count = true }, { guild, include_roles }) {

@@ -21,7 +21,6 @@ import {
 import {
 	type Bits,
 	describeBits,
-	type Overwrites,
 	overwritesOf,
 	requireGrantable,
 	requirePermissions,
@@ -70,7 +69,7 @@ export const setChannelPermissions = destructiveTool({
 		allow: v.optional(permissionList("Names: VIEW_CHANNEL; or decimal bits.")),
 		deny: v.optional(permissionList("Likewise.")),
 		neutral: v.optional(permissionList("Neither.")),
-		replace: v.optional(flag("Others become neutral; alone: remove overwrites."), false),
+		replace: flag("Others become neutral; alone: remove overwrites.", false),
 		reason,
 	},
 	async plan(args, { guild, channels: cached, connection }) {
@@ -223,7 +222,8 @@ export const listChannelPermissions = readTool({
 		const shown = channels ?? all.filter((channel) => hasOverwrites(channel) || isInPrivateCategory(channel));
 		const firsts = new Map<string, find.Channel>();
 		const lines = shown.map((channel) => {
-			const key = overwritesKey(overwritesOf(channel));
+			const overwrites = Array.from(overwritesOf(channel), ([id, { allow, deny }]) => `${id} ${allow} ${deny}`);
+			const key = overwrites.sort().join();
 			const same = firsts.get(key);
 			if (!same && !isObfuscated(channel)) firsts.set(key, channel);
 			return channelLine(channel, shown, same);
@@ -260,13 +260,6 @@ function listHeading(shown: readonly find.Channel[], all: number): string {
 		unseen > 0 && `; ${unseen} that the bot cannot see, too`,
 	).join("");
 	return `${own} of ${all} channel(s) have overwrites, from the top${more}:`;
-}
-
-function overwritesKey(overwrites: Overwrites): string {
-	return [...overwrites]
-		.map(([id, { allow, deny }]) => `${id} ${allow} ${deny}`)
-		.sort()
-		.join();
 }
 
 function channelLine(channel: find.Channel, shown: readonly find.Channel[], same: find.Channel | undefined): string {
@@ -314,7 +307,9 @@ export const copyChannelPermissions = destructiveTool({
 		reason,
 	},
 	async plan(_, { guild, channel: given, target_channels: cached }) {
-		const [source, targets] = await currentPair(guild, given, cached);
+		const parents = cached.flatMap(({ parent }) => parent ?? []);
+		const current = await fetchCurrent(guild, [...cached, ...(given ? [given] : parents)]);
+		const [source, targets] = [given && current[cached.length], current.slice(0, cached.length)];
 		const changes = targets
 			.map((target) => ({ target, source: source ?? categoryOf(target) }))
 			.map((pair) => ({ ...pair, changed: differingOverwrites(pair.target, pair.source) }))
@@ -360,16 +355,6 @@ export const copyChannelPermissions = destructiveTool({
 		});
 	},
 });
-
-async function currentPair(
-	guild: Guild,
-	source: find.Channel | undefined,
-	targets: readonly find.Channel[],
-): Promise<[find.Channel | undefined, find.Channel[]]> {
-	const parents = targets.flatMap(({ parent }) => parent ?? []);
-	const current = await fetchCurrent(guild, [...targets, ...(source ? [source] : parents)]);
-	return [source && current[targets.length], current.slice(0, targets.length)];
-}
 
 function categoryOf(channel: find.Channel): find.Channel {
 	if (channel.parent) return channel.parent;

@@ -29,7 +29,7 @@ export const checkPermissions = readTool({
 		channel_ids: v.optional(
 			list(found(anyChannel, "channel or thread"), 0, 500, "Or threads; #Category: its channels; none: the guild."),
 		),
-		all_channels: v.optional(flag("All channels."), false),
+		all_channels: flag("All channels.", false),
 		permissions: v.optional(list(v.string(), 0, 64, "VIEW_CHANNEL. Default: the most important.")),
 	},
 	person: {

@@ -20,7 +20,7 @@ export const pinMessage = editTool({
 	description: "Pin a message to its channel, or unpin it.",
 	lock: "message_id",
 	permissions: ["PinMessages", "ReadMessageHistory"],
-	input: { ...onMessage, pinned: v.optional(flag("False to unpin it."), true), reason },
+	input: { ...onMessage, pinned: flag("False to unpin it.", true), reason },
 	async run({ message_id, pinned }, { discord, channel }) {
 		const message = await fetchMessage(channel, message_id);
 		const where = channelName(channel);

@@ -40,7 +40,7 @@ export const createPoll = writeTool({
 		question: text(1, 300, "The question."),
 		answers: list(orText(answer, "text"), 2, 10, "The answers."),
 		duration: v.optional(duration({ min: "1h", max: "32d", whole: "hours" }, "Whole hours: 12h, 3d, up to 32d."), "1d"),
-		allow_multiselect: v.optional(flag("Several answers per user."), false),
+		allow_multiselect: flag("Several answers per user.", false),
 	},
 	async run(args, { discord, guild, channel }) {
 		const { allow_multiselect } = args;

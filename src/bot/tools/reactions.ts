@@ -70,7 +70,7 @@ export const removeReaction = destructiveTool({
 		...onMessage,
 		emoji: v.optional(emoji),
 		user_id: v.optional(snowflake("user; default: the bot")),
-		everyone: v.optional(flag("Everyone's; without emoji, all."), false),
+		everyone: flag("Everyone's; without emoji, all.", false),
 	},
 	plan(args, { guild, channel }) {
 		const { message_id, emoji, user_id } = args;
@@ -95,7 +95,10 @@ async function removal(
 	const isOwn = userId === undefined || userId === bot.id;
 	const asWritten = asOnMessage(emoji, existing);
 	const path = emojiPath(asWritten, guild);
-	const isThere = isOwn ? existing?.me : existing && (await hasReacted(channel, messageId, path, userId));
+	const page = { type: "normal", limit: 1, after: String(BigInt(userId ?? 0) - 1n) } as const;
+	const isThere = isOwn
+		? existing?.me
+		: existing && (await fetchReactions(channel, messageId, path, page))[0]?.id === userId;
 	const where = messageName(messageId, channel);
 	if (!isThere)
 		throw new ToolError(
@@ -207,16 +210,4 @@ function messageName(messageId: string, channel: GuildTextBasedChannel): string 
 /** With its name in the message's reactions, because the given name may differ. */
 function asOnMessage({ id, name }: Emoji, existing: APIReaction | undefined): Emoji {
 	return { id, name: existing?.emoji.name ?? name };
-}
-
-async function hasReacted(
-	channel: GuildTextBasedChannel,
-	messageId: string,
-	emojiPath: string,
-	userId: string,
-): Promise<boolean> {
-	const after = String(BigInt(userId) - 1n);
-	const page = { type: "normal", limit: 1, after } as const;
-	const [user] = await fetchReactions(channel, messageId, emojiPath, page);
-	return user?.id === userId;
 }

@@ -43,8 +43,8 @@ const input = {
 	document: documentOf("For document, as in plan_guild. Default: the latest backup."),
 	settings: v.optional(v.pipe(v.record(v.string(), v.unknown()), values)),
 	seed: v.optional(integer(0, 2 ** 31, "The same one gives the same answer."), 1),
-	all_members: v.optional(flag("Also those beyond 20,000, which are only counted otherwise.")),
-	watch: v.optional(flag("As slow as real time, on a page that opens on the bot's machine only.")),
+	all_members: flag("Also those beyond 20,000, which are only counted otherwise."),
+	watch: flag("As slow as real time, on a page that opens on the bot's machine only."),
 };
 
 export const rehearse = readTool({

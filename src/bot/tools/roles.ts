@@ -34,8 +34,8 @@ import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.t
 import { describePlace, placeBelow, planMove, requirePlaceBelow, whyPlaceBelow, whyReordered } from "./role-order.ts";
 
 const fields = {
-	hoist: v.optional(flag("List members separately.")),
-	mentionable: v.optional(flag("Let everyone mention it.")),
+	hoist: flag("List members separately."),
+	mentionable: flag("Let everyone mention it."),
 	below_role_id: v.optional(found(role, "role above it")),
 };
 
@@ -259,7 +259,9 @@ function fieldsOf(role: RoleFields) {
 function describeChanges(before: RoleFields, after: RoleFields): string[] {
 	return fieldsOf(before).flatMap((field) => {
 		if (before[field] === after[field]) return [];
-		if (field !== "permissions") return `${field}: ${formatField(field, before)} → ${formatField(field, after)}`;
+		const format = (role: RoleFields) =>
+			oneField(String(field === "color" ? Bun.color(role.color, "HEX") : role[field]));
+		if (field !== "permissions") return `${field}: ${format(before)} → ${format(after)}`;
 		const added = after.permissions & ~before.permissions;
 		const removed = before.permissions & ~after.permissions;
 		return resultLines(
@@ -267,11 +269,6 @@ function describeChanges(before: RoleFields, after: RoleFields): string[] {
 			removed !== 0n && `permissions removed: ${describeBits(removed)}`,
 		);
 	});
-}
-
-function formatField(field: keyof RoleFields, role: RoleFields): string {
-	if (field === "color") return String(Bun.color(role.color, "HEX"));
-	return oneField(String(role[field]));
 }
 
 const maxShown = 50;

@@ -80,9 +80,9 @@ const input = {
 	...filterArguments,
 	not_user_ids: userIds("Not by these."),
 	mentions: userIds("Mentioning these."),
-	pinned: v.optional(flag("Pinned or not.")),
+	pinned: flag("Pinned or not."),
 	count_by: v.optional(countBy),
-	fold: v.optional(flag("Repeats in a line: all authors, channels, span."), true),
+	fold: flag("Repeats in a line: all authors, channels, span.", true),
 	limit: v.optional(limits, []),
 };
 

@@ -9,7 +9,6 @@ import { rootPrincipal } from "../../lib/principal.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { consoleClient } from "../../mcp/console.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
-import { invalidParameters } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { joined, render, type Said, said, type Text } from "../../texts/texts.ts";
 import { parts, result } from "../results/result.ts";
@@ -35,7 +34,7 @@ import {
 	withTags,
 } from "../settings/of-guild.ts";
 import { commandIdStart } from "../tool/admission.ts";
-import { flag, guild_id, integer, nameQuery } from "../tool/arguments/arguments.ts";
+import { flag, guild_id, integer, nameQuery, requireEither } from "../tool/arguments/arguments.ts";
 import type { BotTool, ToolContext } from "../tool/context.ts";
 import { editTool, readTool } from "../tool/define.ts";
 
@@ -51,7 +50,7 @@ const getSettings = readTool({
 	input: {
 		guild_id,
 		query: v.optional(nameQuery("Only keys with this, such as welcome.")),
-		history: v.optional(flag("The changes instead."), false),
+		history: flag("The changes instead.", false),
 	},
 	async run({ query, history }, { guild, settings }) {
 		if (history) {
@@ -122,8 +121,7 @@ const setSettings = editTool({
 	},
 	async plan({ settings: given, restore_version, if_version }, context) {
 		const { guild, settings, self } = context;
-		if ((given === undefined) === (restore_version === undefined))
-			throw invalidParameters(["settings, restore_version: expected one of the two"]);
+		requireEither({ settings: given, restore_version }, ["settings", "restore_version"], "one of the two");
 		await settings.ready();
 		const { version } = settings.state(guild.id);
 		if (if_version !== undefined && if_version !== version)

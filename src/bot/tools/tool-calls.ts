@@ -48,6 +48,10 @@ export const listRecentToolCalls = readTool({
 		const last = calls.at(-1);
 		if (!last) return "No recorded tool call matches.";
 		const undone = await context.guildDocuments.undone(calls.map(({ id }) => id));
+		const personName = (id: string) => {
+			const user = context.discord.users.cache.get(id);
+			return user ? `@${user.username} (${id})` : id;
+		};
 		const lines = calls.map((call) =>
 			[
 				time(new Date(call.at)),
@@ -57,7 +61,7 @@ export const listRecentToolCalls = readTool({
 				`guild: ${call.guild_id ?? "none"}`,
 				`client: ${call.client || "unknown"}`,
 				`request: ${call.request_id ?? "none"}`,
-				...(call.person === null ? [] : [`for: ${personName(call.person, context)}`]),
+				...(call.person === null ? [] : [`for: ${personName(call.person)}`]),
 				...(call.key === null ? [] : [`key: ${call.key}`]),
 				...(call.effect === "destructive" ? ["destructive"] : []),
 				...(undone.has(call.id) ? ["undone"] : []),
@@ -73,11 +77,6 @@ export const listRecentToolCalls = readTool({
 		];
 	},
 });
-
-function personName(id: string, { discord }: ToolContext): string {
-	const user = discord.users.cache.get(id);
-	return user ? `@${user.username} (${id})` : id;
-}
 
 /** For one result, if some of them must not be shown to the caller. */
 const maxRead = 5_000;

@@ -36,8 +36,8 @@ const input = {
 	user_id: v.optional(snowflake("user or bot who acted")),
 	key: v.optional(text(1, 200, "Or an MCP key, by name or as in list_recent_tool_calls.")),
 	after: v.optional(moment("Since", true)),
-	delete_created: v.optional(flag("Also delete what it created, with what others put there.")),
-	overwrite_changes: v.optional(flag("Also what others changed since.")),
+	delete_created: flag("Also delete what it created, with what others put there."),
+	overwrite_changes: flag("Also what others changed since."),
 	plan_hash: v.optional(plan_hash),
 	reason,
 };

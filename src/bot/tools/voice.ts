@@ -23,7 +23,7 @@ import { compareIds } from "../../guild-document/names/ids.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
-import { type Said, said } from "../../texts/texts.ts";
+import { said } from "../../texts/texts.ts";
 import { asking, mentions, result } from "../results/result.ts";
 import {
 	flag,
@@ -38,7 +38,6 @@ import {
 } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
 import { planEach, sample } from "../tool/bulk.ts";
-import type { CaseDraft } from "../tool/case-record.ts";
 import type { Plan } from "../tool/context.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
 
@@ -102,8 +101,8 @@ export const editVoiceMembers = destructiveTool({
 			...snowflakeOrEmpty('Where to; "" disconnects.'),
 			find: (guild: Guild, id: string) => (id === "" ? null : find.voiceChannel(guild, id)),
 		}),
-		mute: v.optional(flag("Nobody hears them.")),
-		deafen: v.optional(flag("They hear nobody.")),
+		mute: flag("Nobody hears them."),
+		deafen: flag("They hear nobody."),
 		reason,
 	},
 	plan({ channel_id, mute, deafen }, { guild, users, channel }) {
@@ -124,7 +123,11 @@ export const editVoiceMembers = destructiveTool({
 			throw new SaidError(said("refusal.nothing_to_change"), {
 				models: `Nothing would change: ${changes.map(({ member }) => memberName(member)).join(", ")} is already so. Nothing was done.`,
 			});
-		const done = (some: readonly Change[]) => saidOf(some, channel);
+		const done = (some: readonly Change[]) => {
+			const who = mentions(some.map(({ member }) => member));
+			if (channel) return said("result.move", { who, where: `<#${channel.id}>` });
+			return said(channel === null ? "result.disconnect" : "result.voice", { who });
+		};
 		const same = changes.length - items.length;
 		const who = mentions(items.map(({ member }) => member));
 		const note = same > 0 && result(`${same} already so.`);
@@ -141,7 +144,14 @@ export const editVoiceMembers = destructiveTool({
 				deafen !== undefined && said(deafen ? "preview.deafen" : "preview.undeafen"),
 			),
 			rest: note,
-			record: caseOf(items, channel),
+			record:
+				channel === undefined
+					? undefined
+					: {
+							action: channel === null ? "disconnect" : "move",
+							userIds: items.map(({ member }) => member.id),
+							...(channel && { channelIds: [channel.id] }),
+						},
 			// A disconnected member is not in voice any more, which the same call would refuse.
 			next: (left) => `To continue, call again with user_ids ${left.map(({ member }) => member.id).join(", ")}.`,
 			idOf: ({ member }) => member.id,
@@ -152,15 +162,6 @@ export const editVoiceMembers = destructiveTool({
 		});
 	},
 });
-
-function caseOf(changes: readonly Change[], channel: VoiceBasedChannel | null | undefined): CaseDraft | undefined {
-	if (channel === undefined) return undefined;
-	return {
-		action: channel === null ? "disconnect" : "move",
-		userIds: changes.map(({ member }) => member.id),
-		...(channel && { channelIds: [channel.id] }),
-	};
-}
 
 interface Wanted {
 	channel: VoiceBasedChannel | null | undefined;
@@ -196,12 +197,6 @@ function describeChange({ member, texts }: Change): string {
 	return `${memberName(member)}: ${texts.join(", ")}`;
 }
 
-function saidOf(changes: readonly Change[], channel: Wanted["channel"]): Said {
-	const who = mentions(changes.map(({ member }) => member));
-	if (channel) return said("result.move", { who, where: `<#${channel.id}>` });
-	return said(channel === null ? "result.disconnect" : "result.voice", { who });
-}
-
 async function stageChannel(guild: Guild, id: string): Promise<StageChannel> {
 	const channel = await voiceChannel(guild, id);
 	if (channel.type === ChannelType.GuildStageVoice) return channel;
@@ -229,8 +224,8 @@ export const setStage = destructiveTool({
 		guild_id,
 		channel_id: found(stageChannel, "stage channel"),
 		topic: v.optional(text(1, 120, "The topic.")),
-		send_start_notification: v.optional(flag("Notify @everyone of the start."), false),
-		end: v.optional(flag("End it; members stay connected."), false),
+		send_start_notification: flag("Notify @everyone of the start.", false),
+		end: flag("End it; members stay connected.", false),
 		reason,
 	},
 	plan({ topic, send_start_notification, end }, { channel }) {

@@ -383,7 +383,7 @@ worldTest("get_channel shows the fields of a voice channel", async (world) => {
 		`#Lounge (ID: ${lounge.id}), voice`,
 		`category: #Talk (ID: ${talk.id})`,
 		"topic: none",
-		"nsfw: no",
+		"age-restricted: no",
 		"slow mode: 0 s",
 		expect.stringMatching(/^created: \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
 		"position: 0",

@@ -235,7 +235,7 @@ function editCase({ cases }: CaseToolOptions) {
 			guild_id,
 			number,
 			reason: v.optional(text(1, maxReasonLength, "The new reason.")),
-			deleted: v.optional(flag("true deletes, false restores.")),
+			deleted: flag("true deletes, false restores."),
 		},
 		async run({ number, reason, deleted }, { guild }) {
 			if (reason === undefined && deleted === undefined)

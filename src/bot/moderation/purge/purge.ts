@@ -200,7 +200,7 @@ const input = {
 	after: v.optional(moment("Written after", true)),
 	before: v.optional(moment("Written before")),
 	count: v.optional(integer(1, maxCount, "Maximum, newest first.")),
-	pinned: v.optional(flag("Delete pinned messages, too."), false),
+	pinned: flag("Delete pinned messages, too.", false),
 	reason,
 };
 

@@ -64,7 +64,7 @@ export function createReportTools(options: ReportToolsOptions): BotTool[] {
 			permissionsIn: "run",
 			input: {
 				guild_id,
-				ended: v.optional(flag("Ended ones instead, newest first."), false),
+				ended: flag("Ended ones instead, newest first.", false),
 				limit: limit(25, 10),
 				offset: v.optional(integer(0, 1_000_000, "How many to skip."), 0),
 			},

@@ -99,7 +99,7 @@ export const reason = v.optional(
 	),
 );
 
-export const tell = v.optional(flag("DM them."));
+export const tell = flag("DM them.");
 
 /** A point in time: in milliseconds, and as Discord ids, which contain a creation time. */
 export interface Moment {
@@ -168,8 +168,9 @@ export function integer(min: number, max: number, description: string) {
 	);
 }
 
-export function flag(description: string) {
-	return v.pipe(v.boolean(), v.description(description));
+/** Optional. */
+export function flag<const Default extends boolean | undefined = undefined>(description: string, usual?: Default) {
+	return v.optional(v.pipe(v.boolean(), v.description(description)), usual as Default);
 }
 
 export function choice<const Option extends string>(options: readonly Option[], description: string) {

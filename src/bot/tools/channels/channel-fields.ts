@@ -60,7 +60,7 @@ export function editableKind(channel: GuildBasedChannel): EditedKind {
 
 export const kindFields = {
 	topic: v.optional(text(0, 4096, "Or a forum's guidelines.")),
-	nsfw: v.optional(flag("Age-restricted.")),
+	nsfw: flag("Age-restricted."),
 	slowmode: v.optional(duration({ max: "6h", none: "off" }, "Up to 6h; off.")),
 	bitrate: v.optional(v.pipe(integer(8000, 384_000, "Voice."), listedAs({ type: "integer", description: "Voice." }))),
 	user_limit: v.optional(

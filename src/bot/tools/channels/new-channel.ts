@@ -95,7 +95,8 @@ export async function createGuildChannel(
 		...(place && { position: positionOfNew(typeOf(kind), place, all) }),
 	};
 	const made = await guild.channels.create(options);
-	const misplaced = await whyMisplaced(guild, made, args);
+	const misplaced =
+		below_channel_id === undefined ? undefined : await failureOf(() => ensurePlace(guild, made, below_channel_id));
 	const inCategory = parent ? ` in ${channelName(parent)}` : "";
 	const where = misplaced ? inCategory : place ? ` ${place.text}` : `${inCategory}${aboveOf(guild, made)}`;
 	const settings = currentFields(made);
@@ -104,7 +105,8 @@ export async function createGuildChannel(
 		fieldLine(...fieldNames.map((name) => args[name] !== undefined && fieldText(guild, name, settings[name]))),
 		line ?? `For @everyone: ${accessForEveryone(made).join(", ") || "public"}${parent ? ", as in its category" : ""}.`,
 		isForum(made) && tags && currentTags(made).map((tag) => `tag: ${tagLine(tag)}`),
-		misplaced,
+		misplaced &&
+			`The channel exists, but may not be at its place: ${misplaced.message.replace(" Nothing was done;", "")}`,
 	);
 }
 
@@ -142,27 +144,10 @@ async function overwritesOfNew(
 	return { entries, line };
 }
 
-async function whyMisplaced(
-	guild: Guild,
-	made: NonThreadGuildBasedChannel,
-	{ below_channel_id }: NewChannel,
-): Promise<string | undefined> {
-	if (below_channel_id === undefined) return undefined;
-	// For example, the channel above it was just deleted or moved.
-	const failure = await failureOf(() => ensurePlace(guild, made, below_channel_id));
-	return (
-		failure && `The channel exists, but may not be at its place: ${failure.message.replace(" Nothing was done;", "")}`
-	);
-}
-
-async function ensurePlace(
-	guild: Guild,
-	{ id, type }: NonThreadGuildBasedChannel,
-	below_channel_id: string,
-): Promise<void> {
+/** For example, the channel above it was just deleted or moved. */
+async function ensurePlace(guild: Guild, { id, type }: NonThreadGuildBasedChannel, below_channel_id: string) {
 	const all = await fetchChannels(guild);
 	const own = channelWithId(all, id);
 	const moves = movesTo(own, placeBelow(type, { below_channel_id }, all, own), all);
-	if (moves.length === 0) return;
-	await guild.client.rest.patch(Routes.guildChannels(guild.id), { body: moves });
+	if (moves.length > 0) await guild.client.rest.patch(Routes.guildChannels(guild.id), { body: moves });
 }
