@@ -28,15 +28,12 @@ export const image = v.pipe(
 	v.check((input) => readBase64(base64Of(input)) !== undefined, expected),
 	v.transform((input) => {
 		const base64 = base64Of(input);
-		return `data:image/${typeOf(base64)};base64,${base64}`;
+		const [type] = Object.entries(signatures).find(([, one]) => new RegExp(`^${one}`).test(base64)) ?? [];
+		return `data:image/${type};base64,${base64}`;
 	}),
 	v.description("PNG, JPEG, GIF, WebP or AVIF in base64, up to about 45 KB."),
 );
 
 function base64Of(input: string): string {
 	return input.replace(new RegExp(`^${dataUriPrefix}`), "");
-}
-
-function typeOf(base64: string): string | undefined {
-	return Object.entries(signatures).find(([, signature]) => new RegExp(`^${signature}`).test(base64))?.[0];
 }

@@ -119,7 +119,6 @@ function tempBan(bans: Pick<TempBans, "ban">) {
 						unreachable: [...banned.keys()],
 						...(endsAt !== null && { endsAt }),
 					},
-					resumes: true,
 					idOf: ({ id }) => id,
 					describe: ({ line }) => line,
 					write: ({ id: userId }) =>

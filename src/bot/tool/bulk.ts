@@ -20,10 +20,9 @@ const reserveMs = 1_000;
 const maxListedDone = 50;
 
 export interface Bulk<Item> {
-	/** Sorted by id if the tool has an argument `after`. */
 	items: readonly Item[];
-	/** A repeated call continues where this one stopped. Otherwise the tool needs an argument `after`. */
-	resumes?: true;
+	/** By id, and the tool has an argument `after`. Otherwise a repeated call continues where this one stopped. */
+	isSorted?: boolean;
 	/** A sentence on how to continue if items are left. Default: to repeat the call. */
 	next?: string | ((left: readonly Item[]) => string);
 	idOf(item: Item): string;
@@ -109,7 +108,7 @@ export async function attemptEach<Item>(
 		...section(bulk, "of unknown outcome", unknown ? [unknown] : []),
 	];
 	const left = items.length - started;
-	const last = bulk.resumes || bulk.next !== undefined ? undefined : items[started - 1];
+	const last = bulk.isSorted ? items[started - 1] : undefined;
 	if (left > 0) {
 		const after = last ? ` with after=${idOf(last)}` : "";
 		const repeat = () =>

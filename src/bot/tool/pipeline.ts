@@ -298,10 +298,11 @@ function runLimits<Entries extends v.ObjectEntries>(
 	const isOfChat = bot.principal?.id.startsWith(chatIdStart);
 	const none = isOnDiscord(bot.principal) || isOfChat ? "No reason given" : defaultReason;
 	const chosen = chosenReason(reason || none);
-	const caller = describeCaller(bot);
+	const approved = bot.approvedBy && `approved by ${bot.approvedBy}`;
+	const caller = [describeCaller(bot), approved].filter(Boolean).join(", ");
 	return {
 		caller: (bot.principal ?? rootPrincipal).id,
-		reason: caller !== undefined ? withCaller(chosen, caller) : "reason" in input ? chosen : undefined,
+		reason: caller ? withCaller(chosen, caller) : "reason" in input ? chosen : undefined,
 		// A tool with a plan may write after that is made.
 		mayWrite: effect === "write" && !plan,
 		isReviewed: bot.review !== undefined,
@@ -311,13 +312,7 @@ function runLimits<Entries extends v.ObjectEntries>(
 	};
 }
 
-function describeCaller(bot: BotContext): string | undefined {
-	const caller = describePrincipal(bot);
-	const approved = bot.approvedBy && `approved by ${bot.approvedBy}`;
-	return [caller, approved].filter(Boolean).join(", ") || undefined;
-}
-
-function describePrincipal(bot: BotContext) {
+function describeCaller(bot: BotContext) {
 	const principal = withPersonName(bot);
 	if (!principal || principal.id === "root") return undefined;
 	const { person, name, client = name } = principal;

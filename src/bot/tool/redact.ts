@@ -72,7 +72,11 @@ function redactValue(
 	allows: (text: string, schema: JsonSchema | undefined) => boolean,
 ): unknown {
 	if (value === null || typeof value === "boolean") return value;
-	if (typeof value === "number") return isExpected(schema, value) ? value : "[a number]";
+	if (typeof value === "number") {
+		const { type, enum: choices = [value], minimum = -Infinity, maximum = Infinity } = schema ?? {};
+		const isExpected = (choices as unknown[]).includes(value) && value >= Number(minimum) && value <= Number(maximum);
+		return isExpected && (type === "number" || type === "integer") ? value : "[a number]";
+	}
 	if (typeof value === "string") return allows(value, schema) ? value : `[${[...value].length} characters]`;
 	if (Array.isArray(value)) {
 		if (![schema?.type].flat().includes("array")) return `[${value.length} items]`;
@@ -107,11 +111,4 @@ function isHarmless(text: string, schema: JsonSchema | undefined): boolean {
 	if (Array.isArray(schema.enum)) return schema.enum.includes(text);
 	const { pattern } = schema;
 	return typeof pattern === "string" && harmless.includes(pattern) && new RegExp(pattern).test(text);
-}
-
-function isExpected(schema: JsonSchema | undefined, value: number): boolean {
-	if (schema?.type !== "number" && schema?.type !== "integer") return false;
-	if (Array.isArray(schema.enum)) return schema.enum.includes(value);
-	const { minimum = -Infinity, maximum = Infinity } = schema;
-	return value >= Number(minimum) && value <= Number(maximum);
 }

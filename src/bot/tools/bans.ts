@@ -290,7 +290,6 @@ export const unban = editTool({
 			rest: unbanned,
 			record: { action: "unban", userIds: [...banned.keys()] },
 			single: only && result(`Lifted the ban of ${userName(only.user)}.`, done(items)),
-			resumes: true,
 			idOf: ({ user }) => user.id,
 			describe: ({ user }) => userFields(user),
 			async write({ user }) {

@@ -99,7 +99,7 @@ export const bulkRoleUpdate = destructiveTool({
 					action === "add" ? `Gave ${target} the role ${name}.` : `Took the role ${name} from ${target}.`,
 					saidOf(role, action, members),
 				),
-			...(chosen && { resumes: true }),
+			isSorted: !chosen,
 			...asMembers,
 			isShort: true,
 			write: ({ id }) => rest[action === "add" ? "put" : "delete"](Routes.guildMemberRole(guild.id, id, role.id)),

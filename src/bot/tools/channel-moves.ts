@@ -17,15 +17,6 @@ import { planEach, sample } from "../tool/bulk.ts";
 import { editTool } from "../tool/define.ts";
 import { accessAfterMove, channelWithId, fetchChannels, lockNeedsCategory } from "./channels/channel-placement.ts";
 
-function place(description: string) {
-	return v.pipe(
-		v.number(),
-		v.integer("expected an integer from 0"),
-		v.minValue(0, "expected an integer from 0"),
-		v.description(description),
-	);
-}
-
 function requireMovable(guild: Guild, raws: readonly RawChannel[], parentId: string): void {
 	const { ManageChannels } = PermissionFlagsBits;
 	const parent = visibleChannel(guild, parentId);
@@ -42,7 +33,14 @@ const moveInput = {
 	guild_id,
 	channel_ids: list(found(find.channel, "channel"), 1, 50, "Channels in the new order."),
 	category_id: v.optional(foundOrNone(find.categoryOrNone, "category to move them into")),
-	position: v.optional(place("Index from 0; default: last.")),
+	position: v.optional(
+		v.pipe(
+			v.number(),
+			v.integer("expected an integer from 0"),
+			v.minValue(0, "expected an integer from 0"),
+			v.description("Index from 0; default: last."),
+		),
+	),
 	below_channel_id: v.optional(found(find.channel, "channel right above them, instead")),
 	lock_permissions: flag("Sync with it; default: if nobody gains access."),
 };
@@ -78,7 +76,6 @@ export const moveChannels = editTool({
 				said("preview.move_channels", { where: channelMentions(channels) }),
 				args.lock_permissions && said("preview.lock_permissions"),
 			),
-			resumes: true,
 			idOf: ({ id }) => id ?? "",
 			describe: ({ id = "" }) => names.get(id) ?? "the positions of all",
 			async write({ body }) {

@@ -167,7 +167,6 @@ export const editChannel = editTool({
 				...steps.flatMap(({ preview }) => preview),
 			],
 			record: slowModeCase(channel, args.slowmode),
-			resumes: true,
 			idOf: ({ name }) => name,
 			describe: (step) => (results.get(step) ?? [step.name]).join("\n"),
 			write: async (step) => {

@@ -159,7 +159,6 @@ export const deleteInvite = destructiveTool({
 				),
 				said("preview.delete_invite", { codes: listed(invites.map(({ code }) => inlineText(code, 200))) }),
 			),
-			resumes: true,
 			idOf: ({ code }) => code,
 			describe: (one) => inviteLine(one),
 			write: ({ code }) => discord.rest.delete(Routes.invite(code)),

@@ -213,7 +213,6 @@ async function lockChannels(
 		basis: forModels(parts(asks(plans.map((plan) => ({ ...plan, inside: 0 }))), left)),
 		leavesOut: leavesOut || isPartial,
 		record: caseOf("lock", plans),
-		resumes: true,
 		idOf: ({ channel }) => channel.id,
 		describe,
 		write: ({ channel, rows }) => locks.begin(rows, (row) => writeBits(channel, row, lockedBits(channel, row))),
@@ -373,7 +372,6 @@ async function unlockChannels(
 		rest: left,
 		leavesOut,
 		record: caseOf("unlock", plans),
-		resumes: true,
 		idOf: ({ channel }) => channel.id,
 		describe,
 		async write({ channel, restored }) {

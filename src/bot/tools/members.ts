@@ -340,7 +340,6 @@ export const setNickname = editTool({
 					done(items),
 					only.nickname !== null && said("result.nickname_before", { name: written(only.nickname) }),
 				),
-			resumes: true,
 			write: ({ id }) =>
 				id === guild.client.user.id ? guild.members.editMe({ nick }) : guild.members.edit(id, { nick }),
 			done: (count, of) => `Gave ${count} of ${of} member(s) ${wanted}:`,

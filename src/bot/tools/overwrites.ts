@@ -115,7 +115,6 @@ export const setChannelPermissions = destructiveTool({
 				),
 				args.replace && said("preview.replace"),
 			),
-			resumes: true,
 			idOf: ({ channel }) => channel.id,
 			describe: describeOverwriteChange,
 			async write({ channel, target, after: { allow, deny } }) {
@@ -346,7 +345,6 @@ export const copyChannelPermissions = destructiveTool({
 					? said("preview.copy_permissions", { where, source: `<#${source.id}>` })
 					: said("preview.sync", { where }),
 			),
-			resumes: true,
 			idOf: ({ target }) => target.id,
 			describe: (one) => texts.get(one) ?? channelName(one.target),
 			write: ({ target, source }) =>

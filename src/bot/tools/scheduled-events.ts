@@ -135,7 +135,8 @@ export const editScheduledEvent = editTool({
 	async run(args, { guild, discord, event }) {
 		const before = eventFieldsOf(event);
 		const changes = changesOf(before, args, eventName(event));
-		const after = changedEvent(before, changes);
+		const changed = { ...before, ...changes };
+		const after = changed.entity_type === "external" ? { ...changed, channel_id: "" } : { ...changed, location: "" };
 		requireEventPermissions(guild, event, before);
 		requireEventPermissions(guild, event, after);
 		const edited = (await discord.rest.patch(Routes.guildScheduledEvent(guild.id, event.id), {
@@ -233,12 +234,6 @@ async function scheduledEvent(guild: Guild, id: string): Promise<APIGuildSchedul
 	const event = found as APIGuildScheduledEvent | undefined;
 	if (event && !isHidden(guild, event.channel_id ?? "")) return event;
 	throw new ToolError(`There is no scheduled event ${id} in the guild ${guild.id}. list_scheduled_events lists them.`);
-}
-
-/** Without the channel of an external event, and the location of any other. */
-function changedEvent(event: EventFields, changes: Partial<EventFields>): EventFields {
-	const changed = { ...event, ...changes };
-	return changed.entity_type === "external" ? { ...changed, channel_id: "" } : { ...changed, location: "" };
 }
 
 function eventName(event: Pick<APIGuildScheduledEvent, "name" | "id">) {

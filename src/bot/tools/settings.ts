@@ -139,7 +139,8 @@ const setSettings = editTool({
 		const grants = changes.some(({ key, after }) => isGrant(key) && [after ?? []].flat().length > 0);
 		const report = (word: string, problems: readonly Problem[]) =>
 			parts(
-				...describe(guild, changes),
+				changes.length === 0 && result("Nothing to change: all of it is so already.", said("result.settings_same")),
+				...changes.map((one) => result(describeChange(guild, one), saidChange(one))),
 				...problems.map((one) => result(`${word} ${one.key}: ${one.message}.`, saidProblem(one))),
 				...gone.map((one) => result(`Not restored: ${one.key}: ${one.message}.`, saidProblem(one))),
 				self.toml.commands === "global" && grants && commandsHidden,
@@ -170,12 +171,6 @@ async function restoring(guild: Guild, settings: GuildSettings, version: number)
 	});
 	for (const { key } of gone) delete wanted?.[key];
 	return { wanted, gone };
-}
-
-function describe(guild: Guild, changes: readonly Change[]) {
-	if (changes.length === 0)
-		return [result("Nothing to change: all of it is so already.", said("result.settings_same"))];
-	return changes.map((one) => result(describeChange(guild, one), saidChange(one)));
 }
 
 /**

@@ -154,7 +154,6 @@ export const deleteWebhook = destructiveTool({
 				),
 				said("preview.delete_webhook", { names: listed(items.map(({ name }) => inlineText(name, 200))) }),
 			),
-			resumes: true,
 			idOf: ({ id }) => id,
 			describe: madeWebhook,
 			write: ({ id }) => discord.rest.delete(Routes.webhook(id)),

@@ -13,6 +13,7 @@ function marking(count: number, before: (item: number) => void = () => {}) {
 	const marked: number[] = [];
 	const bulk: Bulk<number> = {
 		items: Array.from({ length: count }, (_, index) => index + 1),
+		isSorted: true,
 		idOf: String,
 		describe: (item) => `number ${item}`,
 		async write(item) {

@@ -26,6 +26,7 @@ import {
 import { time } from "../../../discord/describe.ts";
 import { officialName, permissionNames } from "../../../discord/permissions.ts";
 import { lengthOf, oneField, truncate } from "../../../discord/text.ts";
+import { isObject } from "../../../lib/json.ts";
 import { listFirst } from "../../../lib/text.ts";
 
 /** With the id, of a user, role and so on. */
@@ -112,9 +113,7 @@ const enums: Readonly<Record<string, Enum>> = {
 	entity_type: GuildScheduledEventEntityType,
 };
 
-function isOfChannel(action: AuditLogEvent): boolean {
-	return /^(Channel|Thread)/.test(AuditLogEvent[action] ?? "");
-}
+const isOfChannel = (action: AuditLogEvent) => /^(Channel|Thread)/.test(AuditLogEvent[action] ?? "");
 
 function enumOf(key: string, action: AuditLogEvent): Enum | undefined {
 	if (key === "type") return isOfChannel(action) ? ChannelType : undefined;
@@ -205,7 +204,7 @@ function describeChange(change: Change, context: Context): string[] {
 	// Permissions of a command: the key is the id of a role, channel or user.
 	if (isId(key)) {
 		const [before, after] = [old_value, new_value].map((value) =>
-			isRecord(value) ? (value.permission ? "allowed" : "denied") : "default",
+			isObject(value) ? (value.permission ? "allowed" : "denied") : "default",
 		);
 		return [`${nameOf(key)} ${before} → ${after}`];
 	}
@@ -228,7 +227,7 @@ function describeChange(change: Change, context: Context): string[] {
 		return [named.length > 0 ? `${label} ${named.join(", ")}` : `${label} changed`];
 	}
 	if (Array.isArray(old_value) || Array.isArray(new_value)) return [describeLists(label, change, context)];
-	if (isRecord(old_value) || isRecord(new_value)) {
+	if (isObject(old_value) || isObject(new_value)) {
 		const [before, after] = [Object(old_value), Object(new_value)];
 		return [...new Set([...Object.keys(before), ...Object.keys(after)])]
 			.filter((inner) => !Bun.deepEquals(before[inner], after[inner]))
@@ -238,10 +237,6 @@ function describeChange(change: Change, context: Context): string[] {
 	if (!isWhole) return [`${label} ${format(old_value)} → ${format(new_value)}`];
 	const value = new_value ?? old_value;
 	return [value === true ? label : `${label} ${format(value)}`];
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function flagNames(flags: Enum, bits: bigint): string[] {
@@ -263,7 +258,7 @@ function describeLists(label: string, { old_value, new_value }: Change, { nameOf
 function listOf(value: unknown, nameOf?: NameOf): string[] {
 	const items: unknown[] = Array.isArray(value) ? value : [];
 	return items.flatMap((item) => {
-		if (isRecord(item)) {
+		if (isObject(item)) {
 			if (typeof item.name !== "string") return [];
 			const name = oneField(cut(item.name));
 			return [nameOf ? name : `@${name.replace(/^@/, "")} (ID: ${oneField(String(item.id))})`];
@@ -276,15 +271,13 @@ function listOf(value: unknown, nameOf?: NameOf): string[] {
 /** Such as "@Mod (ID: 1) +VIEW_CHANNEL". */
 function overwritesIn(value: unknown, nameOf: NameOf): string[] {
 	const items: unknown[] = Array.isArray(value) ? value : [];
-	return items.filter(isRecord).flatMap(({ id, allow, deny }) => {
+	return items.filter(isObject).flatMap(({ id, allow, deny }) => {
 		const bits = signed(bitsOf(allow) ?? 0n, bitsOf(deny) ?? 0n);
 		return bits ? [`${nameOf(oneField(String(id)))} ${bits}`] : [];
 	});
 }
 
-function isId(text: string): boolean {
-	return /^\d{17,20}$/.test(text);
-}
+const isId = (text: string) => /^\d{17,20}$/.test(text);
 
 function formatValue(key: string, value: unknown, { action, nameOf }: Context): string {
 	if (value === undefined || value === null || value === "") return "none";
@@ -315,6 +308,6 @@ function duration(seconds: number): string {
 	return `${seconds} s`;
 }
 
-function cut(text: string): string {
-	return truncate(text, maxValueLength, lengthOf);
+export function cut(text: string, max = maxValueLength): string {
+	return truncate(text, max, lengthOf);
 }

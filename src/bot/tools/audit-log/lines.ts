@@ -12,9 +12,9 @@ import {
 import { channelLabel, time } from "../../../discord/describe.ts";
 import { isObfuscated } from "../../../discord/obfuscation.ts";
 import { officialName } from "../../../discord/permissions.ts";
-import { fieldLine, jobReasonStart, lengthOf, oneField, truncate } from "../../../discord/text.ts";
+import { fieldLine, jobReasonStart, oneField } from "../../../discord/text.ts";
 import { canSeeThread, isHidden, visibleChannel } from "../../../discord/visible-channels.ts";
-import { changesOf, describeChanges, type NameOf } from "./changes.ts";
+import { changesOf, cut, describeChanges, type NameOf } from "./changes.ts";
 
 /** Numbers of Discord's audit log events by Discord's name, such as MEMBER_BAN_ADD. */
 export const auditActions: ReadonlyMap<string, AuditLogEvent> = new Map(
@@ -78,7 +78,7 @@ export function namesIn(pages: readonly Named[], guild: Guild): NameOf {
 }
 
 function named(name: string | null | undefined, id: string): string {
-	return name ? `${oneField(cut(name))} (ID: ${id})` : `ID: ${id}`;
+	return name ? `${oneField(cut(name, maxNameLength))} (ID: ${id})` : `ID: ${id}`;
 }
 
 const maxGapMs = 10 * 60_000;
@@ -248,7 +248,7 @@ export function targetOf(entry: APIAuditLogEntry, nameOf: NameOf): string {
 		const value = change?.new_value ?? change?.old_value;
 		return typeof value === "string" ? value : undefined;
 	};
-	if (!target_id) return oneField(cut(textOf("code") ?? ""));
+	if (!target_id) return oneField(cut(textOf("code") ?? "", maxNameLength));
 	// The result is about one guild only. Its id is also that of its role @everyone.
 	if (entry.action_type === AuditLogEvent.GuildUpdate) return "";
 	const current = nameOf(target_id);
@@ -274,12 +274,8 @@ export function placeOf({ options = {} }: APIAuditLogEntry, nameOf: NameOf): str
 		message_id && `message: ${message_id}`,
 		...Object.entries(rest)
 			.filter(([key]) => !key.endsWith("trigger_type") && key !== "application_id")
-			.map(([key, value]) => `${oneField(key).replaceAll("_", " ")}: ${oneField(cut(String(value)))}`),
+			.map(([key, value]) => `${oneField(key).replaceAll("_", " ")}: ${oneField(cut(String(value), maxNameLength))}`),
 	);
 }
 
 const maxNameLength = 100;
-
-function cut(text: string): string {
-	return truncate(text, maxNameLength, lengthOf);
-}

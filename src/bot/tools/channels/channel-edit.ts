@@ -73,7 +73,16 @@ export async function editSteps(guild: Guild, channel: Channel, args: ChannelEdi
 		guild,
 		(args.tags ?? []).flatMap(({ emoji }) => emoji ?? []),
 	);
-	const { place, moves } = await placeOf(guild, channel, args);
+	const { below_channel_id } = args;
+	let place: Place | undefined;
+	let moves: ReturnType<typeof movesTo> = [];
+	if (below_channel_id !== undefined) {
+		const all = await fetchChannels(guild);
+		const own = channelWithId(all, channel.id);
+		place = placeBelow(channel.type, { ...args, below_channel_id }, all, own);
+		requireOrderable(guild, place.parentId);
+		moves = movesTo(own, place, all);
+	}
 	const fields = { ...args, ...(place && { category_id: place.parentId }) };
 	const moved = await accessOfMoved(guild, channel, fields);
 	const access = accessChange(guild, channel, args, moved);
@@ -122,19 +131,6 @@ function requireValid(guild: Guild, channel: Channel, args: ChannelEdit): void {
 	requireSupportedFields(args, isConvertible(newKind) ? newKind : kind);
 	if (args.below_channel_id === channel.id)
 		throw invalidParameters(["below_channel_id: expected a channel other than the edited one"]);
-}
-
-async function placeOf(
-	guild: Guild,
-	channel: Channel,
-	args: ChannelEdit,
-): Promise<{ place?: Place; moves: { id: string; position: number }[] }> {
-	if (args.below_channel_id === undefined) return { moves: [] };
-	const all = await fetchChannels(guild);
-	const own = channelWithId(all, channel.id);
-	const place = placeBelow(channel.type, { ...args, below_channel_id: args.below_channel_id }, all, own);
-	requireOrderable(guild, place.parentId);
-	return { place, moves: movesTo(own, place, all) };
 }
 
 async function accessOfMoved(
@@ -213,15 +209,8 @@ function settingsStep(
 			const after = currentFields(edited);
 			const lines = fields
 				.filter((field) => (after[field] === undefined ? changes[field] !== undefined : before[field] !== after[field]))
-				.map((field) =>
-					changedField(
-						guild,
-						field,
-						before[field],
-						// Some servers of Discord's API leave out fields.
-						after[field] ?? changes[field],
-					),
-				);
+				// Some servers of Discord's API leave out fields.
+				.map((field) => changedField(guild, field, before[field], after[field] ?? changes[field]));
 			return [
 				...lines,
 				...accessLines(entriesOf(rawOverwrites(edited).permission_overwrites)),

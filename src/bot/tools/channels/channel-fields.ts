@@ -107,7 +107,7 @@ export function requireSupportedFields(
 
 export function discordFields(fields: GivenFields) {
 	const { category_id, channel_type } = fields;
-	return withoutUndefined({
+	const options = {
 		name: fields.name,
 		type: channel_type ? convertible[channel_type as Convertible] : undefined,
 		topic: fields.topic,
@@ -117,7 +117,9 @@ export function discordFields(fields: GivenFields) {
 		userLimit: fields.user_limit,
 		// null clears a field; undefined leaves it unchanged.
 		parent: category_id === "" ? null : category_id,
-	});
+	};
+	// discord.js treats undefined and absent options differently.
+	return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
 /** As arguments; empty where the kind of channel has no such setting. */
@@ -155,12 +157,5 @@ export function currentFields(channel: GuildBasedChannel) {
 		default_layout: nameIn(layouts, fields.defaultForumLayout),
 		thread_slowmode_seconds: fields.defaultThreadRateLimitPerUser ?? 0,
 		auto_archive_minutes: fields.defaultAutoArchiveDuration ?? undefined,
-	};
-}
-
-// discord.js treats undefined and absent options differently.
-function withoutUndefined<T extends object>(fields: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
-	return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-		[Key in keyof T]?: Exclude<T[Key], undefined>;
 	};
 }
