@@ -68,7 +68,7 @@ export async function planMatching(
 	const { scope: inScope, left } = without(scopeOf(guild, places, permissions, order), places, options.except);
 	// Discord's index would also search the channels that are left.
 	const namesAll = left.length > 0 || namesChannels(guild, places !== undefined);
-	let scope = inScope;
+	let scope: Scope = inScope;
 	const { pinned: _, ...filter } = args;
 	const isMatch = matcher(filter);
 	const pinned: APIMessage[] = [];
@@ -175,11 +175,7 @@ export async function planMatching(
 	});
 }
 
-function without(
-	scope: Scope,
-	places: Parameters<typeof scopeOf>[1],
-	except: ReadonlySet<string> = new Set(),
-): { scope: Scope; left: readonly GuildTextBasedChannel[] } {
+function without(scope: Scope, places: Parameters<typeof scopeOf>[1], except: ReadonlySet<string> = new Set()) {
 	const named = new Set(places?.map(({ id }) => id));
 	const isLeft = (one: { id: string; parentId: string | null }) =>
 		!named.has(one.id) && [one.id, one.parentId ?? ""].some((id) => except.has(id) && !named.has(id));

@@ -21,6 +21,8 @@ export interface Search {
 	scope: Scope;
 	/** Whether the call names the channels. */
 	isNamed: boolean;
+	/** See `namesChannels`. */
+	namesAll: boolean;
 }
 
 export const rowsNote =

@@ -159,11 +159,7 @@ function guildIdRequired(bot: Admitting) {
 	return invalidParameters([`guild_id: is required, because this bot is in several guilds${list}`]);
 }
 
-async function admit(
-	bot: Admitting,
-	guild: Guild,
-	effect: Effect,
-): Promise<{ refusal: ToolError | undefined } | undefined> {
+async function admit(bot: Admitting, guild: Guild, effect: Effect) {
 	const { connection, principal } = bot;
 	const person = currentPerson();
 	if (!person || !principal?.person) return { refusal: undefined };
@@ -185,12 +181,7 @@ async function admit(
 // A change fetches the member, so that the loss of a role counts even if its event is late. Guests count as no members:
 // their roles do not tell that they see only one voice channel.
 // https://docs.discord.com/developers/resources/guild#guild-member-object-guild-member-flags
-async function memberIn(
-	guild: Guild,
-	id: string,
-	connection: MemberState,
-	effect: Effect,
-): Promise<GuildMember | undefined> {
+async function memberIn(guild: Guild, id: string, connection: MemberState, effect: Effect) {
 	const cached = guild.members.cache.get(id);
 	const isKnown = !guild.available || connection.hasAllMembers(guild);
 	const suffices = effect === "read" || !guild.available || !cached;

@@ -118,7 +118,18 @@ export async function recorded(
 		return work();
 	}
 	const cases = await recorder.open({ guild, draft: whole, reason, tell, principal, approvedBy });
-	return cases ? settled(cases, whole, work) : work();
+	if (!cases) return work();
+	const outcomes = new Map<string, ItemOutcome>();
+	const settle = (otherwise: ItemOutcome, failure: Pick<CaseEnd, "why" | "whySaid"> = {}) =>
+		cases.settle({ outcomes, rest: restOf(whole, outcomes) ?? otherwise, ...failure, concerned: whole.concerned?.() });
+	try {
+		const output = await noteItems((id, outcome) => outcomes.set(id, outcome), work);
+		return parts(output, await settle("done"));
+	} catch (error) {
+		const known = error instanceof ToolError ? error : toToolError(error);
+		await settle(outcomeOf(error), { why: known?.message, whySaid: saidProblem(error) });
+		throw error;
+	}
 }
 
 /** Adds ids of `more` to a draft without ids, and `opened`. Returns `more` if there is no draft. */
@@ -127,22 +138,6 @@ export function completed(draft: CaseDraft | undefined, more: CaseDraft | undefi
 	const { messageIds = more.messageIds, channelIds = more.channelIds } = draft;
 	const { opened } = more;
 	return { ...draft, ...(messageIds && { messageIds }), ...(channelIds && { channelIds }), ...(opened && { opened }) };
-}
-
-async function settled(cases: OpenCases, draft: CaseDraft, work: () => Promise<Output>): Promise<Output> {
-	const outcomes = new Map<string, ItemOutcome>();
-	try {
-		const output = await noteItems((id, outcome) => outcomes.set(id, outcome), work);
-		const rest = restOf(draft, outcomes) ?? "done";
-		const concerned = draft.concerned?.();
-		return parts(output, await cases.settle({ outcomes, rest, concerned }));
-	} catch (error) {
-		const rest = restOf(draft, outcomes) ?? outcomeOf(error);
-		const known = error instanceof ToolError ? error : toToolError(error);
-		const concerned = draft.concerned?.();
-		await cases.settle({ outcomes, rest, why: known?.message, whySaid: saidProblem(error), concerned });
-		throw error;
-	}
 }
 
 function restOf({ userIds }: CaseDraft, outcomes: ReadonlyMap<string, ItemOutcome>): ItemOutcome | undefined {

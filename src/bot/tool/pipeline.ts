@@ -382,12 +382,7 @@ async function withinDeadline<T>(
 	}
 }
 
-async function resolve(
-	entries: v.ObjectEntries,
-	args: JsonObject,
-	guild: Guild,
-	{ connection }: BotContext,
-): Promise<Record<string, unknown>> {
+async function resolve(entries: v.ObjectEntries, args: JsonObject, guild: Guild, { connection }: BotContext) {
 	const things: Record<string, unknown> = {};
 	for (const [key, schema] of Object.entries(entries)) {
 		const find = finderOf(schema);

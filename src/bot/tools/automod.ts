@@ -39,8 +39,18 @@ import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { said } from "../../texts/texts.ts";
 import { asking } from "../results/result.ts";
-import { choice, duration, flag, found, guild_id, integer, list, reason, text } from "../tool/arguments/arguments.ts";
-import { changesOf } from "../tool/arguments/diff.ts";
+import {
+	changesOf,
+	choice,
+	duration,
+	flag,
+	found,
+	guild_id,
+	integer,
+	list,
+	reason,
+	text,
+} from "../tool/arguments/arguments.ts";
 import { nameOfId } from "../tool/arguments/names.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 
@@ -273,12 +283,7 @@ function wordLines(rule: APIAutoModerationRule): string[] {
 
 const namesOf = (guild: Guild, ids: readonly string[]) => ids.map((id) => nameOfId(guild, id));
 
-function changeTexts(
-	guild: Guild,
-	before: RuleFields,
-	after: RuleFields,
-	fields: readonly (keyof RuleFields)[],
-): string[] {
+function changeTexts(guild: Guild, before: RuleFields, after: RuleFields, fields: readonly (keyof RuleFields)[]) {
 	return fields.map((field) => {
 		const [old, now] = [before[field], after[field]];
 		if (!Array.isArray(old) || !Array.isArray(now))

@@ -89,10 +89,7 @@ export const moveChannels = editTool({
 	},
 });
 
-function describeMove(
-	verb: string,
-	{ raws, arriving, access, orders }: Awaited<ReturnType<typeof planMove>>,
-): string[] {
+function describeMove(verb: string, { raws, arriving, access, orders }: Awaited<ReturnType<typeof planMove>>) {
 	const { length } = arriving;
 	const elsewhere = length > 0 ? `, ${length} of them from elsewhere` : "";
 	const head = `${verb} ${raws.length} channel(s)${elsewhere}.`;
@@ -156,12 +153,7 @@ function accessOf(
 
 const maxInOrder = 100;
 
-function describeOrder(
-	guild: Guild,
-	order: readonly RawChannel[],
-	moved: readonly RawChannel[],
-	parentId: string,
-): string {
+function describeOrder(guild: Guild, order: readonly RawChannel[], moved: readonly RawChannel[], parentId: string) {
 	const parent = visibleChannel(guild, parentId);
 	const visible = order.filter(({ id }) => !isHidden(guild, id));
 	const isCategories = order[0]?.type === ChannelType.GuildCategory;

@@ -110,11 +110,7 @@ export const deleteMessages = destructiveTool({
 	},
 });
 
-async function targetsOf(
-	references: readonly string[],
-	guild: Guild,
-	channel: GuildTextBasedChannel | undefined,
-): Promise<Target[]> {
+async function targetsOf(references: readonly string[], guild: Guild, channel: GuildTextBasedChannel | undefined) {
 	const targets = new Map<string, Target>();
 	for (const text of references) {
 		const [, guildId = guild.id, channelId, id = ""] = messageReference.exec(text) ?? [];

@@ -11,8 +11,7 @@ import { said } from "../../texts/texts.ts";
 import { emojiName, fetchEmojis, type GuildEmoji, guildEmoji } from "../messages/emoji.ts";
 import { image } from "../messages/image.ts";
 import { asking } from "../results/result.ts";
-import { found, guild_id, list, reason } from "../tool/arguments/arguments.ts";
-import { changesOf, sortedIds } from "../tool/arguments/diff.ts";
+import { changesOf, found, guild_id, list, reason, sortedIds } from "../tool/arguments/arguments.ts";
 import { nameOfId } from "../tool/arguments/names.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 

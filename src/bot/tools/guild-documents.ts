@@ -18,7 +18,6 @@ import { publishedAs, toJsonSchema } from "../../mcp/json-schema.ts";
 import { shownIn } from "../../mcp/resources.ts";
 import { invalidParameters, type ToolCall } from "../../mcp/tool.ts";
 import { render, said } from "../../texts/texts.ts";
-import type { PlanSource } from "../guild-documents/guild-documents.ts";
 import { asking } from "../results/result.ts";
 import { allKeys } from "../settings/keys.ts";
 import { expected, flag, guild_id, list, reason, text } from "../tool/arguments/arguments.ts";
@@ -27,7 +26,6 @@ import type { ToolContext } from "../tool/context.ts";
 import { readTool } from "../tool/define.ts";
 import { tool } from "../tool/pipeline.ts";
 import { copied, copy_from, exported, narrowed, partsArgument } from "./guild-comparison.ts";
-import { planPageUri } from "./plan-page.ts";
 
 const maxDocumentBytes = 200_000;
 
@@ -134,6 +132,8 @@ const planned = reading(
 	}),
 );
 
+export const planPageUri = "ui://plan";
+
 /** Clients that can show its plans as a page, too. */
 export const planGuild = shownIn(planPageUri, planned);
 
@@ -159,10 +159,7 @@ type Sources = { [Name in "document" | "changes" | "copy_from"]?: unknown } & {
 	[Name in "backup" | "plan_hash"]?: string | undefined;
 };
 
-function sourceOf(
-	{ document, backup, plan_hash, changes, copy_from }: Sources,
-	mayTouch: ToolContext["mayTouch"],
-): PlanSource {
+function sourceOf({ document, backup, plan_hash, changes, copy_from }: Sources, mayTouch: ToolContext["mayTouch"]) {
 	if ([document, backup, plan_hash, copy_from].filter((value) => value !== undefined).length !== 1)
 		throw invalidParameters(["document, backup, plan_hash, copy_from: expected exactly one of these"]);
 	if (plan_hash === undefined && copy_from === undefined && changes !== undefined)

@@ -7,8 +7,7 @@ import { visibleChannels } from "../../discord/visible-channels.ts";
 import { guild_id } from "../tool/arguments/arguments.ts";
 import { readTool } from "../tool/define.ts";
 import { kindName } from "./channels/channel-fields.ts";
-import { settingTexts } from "./guild-settings.ts";
-import { incidentsOf } from "./incidents.ts";
+import { incidentsOf, settingTexts } from "./guild-settings.ts";
 
 export const listGuilds = readTool({
 	name: "list_guilds",

@@ -13,12 +13,10 @@ import * as diagnostics from "./diagnostics.ts";
 import * as directMessages from "./direct-messages.ts";
 import * as emojis from "./emojis.ts";
 import * as files from "./files.ts";
-import * as forwarding from "./forwarding.ts";
 import * as guildComparison from "./guild-comparison.ts";
 import * as guildDocument from "./guild-documents.ts";
 import * as guildSettings from "./guild-settings.ts";
 import * as guilds from "./guilds.ts";
-import * as incidents from "./incidents.ts";
 import * as invites from "./invites.ts";
 import * as locks from "./locks.ts";
 import * as members from "./members.ts";
@@ -29,7 +27,6 @@ import * as permissionChecks from "./permission-checks.ts";
 import * as pins from "./pins.ts";
 import * as polls from "./polls.ts";
 import * as reactions from "./reactions.ts";
-import * as reading from "./reading.ts";
 import * as rehearsals from "./rehearsals.ts";
 import * as roleOrder from "./role-order.ts";
 import * as roles from "./roles.ts";
@@ -53,11 +50,9 @@ const nouns: readonly object[] = [
 	messages,
 	files,
 	deletions,
-	reading,
 	search,
 	reactions,
 	pins,
-	forwarding,
 	polls,
 	threads,
 	threadMembers,
@@ -74,7 +69,6 @@ const nouns: readonly object[] = [
 	voice,
 	scheduledEvents,
 	automod,
-	incidents,
 	undoing,
 	auditLog,
 	invites,

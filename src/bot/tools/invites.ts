@@ -171,10 +171,7 @@ export const deleteInvite = destructiveTool({
 const link = /^(?:https?:\/\/)?(?:www\.)?(?:discord\.gg|discord(?:app)?\.com\/invite)\/([^/?#]*).*$/i;
 
 /** `missing`: a line about codes that lead nowhere. Throws a ToolError if none is left, or one is not the bot's to manage. */
-async function invitesOf(
-	guild: Guild,
-	codes: readonly string[],
-): Promise<{ invites: APIInvite[]; missing: string | false }> {
+async function invitesOf(guild: Guild, codes: readonly string[]) {
 	const { ManageGuild, ManageChannels } = PermissionFlagsBits;
 	const { rest } = guild.client;
 	const managesGuild = (allowed(guild, undefined) & ManageGuild) !== 0n;

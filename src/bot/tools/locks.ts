@@ -38,7 +38,7 @@ import { flag, found, guild_id, list, reason } from "../tool/arguments/arguments
 import { planEach, sample } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";
 import type { Locks } from "../tool/channel-locks.ts";
-import type { BotContext, Plan } from "../tool/context.ts";
+import type { BotContext } from "../tool/context.ts";
 import { editTool } from "../tool/define.ts";
 import {
 	allowedByOverwrites,
@@ -110,11 +110,7 @@ async function plansOf<Plan extends object>(
 	return { plans, left, leavesOut: refused.length > 0 };
 }
 
-async function chosenChannels(
-	guild: Guild,
-	{ channel_ids, all }: Chosen,
-	channels: readonly find.Channel[] = [],
-): Promise<find.Channel[]> {
+async function chosenChannels(guild: Guild, { channel_ids, all }: Chosen, channels: readonly find.Channel[] = []) {
 	if (all === (channel_ids !== undefined)) throw invalidParameters(["channel_ids, all: expected exactly one of these"]);
 	const isCategory = ({ type }: find.Channel) => type === ChannelType.GuildCategory;
 	const own = channels.filter((channel) => !isCategory(channel));
@@ -162,12 +158,7 @@ export const lockChannel = editTool({
 	},
 });
 
-async function lockChannels(
-	guild: Guild,
-	channels: readonly find.Channel[],
-	args: Chosen,
-	locks: Locks,
-): Promise<Plan> {
+async function lockChannels(guild: Guild, channels: readonly find.Channel[], args: Chosen, locks: Locks) {
 	const unseen = args.all ? channels.filter(isObfuscated) : [];
 	const closed = args.all ? channels.filter((one) => !isObfuscated(one) && isStaffOnly(one)) : [];
 	const hidden = parts(
@@ -333,12 +324,7 @@ function saidOfUnlocks(plans: readonly Of<UnlockPlan>[]): Said[] {
 
 type UnlockPlan = Awaited<ReturnType<typeof planUnlock>>;
 
-async function unlockChannels(
-	guild: Guild,
-	channels: readonly find.Channel[],
-	args: Chosen,
-	locks: Locks,
-): Promise<Plan> {
+async function unlockChannels(guild: Guild, channels: readonly find.Channel[], args: Chosen, locks: Locks) {
 	const rowsOf = new Map<string, readonly ChannelLockRow[]>();
 	for (const { id } of channels) rowsOf.set(id, await locks.of(id));
 	const isLocked = ({ id }: find.Channel) => (rowsOf.get(id) ?? []).length > 0;

@@ -1,9 +1,20 @@
-// Sending messages to channels and threads, and editing messages of the bot.
+// Messages in channels and threads: sending, editing messages of the bot, reading a page or one, forwarding, and publishing
+// announcements (crossposting).
 
-import { type APIMessage, MessageFlags, Routes } from "discord.js";
+import {
+	type APIMessage,
+	ChannelType,
+	type GuildTextBasedChannel,
+	MessageFlags,
+	MessageReferenceType,
+	PermissionFlagsBits,
+	Routes,
+} from "discord.js";
 import * as v from "valibot";
 import { channelName } from "../../discord/describe.ts";
-import { textChannel } from "../../discord/find.ts";
+import { isForum, textChannel } from "../../discord/find.ts";
+import { botMember, requireOf, requirePermissions } from "../../discord/permissions.ts";
+import { oneField } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { said } from "../../texts/texts.ts";
 import {
@@ -11,18 +22,22 @@ import {
 	content,
 	contentPermissions,
 	embeds,
+	fetchMessage,
 	fetchOwnMessage,
+	inChannel,
 	mentions,
 	messageFields,
 	onMessage,
 	slowMode,
 	textPermissions,
 } from "../messages/message-arguments.ts";
-import { editPlan, requireSender } from "../messages/own-messages.ts";
-import { afterwards, linkTo, pingLines, placeOf } from "../messages/sent-message.ts";
-import { flag, found, guild_id, snowflake } from "../tool/arguments/arguments.ts";
-import { changesOf } from "../tool/arguments/diff.ts";
-import { destructiveTool, writeTool } from "../tool/define.ts";
+import { hiddenContent } from "../messages/message-content.ts";
+import { fullMessageLine, messageHead } from "../messages/message-lines.ts";
+import { pageArguments, readPage } from "../messages/message-pages.ts";
+import { afterwards, editPlan, linkTo, pingLines, placeOf, requireSender } from "../messages/sent-message.ts";
+import { asking } from "../results/result.ts";
+import { changesOf, flag, found, guild_id, limit, snowflake } from "../tool/arguments/arguments.ts";
+import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 
 export const sendMessage = writeTool({
 	name: "send_message",
@@ -92,5 +107,95 @@ export const editMessage = destructiveTool({
 			ask: said("preview.edit_message", { where: `<#${channel.id}>` }),
 			write: () => discord.rest.patch(route, { body }),
 		});
+	},
+});
+
+export const getRecentMessages = readTool({
+	name: "get_recent_messages",
+	toolset: "messages",
+	offered: "listed",
+	title: "Get recent messages",
+	description: "Read a channel or thread, newest first: text, files, embeds, components, replies, forwards, reactions.",
+	permissions: ["ReadMessageHistory"],
+	intents: ["MessageContent"],
+	input: { ...inChannel, limit: limit(100, 50), ...pageArguments },
+	run: (args, { channel }) => readPage(channel, placeName(channel), args),
+});
+
+function placeName(channel: GuildTextBasedChannel): string {
+	const name = channelName(channel);
+	if (!channel.isThread() || !channel.parent) return name;
+	const { parent, appliedTags } = channel;
+	const within = `${name} in ${channelName(parent)}`;
+	if (!isForum(parent) || appliedTags.length === 0) return within;
+	const names = new Map(parent.availableTags.map(({ id, name }) => [id, name]));
+	const tags = appliedTags.map((id) => oneField(names.get(id) ?? id));
+	return `${within} with the tags ${tags.join(", ")}`;
+}
+
+export const getMessage = readTool({
+	name: "get_message",
+	toolset: "messages",
+	title: "Get a message",
+	description: "Read one message in full.",
+	permissions: ["ReadMessageHistory"],
+	intents: ["MessageContent"],
+	input: onMessage,
+	async run({ message_id }, { discord, channel }) {
+		const message = await fetchMessage(channel, message_id);
+		return [fullMessageLine(message), ...hiddenContent(discord, [message])];
+	},
+});
+
+export const forwardMessage = writeTool({
+	name: "forward_message",
+	toolset: "messages",
+	offered: "extra",
+	title: "Forward a message",
+	description: "Forward a message to another channel of the guild. It pings nobody.",
+	permissions: ["SendMessages"],
+	permissionsIn: "to_channel_id",
+	person: { permissions: [slowMode("to_channel_id")] },
+	intents: ["MessageContent"],
+	input: { ...onMessage, to_channel_id: found(textChannel, "channel or thread") },
+	async run({ message_id }, { discord, guild, channel, to_channel }) {
+		const { ReadMessageHistory, ViewChannel } = PermissionFlagsBits;
+		requirePermissions(guild, channel, ViewChannel | ReadMessageHistory);
+		await fetchMessage(channel, message_id);
+		const target = `the message ${message_id} of ${channelName(channel)}`;
+		const forward = (await discord.rest.post(Routes.channelMessages(to_channel.id), {
+			body: {
+				message_reference: { type: MessageReferenceType.Forward, message_id, channel_id: channel.id },
+				allowed_mentions: allowedMentions("none"),
+			},
+		})) as APIMessage;
+		return `Forwarded ${target} (message ID: ${forward.id}) to ${placeOf(to_channel, forward.id)}`;
+	},
+});
+
+export const crosspostMessage = destructiveTool({
+	name: "crosspost_message",
+	toolset: "messages",
+	offered: "extra",
+	title: "Publish a message",
+	description: "Publish a message of an announcement channel to all channels that follow it; not undoable.",
+	lock: "message_id",
+	permissions: ["SendMessages", "ReadMessageHistory"],
+	person: { permissions: ["ManageMessages"] },
+	input: { guild_id, channel_id: found(textChannel, "announcement channel"), message_id: snowflake("message") },
+	async plan({ message_id }, { discord, guild, channel }) {
+		const where = channelName(channel);
+		if (channel.type !== ChannelType.GuildAnnouncement)
+			throw new ToolError(`${where} is not an announcement channel. list_channels shows which ones are.`);
+		const message = await fetchMessage(channel, message_id);
+		if (message.author.id !== discord.user.id) requireOf(botMember(guild), channel, PermissionFlagsBits.ManageMessages);
+		return {
+			preview: asking(
+				`Would publish the message of ${messageHead(message)} in ${where}, to all channels that follow it.`,
+				said("preview.crosspost", { where: `<#${channel.id}>` }),
+			),
+			write: () => discord.rest.post(Routes.channelMessageCrosspost(channel.id, message_id)),
+			result: `Published the message ${message_id} of ${where}: ${linkTo(channel, message_id)}`,
+		};
 	},
 });

@@ -121,12 +121,7 @@ const removing = (channel: GuildTextBasedChannel, count: number, target: string,
 	result: `Removed ${target}`,
 });
 
-async function clearing(
-	guild: Guild,
-	channel: GuildTextBasedChannel,
-	messageId: string,
-	emoji: Emoji | undefined,
-): Promise<Plan> {
+async function clearing(guild: Guild, channel: GuildTextBasedChannel, messageId: string, emoji: Emoji | undefined) {
 	const { reactions = [] } = await fetchMessage(channel, messageId);
 	const existing = emoji && reactionWith(reactions, emoji);
 	const removed = emoji ? (existing ? [existing] : []) : reactions;

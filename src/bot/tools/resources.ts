@@ -8,6 +8,7 @@ import { modernClientName } from "../../mcp/modern.ts";
 import { appPage, resourceNotFound } from "../../mcp/resources.ts";
 import type { Caller, ResourceMethods, Selection } from "../../mcp/server.ts";
 import { outcomeIn, textIn } from "../../mcp/tool.ts";
+import { pageFiles } from "../../pages/page-files.ts" with { type: "macro" };
 import { usableGuilds } from "../tool/admission.ts";
 import { guild_id } from "../tool/arguments/arguments.ts";
 import type { AuditedCall } from "../tool/audit.ts";
@@ -15,8 +16,7 @@ import { recordedCall } from "../tool/call-as.ts";
 import type { BotContext } from "../tool/context.ts";
 import { readTool } from "../tool/define.ts";
 import { resolveOrUnknown } from "../tool/named-calls.ts";
-import { exportGuild, getJob, person, planGuild } from "./guild-documents.ts";
-import { planPage, planPageUri } from "./plan-page.ts";
+import { exportGuild, getJob, person, planGuild, planPageUri } from "./guild-documents.ts";
 
 const json = "application/json";
 const plain = "text/plain";
@@ -129,3 +129,13 @@ export function createResources(
 		"resources/read": read,
 	};
 }
+
+// The page of an MCP App that shows a plan: one file, as clients require, of the console's own parts.
+const files = pageFiles("plan");
+const joined = (...names: string[]) => names.map((name) => files[name]).join("\n");
+const script = joined("dom.js", "untrusted.js", "plan/plan.js")
+	.replace(/^import .*\n/gm, "")
+	.replace(/^export /gm, "");
+
+const planPage = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Plan</title>
+<style>${joined("style.css", "plan/plan.css")}</style><body><script type="module">${script}</script></body></html>`;

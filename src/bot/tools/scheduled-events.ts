@@ -32,8 +32,17 @@ import { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { said } from "../../texts/texts.ts";
 import { asking } from "../results/result.ts";
-import { choice, found, guild_id, instant, limit, reason, snowflake, text } from "../tool/arguments/arguments.ts";
-import { changesOf } from "../tool/arguments/diff.ts";
+import {
+	changesOf,
+	choice,
+	found,
+	guild_id,
+	instant,
+	limit,
+	reason,
+	snowflake,
+	text,
+} from "../tool/arguments/arguments.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 
 const kindNames = Object.keys(eventKinds) as EventKind[];

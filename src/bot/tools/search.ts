@@ -105,7 +105,7 @@ export const searchMessages = readTool({
 		const isNamed = places !== undefined;
 		const namesAll = namesChannels(guild, isNamed);
 		const scope = scopeOf(guild, places, ["ReadMessageHistory"], channelsFromTop(guild));
-		let search: Search = { guild, args, scope, isNamed };
+		let search: Search = { guild, args, scope, isNamed, namesAll };
 		const complete = async () => {
 			search = { ...search, scope: await withArchived(guild, scope, args) };
 		};
@@ -145,9 +145,7 @@ function usesIndex(args: Args, scope: Scope): boolean {
 	);
 }
 
-function queryOf({ guild, args, scope, isNamed }: Search): IndexQuery {
-	return indexQuery(args, args, namesChannels(guild, isNamed) ? readableIn(scope) : undefined);
-}
+const queryOf = ({ args, scope, namesAll }: Search) => indexQuery(args, args, namesAll ? readableIn(scope) : undefined);
 
 async function searchInIndex(search: Search): Promise<string[] | undefined> {
 	const { guild, args, scope } = search;
@@ -167,9 +165,9 @@ async function searchInIndex(search: Search): Promise<string[] | undefined> {
 	);
 }
 
-function indexNotes({ guild, args, scope, isNamed }: Search, { isIndexing }: Partial<Indexed>) {
+function indexNotes({ args, scope, namesAll }: Search, { isIndexing }: Partial<Indexed>) {
 	return resultLines(
-		`Searched: ${scopeLabel(scope, !namesChannels(guild, isNamed))}.`,
+		`Searched: ${scopeLabel(scope, !namesAll)}.`,
 		isIndexing && "Discord is still indexing old messages: some may be missing.",
 		args.text !== undefined &&
 			"Discord's index finds whole words; with `after`, each message is read and parts of words are found.",

@@ -33,6 +33,7 @@ import {
 import { afterwards, linkTo, pingLines } from "../messages/sent-message.ts";
 import { result, saidSlowMode, saidUnchanged } from "../results/result.ts";
 import {
+	changesOf,
 	durationOf,
 	flag,
 	found,
@@ -42,9 +43,9 @@ import {
 	nameQuery,
 	reason,
 	snowflake,
+	sortedIds,
 	text,
 } from "../tool/arguments/arguments.ts";
-import { changesOf, sortedIds } from "../tool/arguments/diff.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 import { kindFields, kindName } from "./channels/channel-fields.ts";
 import { requireTags, tagIdsOf } from "./channels/forum-tags.ts";

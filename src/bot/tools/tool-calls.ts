@@ -81,10 +81,7 @@ export const listRecentToolCalls = readTool({
 /** For one result, if some of them must not be shown to the caller. */
 const maxRead = 5_000;
 
-async function readCalls(
-	{ audit, discord, mayTouch, principal }: ToolContext,
-	filter: ToolCallFilter,
-): Promise<ToolCallRow[]> {
+async function readCalls({ audit, discord, mayTouch, principal }: ToolContext, filter: ToolCallFilter) {
 	if (!principal) return audit.recent(filter);
 	const isShown = ({ guild_id, arguments: args }: ToolCallRow) => {
 		if (guild_id === null) return true;

@@ -26,6 +26,7 @@ import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
 import { asking, mentions, result } from "../results/result.ts";
 import {
+	changesOf,
 	flag,
 	found,
 	guild_id,
@@ -36,7 +37,6 @@ import {
 	snowflakeOrEmpty,
 	text,
 } from "../tool/arguments/arguments.ts";
-import { changesOf } from "../tool/arguments/diff.ts";
 import { planEach, sample } from "../tool/bulk.ts";
 import type { Plan } from "../tool/context.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";

@@ -25,11 +25,9 @@ import { allowedMentions, content, embeds, mentions, messageFields, pingsMany } 
 import { readsContent } from "../messages/message-content.ts";
 import { searchIndex } from "../messages/message-index.ts";
 import { apiUserName, messageHead } from "../messages/message-lines.ts";
-import { editPlan } from "../messages/own-messages.ts";
-import { linkTo, pingLines, placeOf } from "../messages/sent-message.ts";
+import { editPlan, linkTo, pingLines, placeOf } from "../messages/sent-message.ts";
 import { asking, listed, parts } from "../results/result.ts";
-import { found, guild_id, list, oneOrMore, reason, snowflake, text } from "../tool/arguments/arguments.ts";
-import { changesOf } from "../tool/arguments/diff.ts";
+import { changesOf, found, guild_id, list, oneOrMore, reason, snowflake, text } from "../tool/arguments/arguments.ts";
 import { planEach } from "../tool/bulk.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 

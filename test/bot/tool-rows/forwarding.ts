@@ -1,4 +1,4 @@
-// The rows of src/bot/tools/forwarding.ts and src/bot/tools/files.ts.
+// The rows of src/bot/tools/messages.ts and src/bot/tools/files.ts.
 
 import { ChannelType } from "discord.js";
 import * as person from "./person.ts";

@@ -1,4 +1,4 @@
-// The rows of src/bot/tools/incidents.ts.
+// The rows of src/bot/tools/guild-settings.ts (incident actions).
 
 import * as person from "./person.ts";
 import { inGuild, type Row } from "./scene.ts";

@@ -1,4 +1,4 @@
-// The rows of src/bot/tools/reading.ts and search.ts.
+// The rows of src/bot/tools/messages.ts and search.ts.
 
 import * as person from "./person.ts";
 import { anyId, channelId, inChannel, messageId, newChannel, type Row, type Scene, written } from "./scene.ts";

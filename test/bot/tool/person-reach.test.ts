@@ -82,7 +82,7 @@ test("only checks of one side, the bot's or the person's, are explained", () => 
 			"tool/pipeline.ts",
 			// Ownership: the bot's things are not the person's, and the other way round.
 			"tools/deletions.ts",
-			"tools/forwarding.ts",
+			"tools/messages.ts",
 		].sort(),
 	);
 });

@@ -5,10 +5,12 @@ import * as v from "valibot";
 import type { Finder } from "../../../discord/find.ts";
 import { allBits, bitOf } from "../../../discord/permissions.ts";
 import { lengthOf, maxReasonLength, oneLine } from "../../../discord/text.ts";
-import { lowestIdAt } from "../../../guild-document/names/ids.ts";
+import { compareIds, lowestIdAt } from "../../../guild-document/names/ids.ts";
 import { readAnyTime, secondsOf } from "../../../lib/times.ts";
 import { published, publishedAs, toJsonSchema } from "../../../mcp/json-schema.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
+import { SaidError } from "../../../texts/said-error.ts";
+import { said } from "../../../texts/texts.ts";
 
 /** In Discord's audit log, without `reason`. */
 export const defaultReason = "via MCP";
@@ -341,4 +343,27 @@ function readColor(input: string | number): number | undefined {
 	if (!/^(#[0-9a-f]{3}|[a-z]+)$/.test(text)) return undefined;
 	const value: unknown = Bun.color(text, "number");
 	return typeof value === "number" ? value : undefined;
+}
+
+/** Throws an RpcError if `requested` sets no field, and a SaidError if no value differs. */
+export function changesOf<Fields extends object>(
+	current: Fields,
+	requested: { [Key in keyof Fields]?: NoInfer<Fields[Key]> | undefined },
+	subject: string,
+	people = said("refusal.nothing_to_change"),
+): Partial<Fields> {
+	const names = Object.keys(current) as (keyof Fields & string)[];
+	requireOneOf(requested, names);
+	const present = names.filter((name) => requested[name] !== undefined);
+	const changed = present.filter((name) => !Bun.deepEquals(current[name], requested[name]));
+	if (changed.length === 0)
+		throw new SaidError(people, {
+			models: `Nothing would change: ${subject} already has the given ${present.join(", ")}. Nothing was done.`,
+		});
+	return Object.fromEntries(changed.map((name) => [name, requested[name]])) as Partial<Fields>;
+}
+
+/** So that lists of the same ids in different order are equal. */
+export function sortedIds(ids: readonly string[]): string {
+	return ids.toSorted(compareIds).join(" ");
 }

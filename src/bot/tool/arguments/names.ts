@@ -60,18 +60,9 @@ export function requireFewNames(names: readonly Name[]): void {
 		throw new ToolError(`${length} names in one call: at most ${maxNames}. Give ids. Nothing was done.`);
 }
 
-interface NamedCall {
-	schema: JsonSchema;
-	args: JsonObject;
-	/** Those in `args`. */
-	names: readonly Name[];
-	/** The tool changes nothing. */
-	reads: boolean;
-}
-
-/** `args` with ids instead of names. Throws a ToolError for unknown and ambiguous ones. */
+/** `args` with ids instead of `names`, which are in them. Throws a ToolError for unknown and ambiguous ones. */
 export async function replaceNames(
-	{ schema, args, names, reads }: NamedCall,
+	{ schema, args, names, reads }: { schema: JsonSchema; args: JsonObject; names: readonly Name[]; reads: boolean },
 	guild: Guild,
 	connection: MemberState,
 ): Promise<JsonObject> {

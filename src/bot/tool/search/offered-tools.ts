@@ -192,10 +192,7 @@ function withoutNames(text: string, names: RegExp): string {
 	}, "");
 }
 
-function isListed(
-	tool: BotTool,
-	{ toolsets, list = toolsets === undefined ? [defaultChoice] : "all" }: ToolChoice,
-): boolean {
+function isListed(tool: BotTool, { toolsets, list = toolsets === undefined ? [defaultChoice] : "all" }: ToolChoice) {
 	return (
 		tool.offered === "always" ||
 		list === "all" ||

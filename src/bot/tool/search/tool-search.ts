@@ -86,14 +86,8 @@ function core(query: string): string {
 	return telling.length > 1 ? `${telling[0]} ${telling.at(-1)}` : "";
 }
 
-interface Found {
-	tool: BotTool;
-	score: number;
-	/** The query has each word of its name, or one that means the same. */
-	isNamed: boolean;
-}
-
-function search(query: string, index: Index): Found[] {
+/** `isNamed`: the query has each word of the tool's name, or one that means the same. */
+function search(query: string, index: Index) {
 	const { documents } = index;
 	const terms = termsOf(query, index);
 	const asked = wordsOf(query).join("_");

@@ -227,12 +227,7 @@ function complete(items: Items, document: GuildDocument, guild: Guild): void {
  * After the nearest one above that is still there: of the same position, the newest channel is the last.
  * https://docs.discord.com/developers/resources/guild#create-guild-channel-json-params
  */
-function positionAmong(
-	siblings: readonly { id?: string | undefined }[],
-	own: string,
-	type: ChannelType,
-	guild: Guild,
-): number {
+function positionAmong(siblings: readonly { id?: string | undefined }[], own: string, type: ChannelType, guild: Guild) {
 	const index = siblings.findIndex(({ id }) => id === own);
 	const positions = siblings.map(({ id = "" }) => {
 		const channel = visibleChannel(guild, id);

@@ -133,11 +133,7 @@ function requireValid(guild: Guild, channel: Channel, args: ChannelEdit): void {
 		throw invalidParameters(["below_channel_id: expected a channel other than the edited one"]);
 }
 
-async function accessOfMoved(
-	guild: Guild,
-	channel: Channel,
-	{ category_id, lock_permissions }: ChannelEdit,
-): Promise<AccessAfterMove | undefined> {
+async function accessOfMoved(guild: Guild, channel: Channel, { category_id, lock_permissions }: ChannelEdit) {
 	if (category_id === undefined || category_id === (channel.parentId ?? "")) {
 		if (lock_permissions) throw invalidParameters([lockNeedsCategory]);
 		return undefined;

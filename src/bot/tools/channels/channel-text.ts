@@ -44,28 +44,21 @@ const labels: Record<keyof ChannelFields, { name: string; unit?: string; empty?:
 };
 
 /** Such as "slow mode: 0 → 10 s". */
-export function changedField<Field extends keyof ChannelFields>(
-	guild: Guild,
-	field: Field,
-	before: ChannelFields[Field],
-	after: ChannelFields[Field],
-): string {
+export function changedField(guild: Guild, field: keyof ChannelFields, before: FieldValue, after: FieldValue): string {
 	const { name, unit = "" } = labels[field];
 	return `${name}: ${shown(guild, field, before)} → ${shown(guild, field, after)}${unit}`;
 }
 
 /** Such as "slow mode: 10 s". */
-export function fieldText<Field extends keyof ChannelFields>(
-	guild: Guild,
-	field: Field,
-	value: ChannelFields[Field],
-): string {
+export function fieldText(guild: Guild, field: keyof ChannelFields, value: FieldValue): string {
 	const text = shown(guild, field, value);
 	const { name, unit = "" } = labels[field];
 	return `${name}: ${text}${typeof value === "number" ? unit : ""}`;
 }
 
-function shown(guild: Guild, field: keyof ChannelFields, value: ChannelFields[keyof ChannelFields]): string {
+type FieldValue = ChannelFields[keyof ChannelFields];
+
+function shown(guild: Guild, field: keyof ChannelFields, value: FieldValue): string {
 	const { empty = "none" } = labels[field];
 	if (value === undefined || value === "") return empty;
 	if (typeof value === "boolean") return value ? "yes" : "no";

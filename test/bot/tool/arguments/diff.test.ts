@@ -1,7 +1,7 @@
 // Which fields of an edit are sent to Discord.
 
 import { expect, test } from "bun:test";
-import { changesOf } from "../../../../src/bot/tool/arguments/diff.ts";
+import { changesOf } from "../../../../src/bot/tool/arguments/arguments.ts";
 import { RpcError } from "../../../../src/mcp/json-rpc.ts";
 
 const current: { name: string; topic: string | null; tags: string[] } = {
