@@ -245,9 +245,7 @@ function validateRule(trigger: TriggerName, rule: RuleFields, changes: GivenRule
 	if (issues.length > 0) throw invalidParameters(issues);
 }
 
-function ruleName(rule: Pick<APIAutoModerationRule, "name" | "id">) {
-	return `"${oneField(rule.name)}" (ID: ${rule.id})`;
-}
+const ruleName = ({ name, id }: APIAutoModerationRule) => `"${oneField(name)}" (ID: ${id})`;
 
 const sampleSize = 5;
 

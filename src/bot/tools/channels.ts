@@ -331,12 +331,18 @@ export const deleteChannel = destructiveTool({
 		const where = inlineText(`#${channel.name}`, 200);
 		const inside = channelsFromTop(guild).filter(({ parentId }) => parentId === channel.id);
 		const left = inside.length > 0 ? ` The ${inside.length} channel(s) in it stay, without a category.` : "";
+		const describeContent = async () => {
+			const people = find.isVoice(channel) ? channel.members.size : 0;
+			const { length } = "threads" in channel ? await activeThreads(guild, { channel }) : [];
+			const connected = people > 0 ? ` ${people} member(s) in it would be disconnected.` : "";
+			return length > 0 ? `${connected} ${length} of its threads are active.` : connected;
+		};
 		return {
 			preview: async () => [
 				channel.type === ChannelType.GuildCategory
 					? result(`Would delete ${target}.${left}`, said("preview.delete_category", { where }))
 					: result(
-							`Would delete ${target}, with everything in it.${await describeContent(guild, channel)}`,
+							`Would delete ${target}, with everything in it.${await describeContent()}`,
 							said("preview.delete_channel", { where }),
 						),
 				...inside.map((one) => lineOf(one)),
@@ -346,15 +352,6 @@ export const deleteChannel = destructiveTool({
 		};
 	},
 });
-
-async function describeContent(guild: Guild, channel: find.Channel): Promise<string> {
-	const people = find.isVoice(channel) ? channel.members.size : 0;
-	const threads = "threads" in channel ? await activeThreads(guild, { channel }) : [];
-	return resultLines(
-		people > 0 && ` ${people} member(s) in it would be disconnected.`,
-		threads.length > 0 && ` ${threads.length} of its threads are active.`,
-	).join("");
-}
 
 export const cloneChannel = writeTool({
 	name: "clone_channel",

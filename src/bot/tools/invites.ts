@@ -35,8 +35,6 @@ const inviteCode = v.pipe(
 	v.description("Invite code or link."),
 );
 
-const foundInvite = { ...inviteCode, find: invite };
-
 export const listInvites = readTool({
 	name: "list_invites",
 	toolset: "guild",
@@ -129,7 +127,7 @@ export const getInvite = readTool({
 	toolset: "guild",
 	title: "Get an invite",
 	description: "Get an invite to the guild: channel, creator, expiry. list_invites also shows its uses.",
-	input: { guild_id, invite_code: foundInvite },
+	input: { guild_id, invite_code: { ...inviteCode, find: invite } },
 	run(_, { invite }) {
 		const { approximate_member_count: members } = invite;
 		return [

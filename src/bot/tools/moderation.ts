@@ -120,10 +120,7 @@ export const pruneMembers = destructiveTool(
 
 const minuteMs = 60_000;
 const maxDurationMs = 28 * 24 * 60 * minuteMs;
-/**
- * Longest timeout of a member that the bot sends to Discord: one minute less than Discord's limit of 28 days, because
- * clocks differ. https://github.com/discord-jda/JDA/issues/2074
- */
+/** One minute less than Discord's limit, because clocks differ. https://github.com/discord-jda/JDA/issues/2074 */
 const maxTimeoutMs = maxDurationMs - minuteMs;
 
 function readTimeout(text: string): number | undefined {

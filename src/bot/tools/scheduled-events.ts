@@ -245,9 +245,7 @@ async function scheduledEvent(guild: Guild, id: string): Promise<APIGuildSchedul
 	throw new ToolError(`There is no scheduled event ${id} in the guild ${guild.id}. list_scheduled_events lists them.`);
 }
 
-function eventName(event: Pick<APIGuildScheduledEvent, "name" | "id">) {
-	return `"${oneField(event.name)}" (ID: ${event.id})`;
-}
+const eventName = ({ name, id }: APIGuildScheduledEvent) => `"${oneField(name)}" (ID: ${id})`;
 
 function eventLine(guild: Guild, event: APIGuildScheduledEvent): string {
 	const fields = eventFieldsOf(event);

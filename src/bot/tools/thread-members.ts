@@ -104,7 +104,12 @@ export const editThreadMembers = destructiveTool({
 				remove_users.length > 0 &&
 					said("preview.thread_remove", { who: mentions(remove_users), where: `<#${thread.id}>` }),
 			),
-			next: (left) => `To continue, call again with ${argumentsFor(left)}.`,
+			next(left) {
+				const ids = (some: readonly Change[]) => some.map(({ member }) => member.id).join(", ");
+				const [added, removed] = [true, false].map((adds) => ids(left.filter((change) => change.adds === adds)));
+				const given = resultLines(added && `add_user_ids ${added}`, removed && `remove_user_ids ${removed}`);
+				return `To continue, call again with ${given.join(" and ")}.`;
+			},
 			idOf: ({ member }) => member.id,
 			describe: ({ member, adds }) => `${isBoth ? (adds ? "add " : "remove ") : ""}${memberFields(member)}`,
 			write({ member, adds }) {
@@ -121,13 +126,3 @@ export const editThreadMembers = destructiveTool({
 		});
 	},
 });
-
-function argumentsFor(changes: readonly Change[]): string {
-	const ids = (adds: boolean) =>
-		changes
-			.filter((change) => change.adds === adds)
-			.map(({ member }) => member.id)
-			.join(", ");
-	const [added, removed] = [ids(true), ids(false)];
-	return resultLines(added && `add_user_ids ${added}`, removed && `remove_user_ids ${removed}`).join(" and ");
-}

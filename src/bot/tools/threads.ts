@@ -238,7 +238,16 @@ export const editThread = editTool({
 		const same = saidUnchanged(`<#${thread.id}>`, args.slowmode);
 		const changes = changesOf(before, requested, channelName(thread), same);
 		requireEditable(guild, thread, changes);
-		if (tagIds) requireTags(guild, forum, changedTags(forum, thread.appliedTags, tagIds));
+		if (tagIds) {
+			const changed = new Set(thread.appliedTags).symmetricDifference(new Set(tagIds));
+			// A deleted tag may still be on the post.
+			const known = forum.availableTags.map(({ id }) => id);
+			requireTags(
+				guild,
+				forum,
+				known.filter((id) => changed.has(id)),
+			);
+		}
 		await guild.client.rest.patch(Routes.channel(thread.id), {
 			body: {
 				name: changes.name,
@@ -316,12 +325,6 @@ function requireEditable(guild: Guild, thread: AnyThreadChannel, changes: Partia
 async function forumOf(guild: Guild, { parent }: AnyThreadChannel): Promise<find.Forum> {
 	if (!parent || !find.isForum(parent)) throw invalidParameters([`applied_tag_ids: ${onlyPosts}`]);
 	return find.currentForum(guild, parent.id);
-}
-
-function changedTags({ availableTags }: find.Forum, before: readonly string[], after: readonly string[]): string[] {
-	const changed = new Set(before).symmetricDifference(new Set(after));
-	// A deleted tag may still be on the post.
-	return [...changed].filter((id) => availableTags.some((tag) => tag.id === id));
 }
 
 export const deleteThread = destructiveTool({

@@ -52,18 +52,17 @@ export const listVoiceMembers = readTool({
 		const lines = channelsFromTop(guild)
 			.filter(({ id }) => !channels || channels.some((one) => one.id === id))
 			.flatMap((channel) =>
-				find.isVoice(channel) ? voiceStatesIn(channel).map((voice) => lineOf(voice, channel)) : [],
+				find.isVoice(channel)
+					? [...guild.voiceStates.cache.values()]
+							.filter(({ channelId }) => channelId === channel.id)
+							.sort((a, b) => compareIds(a.id, b.id))
+							.map((voice) => lineOf(voice, channel))
+					: [],
 			);
 		if (lines.length === 0) return `Nobody is in ${channels?.map(channelName).join(", ") ?? "a voice channel"}.`;
 		return [`${lines.length} member(s) in voice, by channel:`, ...lines];
 	},
 });
-
-function voiceStatesIn({ guild, id }: VoiceBasedChannel): VoiceState[] {
-	return [...guild.voiceStates.cache.values()]
-		.filter(({ channelId }) => channelId === id)
-		.sort((a, b) => compareIds(a.id, b.id));
-}
 
 function lineOf(voice: VoiceState, channel: VoiceBasedChannel): string {
 	const { member } = voice;
@@ -209,8 +208,6 @@ async function currentStage(channel: StageChannel): Promise<APIStageInstance> {
 	return (await channel.client.rest.get(Routes.stageInstance(channel.id))) as APIStageInstance;
 }
 
-const moderatorPermissions = ["MuteMembers", "MoveMembers", "ManageChannels"] as const;
-
 export const setStage = destructiveTool({
 	name: "set_stage",
 	toolset: "voice",
@@ -219,7 +216,12 @@ export const setStage = destructiveTool({
 	description:
 		"Start the stage of a stage channel or change its topic (topic), or end it (end). Discord ends it when nobody speaks for some minutes.",
 	lock: "channel_id",
-	permissions: [...moderatorPermissions, { permission: "MentionEveryone", with: "send_start_notification" }],
+	permissions: [
+		"MuteMembers",
+		"MoveMembers",
+		"ManageChannels",
+		{ permission: "MentionEveryone", with: "send_start_notification" },
+	],
 	input: {
 		guild_id,
 		channel_id: found(stageChannel, "stage channel"),
