@@ -43,6 +43,8 @@ export interface ClientResponse {
 	readonly message: JsonObject & ({ result: unknown } | { error: unknown });
 	/** The response, if its JSON was not parsed, as for some results of tool calls. */
 	readonly event?: PlainEvent;
+	/** In the response to `initialize`, if there is one. */
+	readonly sessionId?: string | undefined;
 }
 
 /** `reached`: "unsent": no byte was written; "refused": not carried out, by the HTTP status; "unknown": perhaps was. */
@@ -129,11 +131,10 @@ export function createClient(options: ClientOptions) {
 		params: string,
 		signal: Signal,
 		{ requestId, principal, trace, maxBodyBytes, onNotification }: RequestOptions = {},
-		onHead?: (response: HttpResponse) => void,
 	): Promise<ClientResponse> {
 		const id = ++lastId;
 		const onAbort = session && method === "tools/call" ? cancel : undefined;
-		const pending = new PendingRequest(id, session, signal, onHead, onAbort, onNotification);
+		const pending = new PendingRequest(id, session, signal, onAbort, onNotification);
 		dispatch(
 			{
 				method: "POST",
@@ -162,14 +163,8 @@ export function createClient(options: ClientOptions) {
 		}
 	}
 
-	async function notify(
-		method: "POST" | "DELETE",
-		session: ClientSession,
-		body: string | undefined,
-		signal: Signal,
-	): Promise<number> {
-		return (await send({ method, headers: headersIn(session), body }, signal)).status;
-	}
+	const notify = (method: "POST" | "DELETE", session: ClientSession, body: string | undefined, signal: Signal) =>
+		send({ method, headers: headersIn(session), body }, signal);
 
 	function cancel({ id, session, signal }: PendingRequest): void {
 		// A program that stops has not been told to cancel: a restart of the gateway must not end jobs.
@@ -184,15 +179,10 @@ export function createClient(options: ClientOptions) {
 		/** Sends `initialize`, then `notifications/initialized`. Rejects with a ClientError. */
 		async connect(signal: Signal): Promise<ClientSession> {
 			const params = JSON.stringify({ protocolVersion: "2025-11-25", capabilities: {}, clientInfo: options.info });
-			let id: string | undefined;
 			const limits = { maxBodyBytes: maxHandshakeBytes };
-			const onHead = ({ headers }: HttpResponse) => {
-				id = headers.get("mcp-session-id") ?? undefined;
-			};
-			const { message } = await exchange(undefined, "initialize", params, signal, limits, onHead);
-			const session = readSession(message, id);
+			const session = readSession(await exchange(undefined, "initialize", params, signal, limits));
 			const note = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
-			const status = await notify("POST", session, note, signal);
+			const { status } = await notify("POST", session, note, signal);
 			if (status < 300) return session;
 			// The session is open at the server but will not be used.
 			notify("DELETE", session, undefined, AbortSignal.timeout(cancelTimeoutMs)).catch(() => {});
@@ -208,13 +198,13 @@ export function createClient(options: ClientOptions) {
 	};
 }
 
-function readSession({ result, error }: ClientResponse["message"], id: string | undefined): ClientSession {
+function readSession({ message: { result, error }, sessionId }: ClientResponse): ClientSession {
 	if (!isObject(result))
 		throw new ClientError(`the MCP server answered initialize with an error: ${JSON.stringify(error)}`, "refused");
 	const { prompts, resources, experimental } = Object(result.capabilities);
 	const { version, description } = Object(result.serverInfo);
 	return {
-		id,
+		id: sessionId,
 		protocolVersion: visibleAscii(result.protocolVersion),
 		serverVersion: visibleAscii(version),
 		serverDescription: typeof description === "string" ? description : undefined,
@@ -231,7 +221,6 @@ class PendingRequest implements ResponseHandler {
 		readonly id: number,
 		readonly session: ClientSession | undefined,
 		readonly signal: Signal,
-		readonly onHead: ((response: HttpResponse) => void) | undefined,
 		readonly onAbort: ((request: PendingRequest) => void) | undefined,
 		readonly onNotification: RequestOptions["onNotification"],
 	) {}
@@ -241,7 +230,6 @@ class PendingRequest implements ResponseHandler {
 	}
 
 	responded(http: HttpResponse): void {
-		this.onHead?.(http);
 		const whole = http.whole();
 		const plain = whole instanceof Uint8Array ? readPlain(whole, http, this.id) : undefined;
 		this.#settle.resolve(plain ?? this.#read(http, whole));
@@ -317,7 +305,7 @@ async function readResponse(
 		}
 		const duplicate = duplicateKey(text);
 		if (duplicate) throw unreadable(`the MCP server's response has a duplicate key: "${duplicate}"`);
-		const found = { text, message };
+		const found = { text, message, sessionId: response.headers.get("mcp-session-id") ?? undefined };
 		if (saysLostSession(message.error, response.status)) throw new SessionNotFound(response.status, found);
 		// A result with an error status is not trusted.
 		if (!isObject(message.error) && response.status >= 400) break;
