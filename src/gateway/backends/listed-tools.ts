@@ -7,7 +7,7 @@
 import * as v from "valibot";
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import { LruMap } from "../../lib/lru-map.ts";
-import { onOneLine, shownName } from "../../lib/text.ts";
+import { listFirst, onOneLine, shownName } from "../../lib/text.ts";
 import { type FanOut, readFanOut } from "../../mcp/fan-out.ts";
 import { findMember, readElements, readMembers } from "../../mcp/json-text.ts";
 
@@ -154,15 +154,8 @@ function describeIssue(issue: v.BaseIssue<unknown>): string {
 
 /** Empty if there are none. */
 export function describeDropped(dropped: readonly DroppedTool[]): string {
-	return listSome(
-		dropped.slice(0, maxNames).map(({ name, reason }) => `${name} (${reason})`),
-		dropped.length,
+	return listFirst(
+		dropped.map(({ name, reason }) => `${name} (${reason})`),
+		maxNames,
 	);
-}
-
-/** Joined with commas; adds how many more there are, by `count`. */
-export function listSome(items: readonly string[], count: number): string {
-	const more = count - items.length;
-	const listed = items.join(", ");
-	return more > 0 ? `${listed} and ${more} more` : listed;
 }

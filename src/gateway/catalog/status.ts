@@ -3,10 +3,10 @@
 import { version } from "../../lib/program/program.ts";
 import { stagger } from "../../lib/stagger.ts";
 import type { Store } from "../../lib/store/store.ts";
-import { duration, onOneLine, shownName } from "../../lib/text.ts";
+import { duration, listFirst, onOneLine, shownName } from "../../lib/text.ts";
 import type { Backend } from "../backends/backend.ts";
 import { shownGuildName } from "../backends/guilds.ts";
-import { describeDropped, listSome, maxNames } from "../backends/listed-tools.ts";
+import { describeDropped, maxNames } from "../backends/listed-tools.ts";
 import { RouteIndex } from "../routing/routing.ts";
 import type { Catalog } from "./catalog.ts";
 
@@ -63,7 +63,7 @@ function describeState(backend: Pick<Backend, "state" | "health">, isRoot: boole
 }
 
 function describeGuilds(backend: ShownBackend, index: RouteIndex<ShownBackend>): string {
-	const guilds = [...backend.guilds].slice(0, maxGuilds).map(([id, name]) => {
+	const guilds = [...backend.guilds].map(([id, name]) => {
 		const first = index.serving(id);
 		const elsewhere = first && first !== backend ? `, by guild_id served by ${first.name}` : "";
 		const pinned = backend.pins.pinned.has(id) ? ", pinned" : "";
@@ -71,7 +71,7 @@ function describeGuilds(backend: ShownBackend, index: RouteIndex<ShownBackend>):
 	});
 	const { size } = backend.guilds;
 	const count = `${size} guild(s)`;
-	const list = size > 0 ? `${count}: ${listSome(guilds, size)}` : count;
+	const list = size > 0 ? `${count}: ${listFirst(guilds, maxGuilds)}` : count;
 	return [list, ...describePins(backend)].join(" | ");
 }
 
@@ -92,7 +92,7 @@ function notes(labelled: Record<string, string>): string[] {
 }
 
 function listNames(names: readonly string[]): string {
-	return listSome(names.slice(0, maxNames).map(shownName), names.length);
+	return listFirst(names.map(shownName), maxNames);
 }
 
 /** JSON of GET /status. */

@@ -3,7 +3,7 @@
 import type { JsonObject } from "../../lib/json.ts";
 import type { Principal } from "../../lib/principal.ts";
 import type { Signal } from "../../lib/signal.ts";
-import { quoted } from "../../lib/text.ts";
+import { listFirst, quoted } from "../../lib/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { raceSignal } from "../../lib/wait.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
@@ -259,9 +259,8 @@ function describeTargets(index: RouteIndex<Routed>): string {
 	const guilds = index.backends.flatMap((backend) => {
 		const own = [...backend.guilds].filter(([id]) => index.serving(id) === backend);
 		if (own.length === 0) return [];
-		const listed = own.slice(0, maxGuilds).map(([id, name]) => `${shownGuildName(name)} (${id})`);
-		const more = own.length - listed.length;
-		return `${listed.join(", ")}${more > 0 ? ` and ${more} more` : ""} of ${backend.name}`;
+		const listed = own.map(([id, name]) => `${shownGuildName(name)} (${id})`);
+		return `${listFirst(listed, maxGuilds)} of ${backend.name}`;
 	});
 	return guilds.length > 0 ? `Give guild_id: ${guilds.join("; ")}. Or give instance.` : "Give guild_id or instance.";
 }
