@@ -25,7 +25,7 @@ import { maxQuietSeconds } from "../../lib/program/listen.ts";
 
 import { readStoreSettings, storeVariables } from "../store/settings.ts";
 import { type Pins, pinGuilds } from "./pins.ts";
-import { hostsOf, readSignInSettings, signInIssues, signInVariables } from "./sign-in.ts";
+import { readSignInSettings, signInIssues, signInVariables } from "./sign-in.ts";
 
 interface Entry {
 	name: string;
@@ -176,7 +176,7 @@ export function readConfig(env: Record<string, string | undefined>) {
 		// Without PUBLIC_URL any Host is allowed: the gateway demands a token, and its public names are unknown here.
 		allowedHosts:
 			settings.MCP_ALLOWED_HOSTS || signIn
-				? [...(settings.MCP_ALLOWED_HOSTS ?? []), ...hostsOf(signIn)]
+				? [...(settings.MCP_ALLOWED_HOSTS ?? []), ...(signIn ? [new URL(signIn.publicUrl).hostname] : [])]
 				: ("any" as const),
 		allowedOrigins: settings.MCP_ALLOWED_ORIGINS ?? [],
 		store: readStoreSettings(settings),

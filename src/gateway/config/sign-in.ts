@@ -79,11 +79,6 @@ export function signInIssues(env: Readonly<Record<string, string | undefined>>):
 	return missing.map(([name, hint]) => ({ path: [name], message: `is required with ${given.join(" and ")}. ${hint}` }));
 }
 
-/** Empty if people cannot sign in. */
-export function hostsOf(settings: SignInSettings | undefined): string[] {
-	return settings ? [new URL(settings.publicUrl).hostname] : [];
-}
-
 function publicUrlIssue(text: string): string | undefined {
 	const url = URL.parse(text);
 	if (!url || !/^https?:\/\//i.test(text) || text.includes("@"))

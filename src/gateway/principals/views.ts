@@ -95,12 +95,7 @@ export class Views {
 }
 
 function only(guilds: ReadonlyMap<string, string>, ids: readonly string[]): ReadonlyMap<string, string> {
-	return new Map(
-		ids.flatMap((id) => {
-			const name = guilds.get(id);
-			return name === undefined ? [] : [[id, name]];
-		}),
-	);
+	return new Map([...guilds].filter(([id]) => ids.includes(id)));
 }
 
 function keep(ids: ReadonlySet<string>, isKept: (id: string) => boolean): ReadonlySet<string> {
