@@ -106,42 +106,6 @@ const outcomeNotes: Record<Outcome, string> = {
 const waitedTooLong =
 	"The request waited so long to be sent to Discord that the bot dropped it: nothing was done. Try again later.";
 
-/** For models, and for people in their language. Undefined for any other error. */
-export function toToolError(error: unknown): SaidError | undefined {
-	if (error instanceof PlatformTimeout) {
-		const note = error.outcome === "not sent" ? waitedTooLong : outcomeNotes[error.outcome];
-		return failure(`Discord API request timed out. ${note}`, error);
-	}
-	if (error instanceof PlatformBusy) return busyError(error);
-	if (error instanceof PlatformFailure)
-		return apiError(`${oneLine(error.message)}. ${outcomeNotes[error.outcome]}${pauseAfter(error)}`, error);
-	if (!(error instanceof DiscordAPIError)) return undefined;
-	if (error.status === 401 && error.code !== codes.InvalidWebhookToken)
-		return apiError(
-			"401 Unauthorized. Discord refused the bot's token; the bot's operator has to replace it. Nothing was done.",
-			error,
-		);
-	// The message has one line per invalid field.
-	const message = oneLine(error.message.replaceAll("\n", "; "));
-	return apiError(`${message} (code ${error.code}). ${advice.get(error.code) ?? "Nothing was done."}`, error);
-}
-
-/** For logs, without a final period; undefined for any other error. */
-export function describePlatformError(error: unknown): string | undefined {
-	if (error instanceof PlatformTimeout) return "Discord did not answer in time";
-	if (error instanceof PlatformBusy) return "Discord asks the bot to wait";
-	if (error instanceof PlatformFailure) return `Discord could not be reached: ${error.message}`;
-	if (!(error instanceof DiscordAPIError)) return undefined;
-	const advice =
-		error.code === codes.MissingPermissions
-			? ": the bot lacks a permission, or its role is too low"
-			: error.code === codes.TwoFactorAuthenticationIsRequired
-				? ". The account that owns the bot's application has to enable it"
-				: "";
-	const message = error.message.trim().replace(/\s*[\r\n]+\s*/g, "; ");
-	return `Discord refuses: ${message} (code ${error.code})${advice}`;
-}
-
 const busyTexts: Record<PlatformBusy["why"], (seconds: number) => string> = {
 	"rate limit": (seconds) => `Discord's rate limit allows this request again in ${seconds} s.`,
 	"invalid requests": (seconds) =>
@@ -149,29 +113,6 @@ const busyTexts: Record<PlatformBusy["why"], (seconds: number) => string> = {
 	"foreign response": (seconds) =>
 		`Something in front of Discord's API, such as Cloudflare, blocks the bot or fails, so the bot sends no requests for ${seconds} s.`,
 };
-
-function pauseAfter({ cause }: PlatformFailure): string {
-	if (!(cause instanceof ForeignResponse)) return "";
-	return ` Requests are paused for ${Math.ceil(cause.pauseMs / 1000)} s.`;
-}
-
-function busyError(error: PlatformBusy): SaidError {
-	const seconds = Math.ceil(error.retryAfterMs / 1000);
-	return apiError(`${busyTexts[error.why](seconds)} Nothing was done. Call again after this time, not before.`, error);
-}
-
-function apiError(text: string, cause: Error): SaidError {
-	return failure(`Discord API error: ${text}`, cause);
-}
-
-function failure(models: string, cause: Error): SaidError {
-	const problem = saidPlatformError(cause) ?? "";
-	const people = wasNotDone(cause)
-		? said("refusal.nothing_done", { why: said("discord.failed", { problem }) })
-		: said("discord.unknown", { problem });
-	const isRefusal = cause instanceof DiscordAPIError && cause.status !== 401;
-	return new SaidError(people, { models, cause, isFailure: !isRefusal });
-}
 
 const problems = byCode<Said>({
 	MissingAccess: said("discord.no_access"),
@@ -188,21 +129,69 @@ const problems = byCode<Said>({
 	TwoFactorAuthenticationIsRequired: said("discord.two_factor"),
 });
 
-/** For people in their language, as `saidPlatformError`, also of an error with a message for people. */
-export function saidProblem(error: unknown): Said | undefined {
-	return error instanceof SaidError ? error.why : saidPlatformError(error);
+const logAdvice = byCode({
+	MissingPermissions: ": the bot lacks a permission, or its role is too low",
+	TwoFactorAuthenticationIsRequired: ". The account that owns the bot's application has to enable it",
+});
+
+/** `models` has a final period, the others have none. Undefined for an error that is not Discord's or of its connection. */
+function describe(error: unknown): { models: string; log: string; people: Said } | undefined {
+	if (error instanceof PlatformTimeout) {
+		const note = error.outcome === "not sent" ? waitedTooLong : outcomeNotes[error.outcome];
+		const models = `Discord API request timed out. ${note}`;
+		return { models, log: "Discord did not answer in time", people: said("discord.timeout") };
+	}
+	if (error instanceof PlatformBusy) {
+		const count = Math.ceil(error.retryAfterMs / 1000);
+		const models = `Discord API error: ${busyTexts[error.why](count)} Nothing was done. Call again after this time, not before.`;
+		const people = said("discord.busy", { wait: said("result.seconds", { count }) });
+		return { models, log: "Discord asks the bot to wait", people };
+	}
+	if (error instanceof PlatformFailure) {
+		const { message, outcome, cause } = error;
+		const isForeign = cause instanceof ForeignResponse;
+		const pause = isForeign ? ` Requests are paused for ${Math.ceil(cause.pauseMs / 1000)} s.` : "";
+		const models = `Discord API error: ${oneLine(message)}. ${outcomeNotes[outcome]}${pause}`;
+		return { models, log: `Discord could not be reached: ${message}`, people: said("discord.unreachable") };
+	}
+	if (!(error instanceof DiscordAPIError)) return undefined;
+	const { code, status } = error;
+	// The message has one line per invalid field.
+	const message = error.message.trim().replace(/\s*[\r\n]+\s*/g, "; ");
+	const log = `Discord refuses: ${message} (code ${code})${logAdvice.get(code) ?? ""}`;
+	if (status === 401 && code !== codes.InvalidWebhookToken) {
+		const models =
+			"Discord API error: 401 Unauthorized. Discord refused the bot's token; the bot's operator has to replace it. Nothing was done.";
+		return { models, log, people: said("discord.token") };
+	}
+	const models = `Discord API error: ${oneLine(message)} (code ${code}). ${advice.get(code) ?? "Nothing was done."}`;
+	const problem = escapeMarkdown(oneLine(message));
+	return { models, log, people: problems.get(code) ?? said("discord.refused", { problem, code: String(code) }) };
+}
+
+/** For models, and for people in their language. Undefined for any other error. */
+export function toToolError(error: unknown): SaidError | undefined {
+	const described = describe(error);
+	if (!described) return undefined;
+	const { models, people: problem } = described;
+	const people = wasNotDone(error)
+		? said("refusal.nothing_done", { why: said("discord.failed", { problem }) })
+		: said("discord.unknown", { problem });
+	const isRefusal = error instanceof DiscordAPIError && error.status !== 401;
+	return new SaidError(people, { models, cause: error, isFailure: !isRefusal });
+}
+
+/** For logs, without a final period; undefined for any other error. */
+export function describePlatformError(error: unknown): string | undefined {
+	return describe(error)?.log;
 }
 
 /** For people in their language, without a final period; undefined for any other error. */
 export function saidPlatformError(error: unknown): Said | undefined {
-	if (error instanceof PlatformTimeout) return said("discord.timeout");
-	if (error instanceof PlatformFailure) return said("discord.unreachable");
-	if (error instanceof PlatformBusy) {
-		const count = Math.ceil(error.retryAfterMs / 1000);
-		return said("discord.busy", { wait: said("result.seconds", { count }) });
-	}
-	if (!(error instanceof DiscordAPIError)) return undefined;
-	if (error.status === 401 && error.code !== codes.InvalidWebhookToken) return said("discord.token");
-	const problem = escapeMarkdown(oneLine(error.message.replaceAll("\n", "; ")));
-	return problems.get(error.code) ?? said("discord.refused", { problem, code: String(error.code) });
+	return describe(error)?.people;
+}
+
+/** As `saidPlatformError`, also of an error with a message for people. */
+export function saidProblem(error: unknown): Said | undefined {
+	return error instanceof SaidError ? error.why : saidPlatformError(error);
 }
