@@ -15,7 +15,7 @@ import { cannotGiveRoles, roleProblem } from "../../discord/role-hierarchy.ts";
 import { oneLine } from "../../discord/text.ts";
 import { doubledMs } from "../../lib/back-off.ts";
 import { sleep } from "../../lib/wait.ts";
-import { hasRestriction } from "../store/tables/chargebacks.ts";
+import { selectRestricted } from "../store/tables/chargebacks.ts";
 import type { FeatureOptions } from "./feature.ts";
 
 /** "gone": no longer a member. */
@@ -145,6 +145,6 @@ export function createIsRestricted({
 		await settings.ready();
 		const { "game.restricted_role": restricted, "game.chargeback": chargeback } = settings.of(guildId);
 		if (restricted !== undefined && roles.includes(restricted)) return true;
-		return chargeback && hasRestriction(store.sql, guildId, id);
+		return chargeback && (await selectRestricted(store.sql, guildId)).has(id);
 	};
 }

@@ -26,7 +26,7 @@ import { render, said, type Text } from "../../texts/texts.ts";
 import { Durable, type DurableOptions, DurablePart, NotNow, requireGuild, type Step } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import { selectBanCase } from "../store/tables/cases.ts";
-import { hasBanSince } from "../store/tables/chargebacks.ts";
+import { selectBansFor } from "../store/tables/chargebacks.ts";
 import { selectDue, type TempBan, type TempBanKey, tempBanRows } from "../store/tables/temp-bans.ts";
 import { ignoreUnavailable, StoreUnavailable } from "../store/unavailable.ts";
 import type { StoredBans } from "../tool/context.ts";
@@ -227,7 +227,8 @@ export class TempBans extends DurablePart implements StoredBans {
 		}
 		if (row.state === "asked") await this.#confirmBanned(row);
 		if (row.ends_at > this.#now()) return;
-		if (await hasBanSince(this.#sql, row.guild_id, user_id, row.asked_at))
+		const bans = await selectBansFor(this.#sql, row.guild_id, user_id);
+		if (bans.some(({ decided_at }) => Number(decided_at) >= row.asked_at))
 			return this.#deleteRow(row, "banned for a chargeback");
 		await this.#endBan(guild, row);
 		await this.#deleteRow(row, "expired");

@@ -115,40 +115,18 @@ export async function selectOpenChargebacksOf(sql: Sql, guildId: string, chatId:
 	return open.filter(({ chat_id }) => chat_id === chatId);
 }
 
+/** The decided ones that led to a ban, the latest first. */
+export async function selectBansFor(sql: Sql, guild_id: string, chat_id: string): Promise<Chargeback[]> {
+	return (await chargebackRows.all(sql, { guild_id, chat_id, decision: "ban" }, "decided_at DESC")).map(read);
+}
+
 /** Another chargeback of the user led to a ban, and is open or was decided after this one arrived. */
-export function hasBanBeside(sql: Sql, { id, guild_id, chat_id, received_at }: Chargeback): Promise<boolean> {
-	return hasRow(sql`
-		SELECT id FROM chargebacks
-		WHERE guild_id = ${guild_id} AND chat_id = ${chat_id} AND id <> ${id} AND decision = ${"ban"}
-			AND (closed = ${0} OR decided_at >= ${received_at})
-		LIMIT 1`);
+export async function hasBanBeside(sql: Sql, { id, guild_id, chat_id, received_at }: Chargeback): Promise<boolean> {
+	const bans = await selectBansFor(sql, guild_id, chat_id ?? "");
+	return bans.some((one) => one.id !== id && (one.closed === 0 || Number(one.decided_at) >= received_at));
 }
 
-export function hasBanSince(sql: Sql, guildId: string, chatId: string, since: number): Promise<boolean> {
-	return hasRow(sql`
-		SELECT id FROM chargebacks
-		WHERE guild_id = ${guildId} AND chat_id = ${chatId} AND decision = ${"ban"} AND decided_at >= ${since}
-		LIMIT 1`);
-}
-
-/** Newest decision first, at most 20. */
-export function selectBansFor(sql: Sql, guildId: string, chatId: string) {
-	return sql<Pick<Chargeback, "id" | "decided_by">>`
-		SELECT id, decided_by FROM chargebacks
-		WHERE guild_id = ${guildId} AND chat_id = ${chatId} AND decision = ${"ban"}
-		ORDER BY decided_at DESC LIMIT 20`;
-}
-
-/** Whether an open chargeback took roles, or is about to, and they are not back. */
-export function hasRestriction(sql: Sql, guildId: string, chatId: string): Promise<boolean> {
-	return hasRow(sql`
-		SELECT id FROM chargebacks
-		WHERE guild_id = ${guildId} AND chat_id = ${chatId} AND closed = ${0}
-			AND restoration IN ${many(["pending", "absent"])}
-		LIMIT 1`);
-}
-
-/** Ids of all users that `hasRestriction` is true of. */
+/** Ids of the users with an open chargeback that took roles, or is about to, and they are not back. */
 export async function selectRestricted(sql: Sql, guildId: string): Promise<Set<string>> {
 	const rows = await sql<{ chat_id: string }>`
 		SELECT DISTINCT chat_id FROM chargebacks
