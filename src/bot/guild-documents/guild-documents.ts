@@ -148,7 +148,7 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 		backups: (guild: Guild) => options.backups.list(guild.id),
 		async exportBackup(guild: Guild, name: string, mayTouch?: MayTouch): Promise<ExportedGuild> {
 			const { document, omitted } = await options.backups.read(guild.id, name, mayTouch);
-			const denied = rules.unreadable?.(partsOf(document)) ?? [];
+			const denied = rules.unreadable(partsOf(document));
 			const allowed = { ...document };
 			for (const { part } of denied) delete allowed[part];
 			return { document: allowed, missing: resultLines(omitted, denied.map(missingText)) };

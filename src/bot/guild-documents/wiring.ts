@@ -1,19 +1,14 @@
 // The parts of guild documents, wired for startBot and for the command line in the same way.
 
-import { differenceInSteps } from "../../guild-document/steps/difference.ts";
-import { keyOfMessage } from "../../guild-document/steps/message-steps.ts";
-import { restoreDifference } from "../../guild-document/steps/restore-steps.ts";
-import { inSlices } from "../../lib/slices.ts";
 import type { BotConfig } from "../config/config.ts";
 import type { Store } from "../store/store.ts";
 import { guildMessageRows } from "../store/tables/guild-jobs.ts";
 import { Backups } from "./backups/backups.ts";
 import { DeletionWatch, type DeletionWatchOptions } from "./backups/deletion-watch.ts";
 import { createGuildDocuments, type GuildDocumentsOptions } from "./guild-documents.ts";
-import type { Rules } from "./plans/plans.ts";
 import { createPictures } from "./read/pictures.ts";
-import { type OwnSettings, type ReadOptions, readGuildState, readRestored } from "./read/read-guild.ts";
-import { refusalsOf, requireStep, unreadable } from "./refusals/refusals.ts";
+import type { OwnSettings } from "./read/read-guild.ts";
+import { createRules } from "./rules.ts";
 
 export interface WiringOptions
 	extends Pick<GuildDocumentsOptions, "connection" | "mutex" | "log" | "maxStateAgeMs">,
@@ -48,31 +43,4 @@ export function wireGuildDocuments({ mutex, denies, backup, notify, night, maxSt
 		backups,
 	});
 	return { pictures, backups, deletionWatch, guildDocuments, mayTouch };
-}
-
-/** `sliceMs`: milliseconds of a comparison after which other work gets its turn. */
-export function createRules({
-	denies,
-	sliceMs = 15,
-	...reading
-}: ReadOptions & { denies(toolName: string): boolean; sliceMs?: number }): Rules {
-	return {
-		async read(guild, parts, document, restore) {
-			const keys = document && new Set(document.messages?.map(keyOfMessage));
-			const messages: ReadOptions["messages"] = async (guildId) =>
-				((await reading.messages?.(guildId)) ?? []).filter(({ key }) => keys?.has(key) ?? true);
-			const denied = unreadable(parts, denies);
-			const allowed = parts.filter((part) => !denied.some((one) => one.part === part));
-			const read = await readGuildState(guild, allowed, { ...reading, messages: reading.messages && messages });
-			const restored = restore && (await readRestored(guild, restore));
-			return { state: { ...read.state, ...restored }, unreadable: [...denied, ...read.unreadable] };
-		},
-		unreadable: (parts) => unreadable(parts, denies),
-		difference: (document, state, options) =>
-			options.restore
-				? restoreDifference(options.restore, state, options.ids)
-				: inSlices(differenceInSteps(document, state, options), sliceMs),
-		refusals: (steps, guild, state) => inSlices(refusalsOf(steps, guild, state, { denies }), sliceMs),
-		requireStep: (step, ids, guild) => requireStep(step, ids, guild, { denies }),
-	};
 }

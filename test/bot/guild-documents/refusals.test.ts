@@ -12,13 +12,7 @@ import {
 } from "discord.js";
 import { fixedRoles } from "../../../src/bot/guild-documents/plans/plans.ts";
 import { readGuildState } from "../../../src/bot/guild-documents/read/read-guild.ts";
-import {
-	namesInTable,
-	type RefusalOptions,
-	refusalsOf,
-	requireStep,
-	toolsOf,
-} from "../../../src/bot/guild-documents/refusals/refusals.ts";
+import { namesInTable, refusalsOf, requireStep, toolsOf } from "../../../src/bot/guild-documents/refusals/refusals.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
 import { settingTools } from "../../../src/bot/tools/settings.ts";
 import { type GuildDocument, partNames } from "../../../src/guild-document/format/document.ts";
@@ -281,7 +275,7 @@ interface Row {
 	name: string;
 	prepare?: (simulator: Simulator) => void;
 	change?: Change;
-	options?: RefusalOptions;
+	denies?(name: string): boolean;
 	steps: (names: Names, state: GuildState) => readonly Step[];
 	/** Texts in the reason of the last step. Undefined: no step is refused. */
 	reason?: string | RegExp;
@@ -592,19 +586,19 @@ const rows: readonly Row[] = [
 	// The operator's configuration.
 	{
 		name: "a deletion that the operator denies",
-		options: { denies: (name) => name === "delete_channel" },
+		denies: (name) => name === "delete_channel",
 		steps: (names) => [deleteChannel(names.channel("general"))],
 		reason: "The operator of this bot does not allow delete_channel, which does the same (config.toml).",
 	},
 	{
 		name: "every step of a bot that only reads",
-		options: { denies: () => true },
+		denies: () => true,
 		steps: () => [settings({ name: "x" })],
 		reason: "does not allow edit_guild",
 	},
 	{
 		name: "nothing for a denied tool that does something else",
-		options: { denies: (name) => name === "delete_channel" },
+		denies: (name) => name === "delete_channel",
 		steps: () => [newChannel("new")],
 	},
 ];
@@ -636,14 +630,14 @@ function giveToBot(simulator: Simulator, name: string, bits: bigint): void {
 
 describe("refused:", () => {
 	test.each(rows)("$name", async (row) => {
-		const { prepare, change = (state) => state, options, reason, note } = row;
+		const { prepare, change = (state) => state, denies, reason, note } = row;
 		await using world = await startGuild(prepare);
 		const { guild, simulator } = world;
 		const state = change(world.state);
 		const names = new Names(guild, simulator);
 		const steps = row.steps(names, state);
 		const last = present(steps.at(-1));
-		const refusals = atOnce(refusalsOf(steps, guild, state, options));
+		const refusals = atOnce(refusalsOf(steps, guild, state, denies));
 		const found = refusals.find(({ stepId }) => stepId === last.id);
 		if (reason === undefined) expect(refusals.filter(({ stepId }) => stepId)).toEqual([]);
 		else if (typeof reason === "string") expect(found?.reason).toContain(reason);
@@ -651,7 +645,7 @@ describe("refused:", () => {
 		expect(found?.reason ?? "").not.toContain("Nothing was done");
 		if (note) expect(refusals.at(-1)?.reason).toMatch(note);
 		if (row.live === false) return;
-		const now = requireStep(last, new Map(), guild, options);
+		const now = requireStep(last, new Map(), guild, denies);
 		if (reason === undefined) expect(now).toBeUndefined();
 		else expect(found?.reason).toStartWith(now ?? "not refused");
 	});
@@ -674,10 +668,10 @@ guildTest("a step that needs something which does not exist is refused before it
 });
 
 guildTest("a running job ends its steps when the operator forbids apply_guild", async (world) => {
-	const options = { denies: (name: string) => name === "apply_guild" };
+	const denies = (name: string) => name === "apply_guild";
 	const role = newRole("Mods");
-	expect(requireStep(role, new Map(), world.guild, options)).toContain("does not allow apply_guild");
-	expect(atOnce(refusalsOf([role], world.guild, world.state, options))).toEqual([]);
+	expect(requireStep(role, new Map(), world.guild, denies)).toContain("does not allow apply_guild");
+	expect(atOnce(refusalsOf([role], world.guild, world.state, denies))).toEqual([]);
 });
 
 test("a refusal names what is refused", async () => {

@@ -5,7 +5,7 @@ import { Backups } from "../../../src/bot/guild-documents/backups/backups.ts";
 import type { RequestOutput } from "../../../src/bot/guild-documents/command-line/requests.ts";
 import { createGuildDocuments, type GuildDocuments } from "../../../src/bot/guild-documents/guild-documents.ts";
 import { createPictures } from "../../../src/bot/guild-documents/read/pictures.ts";
-import { createRules } from "../../../src/bot/guild-documents/wiring.ts";
+import { createRules } from "../../../src/bot/guild-documents/rules.ts";
 import type { Step } from "../../../src/guild-document/steps.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";

@@ -7,10 +7,9 @@ import {
 	type GuildDocuments,
 	type GuildDocumentsOptions,
 } from "../../../src/bot/guild-documents/guild-documents.ts";
-import type { Rules } from "../../../src/bot/guild-documents/plans/plans.ts";
 import { createPictures } from "../../../src/bot/guild-documents/read/pictures.ts";
 import { readGuildState } from "../../../src/bot/guild-documents/read/read-guild.ts";
-import { createRules } from "../../../src/bot/guild-documents/wiring.ts";
+import { createRules, type Rules } from "../../../src/bot/guild-documents/rules.ts";
 import { settingsInDocuments } from "../../../src/bot/settings/in-documents.ts";
 import { guildMessageRows } from "../../../src/bot/store/tables/guild-jobs.ts";
 import { ToolError } from "../../../src/lib/tool-error.ts";
@@ -50,7 +49,8 @@ export function createTestDocuments(
 	const messages = (guildId: string) => guildMessageRows.all(store.sql, { guild_id: guildId });
 	const small: Rules = {
 		read: (guild, parts) => readGuildState(guild, parts, { connection }),
-		difference: smallDifference,
+		unreadable: () => [],
+		difference: async (...args) => smallDifference(...args),
 		refusals: async () => [],
 		requireStep: async () => undefined,
 		...rules,

@@ -20,12 +20,12 @@ import { permissionNames } from "../../../guild-document/read/from-api.ts";
 import type { Restore } from "../../../guild-document/restore.ts";
 import type { DifferenceOptions } from "../../../guild-document/steps/step-list.ts";
 import { rawOverwrites } from "../../../guild-document/steps/to-api.ts";
-import type { Difference, GuildState, Refusal, Step } from "../../../guild-document/steps.ts";
+import type { GuildState, Refusal, Step } from "../../../guild-document/steps.ts";
 import { listFirst } from "../../../lib/text.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import type { Store } from "../../store/store.ts";
 import { guildPlanRows, maxGuildPlans, saveGuildPlan } from "../../store/tables/guild-jobs.ts";
-import type { ReadGuild, Unreadable } from "../read/read-guild.ts";
+import type { Rules } from "../rules.ts";
 
 /** Plain data, which can be shown and stored. */
 export type PlannedStep = Omit<Step, "guard" | "note" | "request">;
@@ -58,23 +58,6 @@ export interface Plan {
 }
 
 const maxSteps = 20_000;
-
-/** What plans and jobs need to read, compare and check a guild. */
-export interface Rules {
-	/** `document`: only its messages are read. */
-	read(guild: Guild, parts: readonly Part[], document?: GuildDocument, restore?: Restore): Promise<ReadGuild>;
-	/** Those that the configuration forbids to read, which `read` leaves out. */
-	unreadable?(parts: readonly Part[]): readonly Unreadable[];
-	difference(document: GuildDocument, state: GuildState, options: DifferenceOptions): Difference | Promise<Difference>;
-	/** Those without a step id are warnings. */
-	refusals(steps: readonly Step[], guild: Guild, state: GuildState): Promise<readonly Refusal[]>;
-	/** Why the step must not run now. `ids`: real ids by placeholder. */
-	requireStep(
-		step: Step,
-		ids: ReadonlyMap<string, string>,
-		guild: Guild,
-	): string | undefined | Promise<string | undefined>;
-}
 
 /** Of a restore; the rest is always read. */
 const restoredParts: readonly Part[] = ["automod", "events", "webhooks", "bans"];

@@ -21,16 +21,15 @@ import {
 	withRequest,
 } from "./refused-permissions.ts";
 
-export interface RefusalOptions {
-	denies?(toolName: string): boolean;
-}
+/** By the operator's configuration. */
+type Denies = (toolName: string) => boolean;
 
 /** In the order of execution; `state` is before the first. Without a step id: a warning. Yields after each step. */
 export function* refusalsOf(
 	steps: readonly Step[],
 	guild: Guild,
 	state: GuildState,
-	options: RefusalOptions = {},
+	denies: Denies = () => false,
 ): Generator<undefined, Refusal[]> {
 	const own = ownRoles(guild);
 	const categories = new Map<string, Overwrites>();
@@ -45,7 +44,7 @@ export function* refusalsOf(
 		yield;
 		const checked = withRequest(step, ids);
 		const reason =
-			reasonOf(() => refused(guild, own, checked, options, [])) ??
+			reasonOf(() => refused(guild, own, checked, denies, [])) ??
 			hasRoom(step) ??
 			(isWithin(step, hidden)
 				? "The bot will not be able to see or manage the new channel in which this would be."
@@ -125,23 +124,23 @@ export function requireStep(
 	step: Step,
 	ids: ReadonlyMap<string, string>,
 	guild: Guild,
-	options: RefusalOptions = {},
+	denies: Denies = () => false,
 ): string | undefined {
 	const missing = step.needs.find((need) => !ids.has(need));
 	if (missing !== undefined) return `It needs ${oneField(missing.replace(/^\+/, ""))}, which does not exist.`;
 	// The operator may have forbidden the tool of jobs since this one was started.
 	const tools = [step.undoes ? "undo_actions" : "apply_guild"];
-	return reasonOf(() => refused(guild, ownRoles(guild), withRequest(step, ids), options, tools));
+	return reasonOf(() => refused(guild, ownRoles(guild), withRequest(step, ids), denies, tools));
 }
 
 function refused(
 	guild: Guild,
 	own: ReadonlyMap<string, bigint>,
 	step: CheckedStep,
-	{ denies = () => false }: RefusalOptions,
+	denies: Denies,
 	tools: readonly string[],
 ): string | undefined {
-	const denied = [...toolsOf(step), ...tools].find((name) => denies(name));
+	const denied = [...toolsOf(step), ...tools].find(denies);
 	if (denied) return `The operator of this bot does not allow ${denied}, which does the same (config.toml).`;
 	const reasons = refusedPermissions(guild, own, step);
 	if (reasons.length > 0 && step.follows)
@@ -235,8 +234,7 @@ const readers: Partial<Record<Part, string>> = {
 	bans: "get_bans",
 };
 
-/** By the operator's configuration. */
-export function unreadable(parts: readonly Part[], denies: (toolName: string) => boolean): Unreadable[] {
+export function unreadable(parts: readonly Part[], denies: Denies): Unreadable[] {
 	return parts.flatMap((part) => {
 		const tool = readers[part];
 		if (tool === undefined || !denies(tool)) return [];
