@@ -10,7 +10,7 @@ import {
 } from "discord.js";
 import { compareIds } from "../names/ids.ts";
 import { allBits, bitsByName } from "../names/permission-names.ts";
-import type { GuildState } from "../steps.ts";
+import type { GuildState, StepKind } from "../steps.ts";
 
 type Without<T> = Omit<T, "type">;
 
@@ -20,6 +20,18 @@ export type ApiChannel = Partial<
 > & { id: string; type: ChannelType; name: string; position: number };
 
 export const apiChannels = ({ channels }: GuildState) => channels as readonly unknown[] as readonly ApiChannel[];
+
+/** Undefined if there are none of this kind, or they were not fetched. */
+export function thingsOf(
+	state: GuildState,
+	kind: StepKind,
+): readonly { id: string; name?: string | null }[] | undefined {
+	const { guild, channels, bans, automod, events: event, webhooks: webhook } = state;
+	const emoji = guild.emojis.flatMap(({ id, ...rest }) => (id === null ? [] : { ...rest, id }));
+	const others = { emoji, automod, event, webhook, ban: bans?.map(({ user }) => ({ ...user, name: user.username })) };
+	const all = { ...others, role: guild.roles, everyone: guild.roles, channel: channels, category: channels };
+	return all[kind as keyof typeof all];
+}
 
 /** Then nothing but id, type, position and category is known. */
 export const isUnseen = ({ flags }: ApiChannel) => ((flags ?? 0) & ChannelFlags.ChannelObfuscated) !== 0;

@@ -2,7 +2,7 @@
 
 import { isPlaceholder } from "../match/match.ts";
 import { compareIds } from "../names/ids.ts";
-import { permissionNames } from "../read/from-api.ts";
+import { permissionNames, thingsOf } from "../read/from-api.ts";
 import type { Restore, RestoredField, RestoreItem } from "../restore.ts";
 import type { ApiRequest, Difference, FieldChange, GuildState, Refusal, Step, StepKind } from "../steps.ts";
 import { fillPlaceholders, overwritesBody, placeholdersIn, rawOverwritesOf } from "./to-api.ts";
@@ -93,15 +93,12 @@ class Restoration implements Difference {
 
 	/** As in Discord's API. */
 	#valuesOf(kind: StepKind, id: string): Values | undefined | "unread" {
-		const { guild, channels, people, bans, invites, automod, events, webhooks } = this.state;
+		const { guild, people, invites } = this.state;
 		if (kind === "settings") return { ...guild };
 		if (kind === "person" || kind === "member") return people?.get(id) as Values | undefined;
 		if (kind === "invite") return invites?.has(id) ? {} : undefined;
-		const banned = bans?.map(({ user }) => user);
-		const others = { emoji: guild.emojis, automod, event: events, webhook: webhooks, ban: banned };
-		const lists = { ...others, role: guild.roles, everyone: guild.roles, channel: channels, category: channels };
-		const list: readonly object[] | undefined = lists[kind as keyof typeof lists];
-		return list ? (list as Values[]).find((thing) => thing.id === id) : "unread";
+		const list = thingsOf(this.state, kind);
+		return list ? (list.find((thing) => thing.id === id) as Values | undefined) : "unread";
 	}
 
 	#add(
@@ -157,9 +154,8 @@ class Restoration implements Difference {
 	#recreate(item: RestoreItem, now: Values | undefined): void {
 		const { kind, fields } = item;
 		const deletedBy = fields.exists?.entries[0] ?? "";
-		const things: readonly { id: string; name?: string | null }[] =
-			kind === "role" ? this.state.guild.roles : kind === "automod" ? (this.state.automod ?? []) : this.state.channels;
-		const same = things.find((one) => one.name === fields.name?.before && compareIds(one.id, deletedBy) > 0);
+		const things = thingsOf(this.state, kind);
+		const same = things?.find((one) => one.name === fields.name?.before && compareIds(one.id, deletedBy) > 0);
 		if (this.ids.has(placeholderOf(item))) return;
 		if (kind === "ban" && now) this.#note(item, "already banned again");
 		else if (kind === "ban") this.#add("ban", item, { method: "PUT", path: this.#pathOf(item), body: {} });

@@ -18,6 +18,7 @@ import {
 import { auditReason, oneField } from "../../../discord/text.ts";
 import { InvalidDocument } from "../../../guild-document/format/document.ts";
 import { mayBeAfter } from "../../../guild-document/names/ids.ts";
+import { thingsOf } from "../../../guild-document/read/from-api.ts";
 import type { ApiRequest, Difference, GuildState, Step } from "../../../guild-document/steps.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
@@ -34,19 +35,12 @@ import {
 	guildMessageRows,
 	undoneEntryRows,
 } from "../../store/tables/guild-jobs.ts";
-import { attempt, fixedRoles, isEmptyOrder, partsOf, type Rules } from "../plans/plans.ts";
+import { attempt, fixedRoles, isEmptyOrder, partsOf } from "../plans/plans.ts";
 import type { Pictures } from "../read/pictures.ts";
 import type { OwnSettings } from "../read/read-guild.ts";
+import type { Rules } from "../rules.ts";
 import { createdIds, type Job, leftoversOf, newStepRow, runnable, toJob, undoneBy } from "./job-rules.ts";
-import {
-	comparable,
-	findMessage,
-	markedReason,
-	messageBody,
-	newestId,
-	readCreations,
-	thingsOf,
-} from "./made-things.ts";
+import { comparable, findMessage, markedReason, messageBody, newestId, readCreations } from "./made-things.ts";
 
 /** Milliseconds after the end. A job that still runs so long after its start ends as failed. */
 const keptMs = 7 * 86_400_000;
@@ -91,6 +85,19 @@ export interface JobRunOptions {
 	monotonicNow(): number;
 }
 
+export async function loadJob(sql: Sql, id: string): Promise<Job | undefined> {
+	const row = await guildJobRows.first(sql, { id });
+	return row && toJob(row, await guildJobStepRows.all(sql, { job_id: id }));
+}
+
+/** What a job has read, and when, by `monotonicNow`. */
+interface Pass {
+	job: Job;
+	guild: Guild;
+	state: GuildState;
+	readAt: number;
+}
+
 /** What a process knows of a job that its rows do not say. */
 export class JobRun {
 	wait: Wait | undefined;
@@ -129,12 +136,12 @@ export class JobRun {
 	/** Until no step is left or the job is paused. Rejects if it must be retried. */
 	async work(): Promise<void> {
 		const { connection, mayTouch, now } = this.options;
-		const row = await guildJobRows.first(this.#sql, { id: this.id });
-		if (!row || row.ended_at !== null) {
+		const job = await loadJob(this.#sql, this.id);
+		if (!job || job.row.ended_at !== null) {
 			this.isEnded = true;
 			return;
 		}
-		const job = toJob(row, await guildJobStepRows.all(this.#sql, { job_id: this.id }));
+		const { row } = job;
 		this.#job = job;
 		if (row.cancel_asked === 1) return this.end("cancelled");
 		if (now() - row.started_at > keptMs) return this.end("failed", "it was started too long ago");
@@ -156,19 +163,19 @@ export class JobRun {
 		const work = () => rules.read(guild, partsOf(document, restore), document, restore);
 		// The settings of the bot are checked for who began the job.
 		const member = document.bot && by !== undefined ? await fetchMember(guild, by) : undefined;
-		const read = await (member ? actAsMember(member, work) : work());
-		const { state } = read;
+		const { state, unreadable } = await (member ? actAsMember(member, work) : work());
+		const pass = { job, guild, state, readAt };
 		const hasReadAt = this.#now();
 		const staleAt = hasReadAt + maxStateAgeMs(hasReadAt - readAt);
-		if (!(await this.#settleCreations(job, guild, state, readAt))) return;
+		if (!(await this.#settleCreations(pass))) return;
 		const ids = createdIds(job);
-		const found = await this.#differenceOf(job, guild, state, ids);
+		const found = await this.#differenceOf(pass, ids);
 		if (found instanceof InvalidDocument)
 			return this.end("failed", `the guild changed so that the document is ambiguous: ${found.issues[0]}`);
 		const { steps } = found;
 		await this.#noteSettled(job, steps);
 		const possible = runnable(steps, job, ids);
-		if (possible.length === 0) return this.#finish(job, found, read.unreadable);
+		if (possible.length === 0) return this.#finish(job, found, unreadable);
 		const todo = possible.filter(
 			({ id }) => this.#now() >= (this.#assignedAt.get(id) ?? -Infinity) + this.#arrivedAfterMs,
 		);
@@ -180,16 +187,13 @@ export class JobRun {
 		for (const [index, step] of todo.entries()) {
 			if (this.isCancelled) return this.end("cancelled");
 			if (index > 0 && this.#now() > staleAt) break;
-			await this.#runStep(job, guild, state, step, ids);
+			await this.#runStep(pass, step, ids);
 		}
 	}
 
-	async #differenceOf(
-		{ plan: { document, restore, prune }, following }: Job,
-		guild: Guild,
-		state: GuildState,
-		ids: ReadonlyMap<string, string>,
-	): Promise<Difference | InvalidDocument> {
+	async #differenceOf({ job, guild, state }: Pass, ids: ReadonlyMap<string, string>) {
+		const { plan, following } = job;
+		const { document, restore, prune } = plan;
 		const given = { prune, restore, ids, following, fixedRoles: fixedRoles(guild, state) };
 		return attempt(() => this.options.rules.difference(document, state, given));
 	}
@@ -200,17 +204,17 @@ export class JobRun {
 	}
 
 	/**
-	 * For requests without a response. False: the job was paused, as it is not known yet, or `state` lacks a message or the hash
-	 * of an emoji that was found. `readAt`: when `state` was read, by `monotonicNow`.
+	 * For requests without a response. False: the job was paused, as it is not known yet, or the state lacks a message or the hash
+	 * of an emoji that was found.
 	 */
-	async #settleCreations(job: Job, guild: Guild, state: GuildState, readAt: number): Promise<boolean> {
+	async #settleCreations(pass: Pass): Promise<boolean> {
+		const { job } = pass;
 		let isOutdated = false;
 		for (const row of job.steps.values()) {
 			if (row.state !== "asked" || row.action !== "create") continue;
-			const settled = await this.#settleCreation(job, guild, state, readAt, row);
+			const settled = await this.#settleCreation(pass, row);
 			if (!settled) return false;
-			if (settled.target_id && row.kind === "emoji")
-				await this.#rememberEmoji(job, guild, state, row, settled.target_id);
+			if (settled.target_id && row.kind === "emoji") await this.#rememberEmoji(pass, row, settled.target_id);
 			isOutdated ||= ["emoji", "message", "post"].includes(row.kind);
 			await this.#save(job, { ...row, ...settled });
 			this.#askedAt.delete(row.step_id);
@@ -219,35 +223,26 @@ export class JobRun {
 	}
 
 	/** The hash of the document, because Discord converts pictures, so that its copy has a different one. */
-	async #rememberEmoji(
-		job: Job,
-		guild: Guild,
-		state: GuildState,
-		{ step_id }: GuildJobStepRow,
-		id: string,
-	): Promise<void> {
-		const emojis = state.guild.emojis.filter((emoji) => emoji.id !== id);
-		const request = await this.#requestOf(job, guild, { ...state, guild: { ...state.guild, emojis } }, step_id);
-		const hash = request?.picture?.hash;
+	async #rememberEmoji(pass: Pass, { step_id }: GuildJobStepRow, id: string): Promise<void> {
+		const { guild } = pass.state;
+		const emojis = guild.emojis.filter((emoji) => emoji.id !== id);
+		const without = { ...pass, state: { ...pass.state, guild: { ...guild, emojis } } };
+		const hash = (await this.#requestOf(without, step_id))?.picture?.hash;
 		if (hash !== undefined) await this.options.pictures.remember(id, hash);
 	}
 
 	/** Undefined if the step does not differ any more. */
-	async #requestOf(job: Job, guild: Guild, state: GuildState, stepId: string): Promise<ApiRequest | undefined> {
-		const ids = createdIds(job);
-		const found = await this.#differenceOf(job, guild, state, ids);
+	async #requestOf(pass: Pass, stepId: string): Promise<ApiRequest | undefined> {
+		const ids = createdIds(pass.job);
+		const found = await this.#differenceOf(pass, ids);
 		const steps = found instanceof InvalidDocument ? [] : found.steps;
 		return steps.find(({ id }) => id === stepId)?.request(ids);
 	}
 
 	/** New values of the row; undefined if not known yet. */
-	async #settleCreation(
-		job: Job,
-		guild: Guild,
-		state: GuildState,
-		readAt: number,
-		row: GuildJobStepRow,
-	): Promise<Partial<GuildJobStepRow> | undefined> {
+	async #settleCreation(pass: Pass, row: GuildJobStepRow): Promise<Partial<GuildJobStepRow> | undefined> {
+		const { job, guild, state, readAt } = pass;
+		const { loggedAfterMs = 60_000 } = this.options;
 		const { name, mark, after_id: afterId, done_count } = row;
 		const kind = row.kind as Step["kind"];
 		const creations = await readCreations(guild, kind, afterId);
@@ -263,15 +258,16 @@ export class JobRun {
 			return undefined;
 		}
 		const known = new Set([...job.steps.values()].flatMap(({ target_id }) => target_id ?? []));
-		if (kind === "message" || kind === "post") return this.#settleMessage(job, guild, state, row, known);
+		if (kind === "message" || kind === "post") return this.#settleMessage(pass, row, known);
 		// Names are not compared at first: Discord may change them.
-		const candidates = thingsOf(state, kind)
+		const candidates = (thingsOf(state, kind) ?? [])
+			.map(({ id, name }) => ({ id, name: name ?? "" }))
 			.filter(({ id }) => !known.has(id) && mayBeAfter(id, afterId))
 			// Someone else has created it.
 			.filter(({ id }) => !creations.isOther(id));
 		if (candidates.length === 0) return { state: "open" };
-		if (passedMs < (this.options.loggedAfterMs ?? 60_000)) {
-			this.pause(Math.min((this.options.loggedAfterMs ?? 60_000) - passedMs, this.#arrivedAfterMs), why);
+		if (passedMs < loggedAfterMs) {
+			this.pause(Math.min(loggedAfterMs - passedMs, this.#arrivedAfterMs), why);
 			return undefined;
 		}
 		const candidate = candidates.find((thing) => comparable(thing.name) === comparable(name));
@@ -283,13 +279,12 @@ export class JobRun {
 	}
 
 	async #settleMessage(
-		job: Job,
-		guild: Guild,
-		state: GuildState,
+		pass: Pass,
 		{ step_id, after_id, done_count }: GuildJobStepRow,
 		known: ReadonlySet<string>,
 	): Promise<Partial<GuildJobStepRow>> {
-		const request = await this.#requestOf(job, guild, state, step_id);
+		const { guild, state } = pass;
+		const request = await this.#requestOf(pass, step_id);
 		// Without a step it was recorded already.
 		if (!request?.record) return { state: "done", done_count: done_count + 1 };
 		const others = new Set([...known, ...(state.messages ?? []).map((one) => one.id)]);
@@ -308,17 +303,17 @@ export class JobRun {
 	}
 
 	/** Adds the id of a created thing to `ids`. Rejects if the job must be retried or paused. */
-	async #runStep(job: Job, guild: Guild, state: GuildState, step: Step, ids: Map<string, string>): Promise<void> {
+	async #runStep(pass: Pass, step: Step, ids: Map<string, string>): Promise<void> {
 		// A step before this one may have failed.
 		if (!step.needs.every((placeholder) => ids.has(placeholder))) return;
 		if (isEmptyOrder(step, ids)) return;
 		const bucket = bucketOf(step.request(ids));
 		await this.#pace(bucket);
 		let limit: RateLimitState | undefined;
-		const wasSent = await this.options.mutex.withLock(locksOf(step, guild), () =>
+		const wasSent = await this.options.mutex.withLock(lockOf(step, pass.guild), () =>
 			observeRateLimit(
 				(observed) => (limit = observed),
-				() => this.#send(job, guild, state, step, ids),
+				() => this.#send(pass, step, ids),
 			),
 		);
 		if (!limit || !wasSent) return;
@@ -326,7 +321,7 @@ export class JobRun {
 	}
 
 	/** Returns whether Discord confirmed the request. */
-	async #send(job: Job, guild: Guild, state: GuildState, step: Step, ids: Map<string, string>): Promise<boolean> {
+	async #send({ job, guild, state }: Pass, step: Step, ids: Map<string, string>): Promise<boolean> {
 		if (this.options.closing.aborted) throw new NotNow("the bot is stopping");
 		const row = job.steps.get(step.id) ?? newStepRow(step, job);
 		const fail = async (error: string) => {
@@ -340,8 +335,8 @@ export class JobRun {
 		if (refusal !== undefined) return fail(refusal);
 		const request = step.request(ids);
 		const { method, path, body, picture, reason, record } = request;
-		const filled = await this.#withPicture(body, picture);
-		if (picture && filled === undefined) return fail(`the bot does not have the picture ${picture.hash}`);
+		const uri = picture && (await this.options.pictures.dataUri(picture.hash));
+		if (picture && uri === undefined) return fail(`the bot does not have the picture ${picture.hash}`);
 		const asked: GuildJobStepRow = {
 			...row,
 			state: "asked",
@@ -361,7 +356,9 @@ export class JobRun {
 				response = await guild.client.rest.request({
 					method: method as never,
 					fullRoute: path as RouteLike,
-					body: filled ?? messageBody(request, guild, `${job.row.id}${asked.mark}`),
+					body: picture
+						? { ...(body as object), [picture.field]: uri }
+						: messageBody(request, guild, `${job.row.id}${asked.mark}`),
 					reason: auditReason(reason ?? marked),
 				});
 		} catch (error) {
@@ -404,12 +401,6 @@ export class JobRun {
 		else if (error instanceof PlatformTimeout || error instanceof PlatformFailure)
 			this.#unanswered.set(row.step_id, (this.#unanswered.get(row.step_id) ?? 0) + 1);
 		throw error;
-	}
-
-	async #withPicture(body: unknown, picture: { field: string; hash: string } | undefined): Promise<unknown> {
-		if (!picture) return undefined;
-		const uri = await this.options.pictures.dataUri(picture.hash);
-		return uri === undefined ? undefined : { ...(body as object), [picture.field]: uri };
 	}
 
 	/** Waits if few requests of a rate limit are left. Throws PlatformBusy if the wait would be too long. */
@@ -466,12 +457,12 @@ export class JobRun {
 	}
 }
 
-function locksOf({ action, targetId = "" }: Step, guild: Guild): string[] {
+function lockOf({ action, targetId = "" }: Step, guild: Guild): string {
 	// Of a role assignment the first id is the member's.
 	const [id = ""] = targetId.split("/");
 	const isThing = /^\d+$/.test(id) && action !== "create";
 	// Tools that place roles and channels, or edit the settings, lock the guild.
-	return [isThing ? id : guild.id];
+	return isThing ? id : guild.id;
 }
 
 /** Equal for requests that share a rate limit. */

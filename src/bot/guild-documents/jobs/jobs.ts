@@ -17,14 +17,13 @@ import {
 	type GuildJobState,
 	type GuildJobStepRow,
 	guildJobRows,
-	guildJobStepRows,
 	type RunningGuildJob,
 	selectRunningGuildJobs,
 } from "../../store/tables/guild-jobs.ts";
 import { fitting, maxPlanBytes, refusalLine, stepLine, thingText } from "../plans/plan-text.ts";
 import type { Plan, PlannedStep } from "../plans/plans.ts";
-import { type Job, toJob } from "./job-rules.ts";
-import { JobRun, type JobRunOptions } from "./job-run.ts";
+import type { Job } from "./job-rules.ts";
+import { JobRun, type JobRunOptions, loadJob } from "./job-run.ts";
 
 const maxFailures = 5;
 /** Between two reports of progress to a call that waits. */
@@ -127,10 +126,8 @@ export class Jobs {
 	}
 
 	async find(id: string) {
-		const row = await guildJobRows.first(this.#sql, { id });
-		if (!row) return undefined;
-		const job = toJob(row, await guildJobStepRows.all(this.#sql, { job_id: id }));
-		return { job, wait: this.#runs.get(id)?.wait };
+		const job = await loadJob(this.#sql, id);
+		return job && { job, wait: this.#runs.get(id)?.wait };
 	}
 
 	/** The latest first. */
@@ -138,18 +135,19 @@ export class Jobs {
 		return (await guildJobRows.all(this.#sql, { guild_id }, "started_at DESC, id", limit)).map(({ id }) => id);
 	}
 
-	/** At once if it is not running. Rejects if the database is unavailable. */
-	async ended(id: string): Promise<void> {
+	/** At once if it is not running. */
+	async #ended(id: string): Promise<true> {
 		const { ending } = this.#runOf(id);
 		const row = await guildJobRows.first(this.#sql, { id });
 		// It may have ended before.
-		if (row?.ended_at === null) return ending.promise;
-		this.#runs.delete(id);
+		if (row?.ended_at === null) await ending.promise;
+		else this.#runs.delete(id);
+		return true;
 	}
 
 	/** Whether it has ended, after at most `waitMs`: earlier if the caller cancels. Reports how many steps are done. */
 	async wait(id: string, waitMs: number, { signal, reportProgress }: Waiting): Promise<boolean> {
-		const ended = this.ended(id).then(() => true);
+		const ended = this.#ended(id);
 		const cancelled = (error: unknown) => {
 			if (!signal?.aborted) throw error;
 			return false;

@@ -16,6 +16,7 @@ import { readAuditLog } from "../../../discord/audit-log.ts";
 import { menuComponents } from "../../../discord/role-menu.ts";
 import { jobReasonStart } from "../../../discord/text.ts";
 import { compareIds, earliestAfter, mayBeAfter } from "../../../guild-document/names/ids.ts";
+import { thingsOf } from "../../../guild-document/read/from-api.ts";
 import type { SentMenu } from "../../../guild-document/steps/message-steps.ts";
 import type { ApiRequest, GuildState, StepKind } from "../../../guild-document/steps.ts";
 import { sayIn } from "../../../texts/texts.ts";
@@ -50,21 +51,14 @@ export async function readCreations(guild: Guild, kind: StepKind, afterId: strin
 	};
 }
 
-export function thingsOf({ guild, channels, webhooks, automod, events }: GuildState, kind: StepKind) {
-	type Things = readonly { id: string | null; name?: string | null }[] | undefined;
-	const { roles: role, emojis: emoji } = guild;
-	const lists: Partial<Record<StepKind, Things>> = { role, emoji, automod, channel: channels, category: channels };
-	const all = { ...lists, webhook: webhooks, event: events }[kind] ?? [];
-	return all.flatMap(({ id, name }) => (id === null ? [] : [{ id, name: name ?? "" }]));
-}
-
 const createdKinds = Object.keys(createActions) as StepKind[];
 
 /** The highest snowflake of a guild and its things. */
 export function newestId(state: GuildState): string {
 	const last = state.channels.map((channel) => String(Object(channel).last_message_id ?? "0"));
 	return createdKinds
-		.flatMap((kind) => thingsOf(state, kind).map(({ id }) => id))
+		.flatMap((kind) => thingsOf(state, kind) ?? [])
+		.map(({ id }) => id)
 		.concat(last)
 		.reduce((newest, id) => (compareIds(id, newest) > 0 ? id : newest), state.guild.id);
 }
