@@ -30,8 +30,6 @@ import {
 	claimPromotion,
 	type Membership,
 	releasePromotion,
-	selectActivity,
-	selectClaimed,
 } from "../store/tables/member-activity.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 import { ActivityBuffer, joinedAtMs } from "./activity.ts";
@@ -202,11 +200,8 @@ class AutoRole {
 	async #check(guild: Guild, members: readonly GuildMember[], left: number): Promise<number> {
 		const people = members.filter(({ user }) => !user.bot);
 		if (people.length === 0) return left;
-		const rows = await selectActivity(
-			this.options.store.sql,
-			guild.id,
-			people.map(({ id }) => id),
-		);
+		const activity = { guild_id: guild.id, user_id: people.map(({ id }) => id) };
+		const rows = await activityRows.all(this.options.store.sql, activity);
 		const known = new Map(rows.map((row) => [row.user_id, row]));
 		const due: GuildMember[] = [];
 		for (const member of people) {
@@ -245,7 +240,8 @@ class AutoRole {
 
 	async #resumeClaimed(guild: Guild): Promise<void> {
 		if (!this.#hasClaims) return;
-		const rows = await selectClaimed(this.options.store.sql, guild.id, promotionsPerSweep);
+		const claimed = { guild_id: guild.id, claimed: 1 } as const;
+		const rows = await activityRows.all(this.options.store.sql, claimed, "user_id", promotionsPerSweep);
 		// When these were the last ones, the next sweep finds none.
 		this.#hasClaims = rows.length > 0;
 		for (const row of rows) if (!(await this.#promote(guild, row, true))) return;

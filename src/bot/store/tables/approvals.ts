@@ -83,9 +83,7 @@ export const approvalRows = rowsOf<ApprovalRow, "id">("approvals", ["id"]);
 
 /** False if the principal already has `max` open ones. Must run in a transaction. */
 export async function insertApproval(sql: Sql, row: ApprovalRow, max: number): Promise<boolean> {
-	const open = await sql`
-		SELECT id FROM approvals WHERE principal_id = ${row.principal_id} AND ended_at IS NULL LIMIT ${max}`;
-	if (open.length >= max) return false;
+	if ((await approvalRows.count(sql, { principal_id: row.principal_id, ended_at: null })) >= max) return false;
 	await approvalRows.insert(sql, [row]);
 	return true;
 }
@@ -95,10 +93,8 @@ export async function insertApproval(sql: Sql, row: ApprovalRow, max: number): P
  * newest `max` are kept.
  */
 export async function countDenials(sql: Sql, principalId: string, now: number, max: number): Promise<number> {
-	const rows = await sql<Pick<ApprovalRow, "id" | "expires_at">>`
-		SELECT id, expires_at FROM approvals
-		WHERE principal_id = ${principalId} AND state = ${"denied"} AND channel_id = ${""}
-		ORDER BY created_at DESC, id`;
+	const denied = { principal_id: principalId, state: "denied", channel_id: "" } as const;
+	const rows = await approvalRows.all(sql, denied, "created_at DESC, id");
 	const old = rows.slice(max).filter(({ expires_at }) => expires_at <= now);
 	if (old.length > 0) await sql`DELETE FROM approvals WHERE id IN ${many(old.map(({ id }) => id))}`;
 	return rows.filter(({ expires_at }) => expires_at > now).length;

@@ -60,18 +60,6 @@ export async function addMessages(
 			joined_at = excluded.joined_at`;
 }
 
-export function selectActivity(sql: Sql, guildId: string, ids: readonly string[]): Promise<Activity[]> {
-	return sql<Activity>`
-		SELECT user_id, joined_at, messages, promoted, role_id, claimed, withheld
-		FROM member_activity WHERE guild_id = ${guildId} AND user_id IN ${many(ids)}`;
-}
-
-export function selectClaimed(sql: Sql, guildId: string, limit: number): Promise<Activity[]> {
-	return sql<Activity>`
-		SELECT user_id, joined_at, messages, promoted, role_id, claimed, withheld
-		FROM member_activity WHERE claimed = 1 AND guild_id = ${guildId} ORDER BY user_id LIMIT ${limit}`;
-}
-
 /** False if the member has had the role and must not get it again. */
 export function claimPromotion(
 	sql: Sql,

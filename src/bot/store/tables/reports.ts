@@ -3,7 +3,7 @@
 // Times are in epoch milliseconds.
 
 import type { RowOf } from "../../../lib/store/row.ts";
-import { firstRow, many, rowsOf, type Sql } from "../../../lib/store/statement.ts";
+import { firstRow, many, rowsOf, runNamed, type Sql } from "../../../lib/store/statement.ts";
 
 /** "dismissed": staff decided that nothing is to be done. */
 export type ReportState = "open" | "handled" | "dismissed";
@@ -138,8 +138,7 @@ export async function fileReport(sql: Sql, report: NewReport, limits: ReportLimi
 	if (before) return { kind: "again", number: before.number };
 	const refused = await refusalOf(sql, report, limits);
 	if (refused) return refused;
-	const [open] = await sql<{ number: number }>`
-		SELECT number FROM reports WHERE guild_id = ${guild_id} AND target = ${target} AND state = ${"open"}`;
+	const [open] = await reportRows.all(sql, { guild_id, target, state: "open" });
 	const isCrowded = open && (await reporterRows.count(sql, { guild_id, number: open.number })) >= limits.reporters;
 	if (isCrowded) return { kind: "crowded", number: open.number };
 	const number = open?.number ?? (await insertReport(sql, report, limits.open));
@@ -230,10 +229,8 @@ export function selectEarlierReport(
 }
 
 export async function selectOpenAbout(sql: Sql, guildId: string, authorId: string, limit: number): Promise<number[]> {
-	const rows = await sql<{ number: number }>`
-		SELECT number FROM reports
-		WHERE guild_id = ${guildId} AND state = 'open' AND author_id = ${authorId}
-		ORDER BY number LIMIT ${limit}`;
+	const about = { guild_id: guildId, state: "open", author_id: authorId } as const;
+	const rows = await reportRows.all(sql, about, "number", limit);
 	return rows.map(({ number }) => number);
 }
 
@@ -245,15 +242,11 @@ export async function selectReports(
 	{ limit, offset }: { limit: number; offset: number },
 ): Promise<{ rows: ReportRow[]; total: number }> {
 	const states = many(isOpen ? ["open"] : ["handled", "dismissed"]);
-	const rows = isOpen
-		? await sql<ReportRow>`
-			SELECT * FROM reports WHERE guild_id = ${guildId} AND state IN ${states} AND target <> ''
-			ORDER BY number LIMIT ${limit} OFFSET ${offset}`
-		: await sql<ReportRow>`
-			SELECT * FROM reports WHERE guild_id = ${guildId} AND state IN ${states} AND target <> ''
-			ORDER BY number DESC LIMIT ${limit} OFFSET ${offset}`;
-	const [count] = await sql<{ total: number }>`
-		SELECT COUNT(*) AS total FROM reports WHERE guild_id = ${guildId} AND state IN ${states} AND target <> ''`;
+	const values = { guildId, states, limit, offset };
+	const from = "FROM reports WHERE guild_id = $guildId AND state IN $states AND target <> ''";
+	const page = `SELECT * ${from} ORDER BY number ${isOpen ? "" : "DESC"} LIMIT $limit OFFSET $offset`;
+	const rows = await runNamed<ReportRow>(sql, page, values);
+	const [count] = await runNamed<{ total: number }>(sql, `SELECT COUNT(*) AS total ${from}`, values);
 	return { rows, total: count?.total ?? 0 };
 }
 

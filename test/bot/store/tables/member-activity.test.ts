@@ -8,8 +8,6 @@ import {
 	releasePromotion,
 	saveLeft,
 	savePromoted,
-	selectActivity,
-	selectClaimed,
 } from "../../../../src/bot/store/tables/member-activity.ts";
 import { migrations } from "../../../../src/bot/store/tables.ts";
 import { onBoth, openStore } from "../../../support/stores.ts";
@@ -33,7 +31,7 @@ onBoth((databases) => {
 		await addMessages(sql, guild, [{ ...ada, messages: 3 }]);
 		await addMessages(sql, otherRole, [{ ...ada, messages: 50 }]);
 		await addMessages(sql, guild, [{ ...bob, joined_at: 9_000, messages: 7 }]);
-		const rows = await selectActivity(sql, guild, [ada.user_id, bob.user_id]);
+		const rows = await activityRows.all(sql, { guild_id: guild, user_id: [ada.user_id, bob.user_id] });
 		expect(rows.map(({ joined_at, messages, promoted }) => ({ joined_at, messages, promoted }))).toEqual([
 			{ joined_at: 1_000, messages: 5, promoted: 0 },
 			{ joined_at: 9_000, messages: 7, promoted: 0 },
@@ -49,7 +47,7 @@ onBoth((databases) => {
 			const claims = await Promise.all([1, 2, 3, 4].map(() => claim(who)));
 			expect(claims.filter(Boolean)).toHaveLength(1);
 		}
-		expect(await selectClaimed(sql, guild, 10)).toMatchObject([
+		expect(await activityRows.all(sql, { guild_id: guild, claimed: 1 }, "user_id", 10)).toMatchObject([
 			{ ...ada, messages: 2, promoted: 1, claimed: 1, role_id: role },
 			{ ...bob, messages: 0, promoted: 1, claimed: 1, role_id: role },
 		]);
@@ -58,7 +56,7 @@ onBoth((databases) => {
 		await activityRows.change(sql, { guild_id: guild, user_id: ada.user_id }, { claimed: 0 });
 		await releasePromotion(sql, guild, ada.user_id);
 		expect(await claim()).toBe(false);
-		expect(await selectClaimed(sql, guild, 10)).toMatchObject([bob]);
+		expect(await activityRows.all(sql, { guild_id: guild, claimed: 1 }, "user_id", 10)).toMatchObject([bob]);
 		// Another role is another promotion.
 		expect(await claimPromotion(sql, guild, ada, otherRole)).toBe(true);
 	});
@@ -75,7 +73,7 @@ onBoth((databases) => {
 		// Alone, as most who leave.
 		const left = [amy.user_id];
 		await saveLeft(sql, guild, { ids: left, without: left });
-		expect(await selectActivity(sql, guild, [...ids, ...left])).toMatchObject([
+		expect(await activityRows.all(sql, { guild_id: guild, user_id: [...ids, ...left] })).toMatchObject([
 			{ ...bob, withheld: 1 },
 			{ ...amy, withheld: 1 },
 		]);
