@@ -20,7 +20,6 @@ export async function previewCall(
 	context: BotContext,
 	signal?: ToolCall["signal"],
 ): Promise<(Preview & { effect: Effect }) | { failure: unknown; result: string }> {
-	requireReviewable(tool);
 	const stopped = new CallStopped();
 	let preview: Preview | undefined;
 	const review = (given: Preview) => {
@@ -37,7 +36,6 @@ export async function previewCall(
 
 /** Runs until its plan or first change. `isPreviewed`: the plan leaves nothing out. */
 export async function checkCall(tool: BotTool, args: JsonObject, context: BotContext) {
-	requireReviewable(tool);
 	let isAllowed = false;
 	let isPreviewed = false;
 	const stop = () => {
@@ -55,12 +53,6 @@ export async function checkCall(tool: BotTool, args: JsonObject, context: BotCon
 	if (result === undefined && !(error instanceof RpcError)) throw error;
 	const refusal = result === undefined ? (error as RpcError).message : textIn(result);
 	return { refusal, people: saidOf(end), isPreviewed };
-}
-
-/** Throws unless the tool shows its plan to `review` before it changes anything. */
-export function requireReviewable(tool: Tool<BotContext>): void {
-	// The tools of the bot have this; they all run in its pipeline.
-	if (!("needs" in tool)) throw new Error(`the tool ${tool.name} cannot be reviewed`);
 }
 
 /** Ignores progress reports. */

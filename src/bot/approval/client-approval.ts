@@ -2,7 +2,8 @@
 // requestState. An answer is stored before the call runs, so each approval works once; before it, nothing is.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 
-import { randomBytes } from "node:crypto";
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import * as v from "valibot";
 import type { Sql } from "../../lib/store/statement.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { inputRequired } from "../../mcp/elicitation.ts";
@@ -16,7 +17,6 @@ import { canonicalJson, digest, previewCall } from "./call-preview.ts";
 import type { DecidingOptions } from "./deciding.ts";
 import { idOf } from "./needs-approval.ts";
 import { decisionIn, questionAbout, questionName } from "./question.ts";
-import { openState, type RequestState, sealState } from "./request-state.ts";
 import { deniedResult, finalResult, notBegunResult, tooLongText, usedResult } from "./request-text.ts";
 import { guildIdOf, logFields, newId, type RequestedCall } from "./requests.ts";
 
@@ -188,4 +188,39 @@ function readState(key: string, given: unknown, call: RequestedCall): RequestSta
 			"requestState: it belongs to another caller, tool, or other arguments. Nothing was done. Call again without it",
 		]);
 	return state;
+}
+
+/** Which call was asked about, and what was shown. The client can read it: it holds hashes only. */
+const stateSchema = v.strictObject({
+	id: v.pipe(v.string(), v.regex(/^[0-9a-f]{12}$/)),
+	expiresAt: v.number(),
+	call: v.string(),
+	plan: v.string(),
+});
+
+type RequestState = v.InferOutput<typeof stateSchema>;
+
+const maxStateLength = 2_000;
+
+/** With a message authentication code, so that only holders of `key` can create it. */
+function sealState(key: string, state: RequestState): string {
+	const payload = Buffer.from(JSON.stringify(state)).toString("base64url");
+	return `${payload}.${codeOf(key, payload)}`;
+}
+
+/** Undefined if it was not sealed with `key`. */
+function openState(key: string, text: string): RequestState | undefined {
+	if (text.length > maxStateLength) return undefined;
+	const at = text.indexOf(".");
+	const payload = text.slice(0, Math.max(at, 0));
+	const given = Buffer.from(text.slice(at + 1));
+	const expected = Buffer.from(codeOf(key, payload));
+	if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+	const json: unknown = JSON.parse(Buffer.from(payload, "base64url").toString());
+	const parsed = v.safeParse(stateSchema, json);
+	return parsed.success ? parsed.output : undefined;
+}
+
+function codeOf(key: string, payload: string): string {
+	return createHmac("sha256", key).update(`approval by the client: ${payload}`).digest("base64url");
 }

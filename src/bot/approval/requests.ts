@@ -40,7 +40,7 @@ import { resolveOrUnknown } from "../tool/named-calls.ts";
 import { redact } from "../tool/redact.ts";
 import type { Preview } from "../tool/review.ts";
 import { toolTitle } from "../tool/titles.ts";
-import { CallStopped, canonicalJson, digest, previewCall, quiet, requireReviewable } from "./call-preview.ts";
+import { CallStopped, canonicalJson, digest, previewCall, quiet } from "./call-preview.ts";
 import { type ApprovalRules, idOf } from "./needs-approval.ts";
 import {
 	endedMessage,
@@ -436,7 +436,6 @@ export class Requests {
 			if (!hasBegun || isOver) throw stopped;
 		};
 		const facts = callFacts(call);
-		if (tool) requireReviewable(tool);
 		const called: Ended =
 			tool && refusal === undefined
 				? await endOf(tool, args, { ...context, review, approvedBy }, call, facts)
