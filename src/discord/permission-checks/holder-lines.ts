@@ -1,16 +1,31 @@
 // Who has permissions in channels or the guild, as lines of a tool result.
 
-import type { Guild, GuildMember } from "discord.js";
+import { type Guild, type GuildMember, PermissionFlagsBits, type Role } from "discord.js";
 import { listFirst } from "../../lib/text.ts";
 import { channelName, memberName, nowIs, roleName } from "../describe.ts";
-import type { Place } from "../effective-permissions.ts";
+import {
+	type Cause,
+	type Computed,
+	computePermissions,
+	type Holder,
+	highestFirst,
+	holderOf,
+	type Place,
+} from "../effective-permissions.ts";
 import { isObfuscated } from "../obfuscation.ts";
-import { type Alike, type Group, groupAlike, holdersOf, type Source } from "../permission-holders.ts";
-import { bitsByName, overwritesOf } from "../permissions.ts";
+import { bitsByName, impliedIn, overwritesOf } from "../permissions.ts";
 import { fieldLine, resultLines } from "../text.ts";
 import { visibleChannels } from "../visible-channels.ts";
-import { unlimitedLine } from "./administrators.ts";
-import { checkedIn, groupPlaces, inapplicableLine, isGuildWide, kindsOf, type Places, placeNames } from "./places.ts";
+import {
+	checkedIn,
+	groupPlaces,
+	inapplicableLine,
+	isGuildWide,
+	kindsOf,
+	type Places,
+	placeNames,
+	unlimitedLine,
+} from "./places.ts";
 
 const defaultCount = 2;
 
@@ -84,7 +99,7 @@ function groupLine(groups: readonly Group[]): string {
 			.filter((group) => !isUnlimited(group))
 			.map(({ allowed, source, members }) => {
 				const text = `${allowed ? "" : "not "}${members.length} ${sourceText(source)}`;
-				const roleId = "role" in source ? source.role.id : "";
+				const roleId = source.role?.id ?? "";
 				if (roleId !== "" && members.length > maxNamed) return text + countedOnly;
 				return source.kind === "everyone"
 					? text
@@ -93,15 +108,16 @@ function groupLine(groups: readonly Group[]): string {
 	);
 }
 
-function sourceText(source: Source): string {
-	switch (source.kind) {
+function sourceText({ kind, role }: Source): string {
+	const name = role ? roleName(role) : "";
+	switch (kind) {
 		case "everyone":
 			return "as @everyone";
-		case "role":
-			return `by ${roleName(source.role)}`;
-		case "overwrite":
-			return `by channel permissions of ${roleName(source.role)}`;
-		case "own_overwrite":
+		case "roles":
+			return `by ${name}`;
+		case "role_overwrites":
+			return `by channel permissions of ${name}`;
+		case "member_overwrite":
 			return "by channel permissions of their own";
 		case "timeout":
 			return "by a timeout";
@@ -160,4 +176,109 @@ function channelLines(guild: Guild, asked: readonly string[]): string[] {
 		return `Channel permissions also allow ${name}: ${listFirst(texts, maxNamed, " | ", " | ")}`;
 	});
 	return unseen > 0 ? [...lines, `Unknown in ${unseen} channel(s) that the bot cannot see.`] : lines;
+}
+
+const { Administrator, Connect, ManageThreads, SendMessages, SendMessagesInThreads, ViewChannel } = PermissionFlagsBits;
+
+const implying = Administrator | Connect | ManageThreads | SendMessages | SendMessagesInThreads | ViewChannel;
+
+interface Alike {
+	holder: Holder;
+	members: GuildMember[];
+}
+
+/**
+ * Members of a group have the same permissions among `bits` in `places`, so that they are computed once for each
+ * group.
+ */
+function groupAlike(guild: Guild, places: readonly Place[], bits: bigint): Alike[] {
+	const { everyone } = guild.roles;
+	const ownIds = new Set(
+		places.flatMap(({ overwrites, threadMembers = [] }) => [...overwrites.keys(), ...threadMembers]),
+	);
+	const granted = (bits | implying) & ~everyone.permissions.bitfield;
+	const decides = (role: Role) =>
+		role.id === everyone.id || ownIds.has(role.id) || (role.permissions.bitfield & granted) !== 0n;
+	const deciding = new Set(guild.roles.cache.filter((role) => decides(role)).keys());
+	const groups = new Map<string, Alike>();
+	for (const member of guild.members.cache.values()) {
+		const roles = [...member.roles.cache.values()].filter(({ id }) => deciding.has(id));
+		const isOnTheirOwn = member.id === guild.ownerId || ownIds.has(member.id) || member.isCommunicationDisabled();
+		const key = isOnTheirOwn
+			? member.id
+			: roles
+					.map(({ id }) => id)
+					.sort()
+					.join();
+		const group = groups.get(key);
+		if (group) group.members.push(member);
+		else {
+			const holder = { ...holderOf(guild, member), roles: highestFirst(roles) };
+			groups.set(key, { holder, members: [member] });
+		}
+	}
+	return [...groups.values()];
+}
+
+interface Group {
+	allowed: boolean;
+	source: Source;
+	members: GuildMember[];
+}
+
+/** `role`: of several that allow or deny, the highest one. */
+interface Source {
+	kind: Cause["kind"] | "everyone";
+	role?: Role;
+}
+
+/** For each permission the groups who have it, and those who lack it for another reason than that @everyone does. */
+function holdersOf(alike: readonly Alike[], place: Place, bits: readonly bigint[]): Group[][] {
+	const groups = bits.map(() => new Map<string, Group>());
+	for (const { holder, members } of alike) {
+		const computed = computePermissions(holder, place);
+		for (const [index, bit] of bits.entries()) {
+			const allowed = (computed.bits & bit) !== 0n;
+			const source = allowed ? entranceOf(computed, place, bit) : sourceOf(computed.causeOf(bit));
+			if (!source || (!allowed && source.kind === "everyone")) continue;
+			const key = `${allowed} ${source.kind} ${source.role?.id}`;
+			const known = groups[index]?.get(key);
+			if (known) known.members.push(...members);
+			else groups[index]?.set(key, { allowed, source, members: [...members] });
+		}
+	}
+	return groups.map((found) => [...found.values()].sort(byRank));
+}
+
+/** If @everyone has the permission: what lets these members see or enter the channel. */
+function entranceOf({ causeOf }: Computed, { channel }: Place, bit: bigint): Source | undefined {
+	const isNeeded = (one: bigint) => one !== bit && (impliedIn(channel) & one) !== 0n;
+	const sources = [bit, ...[ViewChannel, Connect].filter(isNeeded)].map((one) => sourceOf(causeOf(one)));
+	return sources.find((source) => source?.kind !== "everyone") ?? sources[0];
+}
+
+function sourceOf(cause: Cause | undefined): Source | undefined {
+	if (!cause || cause.kind === "implied" || cause.kind === "private_thread") return undefined;
+	if (!("roles" in cause)) return { kind: cause.kind };
+	const { kind, roles } = cause;
+	const [role] = roles;
+	if (kind !== "administrator" && roles.some(({ id, guild }) => id === guild.id)) return { kind: "everyone" };
+	return role && { kind, role };
+}
+
+const order: readonly Source["kind"][] = [
+	"owner",
+	"administrator",
+	"roles",
+	"role_overwrites",
+	"member_overwrite",
+	"everyone",
+	"timeout",
+];
+
+function byRank(a: Group, b: Group): number {
+	if (a.allowed !== b.allowed) return a.allowed ? -1 : 1;
+	const kinds = order.indexOf(a.source.kind) - order.indexOf(b.source.kind);
+	if (kinds !== 0 || !a.source.role || !b.source.role) return kinds;
+	return b.source.role.comparePositionTo(a.source.role);
 }

@@ -5,8 +5,7 @@ import { memberName, roleName, time } from "../describe.ts";
 import { computePermissions, type Holder, holderOf, type Place } from "../effective-permissions.ts";
 import { bitsByName } from "../permissions.ts";
 import { oneField, resultLines } from "../text.ts";
-import { unlimitedLine } from "./administrators.ts";
-import { checkedIn, groupPlaces, inapplicableLine, kindsOf, type Places, placeNames } from "./places.ts";
+import { checkedIn, groupPlaces, inapplicableLine, kindsOf, type Places, placeNames, unlimitedLine } from "./places.ts";
 
 type Subject = GuildMember | Role;
 

@@ -1,9 +1,11 @@
-// The places in which check_permissions checks permissions, and which it checks there unless a call says otherwise.
+// The places in which check_permissions checks permissions, which it checks there unless a call says otherwise, and who has all of
+// them.
 
-import { ChannelType, type GuildBasedChannel } from "discord.js";
-import { channelName } from "../describe.ts";
-import type { Place } from "../effective-permissions.ts";
-import { oneField } from "../text.ts";
+import { ChannelType, type GuildBasedChannel, PermissionFlagsBits } from "discord.js";
+import { listFirst } from "../../lib/text.ts";
+import { channelName, roleName } from "../describe.ts";
+import type { Holder, Place } from "../effective-permissions.ts";
+import { fieldLine, oneField } from "../text.ts";
 
 type Kind = "guild" | "text" | "forum" | "voice" | "stage" | "category" | "thread";
 
@@ -173,4 +175,26 @@ export function inapplicableLine(groups: readonly Places[], asked: readonly stri
 	const places = groups.filter(({ kind }) => checkedIn(kind, asked, kinds).length === 0).flatMap(({ all }) => all);
 	if (places.length === 0) return undefined;
 	return `Not applicable in: ${placeNames(places)}`;
+}
+
+const maxNamed = 15;
+
+/**
+ * Returns a result line with the names of those of `holders` (members or roles) that have all permissions: the guild's
+ * owner, and for each role with ADMINISTRATOR its members, the owner too. Returns undefined if there are none.
+ */
+export function unlimitedLine(holders: readonly { name: string; holder: Holder }[]): string | undefined {
+	const owners = holders.filter(({ holder }) => holder.isOwner);
+	const byRole = new Map<string, string[]>();
+	for (const { name, holder } of holders) {
+		const role = holder.roles.find(({ permissions }) => permissions.has(PermissionFlagsBits.Administrator, false));
+		if (!role) continue;
+		const label = roleName(role);
+		byRole.set(label, [...(byRole.get(label) ?? []), name === label ? "the role" : name]);
+	}
+	if (owners.length === 0 && byRole.size === 0) return undefined;
+	return fieldLine(
+		...owners.map(({ name }) => `Owner: ${name}`),
+		...[...byRole].map(([label, names]) => `ADMINISTRATOR by ${label}: ${listFirst(names, maxNamed, ", ")}`),
+	);
 }
