@@ -275,23 +275,14 @@ export class Connection {
 		const { token } = this.options;
 		const ready = new Promise((resolve) => client.once(Events.ClientReady, resolve));
 		client.rest.setToken(token);
-		let info: unknown;
-		const fetchInfo = async () => {
-			info = await client.rest.get(Routes.gatewayBot());
-			return info;
-		};
+		const fetchInfo = () => client.rest.get(Routes.gatewayBot());
 		const { shards = 1 } = this.options;
-		const count = () => (shards === "auto" ? (recommendedShards(info) ?? 1) : shards);
-		await this.#waitForStart(fetchInfo, count);
-		if (shards === "auto" && info === undefined) {
-			await fetchInfo();
-			// The number of sessions is known only now.
-			await this.#waitForStart(fetchInfo, count);
-		}
+		const count = shards === "auto" ? (recommendedShards(await fetchInfo()) ?? 1) : shards;
+		await this.#waitForStart(fetchInfo, () => count);
 		// Before the login, which reads these options.
-		client.options.shards = Array.from({ length: count() }, (_, id) => id);
-		client.options.shardCount = count();
-		this.#shards.begin(count());
+		client.options.shards = Array.from({ length: count }, (_, id) => id);
+		client.options.shardCount = count;
+		this.#shards.begin(count);
 		await client.login(token);
 		await ready;
 	}

@@ -1,7 +1,7 @@
 // Files with guild documents, and the pictures beside them: `guild.yaml` and `guild.pictures/<hash>.png`. A file is written
 // under another name first, so that it is there completely or not at all.
 
-import { existsSync, mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import {
 	type GuildDocument,
@@ -19,6 +19,7 @@ import {
 	pictureTypes,
 } from "../../../guild-document/read/picture.ts";
 import { CheckFailed } from "../../../lib/program/check.ts";
+import { bytesAtMost } from "../../../lib/program/listen.ts";
 import { version } from "../../../lib/program/program.ts";
 import { repository } from "../../../lib/program/releases.ts";
 import { maxDocumentBytes } from "./requests.ts";
@@ -114,7 +115,7 @@ function systemMessage(error: unknown): string {
 /** JSON or YAML. With `parts`, only these sections. Throws a CheckFailed that lists the mistakes. */
 export async function readDocumentFile(file: string, parts: readonly Part[] | undefined): Promise<GuildDocument> {
 	const name = file === standardStream ? "standard input" : file;
-	const text = decode(file === standardStream ? await readStandardInput() : readBytes(file), name);
+	const text = decode(await readBytes(file, name), name);
 	if (text.trim() === "") throw new CheckFailed(`${name} is empty`);
 	const document = parse(text, name);
 	const left = partNames.filter((part) => !(parts ?? partNames).includes(part));
@@ -128,28 +129,13 @@ export async function readDocumentFile(file: string, parts: readonly Part[] | un
 	) as GuildDocument;
 }
 
-function tooLarge(name: string): CheckFailed {
-	return new CheckFailed(`${name} is larger than ${maxDocumentBytes / 1024 / 1024} MiB`);
-}
-
-function readBytes(file: string): Uint8Array {
-	try {
-		if (statSync(file).size > maxDocumentBytes) throw tooLarge(file);
-		return readFileSync(file);
-	} catch (error) {
-		throw new CheckFailed(`${file} cannot be read: ${systemMessage(error)}`);
-	}
-}
-
-async function readStandardInput(): Promise<Uint8Array> {
-	const chunks: Uint8Array[] = [];
-	let length = 0;
-	for await (const chunk of Bun.stdin.stream()) {
-		length += chunk.length;
-		if (length > maxDocumentBytes) throw tooLarge("standard input");
-		chunks.push(chunk);
-	}
-	return Buffer.concat(chunks);
+async function readBytes(file: string, name: string): Promise<Uint8Array> {
+	const source = file === standardStream ? Bun.stdin : Bun.file(file);
+	const bytes = await bytesAtMost(source.stream(), maxDocumentBytes).catch((error) => {
+		throw new CheckFailed(`${name} cannot be read: ${systemMessage(error)}`);
+	});
+	if (bytes === "too long") throw new CheckFailed(`${name} is larger than ${maxDocumentBytes / 1024 / 1024} MiB`);
+	return bytes;
 }
 
 function decode(bytes: Uint8Array, name: string): string {
