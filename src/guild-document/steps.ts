@@ -143,8 +143,6 @@ export interface StepGuard {
 	overwrites?: { before: readonly RawOverwrite[]; after: readonly RawOverwrite[] } | undefined;
 	/** Roles (or placeholders) edited, moved, deleted, assigned, or given by onboarding from this step on. */
 	roleIds?: readonly string[] | undefined;
-	/** Of a channel created or converted, such as "stage". */
-	channelKind?: string | undefined;
 	/** The category after the step, or a placeholder such as "+category/Staff"; "" for none. */
 	parentId?: string | undefined;
 	/** Ids or placeholders of what changes its position. */

@@ -43,7 +43,6 @@ function guardOf(
 ): StepGuard {
 	return {
 		...(!isCategory && { parentId: category?.id ?? "" }),
-		...(values.kind && { channelKind: values.kind }),
 		...(channel.overwrites &&
 			values.overwrites && {
 				overwrites: { before: rawOverwritesOf(raw), after: rawOverwrites(values.overwrites, state.guild.id) },
@@ -70,7 +69,7 @@ function createChannel(list: StepList, placed: Placed, isCategory: boolean): voi
 			...(category ? [{ field: "category", after: category.name }] : []),
 			...accessOfNew(changes, values, category),
 		],
-		guard: { ...guardOf(list, placed, isCategory, values), ...(kind && { channelKind: kind }) },
+		guard: guardOf(list, placed, isCategory, values),
 		path: `${list.guildPath}/channels`,
 		body: {
 			...channelBody({ ...values, kind: first }, category?.id || undefined, state.guild.id),

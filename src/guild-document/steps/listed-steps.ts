@@ -79,7 +79,6 @@ export function addEvents(list: StepList): void {
 		path: `${list.guildPath}/scheduled-events`,
 		defaults: defaultsOf(schema.scheduledEvent),
 		step: (event, values, old) => ({
-			guard: { channelKind: event.entity_type },
 			// Discord requires the place and the end of an event together with a new kind.
 			body: scheduledEventBody(old && !values.entity_type ? values : { ...old, ...event }, !old),
 		}),
