@@ -83,8 +83,11 @@ export class MemberLoader {
 			client.guilds.cache.has(id) &&
 			this.#loads.get(id) === loadId;
 		for (let attempt = 0; isCurrent(); attempt++) {
+			const shard = this.options.shardOf(guild);
+			const permits = this.#permits.get(shard) ?? new Semaphore({ max: maxLoadsPerShard });
+			this.#permits.set(shard, permits);
 			try {
-				const members = await this.#withPermit(guild, async () => (isCurrent() ? fetchMembers(guild) : undefined));
+				const members = await permits.run(closing, async () => (isCurrent() ? fetchMembers(guild) : undefined));
 				if (!members || !isCurrent()) return;
 				// Members who left while the bot was disconnected are still in the cache.
 				for (const gone of members.outdated) guild.members.cache.delete(gone);
@@ -101,18 +104,6 @@ export class MemberLoader {
 						: backOffMs(attempt, this.options.backOffMs);
 				await sleep(ms, closing).catch(() => {});
 			}
-		}
-	}
-
-	async #withPermit<T>(guild: Guild, load: () => Promise<T>): Promise<T> {
-		const shard = this.options.shardOf(guild);
-		const permits = this.#permits.get(shard) ?? new Semaphore({ max: maxLoadsPerShard });
-		this.#permits.set(shard, permits);
-		await permits.acquire(this.options.closing);
-		try {
-			return await load();
-		} finally {
-			permits.release();
 		}
 	}
 }
