@@ -198,7 +198,7 @@ export function hashOf({ guildId, document, restore, prune, steps, refusals, not
 		...(issues ? [issues] : []),
 		...(restore ? [restore.items] : []),
 	];
-	return new Bun.CryptoHasher("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 32);
+	return Bun.SHA256.hash(JSON.stringify(content), "hex").slice(0, 32);
 }
 
 /** For up to a day; returns the hash. `now` in epoch milliseconds. */

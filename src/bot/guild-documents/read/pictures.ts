@@ -6,7 +6,6 @@ import type { Picture, PictureReference } from "../../../discord/rest/pictures.t
 import { currentRun, endingEarlier, PlatformBusy, timeLeftMs } from "../../../discord/rest/rest.ts";
 import { pictureHash } from "../../../guild-document/read/picture.ts";
 import { Semaphore } from "../../../lib/semaphore.ts";
-import { toAbortSignal } from "../../../lib/signal.ts";
 import type { Store } from "../../store/store.ts";
 import {
 	pictureRows,
@@ -70,45 +69,33 @@ export function createPictures(options: PicturesOptions) {
 	}
 
 	/** Adds to `hashes`. Returns how many the CDN does not have, and why others failed. */
-	async function loadAll(
-		absent: readonly PictureReference[],
-		hashes: Map<string, string>,
-	): Promise<{ gone: number; reason: string }> {
-		const queue = absent.values();
+	async function loadAll(absent: readonly PictureReference[], hashes: Map<string, string>) {
 		let gone = 0;
 		let failures = 0;
+		let lastProblem = "the time is up";
+		/** Why no more are loaded. */
 		let reason: string | undefined;
-
-		async function work(): Promise<void> {
-			for (const reference of queue) {
-				if (timeLeftMs() <= reserveMs) reason ??= "the time is up";
-				if (reason !== undefined) return;
-				try {
-					const hash = await limited(() => load(reference));
-					if (hash === "too large") continue;
-					if (hash === undefined) gone += 1;
-					else hashes.set(reference.source, hash);
-				} catch (error) {
-					// The tool was cancelled.
-					if (currentRun()?.signal.aborted) throw error;
-					failures += 1;
-					const isOver = error instanceof PlatformBusy || failures >= maxFailures;
-					const problem =
-						error instanceof StoreUnavailable ? "the bot's database is unavailable" : describePlatformError(error);
-					if (problem === undefined) throw error;
-					lastProblem = problem;
-					if (isOver || error instanceof StoreUnavailable) reason ??= problem;
-				}
+		async function loadOne(reference: PictureReference): Promise<void> {
+			if (timeLeftMs() <= reserveMs) reason ??= "the time is up";
+			if (reason !== undefined) return;
+			try {
+				const hash = await load(reference);
+				if (hash === undefined) gone += 1;
+				else if (hash !== "too large") hashes.set(reference.source, hash);
+			} catch (error) {
+				// The tool was cancelled.
+				if (currentRun()?.signal.aborted) throw error;
+				failures += 1;
+				const isStore = error instanceof StoreUnavailable;
+				const problem = isStore ? "the bot's database is unavailable" : describePlatformError(error);
+				if (problem === undefined) throw error;
+				lastProblem = problem;
+				if (isStore || error instanceof PlatformBusy || failures >= maxFailures) reason ??= problem;
 			}
 		}
-		let lastProblem = "the time is up";
-		await Promise.all(Array.from({ length: maxConcurrent }, work));
+		const signal = currentRun()?.signal ?? new AbortController().signal;
+		await Promise.all(absent.map((reference) => semaphore.run(signal, () => loadOne(reference))));
 		return { gone, reason: reason ?? lastProblem };
-	}
-
-	function limited<T>(work: () => Promise<T>): Promise<T> {
-		const run = currentRun();
-		return semaphore.run(run ? toAbortSignal(run.signal) : new AbortController().signal, work);
 	}
 
 	async function load(reference: PictureReference): Promise<string | undefined> {

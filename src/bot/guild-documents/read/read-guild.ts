@@ -187,15 +187,7 @@ export function unseenIn({ channels }: GuildState): Unreadable[] {
 function withoutSecrets(webhooks: readonly APIWebhook[]): APIWebhook[] {
 	return webhooks
 		.filter(({ type }) => type === WebhookType.Incoming)
-		.map(({ id, type, name, avatar, channel_id, guild_id, application_id }) => ({
-			id,
-			type,
-			name,
-			avatar,
-			channel_id,
-			application_id,
-			...(guild_id !== undefined && { guild_id }),
-		}));
+		.map(({ token: _, url: __, ...webhook }) => webhook);
 }
 
 async function readWelcomeScreen({ client, id }: Guild): Promise<APIGuildWelcomeScreen> {
