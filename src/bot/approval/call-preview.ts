@@ -62,7 +62,7 @@ export function quiet(signal?: ToolCall["signal"]): ToolCall {
 
 /** SHA-256 of JSON. */
 export function digest(value: unknown): string {
-	return new Bun.CryptoHasher("sha256").update(JSON.stringify(value)).digest("hex");
+	return Bun.SHA256.hash(JSON.stringify(value), "hex");
 }
 
 /** With sorted keys, so that equal arguments have the same text. */

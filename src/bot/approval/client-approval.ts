@@ -37,14 +37,13 @@ export class ClientApproval {
 	}
 
 	/** Authenticates `requestState`; stored, so that it stays valid after a restart. */
-	async #loadKey(): Promise<string> {
-		this.#loading ??= loadSecret(this.#sql, "approval by the client", randomBytes(32).toString("hex"));
-		try {
-			return await this.#loading;
-		} catch (error) {
+	#loadKey(): Promise<string> {
+		const load = () => loadSecret(this.#sql, "approval by the client", randomBytes(32).toString("hex"));
+		this.#loading ??= load().catch((error) => {
 			this.#loading = undefined;
 			throw error;
-		}
+		});
+		return this.#loading;
 	}
 
 	#decidedRow(call: RequestedCall, { id, expiresAt, plan }: RequestState, state: "running" | "denied") {
