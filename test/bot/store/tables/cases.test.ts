@@ -6,8 +6,13 @@ import {
 	type CaseFilter,
 	type CaseRow,
 	caseRows,
+	countCasesByModerator,
+	countCasesByUser,
+	countCasesOf,
+	countCasesSince,
 	insertCases,
 	selectCases,
+	selectNewerCase,
 } from "../../../../src/bot/store/tables/cases.ts";
 import { migrations } from "../../../../src/bot/store/tables.ts";
 import { onBoth, openStore } from "../../../support/stores.ts";
@@ -154,6 +159,23 @@ onBoth((databases, kind) => {
 				}
 				expect(found).toEqual(expected);
 			}
+			const { sql } = store;
+			const count = (matches: (one: Row) => boolean) => rows.filter(matches).length;
+			const of7 = ({ user_id }: Row) => user_id === "7";
+			expect(await countCasesOf(sql, guild, "7")).toEqual(
+				["note", "warn"].map((action) => ({ action, count: count((one) => of7(one) && one.action === action) })),
+			);
+			const since = (one: Row) => of7(one) && one.action === "warn" && one.created_at >= 1_000_250;
+			expect(await countCasesSince(sql, guild, "7", "warn", 1_000_250)).toBe(count(since));
+			const byModerator = await countCasesByModerator(sql, guild, { moderatorIds: ["3"], action: "note" });
+			const notes = count((one) => one.moderator_id === "3" && one.action === "note");
+			expect(byModerator).toEqual([{ moderator_id: "3", action: "note", count: notes }]);
+			expect(await countCasesByModerator(sql, guild, {})).toHaveLength(14);
+			const users = await countCasesByUser(sql, guild, undefined, 0);
+			expect(users.find(({ user_id }) => user_id === "7")).toEqual({ user_id: "7", count: count(of7) });
+			const page = await selectCases(sql, guild, { action: "note" }, { limit: 9 });
+			const last = page.at(-1) as CaseRow;
+			expect(await selectNewerCase(sql, guild, { action: "note" }, last, 8)).toBe(page[0]?.number ?? 0);
 			if (kind === "PostgreSQL") await place.look("ANALYZE cases");
 			const plans: Record<string, string> = {};
 			for (const [name, filter] of Object.entries({
