@@ -2,16 +2,15 @@
 
 import { DefaultUserAgent } from "discord.js";
 import { bytesAtMost } from "../../lib/program/listen.ts";
-import { toAbortSignal } from "../../lib/signal.ts";
 import { UnusableResponse } from "./response.ts";
 import {
-	currentRun,
 	type OutcomeCounter,
 	outcomeOf,
 	PlatformBusy,
 	PlatformFailure,
 	PlatformTimeout,
 	platformTimeoutMs,
+	signalOfRun,
 } from "./rest.ts";
 
 export interface Picture {
@@ -69,9 +68,7 @@ export type DownloadPicture = ReturnType<typeof createPictureDownload>;
 export function createPictureDownload(options: DownloadOptions) {
 	const { cdn, responses, timeoutSignal = (ms: number) => AbortSignal.timeout(ms) } = options;
 	return async ({ files }: Pick<PictureReference, "files">): Promise<Picture | undefined> => {
-		const run = currentRun();
-		const signals = [timeoutSignal(platformTimeoutMs), run && toAbortSignal(run.signal)];
-		const signal = AbortSignal.any(signals.filter((one) => one !== undefined));
+		const signal = signalOfRun(timeoutSignal(platformTimeoutMs));
 		for (const file of files) {
 			const result = await request(file, signal).catch((error) => {
 				if (!isWorthRepeating(error)) throw error;

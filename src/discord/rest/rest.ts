@@ -218,12 +218,17 @@ export function timeLeftMs(): number {
 	return endsAt - performance.now();
 }
 
+/** Aborts with the running tool, if there is one, or one of these. */
+export function signalOfRun(...signals: readonly (AbortSignal | null | undefined)[]): AbortSignal {
+	const run = currentRun();
+	return AbortSignal.any([...signals, run && toAbortSignal(run.signal)].filter((one) => one != null));
+}
+
 /** Leaves `reserveMs` of the running tool's time for reporting the result. */
 export function endingEarlier<T>(reserveMs: number, work: () => Promise<T>): Promise<T> {
 	const run = currentRun();
 	if (!run) return work();
-	const timeout = AbortSignal.timeout(Math.max(0, timeLeftMs() - reserveMs));
-	const signal = AbortSignal.any([toAbortSignal(run.signal), timeout]);
+	const signal = signalOfRun(AbortSignal.timeout(Math.max(0, timeLeftMs() - reserveMs)));
 	return withinRun({ ...run, signal, endsAt: run.endsAt - reserveMs }, work);
 }
 
@@ -351,8 +356,7 @@ export function guardRest(
 		if (!isRead && run && !run.mayWrite)
 			throw new Error(`this tool call may only read from Discord, but tried to send a ${options.method} request`);
 		if (!isRead) run?.beforeWrite?.();
-		const signals = [timeoutSignal(timeoutMs), options.signal, run && toAbortSignal(run.signal)];
-		const signal = AbortSignal.any(signals.filter((one) => one != null));
+		const signal = signalOfRun(timeoutSignal(timeoutMs), options.signal);
 		const reason = !createsMessage(options) && !isReadOnly(options) ? (options.reason ?? run?.reason) : undefined;
 		const limited = { ...options, signal, ...(reason && { reason }) };
 		const ownDeadline = performance.now() + timeoutMs;
@@ -403,9 +407,7 @@ async function sendAgain(
 	endsAt: number,
 	{ closing, pauseMs = resendPauseMs }: Resending,
 ): Promise<unknown> {
-	const run = currentRun();
-	const signals = [closing, run && toAbortSignal(run.signal), message.signal];
-	const ended = AbortSignal.any(signals.filter((signal) => signal != null));
+	const ended = signalOfRun(closing, message.signal);
 	let latest: unknown = lost;
 	for (let resends = 0; resends < maxResends; resends += 1) {
 		const waitMs = Math.max(doubledMs(resends, pauseMs), pauseAfter(latest));
