@@ -70,7 +70,7 @@ export function forOtherGuild(
 		for (const { role, member, allow = [], deny = [] } of left) {
 			const held = [...allow, ...deny.map((name) => `-${name}`)].join(", ");
 			const whose = `${role === undefined ? `member ${member}` : `role ${role}`} (${held})`;
-			places.set(whose, [...(places.get(whose) ?? []), one.name]);
+			places.getOrInsert(whose, []).push(one.name);
 		}
 		return present({ ...withoutId(one), overwrites });
 	};

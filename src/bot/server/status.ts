@@ -89,16 +89,12 @@ function describeConnection(connection: Connection) {
 }
 
 function describeShards(connection: Connection) {
-	const counts = new Map<number, number>();
-	for (const guild of connection.guilds) {
-		const shard = connection.shardOf(guild);
-		counts.set(shard, (counts.get(shard) ?? 0) + 1);
-	}
+	const guilds = Map.groupBy(connection.guilds, (guild) => connection.shardOf(guild));
 	return connection.shards.map(({ id, connected, since, reason }) => ({
 		id,
 		connected,
 		since: since.toISOString(),
 		reason: connected ? undefined : reason,
-		guilds: counts.get(id) ?? 0,
+		guilds: guilds.get(id)?.length ?? 0,
 	}));
 }

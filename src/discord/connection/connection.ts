@@ -417,8 +417,7 @@ export class Connection {
 			return true;
 		}
 		if (client.ws.status !== Status.Ready && !eventsBeforeReady.has(type)) {
-			const deferred = this.#deferredEvents.get(shard) ?? [];
-			this.#deferredEvents.set(shard, deferred);
+			const deferred = this.#deferredEvents.getOrInsert(shard, []);
 			if (deferred.length < maxDeferredEvents) deferred.push(() => this.#attempt(type, read));
 			else this.#undeferredEvents += 1;
 			return true;

@@ -25,8 +25,7 @@ export class DroppedEvents {
 	note(type: unknown, error: unknown): void {
 		const label = knownTypes.has(type) ? String(type) : "other";
 		const now = performance.now();
-		const dropped = this.counts.get(label) ?? { count: 0, logged: 0, loggedAt: Number.NEGATIVE_INFINITY };
-		this.counts.set(label, dropped);
+		const dropped = this.counts.getOrInsert(label, { count: 0, logged: 0, loggedAt: -Infinity });
 		dropped.count += 1;
 		if (now - dropped.loggedAt < logEveryMs) return;
 		this.log.warn("dropped events from Discord's Gateway: could not parse them", {

@@ -16,9 +16,7 @@ interface Bucket {
 export function createIdentifyThrottler(intervalMs: number, now = () => performance.now()) {
 	const buckets = new Map<number, Bucket>();
 	return async (signal: AbortSignal, shard = 0, maxConcurrency = 1): Promise<void> => {
-		const key = shard % maxConcurrency;
-		const bucket = buckets.get(key) ?? { nextAt: -Infinity, waiting: [] };
-		buckets.set(key, bucket);
+		const bucket = buckets.getOrInsert(shard % maxConcurrency, { nextAt: -Infinity, waiting: [] });
 		const { waiting } = bucket;
 		const waiter = { shard };
 		const after = waiting.findIndex((other) => other.shard > shard);

@@ -83,9 +83,8 @@ export class MemberLoader {
 			client.guilds.cache.has(id) &&
 			this.#loads.get(id) === loadId;
 		for (let attempt = 0; isCurrent(); attempt++) {
-			const shard = this.options.shardOf(guild);
-			const permits = this.#permits.get(shard) ?? new Semaphore({ max: maxLoadsPerShard });
-			this.#permits.set(shard, permits);
+			const newPermits = () => new Semaphore({ max: maxLoadsPerShard });
+			const permits = this.#permits.getOrInsertComputed(this.options.shardOf(guild), newPermits);
 			try {
 				const members = await permits.run(closing, async () => (isCurrent() ? fetchMembers(guild) : undefined));
 				if (!members || !isCurrent()) return;

@@ -164,7 +164,7 @@ function channelLines(guild: Guild, asked: readonly string[]): string[] {
 		for (const channel of visibleChannels(guild).values()) {
 			if (channel.isThread()) continue;
 			for (const [id, { allow }] of overwritesOf(channel))
-				if ((allow & bitOf(name)) !== 0n) channelsById.set(id, [...(channelsById.get(id) ?? []), channelName(channel)]);
+				if ((allow & bitOf(name)) !== 0n) channelsById.getOrInsert(id, []).push(channelName(channel));
 		}
 		if (channelsById.size === 0) return `Channel permissions do not allow ${name} to anybody else.`;
 		const texts = [...channelsById].map(([id, channels]) => {
@@ -210,12 +210,8 @@ function groupAlike(guild: Guild, places: readonly Place[], bits: bigint): Alike
 					.map(({ id }) => id)
 					.sort()
 					.join();
-		const group = groups.get(key);
-		if (group) group.members.push(member);
-		else {
-			const holder = { ...holderOf(guild, member), roles: highestFirst(roles) };
-			groups.set(key, { holder, members: [member] });
-		}
+		const holder = () => ({ ...holderOf(guild, member), roles: highestFirst(roles) });
+		groups.getOrInsertComputed(key, () => ({ holder: holder(), members: [] })).members.push(member);
 	}
 	return [...groups.values()];
 }
@@ -242,9 +238,7 @@ function holdersOf(alike: readonly Alike[], place: Place, bits: readonly bigint[
 			const source = allowed ? entranceOf(computed, place, bit) : sourceOf(computed.causeOf(bit));
 			if (!source || (!allowed && source.kind === "everyone")) continue;
 			const key = `${allowed} ${source.kind} ${source.role?.id}`;
-			const known = groups[index]?.get(key);
-			if (known) known.members.push(...members);
-			else groups[index]?.set(key, { allowed, source, members: [...members] });
+			groups[index]?.getOrInsert(key, { allowed, source, members: [] }).members.push(...members);
 		}
 	}
 	return groups.map((found) => [...found.values()].sort(byRank));

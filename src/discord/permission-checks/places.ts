@@ -114,9 +114,7 @@ export function groupPlaces(places: readonly Place[]): Places[] {
 			.sort();
 		const members = place.threadMembers && [...place.threadMembers].sort();
 		const key = [kind, ...overwrites, "members", ...(members ?? ["all"])].join();
-		const group = groups.get(key);
-		if (group) group.all.push(place);
-		else groups.set(key, { kind, place, all: [place] });
+		groups.getOrInsert(key, { kind, place, all: [] }).all.push(place);
 	}
 	return [...groups.values()];
 }
@@ -190,7 +188,7 @@ export function unlimitedLine(holders: readonly { name: string; holder: Holder }
 		const role = holder.roles.find(({ permissions }) => permissions.has(PermissionFlagsBits.Administrator, false));
 		if (!role) continue;
 		const label = roleName(role);
-		byRole.set(label, [...(byRole.get(label) ?? []), name === label ? "the role" : name]);
+		byRole.getOrInsert(label, []).push(name === label ? "the role" : name);
 	}
 	if (owners.length === 0 && byRole.size === 0) return undefined;
 	return fieldLine(

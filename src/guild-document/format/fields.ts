@@ -26,9 +26,8 @@ export interface SchemaParts extends v.GenericSchema {
 const known = new Map<object, Fields>();
 
 function fieldsOf({ entries = {} }: SchemaParts): Fields {
-	const fields = known.get(entries) ?? new Map(Object.entries(entries).map(([name, one]) => [name, fieldOf(one)]));
-	known.set(entries, fields);
-	return fields;
+	const read = () => new Map(Object.entries(entries).map(([name, one]) => [name, fieldOf(one)]));
+	return known.getOrInsertComputed(entries, read);
 }
 
 function fieldOf({ wrapped, ...rest }: SchemaParts): Field {

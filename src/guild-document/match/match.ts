@@ -193,10 +193,8 @@ class Matching {
 			...options,
 		};
 		const pairs = pairUp(pairing);
-		const add = (table: Map<string, string[]>, name: string, id = "") => {
-			const entry = entryOf(kind === "category" ? "channel" : kind, name);
-			table.set(entry, [...(table.get(entry) ?? []), id]);
-		};
+		const add = (table: Map<string, string[]>, name: string, id = "") =>
+			table.getOrInsert(entryOf(kind === "category" ? "channel" : kind, name), []).push(id);
 		for (const one of wanted) {
 			const other = pairs.get(one);
 			const { managed, unseen } = one as { managed?: boolean; unseen?: boolean };

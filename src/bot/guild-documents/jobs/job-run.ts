@@ -248,8 +248,7 @@ export class JobRun {
 		const creations = await readCreations(guild, kind, afterId);
 		const madeId = creations.madeBy(job.row.id, mark);
 		if (madeId !== undefined) return { state: "done", target_id: madeId, done_count: done_count + 1 };
-		const since = this.#askedAt.get(row.step_id) ?? this.#now();
-		this.#askedAt.set(row.step_id, since);
+		const since = this.#askedAt.getOrInsertComputed(row.step_id, () => this.#now());
 		// What arrives later is not in the state.
 		const passedMs = readAt - since;
 		const why = `it is not known yet whether Discord has created ${row.kind} ${oneField(name)}`;

@@ -70,9 +70,7 @@ export class Jobs {
 	}
 
 	#runOf(id: string): JobRun {
-		const run = this.#runs.get(id) ?? new JobRun(id, this.#runOptions);
-		this.#runs.set(id, run);
-		return run;
+		return this.#runs.getOrInsertComputed(id, () => new JobRun(id, this.#runOptions));
 	}
 
 	/** Rejects if the job must be retried. */

@@ -340,10 +340,9 @@ export function fitting(entries: readonly Entry[], maxBytes: number): string[] {
 			if (left < 0) break;
 			kept.add(entry);
 		}
-	const counts = new Map<string, number>();
 	const others = entries.filter((entry) => !kept.has(entry));
-	for (const { group } of others) counts.set(group, (counts.get(group) ?? 0) + 1);
-	const groups = [...counts].map(([group, count]) => `${group} ${count}`);
+	const byGroup = Map.groupBy(others, ({ group }) => group);
+	const groups = [...byGroup].map(([group, { length }]) => `${group} ${length}`);
 	return [
 		...entries.filter((entry) => kept.has(entry)).map(({ line }) => line),
 		`… and ${others.length} more: ${groups.join(", ")}`,
