@@ -140,7 +140,7 @@ export class ClientApproval {
 		if (state) {
 			const used = await approvalRows.first(this.#sql, state);
 			if (used?.state === "unknown") return finalResult(used);
-			if (used || this.options.requests.isWithdrawn(state.id))
+			if (used || this.options.requests.withdrawn.has(state.id))
 				return usedResult({ id: state.id, tool: call.tool.name });
 			if (state.expiresAt <= this.#now())
 				return errorResult(

@@ -66,7 +66,7 @@ export function createConsoleApprovals({
 	async function visible(decider: Decider) {
 		const rows = await selectUnfinishedApprovals(sql);
 		const pending = rows.filter(
-			(row) => row.state === "pending" && row.expires_at > now() && !requests.isWithdrawn(row.id),
+			(row) => row.state === "pending" && row.expires_at > now() && !requests.withdrawn.has(row.id),
 		);
 		const seen: WaitingApproval[] = [];
 		// Discord is asked at most once for a channel, however many requests it has.

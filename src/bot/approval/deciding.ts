@@ -90,7 +90,7 @@ export function createDeciding(options: DecidingOptions) {
 	/** The request if its plan is the one of `token`; otherwise why not. */
 	async function find({ id, token, onOutdated }: Omit<GivenDecision, "decision">): Promise<ApprovalRow | Said> {
 		const row = await approvalRows.first(sql, { id });
-		if (!row || requests.isWithdrawn(id)) return said("approval.gone");
+		if (!row || requests.withdrawn.has(id)) return said("approval.gone");
 		if (row.token === token) return row;
 		await onOutdated?.(row);
 		return said("approval.outdated");

@@ -127,7 +127,7 @@ export class Requests {
 	readonly #work: Durable;
 	#isStopped = false;
 	/** Their calls must not be run any more, although this may not be stored yet. */
-	readonly #withdrawn = new Set<string>();
+	readonly withdrawn = new Set<string>();
 	readonly #endings = new Map<string, PromiseWithResolvers<ApprovalRow | undefined>>();
 	#lastStatement = 0;
 
@@ -402,8 +402,8 @@ export class Requests {
 	}
 
 	withdraw(id: string, statement: () => Promise<unknown>): void {
-		this.#withdrawn.add(id);
-		void this.#persist(id, statement).then(() => this.#withdrawn.delete(id));
+		this.withdrawn.add(id);
+		void this.#persist(id, statement).then(() => this.withdrawn.delete(id));
 	}
 
 	async carryOut(
@@ -523,8 +523,7 @@ export class Requests {
 			void this.#persist(row.id, () => changeApproval(this.#sql, row, undecided, ["approved"]));
 			return said("approval.run.not", { why: error.said, tool: this.titleOf(row) });
 		}
-		if (!replaced) return said("approval.run.changed", { tool: this.titleOf(row) });
-		if (isAtConsole(row)) return said("approval.run.changed", { tool: this.titleOf(row) });
+		if (!replaced || isAtConsole(row)) return said("approval.run.changed", { tool: this.titleOf(row) });
 		this.note(replaced, "posted again");
 		const { message_id } = row;
 		try {
@@ -536,10 +535,6 @@ export class Requests {
 			if (message_id !== null) await this.retire(row, message_id).catch(() => {});
 		}
 		return said("approval.run.reposted", { tool: this.titleOf(row) });
-	}
-
-	isWithdrawn(id: string): boolean {
-		return this.#withdrawn.has(id);
 	}
 
 	retire(row: ApprovalRow, messageId: string): Promise<void> {

@@ -357,7 +357,7 @@ export function guardRest(
 			throw new Error(`this tool call may only read from Discord, but tried to send a ${options.method} request`);
 		if (!isRead) run?.beforeWrite?.();
 		const signal = signalOfRun(timeoutSignal(timeoutMs), options.signal);
-		const reason = !createsMessage(options) && !isReadOnly(options) ? (options.reason ?? run?.reason) : undefined;
+		const reason = !createsMessage(options) && !isRead ? (options.reason ?? run?.reason) : undefined;
 		const limited = { ...options, signal, ...(reason && { reason }) };
 		const ownDeadline = performance.now() + timeoutMs;
 		const endsAt = run ? Math.min(ownDeadline, run.endsAt) : ownDeadline;
