@@ -6,9 +6,9 @@ import { guildMessageRows } from "../store/tables/guild-jobs.ts";
 import { Backups } from "./backups/backups.ts";
 import { DeletionWatch, type DeletionWatchOptions } from "./backups/deletion-watch.ts";
 import { createGuildDocuments, type GuildDocumentsOptions } from "./guild-documents.ts";
+import { createRules } from "./plans/rules.ts";
 import { createPictures } from "./read/pictures.ts";
 import type { OwnSettings } from "./read/read-guild.ts";
-import { createRules } from "./rules.ts";
 
 export interface WiringOptions
 	extends Pick<GuildDocumentsOptions, "connection" | "mutex" | "log" | "maxStateAgeMs">,

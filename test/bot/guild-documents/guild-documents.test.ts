@@ -2,8 +2,8 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
+import { createRules } from "../../../src/bot/guild-documents/plans/rules.ts";
 import { readGuildState } from "../../../src/bot/guild-documents/read/read-guild.ts";
-import { createRules } from "../../../src/bot/guild-documents/rules.ts";
 import { withinRun } from "../../../src/discord/rest/rest.ts";
 import type { GuildDocument } from "../../../src/guild-document/format/document.ts";
 import { until } from "../../support/until.ts";

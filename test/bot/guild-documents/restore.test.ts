@@ -3,8 +3,8 @@
 import { expect, test } from "bun:test";
 import { Backups } from "../../../src/bot/guild-documents/backups/backups.ts";
 import { createGuildDocuments, type GuildDocuments } from "../../../src/bot/guild-documents/guild-documents.ts";
+import { createRules } from "../../../src/bot/guild-documents/plans/rules.ts";
 import { createPictures, type Pictures } from "../../../src/bot/guild-documents/read/pictures.ts";
-import { createRules } from "../../../src/bot/guild-documents/rules.ts";
 import type { GuildDocument } from "../../../src/guild-document/format/document.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { present, until } from "../../support/until.ts";

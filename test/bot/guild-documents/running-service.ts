@@ -7,9 +7,9 @@ import {
 	type GuildDocuments,
 	type GuildDocumentsOptions,
 } from "../../../src/bot/guild-documents/guild-documents.ts";
+import { createRules, type Rules } from "../../../src/bot/guild-documents/plans/rules.ts";
 import { createPictures } from "../../../src/bot/guild-documents/read/pictures.ts";
 import { readGuildState } from "../../../src/bot/guild-documents/read/read-guild.ts";
-import { createRules, type Rules } from "../../../src/bot/guild-documents/rules.ts";
 import { settingsInDocuments } from "../../../src/bot/settings/in-documents.ts";
 import { guildMessageRows } from "../../../src/bot/store/tables/guild-jobs.ts";
 import { ToolError } from "../../../src/lib/tool-error.ts";

@@ -36,9 +36,9 @@ import {
 	undoneEntryRows,
 } from "../../store/tables/guild-jobs.ts";
 import { attempt, fixedRoles, isEmptyOrder, partsOf } from "../plans/plans.ts";
+import type { Rules } from "../plans/rules.ts";
 import type { Pictures } from "../read/pictures.ts";
 import type { OwnSettings } from "../read/read-guild.ts";
-import type { Rules } from "../rules.ts";
 import { createdIds, type Job, leftoversOf, newStepRow, runnable, toJob, undoneBy } from "./job-rules.ts";
 import { comparable, findMessage, markedReason, messageBody, newestId, readCreations } from "./made-things.ts";
 

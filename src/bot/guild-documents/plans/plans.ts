@@ -25,7 +25,7 @@ import { listFirst } from "../../../lib/text.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import type { Store } from "../../store/store.ts";
 import { guildPlanRows, maxGuildPlans, saveGuildPlan } from "../../store/tables/guild-jobs.ts";
-import type { Rules } from "../rules.ts";
+import type { Rules } from "./rules.ts";
 
 /** Plain data, which can be shown and stored. */
 export type PlannedStep = Omit<Step, "guard" | "note" | "request">;

@@ -1,16 +1,16 @@
 // What plans and jobs need to read, compare and check a guild.
 
 import type { Guild } from "discord.js";
-import type { GuildDocument, Part } from "../../guild-document/format/document.ts";
-import type { Restore } from "../../guild-document/restore.ts";
-import { differenceInSteps } from "../../guild-document/steps/difference.ts";
-import { keyOfMessage } from "../../guild-document/steps/message-steps.ts";
-import { restoreDifference } from "../../guild-document/steps/restore-steps.ts";
-import type { DifferenceOptions } from "../../guild-document/steps/step-list.ts";
-import type { Difference, GuildState, Step } from "../../guild-document/steps.ts";
-import { inSlices } from "../../lib/slices.ts";
-import { type ReadGuild, type ReadOptions, readGuildState, readRestored } from "./read/read-guild.ts";
-import { refusalsOf, requireStep, unreadable } from "./refusals/refusals.ts";
+import type { GuildDocument, Part } from "../../../guild-document/format/document.ts";
+import type { Restore } from "../../../guild-document/restore.ts";
+import { differenceInSteps } from "../../../guild-document/steps/difference.ts";
+import { keyOfMessage } from "../../../guild-document/steps/message-steps.ts";
+import { restoreDifference } from "../../../guild-document/steps/restore-steps.ts";
+import type { DifferenceOptions } from "../../../guild-document/steps/step-list.ts";
+import type { Difference, GuildState, Step } from "../../../guild-document/steps.ts";
+import { inSlices } from "../../../lib/slices.ts";
+import { type ReadGuild, type ReadOptions, readGuildState, readRestored } from "../read/read-guild.ts";
+import { refusalsOf, requireStep, unreadable } from "../refusals/refusals.ts";
 
 interface RulesOptions extends ReadOptions {
 	/** By the configuration. */
