@@ -15,7 +15,6 @@ import type { Store } from "../store/store.ts";
 import {
 	type CallsOfHour,
 	countToolCalls,
-	insertToolCalls,
 	type Outcome,
 	selectToolCalls,
 	type ToolCallFilter,
@@ -148,7 +147,7 @@ export class Audit {
 		while (this.queued > 0) {
 			const batch = this.#queue.slice(0, size);
 			try {
-				await insertToolCalls(this.store.sql, batch);
+				await toolCallRows.add(this.store.sql, batch);
 			} catch (error) {
 				if (error instanceof StoreUnavailable) return this.#writeIn(backOffMs(this.#failures++, range));
 				// Write one by one, so that only the rejected row is lost.

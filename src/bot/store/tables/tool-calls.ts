@@ -50,10 +50,6 @@ export const toolCallsTable = `
 
 export const toolCallRows = rowsOf<ToolCallRow, "id">("tool_calls", ["id"]);
 
-export async function insertToolCalls(sql: Sql, rows: readonly ToolCallRow[]): Promise<void> {
-	await sql`INSERT INTO tool_calls ${many(rows)} ON CONFLICT (id) DO NOTHING`;
-}
-
 /** Undefined properties match all calls. */
 export interface ToolCallFilter {
 	/** Also of its parts, ".1" and so on. Only together with `from`: there is no index of request ids. */
@@ -81,62 +77,54 @@ export interface ToolCallFilter {
 	limit: number;
 }
 
-// PostgreSQL cannot infer the type of a NULL parameter.
-const isOr = (name: string, condition: string) => `AND (CAST($${name} AS TEXT) IS NULL OR ${condition})`;
 const searched = ["tool", "client", "arguments", "answer", "key", "person", "request_id", "guild_id"];
 /** Of the ids in `named`: looking for one in the texts of 50,000 calls takes 30 ms, in which SQLite blocks the process. */
 const maxInTexts = 10;
-const searchFor = (named: readonly string[] = []) =>
-	[
+
+/** Conditions, and their values. */
+function matching({ requestId, messageId, guildId, key, guildIds, outcomes, named = [], ...filter }: ToolCallFilter) {
+	const { tool, client, person, changes, search, from, before, limit } = filter;
+	const [part, prefix] = [`${requestId}.`, `key:${key}:`];
+	const equal = { message_id: messageId, tool, client, guild_id: guildId, person };
+	const given = Object.entries(equal).flatMap(([column, value]) => (value === undefined ? [] : [[column, value]]));
+	// A list without elements is not valid SQL; no guild has this id.
+	const among = (values: readonly string[] = []) => many(values.length > 0 ? values : [""]);
+	const values = {
+		...{ requestId, part, key, prefix, limit },
+		...Object.fromEntries(given),
+		from: from?.getTime() ?? 0,
+		before: before?.at.getTime() ?? Number.MAX_SAFE_INTEGER,
+		// Without `id`: no id is lower than "".
+		beforeId: before?.id ?? "",
+		search: `%${search?.toLowerCase().replace(/[!%_]/g, "!$&")}%`,
+		named: among(named),
+		...Object.fromEntries(named.map((id, at) => [`named${at}`, `%${id}%`])),
+		guildIds: among(guildIds),
+		outcomes: among(outcomes),
+	};
+	const anywhere = [
 		...searched.map((column) => `LOWER(${column}) LIKE $search ESCAPE '!'`),
 		...["guild_id", "person"].map((column) => `${column} IN $named`),
 		...named
 			.slice(0, maxInTexts)
 			.flatMap((_, at) => ["arguments", "answer", "discord"].map((column) => `${column} LIKE $named${at}`)),
-	].join(" OR ");
-const matchesFor = (filter: ToolCallFilter) => `at >= $from AND (at < $before OR (at = $before AND id < $beforeId))
-	${isOr("requestId", "(request_id = $requestId OR SUBSTR(request_id, 1, $partLength) = $part)")}
-	${isOr("messageId", "message_id = $messageId")}
-	${isOr("tool", "tool = $tool")}
-	${isOr("client", "client = $client")}
-	${isOr("guildId", "guild_id = $guildId")}
-	${isOr("key", "key = $key OR SUBSTR(key, 1, $prefixLength) = $prefix")}
-	${isOr("person", "person = $person")}
-	${isOr("read", "effect <> $read")}
-	${isOr("search", searchFor(filter.named))}
-	AND (CAST($isAnyGuild AS INTEGER) = 1 OR guild_id IN $guildIds)
-	AND (CAST($isAnyOutcome AS INTEGER) = 1 OR outcome IN $outcomes)`;
-
-function valuesOf({ guildIds, outcomes, search, named = [], changes, ...filter }: ToolCallFilter) {
-	const { key, tool = null, client = null, guildId = null, person = null, requestId = null, messageId = null } = filter;
-	const prefix = `key:${key}:`;
-	const part = `${requestId}.`;
-	// A list without elements is not valid SQL; no guild has this id.
-	const among = (values: readonly string[] | undefined) => many(values?.length ? values : [""]);
-	return {
-		...{ tool, client, guildId, person, requestId, messageId, prefix, part },
-		partLength: part.length,
-		key: key ?? null,
-		prefixLength: prefix.length,
-		read: changes ? "read" : null,
-		search: search ? `%${search.toLowerCase().replace(/[!%_]/g, "!$&")}%` : null,
-		named: among(named),
-		...Object.fromEntries(named.map((id, at) => [`named${at}`, `%${id}%`])),
-		isAnyGuild: guildIds ? 0 : 1,
-		guildIds: among(guildIds),
-		isAnyOutcome: outcomes ? 0 : 1,
-		outcomes: among(outcomes),
-		from: filter.from?.getTime() ?? 0,
-		before: filter.before?.at.getTime() ?? Number.MAX_SAFE_INTEGER,
-		// Without `id`: no id is lower than "".
-		beforeId: filter.before?.id ?? "",
-		limit: filter.limit,
-	};
+	];
+	const conditions = [
+		"at >= $from AND (at < $before OR (at = $before AND id < $beforeId))",
+		...given.map(([column]) => `${column} = $${column}`),
+		requestId !== undefined && `(request_id = $requestId OR SUBSTR(request_id, 1, ${part.length}) = $part)`,
+		key !== undefined && `(key = $key OR SUBSTR(key, 1, ${prefix.length}) = $prefix)`,
+		changes && "effect <> 'read'",
+		search !== undefined && `(${anywhere.join(" OR ")})`,
+		guildIds && "guild_id IN $guildIds",
+		outcomes && "outcome IN $outcomes",
+	];
+	return { text: conditions.filter((one) => typeof one === "string").join(" AND "), values };
 }
 
 export function selectToolCalls(sql: Sql, filter: ToolCallFilter): Promise<ToolCallRow[]> {
-	const text = `SELECT * FROM tool_calls WHERE ${matchesFor(filter)} ORDER BY at DESC, id DESC LIMIT $limit`;
-	return runNamed<ToolCallRow>(sql, text, valuesOf(filter));
+	const { text, values } = matching(filter);
+	return runNamed(sql, `SELECT * FROM tool_calls WHERE ${text} ORDER BY at DESC, id DESC LIMIT $limit`, values);
 }
 
 export interface CallsOfHour {
@@ -150,8 +138,9 @@ export interface CallsOfHour {
 /** Hours without calls, and entries about approvals, are left out. */
 export function countToolCalls(sql: Sql, filter: ToolCallFilter): Promise<CallsOfHour[]> {
 	const sum = (condition: string) => `SUM(CASE WHEN ${condition} THEN 1 ELSE 0 END)`;
-	const text = `SELECT at / 3600000 AS hour, COUNT(*) AS calls, ${sum("outcome = 'refused'")} AS refused,
+	const { text, values } = matching(filter);
+	const whole = `SELECT at / 3600000 AS hour, COUNT(*) AS calls, ${sum("outcome = 'refused'")} AS refused,
 		${sum("outcome IN ('failed', 'error')")} AS failed FROM tool_calls
-		WHERE tool <> 'approval' AND ${matchesFor(filter)} GROUP BY 1 ORDER BY 1`;
-	return runNamed<CallsOfHour>(sql, text, valuesOf(filter));
+		WHERE tool <> 'approval' AND ${text} GROUP BY 1 ORDER BY 1`;
+	return runNamed(sql, whole, values);
 }
