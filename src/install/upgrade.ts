@@ -57,7 +57,7 @@ async function restart(before: ProgramStatus, options: UpgradeOptions): Promise<
 	for (let attempt = 0; isWell(before) || options.resume; attempt++) {
 		const now = (await programsOf(options)).find(({ name }) => name === before.name);
 		if (now && isWell(now)) return;
-		if (await options.wait(attempt)) throw new Error(`it is ${now?.issue ?? now?.health ?? now?.state}`);
+		if (await options.wait(attempt)) throw new Error(now?.issue ?? now?.reason ?? `it is ${now?.health ?? now?.state}`);
 	}
 }
 
