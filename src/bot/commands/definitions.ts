@@ -16,7 +16,7 @@ import { maxReasonLength } from "../../discord/text.ts";
 import type { ModeratorAction } from "../settings/grants.ts";
 import type { Action, ActionOption } from "./action.ts";
 import { type CommandPath, descriptionsOf, namesOf } from "./command-texts.ts";
-import type { MenuHandler } from "./menus.ts";
+import type { MenuHandler } from "./feature.ts";
 import { permissionOf, type Restricted } from "./who-may.ts";
 
 export type Definition = RESTPostAPIApplicationCommandsJSONBody;

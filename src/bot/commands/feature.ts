@@ -1,6 +1,6 @@
 // The interface of features: optional parts of the bot beside its tools.
 
-import type { Client } from "discord.js";
+import type { ChatInputCommandInteraction, Client, MessageContextMenuCommandInteraction } from "discord.js";
 import type { Ai } from "../../ai/ai.ts";
 import type { Connection } from "../../discord/connection/connection.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
@@ -13,10 +13,10 @@ import type { ChatPrivacy } from "../store/tables/privacy.ts";
 import type { CallAs } from "../tool/call-as.ts";
 import type { CaseRecorder } from "../tool/case-record.ts";
 import type { Announcer, BotTool, StoredBans } from "../tool/context.ts";
-import type { Action, Suggestion, SuggestQuery } from "./action.ts";
+import type { Action, ActionOption, Suggestion, SuggestQuery } from "./action.ts";
 import type { Command } from "./commands.ts";
 import type { ComponentHandler } from "./components.ts";
-import type { MenuHandler } from "./menus.ts";
+import type { Restricted } from "./who-may.ts";
 
 export interface FeatureOptions {
 	config: BotConfig;
@@ -61,6 +61,29 @@ export interface Feature extends Part {
 	/** Undefined if the feature has no route for `path`. */
 	respond?(request: Request, path: string): Response | Promise<Response> | undefined;
 }
+
+/**
+ * A context menu command or slash command of a feature's own, because it does more than call one tool. `run` must check again
+ * who may use it, because administrators can change who sees it.
+ */
+export type MenuHandler = Restricted & {
+	/** 1 to 32 characters, unique for its type; lower case for slash commands. */
+	name: string;
+} & (
+		| {
+				type: "message";
+				/** Must defer, reply or show a form within 3 s, before any other request. A ToolError's text is shown. */
+				run(interaction: MessageContextMenuCommandInteraction & { guildId: string }): Promise<void>;
+		  }
+		| {
+				type: "slash";
+				options: readonly Omit<ActionOption, "argument">[];
+				/** Also in direct messages with the bot, where `guildId` is null. */
+				inDms?: boolean;
+				/** As for a message. */
+				run(interaction: ChatInputCommandInteraction & { guildId: string }): Promise<void>;
+		  }
+	);
 
 /** Several features, or parts of one, as one. */
 export function combineFeatures(given: readonly (Feature | undefined)[]) {

@@ -9,7 +9,7 @@ import { sayIn } from "../../texts/texts.ts";
 import { answerPrivately, deferPrivately } from "../commands/answer.ts";
 import type { Command } from "../commands/commands.ts";
 import { Limiter } from "../commands/cooldown.ts";
-import type { MenuHandler } from "../commands/menus.ts";
+import type { MenuHandler } from "../commands/feature.ts";
 import { sendablePieces } from "../messages/split-message.ts";
 import { type GameClient, GameServerError } from "./client.ts";
 

@@ -21,9 +21,8 @@ import { languageOf, render, type Said, said, sayIn } from "../../../texts/texts
 import type { AskedCalls } from "../../approval/asked-calls.ts";
 import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
 import type { ComponentHandler, ComponentInteraction } from "../../commands/components.ts";
-import type { Feature, FeatureOptions } from "../../commands/feature.ts";
+import type { Feature, FeatureOptions, MenuHandler } from "../../commands/feature.ts";
 import { GuildSemaphores } from "../../commands/guild-semaphores.ts";
-import type { MenuHandler } from "../../commands/menus.ts";
 import { buttonRow } from "../../messages/buttons.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import type { Routine, Turn } from "../../store/tables/chat.ts";

@@ -5,8 +5,7 @@ import { type Say, sayIn } from "../../../texts/texts.ts";
 import { deferPrivately } from "../../commands/answer.ts";
 import type { ComponentInteraction } from "../../commands/components.ts";
 import { Limiter } from "../../commands/cooldown.ts";
-import type { Feature, FeatureOptions } from "../../commands/feature.ts";
-import type { MenuHandler } from "../../commands/menus.ts";
+import type { Feature, FeatureOptions, MenuHandler } from "../../commands/feature.ts";
 import { buttonRow } from "../../messages/buttons.ts";
 import { erasePerson, exportPerson } from "../../store/personal-data.ts";
 

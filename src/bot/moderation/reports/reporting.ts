@@ -23,8 +23,8 @@ import { languageOf, render, type Said, said, sayIn } from "../../../texts/texts
 import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
 import type { ComponentHandler } from "../../commands/components.ts";
 import { Limiter } from "../../commands/cooldown.ts";
+import type { MenuHandler } from "../../commands/feature.ts";
 import { modalOf } from "../../commands/forms.ts";
-import type { MenuHandler } from "../../commands/menus.ts";
 import { messageReference } from "../../messages/sent-message.ts";
 import type { GuildSettings } from "../../settings/guild-settings.ts";
 import type { AuthorKind } from "../../store/tables/reports.ts";
