@@ -1,8 +1,9 @@
 // The prompts of a bot, by the configuration and the guilds that it has.
 
 import { describe, expect, test } from "bun:test";
+import type { BotContext } from "../../../src/bot/tool/context.ts";
 import { callingTools, tools } from "../../../src/bot/tools/index.ts";
-import { createPrompts } from "../../../src/bot/tools/prompts.ts";
+import { promptsFor } from "../../../src/bot/tools/prompts.ts";
 import { getPrompt, listPrompts } from "../../../src/mcp/prompts.ts";
 
 const cooks = { id: "123456789012345678", name: "The Cooks" };
@@ -11,11 +12,11 @@ const names = all.map(({ name }) => name);
 const listed = all.filter(({ offered }) => offered === "listed").map(({ name }) => name);
 
 const promptsOf = (allowed: readonly string[], guildId?: string) =>
-	createPrompts({
-		guilds: () => [cooks, { id: "223456789012345678", name: "The Bakers" }],
+	promptsFor({
+		connection: { guilds: [cooks, { id: "223456789012345678", name: "The Bakers" }] },
 		guildId,
-		allowed: new Set(allowed),
-	});
+		self: { tools: allowed.map((name) => ({ name })) },
+	} as unknown as BotContext);
 const textOf = (name: string, args: object, guildId?: string) =>
 	JSON.stringify(getPrompt(promptsOf(names, guildId), { name, arguments: args }));
 
