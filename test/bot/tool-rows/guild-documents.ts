@@ -43,9 +43,10 @@ export const guildDocumentRows: Record<string, Row> = {
 		ids: { role_ids: roleId },
 		person: person.administrator,
 		ask: ({ guild }) => ({
-			args: { scenario: "document", document: { channels: [{ name: "planned" }] } },
+			// Reads the guild once, where a document is also planned.
+			args: { scenario: "member" },
 			request: `GET /guilds/${guild.id}`,
-			answer: ["The plan: create 1", "The job: done"],
+			answer: ["Rehearsal of member on a copy", " members rank below them."],
 		}),
 		needs: "no permission",
 	},
