@@ -3,6 +3,7 @@
 import { existsSync, linkSync, readdirSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import type { UpStatus } from "../lib/instances/control.ts";
 import { becomeOwnerOf, defaultInstances, requireAccess } from "../lib/program/instances.ts";
 import { build, exitAfter, isNewer, parseCommandLine, version } from "../lib/program/program.ts";
 import { newestRelease, releasesAddress } from "../lib/program/releases.ts";
@@ -97,6 +98,12 @@ async function prepare(scratch: string, directory: string, address: string | und
 	const { stdout } = Bun.spawnSync(asking, { stderr: "inherit" });
 	if (stdout.length === 0) return false;
 	console.log(`This replaces ${present}, ${version}, by ${wanted}, and restarts bots and gateway of ${directory}.`);
+	const { programs }: UpStatus = JSON.parse(String(stdout));
+	const remote = programs.filter(({ database }) => database === "PostgreSQL").map(({ name }) => name);
+	if (remote.length > 0)
+		console.log(
+			`Back up PostgreSQL first (pg_dump). It has the databases of ${remote.join(", ")}, which are not copied.`,
+		);
 	if (!(await ask("Continue?"))) return false;
 	console.log(`… fetch ${address}, and verify it`);
 	const command = ["sh", "-s", "--", "--version", wanted, "--from", address, "--to", join(scratch, "bin")];
