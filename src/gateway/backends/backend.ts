@@ -111,6 +111,8 @@ export class Backend {
 	readonly session: BackendSession;
 	readonly #http: HttpClient;
 	readonly #inFlight: Semaphore;
+	/** Clients choose limits, and so how many lists there are. */
+	readonly #offers = new Semaphore({ max: 8, maxPerCaller: 8 });
 	readonly #options: BackendOptions;
 	readonly #toolsReader: ToolsReader;
 	readonly #loggedGuilds = new Set<string>();
@@ -299,10 +301,9 @@ export class Backend {
 
 	/** Rejects with a ClientError. */
 	async offer(principal: Principal, signal: Signal): Promise<BackendOffer> {
-		const [{ tools, dropped }, prompts] = await Promise.all([
-			this.#toolPages(signal, principal),
-			this.#listPrompts(signal, principal),
-		]);
+		const [{ tools, dropped }, prompts] = await this.#offers.run(signal, () =>
+			Promise.all([this.#toolPages(signal, principal), this.#listPrompts(signal, principal)]),
+		);
 		const shared = tools.map((tool) => {
 			const own = this.tool(tool.name);
 			return own?.text === tool.text ? own : tool;

@@ -110,11 +110,12 @@ export class HttpClient {
 
 	readonly #handlers: Bun.SocketHandler<Connection> = {
 		open: (socket) => {
-			if (!this.#isSecure) socket.data.onOpen(socket);
+			socket.data.onConnect(socket);
+			if (!this.#isSecure) socket.data.onOpen();
 			this.#settle(socket.data);
 		},
 		handshake: (socket, isTrusted, cause) => {
-			if (isTrusted) socket.data.onOpen(socket);
+			if (isTrusted) socket.data.onOpen();
 			else socket.data.onClose(cause);
 			this.#settle(socket.data);
 		},

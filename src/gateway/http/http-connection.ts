@@ -59,10 +59,14 @@ export class Connection {
 		this.settle(this);
 	}
 
-	onOpen(socket: Socket) {
+	/** `onOpen` follows, after the TLS handshake if there is one. */
+	onConnect(socket: Socket) {
 		// Closed while it was connecting, since connecting cannot be stopped.
 		if (this.#state !== "connecting") return socket.terminate();
 		this.#socket = socket;
+	}
+
+	onOpen() {
 		this.#transition("busy");
 		if (this.exchange) this.#write(this.exchange);
 	}

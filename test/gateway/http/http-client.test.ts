@@ -225,6 +225,17 @@ describe("a request", () => {
 		for (const line of refused) expect(line).toStartWith("unsent: Hostname/IP does not match certificate's altnames");
 	});
 
+	test("goes with its request if the TLS handshake does not end", async () => {
+		const stub = startStub(() => {});
+		const client = clientFor(stub.url.replace("http:", "https:"));
+		const aborter = new AbortController();
+		const failed = client.send(post, aborter.signal).catch((error) => error);
+		await until("the server has the connection", () => stub.alive.size === 1);
+		aborter.abort();
+		expect((await failed).progress).toBe("unsent");
+		await until("it is closed", () => stub.alive.size === 0);
+	});
+
 	test("goes only to http: and https: URLs", () => {
 		for (const url of ["ftp://a.b/", "a.b"]) expect(() => new HttpClient({ url })).toThrow(TypeError);
 	});

@@ -2,7 +2,7 @@
 // of a bot runs at a time, and one of a guild on a machine. A watched one ends when another one is asked for.
 
 import { readFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import type { Guild } from "discord.js";
 import { maxReasonLength, oneLine, truncate, withoutTokens } from "../../../discord/text.ts";
@@ -118,7 +118,7 @@ export class Rehearsals {
 	}
 
 	#begin(guild: Guild, id: string, make: () => Promise<Rehearsal>): Run {
-		const running = [...this.#runs.values()].find(({ goodUntil }) => goodUntil === Infinity);
+		const running = [...this.#runs.values()].findLast(({ goodUntil }) => goodUntil === Infinity);
 		if (running && !running.stop) throw new ToolError("The bot plays another rehearsal. Wait for its end.");
 		running?.stop?.();
 		const ended = Promise.allSettled([running?.ended]).then(() => this.#playAlone(guild, make, run));
@@ -133,22 +133,26 @@ export class Rehearsals {
 
 	async #playAlone({ id, client }: Guild, make: () => Promise<Rehearsal>, run: Run): Promise<Answer> {
 		const where = Bun.hash(`${process.getuid?.()} ${client.options.rest?.api} ${id}`);
-		const lock = await claimFile(join(tmpdir(), `guildhall-rehearsal-${where}`), instanceName(client.user.username));
+		const file = join(tmpdir(), `guildhall-rehearsal-${where}`);
+		// Containers may have no directory for temporary files, and no other bot there.
+		const lock = await claimFile(file, instanceName(client.user.username)).catch(() => undefined);
 		if (typeof lock === "string") throw new ToolError(`This guild is rehearsed by ${lock}. Wait for its end.`);
 		const played = make().then((given) => this.#play(id, given, run));
-		return played.finally(() => lock.close());
+		return played.finally(() => lock?.close());
 	}
 
 	async #play(guildId: string, given: Rehearsal, run: Run): Promise<Answer> {
 		const count = given.document.members?.length ?? 0;
 		const scale = Math.max(1, Math.ceil(count / maxOneByOne));
 		const timeoutMs = (given.isWatched ? watchedMs : this.limits.timeoutMs) * scale;
-		const memoryBytes = this.limits.memoryBytes * scale;
+		const memoryBytes = Math.max(this.limits.memoryBytes, Math.min(this.limits.memoryBytes * scale, totalmem() / 2));
 		const onStep = (step: string) => {
 			run.step = step;
 			for (const tell of run.onSteps) tell(step);
 		};
-		onStep(`building the copy: ${count} members one by one, at most ${timeoutMs / 1000} s and ${memoryBytes / 1e6} MB`);
+		onStep(
+			`building the copy: ${count} members one by one, at most ${timeoutMs / 1000} s and ${Math.floor(memoryBytes / 1e6)} MB`,
+		);
 		const child = Bun.spawn(given.isWatched ? [...this.command, "--watch"] : [...this.command], {
 			// Garbage is collected as on a machine with so little memory, and before the heap has grown by a sixth.
 			env: { BUN_JSC_forceRAMSize: "100000000", BUN_JSC_largeHeapGrowthFactor: "1.15", MEMORY_BYTES: `${memoryBytes}` },
@@ -168,7 +172,7 @@ export class Rehearsals {
 			const status = await readFile(`/proc/${child.pid}/status`, "utf8").catch(() => "");
 			const kB = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]);
 			if (performance.now() > endsAt) end(`it was ended after ${timeoutMs / 1000} s`);
-			if (kB * 1024 > memoryBytes) end(`the copy takes more than ${memoryBytes / 1e6} MB of memory`);
+			if (kB * 1024 > memoryBytes) end(`the copy takes more than ${Math.floor(memoryBytes / 1e6)} MB of memory`);
 		}, 250);
 		const said: { step?: string; answer?: Answer; error?: string } = {};
 		let crash = "";

@@ -111,12 +111,13 @@ function createPressHandler(options: PressOptions): ComponentHandler {
 	const shareOf = (guildId: string) => shares.getOrMake(guildId, () => new RateShare());
 
 	/** Returns when the press may be carried out. Rejects with a SaidError if too many wait, or at the shutdown. */
-	async function enter({ guildId, user }: Press): Promise<() => void> {
-		const release = await semaphores.acquire(guildId, user.id, closing);
+	async function enter({ guildId, user }: Press, left: AbortSignal): Promise<() => void> {
+		const signal = AbortSignal.any([closing, left]);
+		const release = await semaphores.acquire(guildId, user.id, signal);
 		if (typeof release === "string") throw new SaidError(said(release === "own" ? "menu.busy.own" : "menu.busy"));
-		if (await shareOf(guildId).ready(closing, limits.maxWaitMs)) return release;
+		if (await shareOf(guildId).ready(signal, limits.maxWaitMs)) return release;
 		release();
-		closing.throwIfAborted();
+		signal.throwIfAborted();
 		throw new SaidError(said("menu.busy"));
 	}
 
@@ -166,7 +167,8 @@ function createPressHandler(options: PressOptions): ComponentHandler {
 		prefix: menuPrefix,
 		async run(interaction, rest) {
 			const { press, choice } = readPress(interaction, rest);
-			const entered = enter(press);
+			const left = new AbortController();
+			const entered = enter(press, left.signal);
 			// Who cannot wait is told with one request.
 			await within(0, entered);
 			try {
@@ -177,6 +179,7 @@ function createPressHandler(options: PressOptions): ComponentHandler {
 				await entered;
 				await answer(press, await carryOut(press, choice));
 			} finally {
+				left.abort();
 				entered.then(
 					(release) => release(),
 					() => {},
