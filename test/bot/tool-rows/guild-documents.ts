@@ -43,7 +43,6 @@ export const guildDocumentRows: Record<string, Row> = {
 		ids: { role_ids: roleId },
 		person: person.administrator,
 		ask: ({ guild }) => ({
-			// Reads the guild once, where a document is also planned.
 			args: { scenario: "member" },
 			request: `GET /guilds/${guild.id}`,
 			answer: ["Rehearsal of member on a copy", " members rank below them."],
