@@ -15,15 +15,13 @@ export const sseHeaders = {
 };
 
 // By the object that the headers are made from: making them costs more than sending them.
-const modernHeaders = new WeakMap<object, Headers>();
-const legacyHeaders = new WeakMap<object, Headers>();
+const madeHeaders = new WeakMap<object, Headers>();
 
-/** `sessionId` goes into the header Mcp-Session-Id; it has to be the same each time. Undefined for modern clients. */
+/** For clients of revisions with sessions: `sessionId` goes into the header Mcp-Session-Id, and is always the same. */
 export function respondEvent(
 	{ event, headers = sseHeaders }: Extract<RpcResponse, { kind: "event" }>,
 	sessionId: string | undefined,
 ): Response {
-	const madeHeaders = sessionId === undefined ? modernHeaders : legacyHeaders;
 	let made = madeHeaders.get(headers);
 	if (!made) {
 		made = new Headers({ ...sseHeaders, ...headers, ...(sessionId && { "Mcp-Session-Id": sessionId }) });

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { modernRequest } from "../support/both-servers.ts";
 import { gatewayToken, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { exchange, requestText } from "../support/raw-http.ts";
 import {
@@ -196,14 +195,6 @@ describe("what is forwarded", () => {
 		// Ours, not the client's.
 		const ids = world.alpha.requests.map(({ id }) => id).filter((id) => id !== "null");
 		expect(new Set(ids).size).toBe(ids.length);
-	});
-
-	worldTest("has a session id in its response only for clients of revisions with sessions", async (world) => {
-		const modern = modernRequest("tools/call", { name: "echo", arguments: { instance: "alpha" } });
-		const idOf = async (...request: Parameters<typeof world.post>) =>
-			(await world.post(...request)).headers.get("mcp-session-id");
-		const ids = [await idOf(modern.body, modern.headers), await idOf(echo('{"instance":"alpha"}'))];
-		expect([...ids, await idOf(modern.body, modern.headers)]).toEqual([null, "gateway-session", null]);
 	});
 
 	worldTest("is a body as large as the gateway takes", async (world) => {
