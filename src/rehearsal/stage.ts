@@ -57,8 +57,7 @@ export async function openStage(given: Rehearsal, missing: Set<string>, rateLimi
 	const documents = { maxStateAgeMs: () => Infinity, readBackups: { read: async () => given.backup } as never };
 	const bot = startBot(configOf(given, simulator, made), log, { documents });
 	// Without the intent it never has all members.
-	const isLoaded = () => (given.toml.intents.includes("GuildMembers") ? bot.loaded : bot.ready);
-	while (!isLoaded()) await advance(100);
+	while (!(given.toml.intents.includes("GuildMembers") ? bot.loaded : bot.ready)) await advance(100);
 	let startedAt = 0;
 
 	const sent: RequestRecord[] = [];
