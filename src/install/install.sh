@@ -38,7 +38,7 @@ main() {
 			case $1 in
 			--version) wanted=${2#v} ;;
 			--from) from=${2%/} ;;
-			--to) to=$2 ;;
+			--to) to=${2%/} ;;
 			--domain) domain=$2 ;;
 			esac
 			shift
@@ -81,7 +81,7 @@ main() {
 	fi
 
 	work=$(mktemp -d) || fail "no temporary directory: is the disk full?"
-	trap 'rm -rf "$work"' EXIT
+	trap 'rm -rf "$work" "$to/.guildhall.new" ${docs:+"$docs.new"}' EXIT
 	trap 'exit 129' HUP
 	trap 'exit 130' INT
 	trap 'exit 143' TERM
@@ -143,6 +143,7 @@ find_tools() {
 	if command -v sha256sum >/dev/null; then checksum=sha256sum
 	elif command -v shasum >/dev/null; then checksum="shasum -a 256"
 	else fail "sha256sum or shasum is needed to verify the download"; fi
+	for tool in tar gzip; do command -v $tool >/dev/null || fail "$tool is needed"; done
 }
 
 fetch_failed() { fail "could not fetch $1 completely. Nothing was installed."; }
@@ -158,10 +159,8 @@ as_service() {
 
 as_file() {
 	say "Installing $to/guildhall …"
-	if ! replace; then
-		rm -f "$to/.guildhall.new"
-		fail "could not write $to/guildhall (is the disk full, or does the directory belong to somebody else?)"
-	fi
+	replace ||
+		fail "could not write $to/guildhall${docs:+ and $docs} (is the disk full, or does the directory belong to somebody else?)"
 	say "Installed $("$to/guildhall" --version)."
 	case :$PATH: in
 	*:"$to":*) say "Try: guildhall demo" ;;
@@ -172,8 +171,9 @@ as_file() {
 # A program that runs from the old file continues undisturbed.
 replace() {
 	mkdir -p "$to" && cp "$unpacked/guildhall" "$to/.guildhall.new" && chmod 755 "$to/.guildhall.new" &&
-		{ [ -z "$docs" ] || { rm -rf "$docs" && mkdir -p "${docs%/docs}" && cp -R "$unpacked/docs" "$docs"; }; } &&
-		mv "$to/.guildhall.new" "$to/guildhall"
+		{ [ -z "$docs" ] || { mkdir -p "${docs%/docs}" && rm -rf "$docs.new" && cp -R "$unpacked/docs" "$docs.new"; }; } &&
+		[ ! -d "$to/guildhall" ] && mv "$to/.guildhall.new" "$to/guildhall" &&
+		{ [ -z "$docs" ] || { rm -rf "$docs" && mv "$docs.new" "$docs"; }; }
 }
 
 main "$@"

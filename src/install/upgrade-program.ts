@@ -44,13 +44,16 @@ type Ask = ReturnType<typeof askUnless>;
 async function upgrade(directory: string, address: string | undefined, ask: Ask): Promise<number> {
 	const present = process.execPath;
 	if (!build) throw new InstallError("guildhall upgrade replaces an executable, but it runs from the sources here.");
+	if (present.includes("/node_modules/"))
+		throw new InstallError('npm installed this executable: update it with npm, and start "guildhall up" again.');
 	for (const place of [directory, dirname(present)]) requireAccess(place);
 	const system = openSystem();
 	using _lock = lockSystem(system.isBooted && process.getuid?.() === 0 ? system : openSystem(dirname(present)));
 	const scratch = join(dirname(present), ".guildhall-upgrade");
 	const former = join(scratch, "former");
 	const isResumed = existsSync(former) && !existsSync(join(scratch, "new"));
-	if (isResumed) console.log("An upgrade was interrupted. This goes on with it.");
+	if (isResumed)
+		console.log(`An upgrade of ${statSync(former).ctime.toISOString()} was interrupted. This goes on with it.`);
 	else {
 		rmSync(scratch, { recursive: true, force: true });
 		if (!(await prepare(scratch, directory, address, ask))) return 1;
@@ -87,7 +90,7 @@ async function prepare(scratch: string, directory: string, address: string | und
 	const present = process.execPath;
 	if (!address) throw new InstallError("This release was not published: name the address of another with --from.");
 	const wanted = await newestRelease(address).catch(({ message }) => {
-		throw new InstallError(message);
+		throw new InstallError(`Could not ask ${address}: ${message}`);
 	});
 	if (!isNewer(wanted)) {
 		console.log(`guildhall ${version} is the newest release; nothing to do.`);
@@ -96,7 +99,8 @@ async function prepare(scratch: string, directory: string, address: string | und
 	// As the owner of the instances, which this process becomes only when it has written the executable.
 	const asking = [present, "up", "status", "--json", "--directory", directory];
 	const { stdout } = Bun.spawnSync(asking, { stderr: "inherit" });
-	if (stdout.length === 0) return false;
+	if (stdout.length === 0)
+		throw new InstallError("Only programs that up runs are upgraded. install.sh replaces an executable alone.");
 	console.log(`This replaces ${present}, ${version}, by ${wanted}, and restarts bots and gateway of ${directory}.`);
 	const { programs }: UpStatus = JSON.parse(String(stdout));
 	const remote = programs.filter(({ database }) => database === "PostgreSQL").map(({ name }) => name);
@@ -138,7 +142,7 @@ while read -r line; do eval "$line" && echo done || echo failed; done`;
 	const commands = {
 		new: 'mv -f "$0/new" "$1"',
 		// Where install.sh puts them, and the gateway looks.
-		docs: 'to=$(dirname "$1")/../share/guildhall && mkdir -p "$to" && rm -rf "$to/docs" && mv "$0/share/guildhall/docs" "$to"',
+		docs: `to=$(dirname "$1")/../share/guildhall; mkdir -p "$to" && mv "$0/share/guildhall/docs" "$to/docs.new" && rm -rf "$to/docs" 2>/dev/null && mv "$to/docs.new" "$to/docs" || echo "Note: could not replace $to/docs" >&2`,
 		// Links need no space.
 		former: 'ln -f "$0/former" "$0/next" && mv -f "$0/next" "$1"',
 		end: 'rm -rf "$0"',

@@ -1,12 +1,13 @@
 // Replaces the executable under a running `up`: restarts one program after the other, and goes back if one does not become
-// healthy. Before its restart, the database of each is copied; going back puts the copy in its place. The files tell how far
-// it came, so that an upgrade that was killed can be continued.
+// healthy. All databases are copied first, and each again before the restart of its program; going back puts the copies in
+// their place. The files tell how far it came, so that an upgrade that was killed can be continued.
 
 import { Database } from "bun:sqlite";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { ControlRequest, ControlResponse, ProgramStatus } from "../lib/instances/control.ts";
 import { isWell, withHealth } from "../up/status.ts";
+import { InstallError } from "./step.ts";
 
 export interface UpgradeOptions {
 	/** An earlier one was killed after it had put the executable "new", or then "former", in its place. */
@@ -29,18 +30,25 @@ export async function upgradePrograms(options: UpgradeOptions): Promise<"new" | 
 	const all = await programsOf(options);
 	// The gateway comes last: it serves bots of both versions.
 	const programs = [...all.slice(1), ...all.slice(0, 1)];
-	if (resume === "former") return goBackWith(programs.filter(({ isHalted }) => !isHalted).reverse(), options);
-	if (resume === undefined) await place("new");
-	const restarted: ProgramStatus[] = [];
-	for (const program of programs) {
-		const { name, isHalted } = program;
+	const running = programs.filter(({ isHalted }) => !isHalted);
+	if (resume === "former") return goBackWith(running.toReversed(), options);
+	if (resume === undefined) {
+		write("… copy the databases");
+		// Also of those whose restart is far: after an interruption, `up` starts them all with the new version.
+		for (const program of programs)
+			if (!backUp(program, options)) write(`Note: not copied: the database of ${program.name}, ${program.database}.`);
+		await place("new");
+	}
+	// With `resume`, any of them may run the new version.
+	const restarted = resume ? running.toReversed() : [];
+	for (const program of running) {
+		const { name } = program;
 		try {
-			const isCopied = backUp(program, options);
-			write(
-				`… ${[isCopied && `copy the database of ${name}`, !isHalted && `restart ${name}`].filter(Boolean).join(", ")}`,
-			);
-			if (isHalted) continue;
-			restarted.unshift(program);
+			write(`… restart ${name}`);
+			if (resume === undefined) {
+				backUp(program, options);
+				restarted.unshift(program);
+			}
 			await restart(program, options);
 		} catch (error) {
 			write(`${name} does not work with the new version: ${(error as Error).message}`);
@@ -114,15 +122,10 @@ async function programsOf({ ask }: UpgradeOptions): Promise<ProgramStatus[]> {
 	return "status" in response ? (await withHealth(response.status)).programs : [];
 }
 
-/** Also while the program writes to it. Whether there is a copy. */
-function backUp({ name, database: file = "PostgreSQL" }: ProgramStatus, { backups, write }: UpgradeOptions): boolean {
+/** Also while the program writes to it. Whether there is one on this machine. Throws an InstallError. */
+function backUp({ name, database: file = "" }: ProgramStatus, { backups }: UpgradeOptions): boolean {
 	const copy = join(backups, `${name}.sqlite`);
-	if (existsSync(copy)) return true;
-	if (!existsSync(file)) {
-		const why = file === "PostgreSQL" ? "it is in PostgreSQL" : `there is no ${file}`;
-		write(`Note: the database of ${name} is not copied: ${why}.`);
-		return false;
-	}
+	if (!existsSync(file)) return false;
 	const partial = `${copy}.partial`;
 	try {
 		rmSync(partial, { force: true });
@@ -132,6 +135,8 @@ function backUp({ name, database: file = "PostgreSQL" }: ProgramStatus, { backup
 		chmodSync(partial, 0o600);
 		renameSync(partial, copy);
 		return true;
+	} catch (error) {
+		throw new InstallError(`could not copy the database of ${name}: ${(error as Error).message}`);
 	} finally {
 		for (const end of ["", "-journal"]) rmSync(partial + end, { force: true });
 	}

@@ -27,6 +27,7 @@ async function upgrade(
 		using database = new Database(place.at(`${name}.db`));
 		return database.query(sql).values();
 	};
+	const columns = (name: string) => run(name, "SELECT * FROM pragma_table_info('cases')").length;
 	for (const name of names) run(name, "CREATE TABLE IF NOT EXISTS cases (id INTEGER)");
 	let present = resume ?? "former";
 	const running = new Map(names.map((name) => [name, present]));
@@ -48,7 +49,7 @@ async function upgrade(
 		if (command === "pause") return { lines: [] };
 		if (present === "new") {
 			// A migration, and what the program writes.
-			run(name, "ALTER TABLE cases ADD COLUMN more TEXT");
+			if (columns(name) === 1) run(name, "ALTER TABLE cases ADD COLUMN more TEXT");
 			run(name, "INSERT INTO cases VALUES (1, ''), (2, '')");
 			if (broken[name] === "refuses") return { error: "a wrong configuration" };
 		}
@@ -69,7 +70,6 @@ async function upgrade(
 		wait: async (attempt) => attempt > 1,
 	});
 	await Promise.all([sick.stop(true), well.stop(true)]);
-	const columns = (name: string) => run(name, "SELECT * FROM pragma_table_info('cases')").length;
 	return { result, asked, placed, text: lines.join("\n"), columns };
 }
 
@@ -106,9 +106,18 @@ test("a bot that was not healthy before does not have to be afterwards", async (
 	expect((await upgrade({}, "alpha")).result).toBe("new");
 });
 
-test("an upgrade that was killed goes on, and one that was going back goes on with that", async () => {
+test("an upgrade that was killed goes on, and goes back with all, as one that was going back does", async () => {
+	await upgrade();
 	const { result, asked, placed } = await upgrade({}, undefined, "new");
 	expect([result, placed, asked.join(", ")]).toEqual(["new", [], all]);
+	const failed = await upgrade({ beta: "unhealthy" }, undefined, "new");
+	expect([failed.result, failed.placed, failed.asked.join(", ")]).toEqual([
+		"former",
+		["former"],
+		`restart alpha, restart beta, ${back("gateway", "beta", "alpha")}`,
+	]);
+	// The copies are from before the first start of the new version.
+	for (const name of names) expect(failed.columns(name)).toBe(1);
 	// Killed between the two renames.
 	renameSync(place.at("alpha.db"), place.at("alpha.db.undone-backups"));
 	copyFileSync(place.at("backups/alpha.sqlite"), place.at("alpha.db.former"));

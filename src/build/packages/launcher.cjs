@@ -18,6 +18,10 @@ try {
 }
 const child = spawn(executable, process.argv.slice(2), { stdio: "inherit" });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+child.on("error", ({ message }) => {
+	console.error(`guildhall: ${message}`);
+	process.exitCode = 1;
+});
 child.on("exit", (code) => {
 	process.exitCode = code ?? 1;
 });
