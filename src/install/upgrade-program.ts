@@ -23,7 +23,7 @@ const keptBackups = 3;
 const usage = () => `Usage: guildhall upgrade [--from <url>] [--directory <directory>] [--yes] [--help]
 
 Replaces this executable by the newest release, and the programs that "guildhall up" runs with it: fetches the release, verifies
-its checksum, and asks. Then, one program after the other, it copies the database, restarts the program and checks its health.
+its checksum, and asks. Then it copies the databases, and restarts one program after the other and checks its health.
 If one fails, it puts the former executable and the copies back, and says what was written since. Databases in PostgreSQL are
 not copied. The copies of the last ${keptBackups} upgrades are kept. If it was killed, run it again: it goes on.
 
