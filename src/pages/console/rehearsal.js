@@ -69,23 +69,23 @@ export function createRehearsal(place, { lists, entered, enter }) {
 		const args = { scenario: select.value, settings: entered(), ...values };
 		onStep({ detail: "Running…" });
 		addEventListener("step", onStep);
+		let answer;
 		try {
-			let answer;
 			do {
 				// Depends on whether the bot lists all of its tools.
 				const found = call("use_reading_tool", { name: "rehearse", arguments: args });
 				answer = await found.catch(() => call("rehearse", args));
 			} while (answer.text.startsWith("The rehearsal is running"));
-			result.replaceChildren();
-			// Its end is for assistants.
-			const text = answer.text.replace(/\s(To apply the setting:|Pass settings=|Use list_backups |plan_hash=).*/s, "");
-			if (answer.isError) return text;
-			result.append(preformatted("Result", text, 20_000));
-			if (answer.advice) enter(answer.advice.set);
-			await open();
 		} finally {
 			removeEventListener("step", onStep);
+			result.replaceChildren();
 		}
+		// Its end is for assistants.
+		const text = answer.text.replace(/\s(To apply the setting:|Pass settings=|Use list_backups |plan_hash=).*/s, "");
+		if (answer.isError) return text;
+		result.append(preformatted("Result", text, 20_000));
+		if (answer.advice) enter(answer.advice.set);
+		await open();
 	}
 
 	const about = "What would happen, on a copy, with what is entered above. It fills in what would change it.";
