@@ -1,5 +1,6 @@
 // A raid, a wave of spam, and a moderator whose account is hijacked.
 
+import { read } from "../bot/settings/guild-settings.ts";
 import { addInvites } from "../simulator/seed.ts";
 import type { Account, Member } from "../simulator/world/state/entities.ts";
 import { bitsOf, elevatedPermissions, guildPermissions } from "../simulator/world/state/permissions.ts";
@@ -19,6 +20,8 @@ export const playRaid: Scenario = async (stage, { settings }) => {
 	if (!invite) return { lines: ["There is no channel to which people could be invited."] };
 	const raiders = new Map<Account, number>();
 	let written = 0;
+	// The simulator does not enforce it: at HIGH, as in raid mode, members without a role wait ten minutes.
+	const isHeld = () => guild.verification_level >= 3;
 	async function write(raider: Account): Promise<void> {
 		const places = stage.placesOf(raider);
 		const path = `/channels/${places[Math.floor(Math.random() * places.length)]}/messages`;
@@ -30,31 +33,31 @@ export const playRaid: Scenario = async (stage, { settings }) => {
 		if (second <= accounts && (await request(account, "POST", `/invites/${invite.code}`)))
 			raiders.set(account, Date.now());
 		for (const [raider, at] of raiders) {
-			// The simulator does not enforce it: at HIGH, as in raid mode, members without a role wait ten minutes.
-			const isHeld = guild.verification_level >= 3;
-			if (!isHeld && [2_000, 6_000].includes(Date.now() - at)) await write(raider);
+			if (!isHeld() && [2_000, 6_000].includes(Date.now() - at)) await write(raider);
 		}
 		await advance(1_000);
 	}
 	await advance(120_000);
 	const stayed = [...raiders.keys()].reduce((sum, { user }) => sum + stage.messagesOf(user.id).length, 0);
 	const timedOut = new Set(done(timeoutRoute).map(({ path }) => path)).size;
-	const lines = [
-		`${raiders.size} of ${accounts} accounts joined, one each second. They wrote ${written} of ${raiders.size * 2} messages, of which ${stayed} stayed. The bot timed out ${timedOut} of them.`,
-	];
+	const why = isHeld() ? " The verification level keeps new members from writing." : "";
+	const joined = `${raiders.size} of ${accounts} accounts joined, one each second. They wrote ${written} of ${raiders.size * 2} messages, of which ${stayed} stayed. The bot timed out ${timedOut} of them.${why}`;
 	const [paused] = done("PUT /guilds/:guild_id/incident-actions");
 	const slowed = done("PATCH /channels/:channel_id");
 	if (paused) {
 		const last = slowed.at(-1);
 		const slow = last ? `slow mode was on in ${slowed.length} channel(s) ${after(last.at)}` : "set no slow mode";
-		return { lines: [...lines, `The bot paused invites ${after(paused.at)}, and ${slow}.`] };
+		return { lines: [joined, `The bot paused invites ${after(paused.at)}, and ${slow}.`] };
 	}
 	const posted = done("POST /channels/:channel_id/messages");
 	const suggested = posted.find(({ body }) => JSON.stringify(body).includes("raid:on"));
-	if (suggested) lines.push(`The bot suggested raid mode ${after(suggested.at)}, and waited for a moderator.`);
-	else if (settings["moderation.log_channel"]) lines.push("The bot noticed no raid.");
-	else lines.push("The bot has no moderation log in which to suggest raid mode.");
-	return { lines, better: { "night.raid": true } };
+	const { joins = Infinity, windowMs = 0 } = read(settings).values["moderation.raid"] ?? {};
+	const isNoticed = raiders.size >= joins && (joins - 1) * 1_000 <= windowMs;
+	let end = isNoticed ? "has no moderation log in which to suggest raid mode" : "noticed no raid";
+	if (isNoticed && settings["night.raid"]) end = "could not pause invites";
+	if (suggested) end = `suggested raid mode ${after(suggested.at)}, and waited for a moderator`;
+	const better = { "night.raid": true, ...(!isNoticed && { "moderation.raid": "10 joins in 60s" }) };
+	return { lines: [joined, `The bot ${end}.`], better };
 };
 
 /** Who can do most deletes a channel and bans a member each second for a minute. */
@@ -79,13 +82,8 @@ export const playHijack: Scenario = async (stage, { settings }) => {
 	const isOn = settings["night.strip"] === true;
 	const none = isOn ? "could take no role from it" : "did not stop it: night.strip is not set";
 	const end = taken ? `took roles from it ${after(taken.at)}` : none;
-	return {
-		lines: [
-			`The account deleted ${deleted} channel(s) and banned ${banned} member(s) within a minute. The bot ${end}.`,
-		],
-		better: isOn ? undefined : { "night.strip": true },
-		outcome: [deleted, banned, taken?.at],
-	};
+	const line = `The account deleted ${deleted} channel(s) and banned ${banned} member(s) within a minute. The bot ${end}.`;
+	return { lines: [line], better: isOn ? {} : { "night.strip": true }, outcome: [deleted, banned, taken?.at] };
 };
 
 const mentions = Array.from({ length: 11 }, (_, number) => `<@${10n ** 17n + BigInt(number)}>`).join("");
@@ -143,5 +141,5 @@ export const playSpam: Scenario = async (stage, { settings }) => {
 		...(missing.length > 0 && { "automod.presets": [...chosen, ...missing] }),
 	};
 	const first = `${spammers.length} accounts wrote spam, a message each second.`;
-	return { lines: [first, ...lines], better: Object.keys(better).length > 0 ? better : undefined };
+	return { lines: [first, ...lines], better };
 };
