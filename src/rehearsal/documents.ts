@@ -1,7 +1,9 @@
 // The bot applies a document to the copy, or restores a backup after half of the channels and roles were deleted.
 
 import { lostForGood } from "../bot/guild-documents/plans/plan-text.ts";
+import { channelsWithCategories } from "../guild-document/format/references.ts";
 import { listFirst } from "../lib/text.ts";
+import { timeOf } from "../simulator/world/state/snowflake.ts";
 import { advance } from "./sandbox.ts";
 import { report, type Scenario, type Stage, sumOf } from "./stage.ts";
 
@@ -10,9 +12,10 @@ const idleMs = 10_000;
 
 /** In the name of the owner, on which settings depend. `source`: arguments of plan_guild. `isDone`: all of it was done. */
 export async function carryOut({ tool, ask, sent }: Stage, source: object) {
-	const text: string = await tool("plan_guild", source).catch(({ message }) => message);
+	const refused = ({ message }: Error) => message.replace(/^plan_guild: |\nplan_hash=.*/gs, "").split("\n");
+	const text = await tool("plan_guild", source).catch(refused);
+	if (typeof text !== "string") return { lines: text, isDone: false };
 	const [plan_hash] = /(?<=^plan_hash=)\w+/m.exec(text) ?? [];
-	if (!plan_hash) return { lines: [text.replace("plan_guild: ", "")], isDone: false };
 	const [job_id] = /\b[0-9a-f]{12}\b/.exec(await tool("apply_guild", { plan_hash })) ?? [];
 	let job = job_id === undefined ? undefined : await ask("job", { job_id });
 	while (job?.state === "running") {
@@ -40,12 +43,9 @@ export const playDocument: Scenario = async (stage, { change: document }) => ({
 
 export const playRestore: Scenario = async (stage, { backup, document, toml, counted }) => {
 	const { guild, owner, request } = stage;
-	const all = [
-		...Array.from(guild.channels.keys(), (id) => `/channels/${id}`),
-		...[...guild.roles.values()].flatMap(({ id, managed }) =>
-			managed || id === guild.id ? [] : `/guilds/${guild.id}/roles/${id}`,
-		),
-	];
+	const roles = guild.roles.values().filter(({ id, managed }) => !managed && id !== guild.id);
+	const rolePaths = roles.map(({ id }) => `/guilds/${guild.id}/roles/${id}`);
+	const all = [...guild.channels.keys().map((id) => `/channels/${id}`), ...rolePaths];
 	let deleted = 0;
 	const order = all.map((path) => ({ path, at: Math.random() })).sort((a, b) => a.at - b.at);
 	for (const { path } of order.slice(0, Math.ceil(all.length / 2)))
@@ -63,13 +63,20 @@ export const playRestore: Scenario = async (stage, { backup, document, toml, cou
 		const count = sumOf(counted.filter(({ roles }) => roles.includes(id)));
 		if (count > 0 && !guild.roles.has(id)) left.push(`~ role ${name} to ${count} members who are only counted`);
 	}
+	const held = JSON.stringify(backup?.document);
+	// What is younger than the backup cannot be in it.
+	const isLacking = ({ id = "" }) => id && timeOf(id) < Number(backup?.madeAt) && !held.includes(`"id":"${id}"`);
+	const channels = channelsWithCategories(document).map(({ channel }) => channel);
+	const lacking = [...channels, ...(document.roles ?? [])].filter(isLacking).map(({ name }) => name);
 	return {
 		lines: [
 			`${deleted} of ${all.length} channels and roles were deleted.`,
 			...lines,
 			...listFirst(left, maxLines, "\n~ and ", "\n").split("\n"),
+			lacking.length > 0 ? `Older than the backup, but not in it: ${listFirst(lacking, maxLines)}` : "",
 			`What no backup brings back: ${lostForGood}`,
 		].flatMap((line) => line.replace(/^\+ /, "Not brought back: ").replace(/^[~^] /, "Not as before: ") || []),
-		proven: isDone && (await stage.plan(backup?.document)).steps === 0 ? backup?.name : undefined,
+		proven:
+			lacking.length === 0 && isDone && (await stage.plan(backup?.document)).steps === 0 ? backup?.name : undefined,
 	};
 };

@@ -43,7 +43,7 @@ async function rehearse(given: Rehearsal): Promise<Answer> {
 	if (Bun.deepEquals(first.outcome ?? first.lines, second.outcome ?? second.lines))
 		return { lines: withMissing(...first.lines, `With ${changes} it would be the same.`) };
 	const lines = withMissing(...first.lines, `With ${changes}:`, ...second.lines);
-	return { ...first, better: { ...given.tried, ...better }, lines };
+	return { ...first, better, lines };
 }
 
 // The copy has no icons: it could not load them.

@@ -155,7 +155,7 @@ export async function openStage(given: Rehearsal, missing: Set<string>, rateLimi
 	};
 }
 
-export const sumOf = (groups: Rehearsal["counted"]) => groups.reduce((sum, { count }) => sum + count, 0);
+export const sumOf = (groups: readonly { count: number }[]) => groups.reduce((sum, { count }) => sum + count, 0);
 
 /** Returns those that the bot can have in the copy. The backup does not bring back the others. */
 async function setEach({ settings, backup }: Rehearsal, missing: Set<string>, set: (some: object) => Promise<unknown>) {
@@ -204,9 +204,8 @@ function costs(sent: readonly RequestRecord[]): string[] {
 		return { route, count: some.length, seconds: secondsOf(count, routes?.[route] ?? each) };
 	}).sort((a, b) => b.seconds - a.seconds || b.count - a.count);
 	const seconds = Math.max(secondsOf(sent.length, global), rows[0]?.seconds ?? 0);
-	const [rest, ...others] = rows.splice(maxRoutes);
-	const count = others.reduce((sum, one) => sum + one.count, rest?.count ?? 0);
-	if (rest) rows.push({ route: `${others.length + 1} other routes`, count, seconds: rest.seconds });
+	const rest = rows.splice(maxRoutes);
+	if (rest[0]) rows.push({ ...rest[0], route: `${rest.length} other routes`, count: sumOf(rest) });
 	return [{ route: "Requests of the bot", count: sent.length, seconds }, ...rows].map(
 		(one) =>
 			`${one.route}: ${one.count}${one.seconds < 1 ? "" : `, at least ${one.seconds} s by Discord's limits as observed`}`,

@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { role } from "../../discord/find.ts";
 import { roleIds as held } from "../../discord/members/member-filter.ts";
 import { timeLeftMs } from "../../discord/rest/rest.ts";
-import { oneLine, resultLines } from "../../discord/text.ts";
+import { countOf, oneLine, resultLines } from "../../discord/text.ts";
 import { partNames, readDocument } from "../../guild-document/format/document.ts";
 import { publishedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
@@ -66,11 +66,12 @@ export const rehearse = readTool({
 		const answer = await guildDocuments.rehearsals.play(guild, key, make, timeLeftMs() - 4_000, onStep);
 		if (typeof answer === "string") return `The rehearsal is running: ${answer}. Repeat this call for its answer.`;
 		const { lines, better } = answer;
-		const next = JSON.stringify({ guild_id: guild.id, settings: better, dry_run: true });
+		const set = { ...args.settings, ...better };
+		const next = JSON.stringify({ guild_id: guild.id, settings: set, dry_run: true });
 		return [
 			`Rehearsal of ${args.scenario} on a copy, seed ${args.seed}. Nothing was done in the guild itself.`,
 			...lines.map(oneLine),
-			...(better ? [{ ...result(`To apply the setting: set_settings ${next}`), advice: { set: better } }] : []),
+			...(better ? [{ ...result(`To apply the setting: set_settings ${next}`), advice: { set } }] : []),
 		];
 	},
 });
@@ -96,16 +97,22 @@ async function given(
 		throw invalidParameters(["document: expected only with the scenario document"]);
 	if (scenario !== "member" && givenRoles.length > 0)
 		throw invalidParameters(["role_ids: expected only with the scenario member"]);
-	const change = await withUserIds(args.document, guild, connection);
+	const raw = await withUserIds(args.document, guild, connection);
 	// Refuses what cannot be planned, such as too many steps.
 	if (scenario === "document")
-		await guildDocuments.plan(guild, change === undefined ? { backup: "latest" } : { document: change });
+		await guildDocuments.plan(guild, raw === undefined ? { backup: "latest" } : { document: raw });
 	const { id: botId } = discord.user;
 	const played = guild.members.cache.filter(({ id, user }) => id === botId || (!user.bot && id !== guild.ownerId));
-	const restores = change === undefined && (scenario === "restore" || scenario === "document");
-	const backup = restores ? await guildDocuments.rehearsals.latestBackup(guild.id, played) : undefined;
-	const planned = change === undefined ? backup?.document : readDocument(change);
-	const listed = new Set(planned?.members?.map(({ id }) => id));
+	const restores = scenario === "restore" || (scenario === "document" && raw === undefined);
+	const backup = restores ? await guildDocuments.rehearsals.latestBackup(guild.id) : undefined;
+	const change = raw === undefined ? undefined : readDocument(raw);
+	const planned = change ?? backup?.document;
+	const given = planned?.members ?? [];
+	const { cache } = guild.members;
+	const lost = given.filter(({ id, roles }) => cache.has(id) && !played.has(id) && roles.length > 0).length;
+	// That people have left is no fault of a backup.
+	if (planned?.members) planned.members = given.filter(({ id }) => played.has(id) || (change && !cache.has(id)));
+	const listed = new Set(given.map(({ id }) => id));
 	const strong = guild.roles.cache.filter(({ permissions }) => permissions.any(["BanMembers", "ManageChannels"]));
 	const isNeeded = (one: GuildMember) => listed.has(one.id) || one[held].some((id) => strong.has(id));
 	const rankOf = (one: GuildMember) => Number(isNeeded(one)) * 1_000 + one[held].length;
@@ -121,8 +128,9 @@ async function given(
 	const members = ranked.slice(0, size).map(({ id }) => ({ id, roles: rolesOf.get(id) ?? [] }));
 	const botRole = guild.roles.botRoleFor(discord.user)?.name;
 	const toml = { bot_name, timezone, intents, commands, features, backup: self.toml.backup };
-	const copy = { document: { ...document, members }, counted, settings: all, tried, botId, botRole, backup, change };
+	const copy = { document: { ...document, members }, counted, settings: all, botId, botRole, backup, change };
 	const told = { scenario, seed, toml, deny: self.toml.mcp.tools.deny, isWatched };
 	const roleIds = givenRoles.filter((id) => id !== guild.id);
-	return { ...told, ...copy, roleIds, missing: resultLines(missing, only) };
+	const roles = lost > 0 && `the roles of ${countOf(lost, "member")}: the owner and other bots`;
+	return { ...told, ...copy, roleIds, missing: resultLines(missing, only, roles) };
 }

@@ -37,14 +37,12 @@ export interface Rehearsal {
 	/** Members who are not in `document`, by the ids of their roles. */
 	counted: readonly { roles: readonly string[]; count: number }[];
 	settings: Readonly<Record<string, unknown>>;
-	/** Those of `settings` that the guild does not have. */
-	tried?: Rehearsal["settings"];
 	botId: string;
 	/** Name of the bot's own role. */
 	botRole: string | undefined;
-	backup: { name: string; document: GuildDocument } | undefined;
-	/** A guild document that is not validated yet. */
-	change: unknown;
+	backup: { name: string; madeAt: number; document: GuildDocument } | undefined;
+	/** To be applied. */
+	change: GuildDocument | undefined;
 	/** Of the member of the scenario member. */
 	roleIds: readonly string[];
 	/** Lines: what the copy lacks, and why. */
@@ -197,10 +195,10 @@ export class Rehearsals {
 		return answer;
 	}
 
-	/** Without emoji, of which the copy has its own, members that are not in the copy, and what people wrote. */
-	async latestBackup(guildId: string, memberIds: Pick<ReadonlySet<string>, "has">): Promise<Rehearsal["backup"]> {
-		const { name, document } = await this.backups.read(guildId, "latest");
-		const { emojis: _, messages: __, bans: ___, members = [], ...rest } = document;
-		return { name, document: { ...rest, members: members.filter(({ id }) => memberIds.has(id)) } };
+	/** Without emoji, of which the copy has its own, and what people wrote. */
+	async latestBackup(guildId: string): Promise<Rehearsal["backup"]> {
+		const { name, madeAt, document } = await this.backups.read(guildId, "latest");
+		const { emojis: _, messages: __, bans: ___, ...rest } = document;
+		return { name, madeAt: Number(madeAt), document: rest };
 	}
 }
