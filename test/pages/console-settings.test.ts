@@ -268,6 +268,10 @@ inChromium("a rehearsal fills in the setting that it advises", async () => {
 	await page.sees("10 joins in 60s", ".save-bar");
 	await picture("rehearsal");
 	await page.click("button", "Discard");
+	await browser.evaluate("globalThis.online = fetch; fetch = () => Promise.reject(new Error('offline')); true");
+	await page.click("details[open] button", "Rehearse");
+	await page.misses("Running…", "details[open] [role=status]");
+	await browser.evaluate("fetch = online; true");
 	await page.choose("details[open] select", "member");
 	await page.click("details[open] .chip", "@Regular");
 	await page.click("details[open] button", "Rehearse");
