@@ -184,7 +184,7 @@ async function onceLoaded({ connection }: BotContext, call: ToolCall, work: () =
 	}
 }
 
-/** Checks first what the caller may do at all, whoever is meant. */
+/** Checks first what the caller may do at all, for any target. */
 async function choose<Entries extends v.ObjectEntries>(
 	definition: Defined<Entries>,
 	args: ArgumentsOf<Entries>,

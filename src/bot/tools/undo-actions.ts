@@ -119,7 +119,7 @@ async function readActions({ user_id, key }: Arguments, after: Moment, { guild, 
 	const own = user_id === self ? [] : await audit.recent({ ...filter, key, person: user_id });
 	const isWrite = ({ effect, outcome }: ToolCallRow) => effect !== "read" && outcome !== "refused";
 	const calls = own.filter(isWrite);
-	// An entry belongs to the call that fits it best, whoever made it.
+	// An entry belongs to the call that fits it best, of any caller.
 	const all = calls.length > 0 ? [...own, ...(await audit.recent(filter))].filter(isWrite) : [];
 	const ownIds = new Set(calls.map(({ id }) => id));
 	const pages: RESTGetAPIAuditLogResult[] = [];
